@@ -28,7 +28,7 @@ static struct {
 	u64 due_ns;
 } disk;
 
-static u64 clock_ns(clockid_t clock)
+static u64 read_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -36,25 +36,25 @@ static u64 clock_ns(clockid_t clock)
 	return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
 }
 
-static void give_up(const char *why)
+static void exit_with_error(const char *why)
 {
 	fprintf(stderr, "recovery-cost: %s\n", why);
 	exit(1);
 }
 
 /* The handle of a read is the time at which it ends. */
-static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+static void *simulated_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	(void)host;
 	if (offset + size > disk.size)
-		give_up("a read that cannot be");
+		exit_with_error("a read that cannot be");
 	memcpy(bytes, disk.bytes + offset, size);
 	disk.read += size;
-	disk.due_ns = max(disk.due_ns, clock_ns(CLOCK_MONOTONIC)) + (u64)size * READ_PS / 1000;
+	disk.due_ns = max(disk.due_ns, read_clock_ns(CLOCK_MONOTONIC)) + (u64)size * READ_PS / 1000;
 	return (void *)(uintptr_t)disk.due_ns;
 }
 
-static int medium_end_read(void *host, void *begun)
+static int simulated_end_read(void *host, void *begun)
 {
 	u64 ns = (uintptr_t)begun;
 	struct timespec until = { .tv_sec = (time_t)(ns / 1000000000),
@@ -65,12 +65,12 @@ static int medium_end_read(void *host, void *begun)
 	return 0;
 }
 
-static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+static int simulated_read(void *host, u64 offset, void *bytes, u32 size)
 {
-	return medium_end_read(host, medium_begin_read(host, offset, bytes, size));
+	return simulated_end_read(host, simulated_begin_read(host, offset, bytes, size));
 }
 
-static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+static int simulated_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	(void)host;
 	if (offset + size > disk.size)
@@ -79,7 +79,7 @@ static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 	return 0;
 }
 
-static int medium_flush(void *host)
+static int simulated_flush(void *host)
 {
 	(void)host;
 	return 0;
@@ -89,17 +89,17 @@ static const struct aftl_host_ops ops = { .alloc = core_memory_alloc, .free = co
 
 static const struct aftl_backing medium = {
 	.bytes = 1ULL << 50,
-	.read = medium_read,
-	.begin_read = medium_begin_read,
-	.end_read = medium_end_read,
-	.write = medium_write,
-	.flush = medium_flush,
+	.read = simulated_read,
+	.begin_read = simulated_begin_read,
+	.end_read = simulated_end_read,
+	.write = simulated_write,
+	.flush = simulated_flush,
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
 };
 
-static void shape_volume(struct aftl_volume_header *super, struct aftl_geometry *geo,
-			 const char *blocks)
+static void size_test_volume(struct aftl_volume_header *super, struct aftl_geometry *geo,
+			     const char *blocks)
 {
 	const char *const pairs[] = {
 		"channels", "1", "chips", "4", "planes", "1", "bits", "1", "layers", "64",
@@ -110,18 +110,18 @@ static void shape_volume(struct aftl_volume_header *super, struct aftl_geometry 
 	u32 i;
 
 	if (aftl_profile_load(&super->config, "demo", &error))
-		give_up(error.text);
+		exit_with_error(error.text);
 	for (i = 0; i < ARRAY_SIZE(pairs); i += 2)
 		if (aftl_param_set(&super->config, pairs[i], pairs[i + 1], &error))
-			give_up(error.text);
+			exit_with_error(error.text);
 	memcpy(super->uuid, "one to be found!", AFTL_UUID_BYTES);
 	scnprintf(super->policy, sizeof(super->policy), "baseline");
 	scnprintf(super->profile, sizeof(super->profile), "demo");
 	if (aftl_volume_header_set_layout(super, geo, &error))
-		give_up(error.text);
+		exit_with_error(error.text);
 }
 
-static u32 *any_order(u32 units)
+static u32 *draw_unit_order(u32 units)
 {
 	u32 *order = malloc((size_t)units * sizeof(*order));
 	u32 i;
@@ -135,9 +135,9 @@ static u32 *any_order(u32 units)
 	return order;
 }
 
-static int fill_volume(struct aftl_volume *volume, const struct aftl_geometry *geo)
+static int fill_test_volume(struct aftl_volume *volume, const struct aftl_geometry *geo)
 {
-	u32 *order = any_order(geo->units);
+	u32 *order = draw_unit_order(geo->units);
 	int ret = order ? 0 : -ENOMEM;
 	u32 page;
 	u32 i;
@@ -156,10 +156,10 @@ static int fill_volume(struct aftl_volume *volume, const struct aftl_geometry *g
 	return ret ? ret : aftl_volume_commit(volume);
 }
 
-static void recover_volume(const struct aftl_volume_header *super)
+static void recover_and_time_volume(const struct aftl_volume_header *super)
 {
-	u64 elapsed_ns = clock_ns(CLOCK_MONOTONIC);
-	u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	u64 elapsed_ns = read_clock_ns(CLOCK_MONOTONIC);
+	u64 cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct aftl_error error = { "" };
 	struct aftl_recovery recovery;
 	struct aftl_volume *volume;
@@ -169,11 +169,11 @@ static void recover_volume(const struct aftl_volume_header *super)
 	if (aftl_volume_open(&volume, &medium, &error) ||
 	    aftl_volume_load(volume, aftl_policy_find(super->policy), &super->config, &ops, NULL,
 			     false, &ftl, &recovery, &error))
-		give_up(error.text);
-	elapsed_ns = clock_ns(CLOCK_MONOTONIC) - elapsed_ns;
-	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+		exit_with_error(error.text);
+	elapsed_ns = read_clock_ns(CLOCK_MONOTONIC) - elapsed_ns;
+	cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	if (recovery.closed || recovery.mapped_units < aftl_volume_geometry(volume)->units - 3)
-		give_up("not all was found");
+		exit_with_error("not all was found");
 	aftl_destroy(ftl);
 	aftl_volume_release(volume);
 	printf("%llu %llu %llu\n", (unsigned long long)cpu_ns, (unsigned long long)elapsed_ns,
@@ -188,21 +188,21 @@ int main(int argc, char **argv)
 	struct aftl_geometry geo;
 
 	if (argc != 2)
-		give_up("usage: recovery-cost BLOCKS");
-	shape_volume(&super, &geo, argv[1]);
+		exit_with_error("usage: recovery-cost BLOCKS");
+	size_test_volume(&super, &geo, argv[1]);
 	disk.size = super.layout.data * AFTL_FRAME_BYTES;
 	disk.bytes = calloc(1, disk.size);
 	if (!disk.bytes)
-		give_up("not enough memory");
+		exit_with_error("not enough memory");
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (aftl_volume_format(&medium, &super, &error) ||
 	    aftl_volume_open(&volume, &medium, &error))
-		give_up(error.text);
-	if (fill_volume(volume, &geo))
-		give_up("it cannot be filled");
+		exit_with_error(error.text);
+	if (fill_test_volume(volume, &geo))
+		exit_with_error("it cannot be filled");
 	aftl_volume_release(volume);
 	printf("%llu ", (unsigned long long)geo.ppns * geo.unit_bytes);
-	recover_volume(&super);
+	recover_and_time_volume(&super);
 	free(disk.bytes);
 	return 0;
 }

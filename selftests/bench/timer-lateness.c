@@ -16,7 +16,7 @@
 
 #define NS_PER_S 1000000000LL
 
-static long long now_ns(void)
+static long long monotonic_now_ns(void)
 {
 	struct timespec now;
 
@@ -30,7 +30,7 @@ static long long sleep_until(long long due_ns)
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL))
 		;
-	return now_ns() - due_ns;
+	return monotonic_now_ns() - due_ns;
 }
 
 int main(int argc, char **argv)
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (sched_setscheduler(0, SCHED_FIFO, &first) || mlockall(MCL_CURRENT))
 		fputs("timer-lateness: as an ordinary process\n", stderr);
-	due_ns = now_ns() + period_ns;
+	due_ns = monotonic_now_ns() + period_ns;
 	for (i = 0; i < times; i++, due_ns += period_ns)
 		late[i] = sleep_until(due_ns);
 	for (i = 0; i < times; i++)

@@ -15,7 +15,7 @@
 #define HUGE_PAGE (2UL << 20)
 
 /* Return the size of this program's address space in pages. */
-static long mapped_pages(void)
+static long address_space_pages(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
 	long pages = 0;
@@ -27,7 +27,7 @@ static long mapped_pages(void)
 }
 
 /* Return true if the kernel lists @flag for the mapping that contains @memory. */
-static bool has_flag(const void *memory, const char *flag)
+static bool has_mapping_flag(const void *memory, const char *flag)
 {
 	FILE *file = fopen("/proc/self/smaps", "r");
 	bool inside = false;
@@ -46,7 +46,7 @@ static bool has_flag(const void *memory, const char *flag)
 	return found;
 }
 
-static void take_and_give(size_t bytes)
+static void allocate_and_free(size_t bytes)
 {
 	unsigned char *memory = core_memory_alloc(NULL, bytes);
 	size_t i;
@@ -69,17 +69,17 @@ TAP_TEST(allocated_memory_is_zeroed)
 
 	for (round = 0; round < 3; round++)
 		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-			take_and_give(sizes[i]);
+			allocate_and_free(sizes[i]);
 }
 
 TAP_TEST(large_allocations_are_returned_to_the_system)
 {
-	long before = mapped_pages();
+	long before = address_space_pages();
 	unsigned int i;
 
 	for (i = 0; i < 50; i++)
-		take_and_give(2 * HUGE_PAGE + i * 4096);
-	CHECK(mapped_pages() - before < 100);
+		allocate_and_free(2 * HUGE_PAGE + i * 4096);
+	CHECK(address_space_pages() - before < 100);
 }
 
 TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory)
@@ -94,8 +94,8 @@ TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory)
 	modest = core_memory_alloc(NULL, memory / 16);
 	immense = core_memory_alloc(NULL, memory / 4);
 	CHECK(modest && !((uintptr_t)modest & (HUGE_PAGE - 1)));
-	CHECK(modest && has_flag(modest, " hg"));
-	CHECK(!immense || !has_flag(immense, " hg"));
+	CHECK(modest && has_mapping_flag(modest, " hg"));
+	CHECK(!immense || !has_mapping_flag(immense, " hg"));
 	core_memory_free(NULL, modest, memory / 16);
 	if (immense)
 		core_memory_free(NULL, immense, memory / 4);
@@ -111,7 +111,7 @@ TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory_in_total)
 	for (round = 0; round < 2; round++) {
 		for (i = 0, huge = 0; i < 6; i++) {
 			pieces[i] = core_memory_alloc(NULL, bytes);
-			huge += pieces[i] && has_flag(pieces[i], " hg");
+			huge += pieces[i] && has_mapping_flag(pieces[i], " hg");
 		}
 		if (!access("/sys/kernel/mm/transparent_hugepage", F_OK))
 			CHECK_RANGE(huge, 3, 4);

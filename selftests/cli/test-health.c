@@ -8,7 +8,7 @@
 static struct health health;
 
 /* Set up a device without a fault: 100 blocks, each erased ten times. */
-static void make_good(void)
+static void make_healthy_device(void)
 {
 	health = (struct health){
 		.survey = { .blocks = 100, .erases_sum = 1000, .erases_max = 10 },
@@ -26,7 +26,7 @@ static void check_verdict(enum health_verdict verdict, const char *reason)
 
 TAP_TEST(a_device_without_faults_is_good)
 {
-	make_good();
+	make_healthy_device();
 	health_judge_device(&health);
 	CHECK_EQ(health.verdict, HEALTH_GOOD);
 	CHECK_EQ(health.reason_count, 0);
@@ -34,7 +34,7 @@ TAP_TEST(a_device_without_faults_is_good)
 
 TAP_TEST(a_device_near_its_endurance_needs_attention)
 {
-	make_good();
+	make_healthy_device();
 	health.endurance = 12;
 	CHECK_EQ(health_used_share(&health), 8333);
 	health_judge_device(&health);
@@ -47,7 +47,7 @@ TAP_TEST(a_device_near_its_endurance_needs_attention)
 
 TAP_TEST(bad_blocks_do_not_count_as_wear)
 {
-	make_good();
+	make_healthy_device();
 	health.endurance = 20;
 	health.survey.bad = 50;
 	CHECK_EQ(health_used_share(&health), 10000);
@@ -57,30 +57,30 @@ TAP_TEST(bad_blocks_do_not_count_as_wear)
 
 TAP_TEST(each_fault_is_a_reason)
 {
-	make_good();
+	make_healthy_device();
 	health.counters.retired_blocks = 2;
 	check_verdict(HEALTH_ATTENTION, "2 blocks went bad in use");
-	make_good();
+	make_healthy_device();
 	health.status.dead_luns = 1;
 	check_verdict(HEALTH_ATTENTION, "1 LUNs have no good block left");
-	make_good();
+	make_healthy_device();
 	health.counters.programmed_rebuild_units = 7;
 	check_verdict(HEALTH_ATTENTION, "7 units of dead dies have been rebuilt");
-	make_good();
+	make_healthy_device();
 	health.counters.read_lost_units = 1;
 	health.counters.moved_lost_units = 2;
 	check_verdict(HEALTH_ATTENTION, "3 units could not be read any more");
-	make_good();
+	make_healthy_device();
 	health.status.lost_units = 3;
 	check_verdict(HEALTH_ATTENTION,
 		      "3 units are lost to the block device below or a fault, until written");
-	make_good();
+	make_healthy_device();
 	health.counters.host_failed_requests = 4;
 	check_verdict(HEALTH_ATTENTION, "4 requests ended with an error");
-	make_good();
+	make_healthy_device();
 	health.counters.policy_bugs = 5;
 	check_verdict(HEALTH_ATTENTION, "the core refused 5 proposals of the policy: it has a bug");
-	make_good();
+	make_healthy_device();
 	scnprintf(health.status.mode, sizeof(health.status.mode), "ro");
 	check_verdict(HEALTH_FAILED,
 		      "there are too few good blocks to write on: the device is read-only");
@@ -89,7 +89,7 @@ TAP_TEST(each_fault_is_a_reason)
 TAP_TEST(the_worst_reason_determines_the_health_state)
 {
 	memset(&health, 0xff, sizeof(health));
-	make_good();
+	make_healthy_device();
 	scnprintf(health.status.mode, sizeof(health.status.mode), "ro");
 	health.status.dead_luns = 1;
 	health.status.lost_units = 1;

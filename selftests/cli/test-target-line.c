@@ -11,13 +11,13 @@ static struct target_line line, again;
 static struct aftl_error error;
 static char text[TARGET_LINE_SIZE];
 
-static void set_key(const char *key, const char *value)
+static void set_line_key(const char *key, const char *value)
 {
 	CHECK_MSG(!target_line_set(&line, key, value, &error), "%s=%s: %s", key, value,
 		  error.text);
 }
 
-static void comes_back(void)
+static void check_line_round_trip(void)
 {
 	char back[TARGET_LINE_SIZE];
 
@@ -34,7 +34,7 @@ static void comes_back(void)
 TAP_TEST(the_standard_line_is_built)
 {
 	target_line_init(&line);
-	comes_back();
+	check_line_round_trip();
 	CHECK_TEXT(text, "ram 6 profile demo policy approxftl timing real");
 }
 
@@ -45,18 +45,18 @@ TAP_TEST(every_profile_with_every_policy_is_read_as_printed)
 	for (i = 0; aftl_profile_name(i); i++) {
 		for (j = 0; aftl_policy_at(j); j++) {
 			target_line_init(&line);
-			set_key("profile", aftl_profile_name(i));
-			set_key("policy", aftl_policy_at(j)->name);
-			comes_back();
+			set_line_key("profile", aftl_profile_name(i));
+			set_line_key("policy", aftl_policy_at(j)->name);
+			check_line_round_trip();
 		}
 	}
 }
 
-static void try_value(const char *key, const char *value)
+static void try_key_value(const char *key, const char *value)
 {
 	target_line_init(&line);
-	set_key(key, value);
-	comes_back();
+	set_line_key(key, value);
+	check_line_round_trip();
 }
 
 /* Set each parameter to all its words, or to both ends of its range. */
@@ -69,11 +69,11 @@ TAP_TEST(every_parameter_is_read_as_printed)
 		const struct aftl_param *param = aftl_param_at(i);
 
 		for (j = 0; param->words && param->words[j]; j++)
-			try_value(param->key, param->words[j]);
+			try_key_value(param->key, param->words[j]);
 		aftl_param_format(param, param->smallest, value);
-		try_value(param->key, value);
+		try_key_value(param->key, value);
 		aftl_param_format(param, param->largest, value);
-		try_value(param->key, value);
+		try_key_value(param->key, value);
 	}
 }
 
@@ -83,16 +83,16 @@ TAP_TEST(all_parameters_together_are_read_as_printed)
 	unsigned int i;
 
 	target_line_init(&line);
-	set_key("store", "/dev/mapper/below");
-	set_key("tag_all", "approximate");
-	set_key("ioprio_hint", "1023");
-	set_key("tag_carrier", "inode,write_hint,ioprio,write_stream");
-	set_key("timing", "scale:1000000");
+	set_line_key("store", "/dev/mapper/below");
+	set_line_key("tag_all", "approximate");
+	set_line_key("ioprio_hint", "1023");
+	set_line_key("tag_carrier", "inode,write_hint,ioprio,write_stream");
+	set_line_key("timing", "scale:1000000");
 	for (i = 0; i < aftl_param_count(); i++) {
 		aftl_param_format(aftl_param_at(i), aftl_param_at(i)->largest, value);
-		set_key(aftl_param_at(i)->key, value);
+		set_line_key(aftl_param_at(i)->key, value);
 	}
-	comes_back();
+	check_line_round_trip();
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
 }
 
@@ -172,11 +172,11 @@ TAP_TEST(impossible_devices_are_refused)
 	struct target_size size;
 
 	target_line_init(&line);
-	set_key("blocks", "16");
+	set_line_key("blocks", "16");
 	CHECK_EQ(target_line_compute_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "policy approxftl keeps");
 	target_line_init(&line);
-	set_key("unit", "0");
+	set_line_key("unit", "0");
 	CHECK_EQ(target_line_compute_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "cannot be a sector of the kernel; say unit=4KiB");
 }
@@ -187,19 +187,19 @@ TAP_TEST(a_profile_that_maps_whole_pages_is_built)
 	struct target_size size;
 
 	target_line_init(&line);
-	set_key("profile", "micro19");
+	set_line_key("profile", "micro19");
 	CHECK(!target_line_compute_size(&line, &size, &error));
 	CHECK_RANGE(size.shards.geo.unit_bytes, 512, 4096);
-	comes_back();
+	check_line_round_trip();
 }
 
-static void check_fits(const char *profile, u64 mib)
+static void check_profile_fits(const char *profile, u64 mib)
 {
 	u64 sectors = mib * 2048;
 	struct target_size size;
 
 	target_line_init(&line);
-	set_key("profile", profile);
+	set_line_key("profile", profile);
 	CHECK_MSG(!target_line_fit(&line, sectors, &error), "%s %llu MiB: %s", profile,
 		  (unsigned long long)mib, error.text);
 	CHECK(!target_line_compute_size(&line, &size, &error));
@@ -212,13 +212,13 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 	u64 mib;
 
 	for (mib = 1; mib <= 1 << 20; mib *= 8) {
-		check_fits("demo", mib);
-		check_fits("tcad18", mib);
+		check_profile_fits("demo", mib);
+		check_profile_fits("tcad18", mib);
 	}
 	/*
 	 * With one block less the device is too small, even after the policy's share is reserved.
 	 */
-	check_fits("demo", 4096);
+	check_profile_fits("demo", 4096);
 	line.config.blocks--;
 	CHECK(!target_line_compute_size(&line, &size, &error));
 	CHECK(size.sectors < 4096 * 2048ULL);

@@ -16,7 +16,7 @@ static struct target_status status;
 static struct target_stats stats;
 static struct aftl_error error;
 
-static void whole_line(void)
+static void parse_complete_status(void)
 {
 	CHECK(!target_status_parse(&status, line, &error));
 	CHECK_TEXT(status.mode, "rw");
@@ -43,7 +43,7 @@ static void whole_line(void)
 	CHECK_EQ(status.lost_units, 6);
 }
 
-static void newer_line(void)
+static void parse_newer_status(void)
 {
 	char text[sizeof(line) + 40];
 
@@ -53,7 +53,7 @@ static void newer_line(void)
 }
 
 /* Each copy ends at the end of its allocation, so that a read past it is detected. */
-static void line_cut_anywhere(void)
+static void refuse_truncated_status(void)
 {
 	size_t length;
 
@@ -74,7 +74,7 @@ static void check_refused_text(const char *text, const char *part)
 	CHECK_CONTAINS(error.text, part);
 }
 
-static void wrong_words(void)
+static void refuse_wrong_words(void)
 {
 	check_refused_text("Fail",
 			   "the device could not be resumed, or another table has taken it over");
@@ -129,7 +129,7 @@ static void print_stats(const struct target_stats *from, char *text, size_t size
 					  (unsigned long long)from->late.bins[i]);
 }
 
-static void make_stats(struct target_stats *made, u64 factor)
+static void make_stats_values(struct target_stats *made, u64 factor)
 {
 	u64 *counters = (u64 *)&made->counters;
 	u32 i;
@@ -155,23 +155,23 @@ static void make_stats(struct target_stats *made, u64 factor)
 
 static char answer[32768];
 
-static void stats_survive(void)
+static void stats_round_trip(void)
 {
 	struct target_stats made;
 
-	make_stats(&made, 3);
+	make_stats_values(&made, 3);
 	print_stats(&made, answer, sizeof(answer));
 	CHECK(!target_stats_parse(&stats, answer, &error));
 	CHECK(!memcmp(&stats, &made, sizeof(made)));
 }
 
-static void stats_difference(void)
+static void stats_subtract(void)
 {
 	struct target_stats before;
 	u32 i;
 
-	make_stats(&before, 2);
-	make_stats(&stats, 5);
+	make_stats_values(&before, 2);
+	make_stats_values(&stats, 5);
 	target_stats_subtract(&stats, &before);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_EQ(aftl_counter_get(&stats.counters, i), 3 * (i + 1));
@@ -192,19 +192,19 @@ static void stats_after_reset(void)
 {
 	struct target_stats before, after;
 
-	make_stats(&before, 5);
-	make_stats(&after, 2);
+	make_stats_values(&before, 5);
+	make_stats_values(&after, 2);
 	after.since_ns = 9;
 	stats = after;
 	target_stats_subtract(&stats, &before);
 	CHECK(!memcmp(&stats, &after, sizeof(after)));
 }
 
-static void stats_wrong(void)
+static void refuse_wrong_stats(void)
 {
 	struct target_stats made;
 
-	make_stats(&made, 1);
+	make_stats_values(&made, 1);
 	print_stats(&made, answer, sizeof(answer));
 	memcpy(strstr(answer, "since_ns"), "sinze_ns", 8);
 	CHECK_EQ(target_stats_parse(&stats, answer, &error), -EINVAL);
@@ -236,7 +236,7 @@ static void check_block_answers(void)
 	CHECK_EQ(survey.wear_sum, 70010);
 }
 
-static void blocks_wrong(void)
+static void refuse_wrong_blocks(void)
 {
 	static const char *const wrong[] = {
 		"next", "next x", "0 free -", "0 free - 7\n", "0 free - x 1 0 0", "\n",
@@ -281,7 +281,7 @@ static void check_text(const char *record, const char *wanted)
 	CHECK_TEXT(found.text, wanted ? wanted : "");
 }
 
-static void check_messages(void)
+static void check_status_messages(void)
 {
 	check_text("3,742,8000,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
 		   "op: 91 is out");
@@ -299,17 +299,17 @@ static void check_messages(void)
 
 int main(void)
 {
-	tap_run("every word of a status line is parsed", whole_line);
-	tap_run("words of a newer target are skipped", newer_line);
-	tap_run("a truncated line is refused", line_cut_anywhere);
-	tap_run("invalid words are refused", wrong_words);
-	tap_run("stats are read as printed", stats_survive);
-	tap_run("the difference of stats is computed", stats_difference);
+	tap_run("every word of a status line is parsed", parse_complete_status);
+	tap_run("words of a newer target are skipped", parse_newer_status);
+	tap_run("a truncated line is refused", refuse_truncated_status);
+	tap_run("invalid words are refused", refuse_wrong_words);
+	tap_run("stats are read as printed", stats_round_trip);
+	tap_run("the difference of stats is computed", stats_subtract);
 	tap_run("after a reset the difference of stats is the new value", stats_after_reset);
-	tap_run("invalid stats are refused", stats_wrong);
+	tap_run("invalid stats are refused", refuse_wrong_stats);
 	tap_run("answers about blocks are parsed", check_block_answers);
-	tap_run("invalid answers about blocks are refused", blocks_wrong);
+	tap_run("invalid answers about blocks are refused", refuse_wrong_blocks);
 	tap_run("runs of lost units are parsed, also of large devices", check_lost_runs);
-	tap_run("error messages in the kernel log are found", check_messages);
+	tap_run("error messages in the kernel log are found", check_status_messages);
 	return tap_finish();
 }

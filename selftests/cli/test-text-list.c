@@ -13,7 +13,7 @@ static const struct list_column columns[] = {
 	{ "name", "NAME", "of it", false, false },
 };
 
-static void put_row(struct text_list *list, const char *name, const u64 *size)
+static void add_list_row(struct text_list *list, const char *name, const u64 *size)
 {
 	list_add_row(list);
 	if (size)
@@ -35,11 +35,11 @@ static void check_order(const char *sort, const char *wanted)
 
 	CHECK(!list_choose(&choice, columns, ARRAY_SIZE(columns), NULL, sort, &error));
 	list_begin(&list, &choice);
-	put_row(&list, "none", NULL);
-	put_row(&list, "most", &sizes[0]);
-	put_row(&list, "zero", &sizes[1]);
-	put_row(&list, "some", &sizes[2]);
-	put_row(&list, "void", NULL);
+	add_list_row(&list, "none", NULL);
+	add_list_row(&list, "most", &sizes[0]);
+	add_list_row(&list, "zero", &sizes[1]);
+	add_list_row(&list, "some", &sizes[2]);
+	add_list_row(&list, "void", NULL);
 	list_print(&list, out);
 	fclose(out);
 	CHECK_TEXT(text, wanted);

@@ -17,7 +17,7 @@ static char picture[1 << 17];
 
 /* Frames */
 
-static void draw_frame(unsigned int columns, unsigned int rows)
+static void draw_top_frame(unsigned int columns, unsigned int rows)
 {
 	struct top_frame frame = { &view, &between, columns, rows, "~" };
 	FILE *out = fmemopen(picture, sizeof(picture), "w");
@@ -26,7 +26,7 @@ static void draw_frame(unsigned int columns, unsigned int rows)
 	fclose(out);
 }
 
-static unsigned int count_lines(void)
+static unsigned int count_frame_lines(void)
 {
 	unsigned int count = 0;
 	const char *at;
@@ -36,7 +36,7 @@ static unsigned int count_lines(void)
 	return count;
 }
 
-static size_t longest_line(void)
+static size_t longest_frame_line(void)
 {
 	size_t most = 0, length;
 	const char *at = picture;
@@ -48,7 +48,7 @@ static size_t longest_line(void)
 	return most;
 }
 
-static void make_luns(unsigned int count)
+static void make_lun_states(unsigned int count)
 {
 	unsigned int i;
 
@@ -65,7 +65,7 @@ static const char table[] = "ram 6 profile demo policy approxftl timing real";
 static const char status[] = "rw approxftl 500/1000 25/100 7 0 0 0 0 3 0 9 1 2 3 4 5 2 4 6";
 
 /* Set up a device in which every counter changed within a second. */
-static void make_device(void)
+static void make_busy_device(void)
 {
 	CHECK(!target_line_parse(&view.line, table, &error));
 	CHECK(!target_status_parse(&view.status, status, &error));
@@ -85,13 +85,13 @@ static void make_device(void)
 	between.stats.counters.policy_bugs = 5;
 	between.stats.late.count = 2;
 	between.stats.late.sum = 24000;
-	make_luns(LUNS);
+	make_lun_states(LUNS);
 }
 
 TAP_TEST(a_frame_shows_the_activity)
 {
-	make_device();
-	draw_frame(200, 0);
+	make_busy_device();
+	draw_top_frame(200, 0);
 	CHECK_CONTAINS(picture, "ssd: approxftl on demo, 1.000 GiB, store ram, timing real, rw~\n");
 	CHECK_CONTAINS(picture, "reads          1204.0/s       4.70 MiB/s   mean 812.3 us~\n");
 	CHECK_CONTAINS(picture, "writes         3310.0/s      12.92 MiB/s   mean 1.204 ms~\n");
@@ -109,11 +109,11 @@ TAP_TEST(a_frame_shows_the_activity)
 
 TAP_TEST(a_frame_shows_an_idle_device)
 {
-	make_device();
+	make_busy_device();
 	memset(&between.stats, 0, sizeof(between.stats));
 	memset(&between.layer, 0, sizeof(between.layer));
 	view.device.suspended = true;
-	draw_frame(200, 0);
+	draw_top_frame(200, 0);
 	view.device.suspended = false;
 	CHECK_CONTAINS(picture, "timing real, suspended~\n");
 	CHECK_CONTAINS(picture, "reads             0.0/s       0.00 MiB/s   mean -~\n");
@@ -124,10 +124,10 @@ TAP_TEST(a_frame_shows_an_idle_device)
 /* No line exceeds the width of the window, and no frame its height. */
 static void check_frame_fits(unsigned int columns, unsigned int rows)
 {
-	draw_frame(columns, rows);
-	CHECK_MSG(longest_line() <= columns + 1 && count_lines() <= max(rows, 8U),
+	draw_top_frame(columns, rows);
+	CHECK_MSG(longest_frame_line() <= columns + 1 && count_frame_lines() <= max(rows, 8U),
 		  "%u LUNs in %u x %u: %u lines of up to %zu letters", between.luns.count, columns,
-		  rows, count_lines(), longest_line());
+		  rows, count_frame_lines(), longest_frame_line());
 }
 
 TAP_TEST(a_frame_fits_any_window)
@@ -135,9 +135,9 @@ TAP_TEST(a_frame_fits_any_window)
 	static const unsigned int counts[] = { 1, 4, 5, 32, 33, 1024 };
 	unsigned int columns, rows, i;
 
-	make_device();
+	make_busy_device();
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		make_luns(counts[i]);
+		make_lun_states(counts[i]);
 		for (columns = 10; columns < 700; columns += 23)
 			for (rows = 1; rows < 60; rows++)
 				check_frame_fits(columns, rows);
@@ -161,10 +161,10 @@ TAP_TEST(luns_beyond_the_window_are_counted)
 	unsigned int rows, more;
 	const char *rest;
 
-	make_device();
-	make_luns(100);
+	make_busy_device();
+	make_lun_states(100);
 	for (rows = 11; rows < 80; rows++) {
-		draw_frame(80, rows);
+		draw_top_frame(80, rows);
 		rest = strstr(picture, "      and ");
 		more = rest ? (unsigned int)atoi(rest + 10) : 0;
 		CHECK_MSG(shown_text() + more == 100 && shown_text(), "%u rows: %u shown, %u more",

@@ -30,28 +30,29 @@ static u32 mode_of(u32 unit)
 	return aftl_page_mode(aftl_ppn_attr(media, ppn));
 }
 
-static u64 access_ns(bool write, u32 unit)
+static u64 measure_access_ns(bool write, u32 unit)
 {
-	return test_latency(&device, write ? AFTL_OP_WRITE : AFTL_OP_READ, unit, 1, AFTL_PRECISE);
+	return test_get_latency(&device, write ? AFTL_OP_WRITE : AFTL_OP_READ, unit, 1,
+				AFTL_PRECISE);
 }
 
 /* Perform reads (R) and writes (W) without the idle time in which data would be rewritten. */
 static void play_accesses(u32 unit, const char *accesses)
 {
 	for (; *accesses; accesses++)
-		access_ns(*accesses == 'W', unit);
+		measure_access_ns(*accesses == 'W', unit);
 }
 
 TAP_TEST(read_and_write_costs_are_coupled, "AG-1: a cheaper write makes reads more expensive")
 {
 	test_device_open_demo(&device, "agcr", SHAPE);
-	CHECK_EQ(access_ns(true, 1), 450000 + BUS_NS);
-	CHECK_EQ(access_ns(false, 1), 310000 + BUS_NS);
-	CHECK_EQ(access_ns(true, 1), 600000 + BUS_NS);
-	CHECK_EQ(access_ns(false, 1), 170000 + BUS_NS);
-	access_ns(false, 1);
+	CHECK_EQ(measure_access_ns(true, 1), 450000 + BUS_NS);
+	CHECK_EQ(measure_access_ns(false, 1), 310000 + BUS_NS);
+	CHECK_EQ(measure_access_ns(true, 1), 600000 + BUS_NS);
+	CHECK_EQ(measure_access_ns(false, 1), 170000 + BUS_NS);
+	measure_access_ns(false, 1);
 	test_wait(&device, IDLE_NS);
-	CHECK_EQ(access_ns(false, 1), 70000 + BUS_NS);
+	CHECK_EQ(measure_access_ns(false, 1), 70000 + BUS_NS);
 	/* Data of the highest write cost are not rewritten. */
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
@@ -113,7 +114,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 }
 
 /* Unit 1 has low write cost, unit 2 medium; @word selects which of them are rewritten. */
-static void check_rewrite(const char *word, u32 low, u32 medium)
+static void check_rewritten_units(const char *word, u32 low, u32 medium)
 {
 	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
 	play_accesses(1, "WRR");
@@ -125,9 +126,9 @@ static void check_rewrite(const char *word, u32 low, u32 medium)
 
 TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 {
-	check_rewrite("off", AFTL_MODE_COARSE, AFTL_MODE_NORMAL);
-	check_rewrite("low", AFTL_MODE_FINE, AFTL_MODE_NORMAL);
-	check_rewrite("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
+	check_rewritten_units("off", AFTL_MODE_COARSE, AFTL_MODE_NORMAL);
+	check_rewritten_units("low", AFTL_MODE_FINE, AFTL_MODE_NORMAL);
+	check_rewritten_units("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
 /* Filled data have medium cost and no history: the first access stands for all earlier ones. */
@@ -149,14 +150,14 @@ TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 
 	test_device_open_demo(&device, "agcr", SHAPE " blocks=300 fill=sequential");
 	for (unit = 0; unit < 1500; unit++)
-		access_ns(false, unit);
+		measure_access_ns(false, unit);
 	for (unit = 0; unit < 1500; unit++)
-		access_ns(false, unit);
+		measure_access_ns(false, unit);
 	test_wait(&device, 20000000000ULL);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1024);
 	CHECK_EQ(mode_of(1023), AFTL_MODE_FINE);
 	CHECK_EQ(mode_of(1024), AFTL_MODE_NORMAL);
-	access_ns(false, 1024);
+	measure_access_ns(false, 1024);
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1024), AFTL_MODE_FINE);
 }
@@ -221,7 +222,7 @@ struct access_model {
 	u8 mode[1000];
 };
 
-static void model_access(struct access_model *model, u32 unit, bool write)
+static void model_agcr_access(struct access_model *model, u32 unit, bool write)
 {
 	if (write)
 		model->mode[unit] = model->last[unit] == 'R' ? AFTL_MODE_NORMAL :
@@ -229,7 +230,7 @@ static void model_access(struct access_model *model, u32 unit, bool write)
 	model->last[unit] = write ? 'W' : 'R';
 }
 
-static void compare_modes(const struct access_model *model)
+static void compare_modes_with_model(const struct access_model *model)
 {
 	u32 unit;
 
@@ -250,10 +251,10 @@ TAP_TEST(relocation_keeps_the_write_cost_of_data)
 		u32 unit = aftl_random_below(&random, test_units(&device));
 		bool write = !model.last[unit] || aftl_random_below(&random, 2);
 
-		access_ns(write, unit);
-		model_access(&model, unit, write);
+		measure_access_ns(write, unit);
+		model_agcr_access(&model, unit, write);
 		if (i % 100 == 0)
-			compare_modes(&model);
+			compare_modes_with_model(&model);
 	}
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
 }
@@ -263,7 +264,7 @@ TAP_TEST(policy_li_writes_faster_if_another_request_waits)
 {
 	test_device_open_demo(&device, "li", SHAPE " fill=sequential");
 	CHECK_EQ(mode_of(4), AFTL_MODE_NORMAL);
-	CHECK_EQ(access_ns(true, 1), 800000 + BUS_NS);
+	CHECK_EQ(measure_access_ns(true, 1), 800000 + BUS_NS);
 	test_submit(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
 	test_submit(&device, AFTL_OP_WRITE, 2, 1, AFTL_PRECISE, 0, 0);
 	test_submit(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, 0, 0);

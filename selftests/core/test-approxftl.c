@@ -29,13 +29,13 @@ struct probe {
 static struct test_device device;
 static struct probe probe;
 
-static const char *kind_of(const struct aftl_block *block)
+static const char *kind_name(const struct aftl_block *block)
 {
 	return aftl_policy_type(device.ftl)->kinds[block->kind];
 }
 
-static void note_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-			 aftl_ppn_t ppn)
+static void count_program_by_kind(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+				  aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 page = aftl_ppn_page(media, ppn);
@@ -44,13 +44,13 @@ static void note_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn
 	probe.page = page % media->geo->pages;
 	probe.mode = aftl_page_mode(*aftl_page_attr_at(media, page));
 	probe.order = probe.block->order;
-	probe.kind = kind_of(probe.block);
+	probe.kind = kind_name(probe.block);
 }
 
 static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	probe = (struct probe){ .listener = { .program = note_program } };
+	probe = (struct probe){ .listener = { .program = count_program_by_kind } };
 }
 
 /* One die, one page per unit, no write is hot. */
@@ -58,13 +58,13 @@ static void open_device(const char *policy, const char *params)
 
 static const char one_die[] = ONE_DIE;
 
-static u64 write_one(u32 unit, u32 class)
+static u64 write_unit_and_time(u32 unit, u32 class)
 {
-	return test_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
+	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
 }
 
 /* AX-1: program time by block kind and page order. */
-static u64 expected_ns(u32 class)
+static u64 expected_program_ns(u32 class)
 {
 	if (class == AFTL_APPROX)
 		return 437500;
@@ -83,9 +83,9 @@ TAP_TEST(service_times_follow_the_placement, "AX-1: program times follow from th
 	test_device_listen(&device, &probe.listener);
 	for (i = 0; i < 6000 && !tap_failures(); i++) {
 		u32 class = aftl_random_below(&random, 100) < 30 + i / 100;
-		u64 ns = write_one(i, class);
+		u64 ns = write_unit_and_time(i, class);
 
-		CHECK_EQ(ns, expected_ns(class));
+		CHECK_EQ(ns, expected_program_ns(class));
 		seen[class][probe.mode == AFTL_MODE_BETWEEN ? 0 :
 			    probe.mode == AFTL_MODE_AFTER ? 1 : 2]++;
 	}
@@ -112,8 +112,8 @@ TAP_TEST(baseline_delta_b_and_vth_b_have_their_program_times,
 	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
 		open_device(wanted[i].name, one_die);
 		for (n = 0; n < 300; n++) {
-			CHECK_EQ(write_one(2 * n, AFTL_PRECISE), wanted[i].precise);
-			CHECK_EQ(write_one(2 * n + 1, AFTL_APPROX), wanted[i].approx);
+			CHECK_EQ(write_unit_and_time(2 * n, AFTL_PRECISE), wanted[i].precise);
+			CHECK_EQ(write_unit_and_time(2 * n + 1, AFTL_APPROX), wanted[i].approx);
 		}
 	}
 }
@@ -137,7 +137,7 @@ struct hand {
 
 static struct hand hand;
 
-static bool approx_at(bool flip, u32 page)
+static bool is_place_approximate(bool flip, u32 page)
 {
 	return (page % hand.positions + page / hand.positions + flip) % 2 == 0;
 }
@@ -148,7 +148,7 @@ static u32 hand_pages(void)
 }
 
 /* All blocks are new, so a checkerboard changes their flip bit from 0 to 1. */
-static void hand_open(enum role role)
+static void model_open_block(enum role role)
 {
 	if (hand.exists[role])
 		return;
@@ -161,14 +161,14 @@ static void hand_open(enum role role)
 /* Return the first page at or after @page with the given type, or the number of pages. */
 static u32 hand_seek(enum role role, u32 page, bool approximate)
 {
-	while (page < hand_pages() && approx_at(hand.flip[role], page) != approximate)
+	while (page < hand_pages() && is_place_approximate(hand.flip[role], page) != approximate)
 		page++;
 	return page;
 }
 
-static enum role hand_select(bool approximate)
+static enum role model_select_block(bool approximate)
 {
-	if (approx_at(hand.flip[CHB], hand.next[CHB]) == approximate)
+	if (is_place_approximate(hand.flip[CHB], hand.next[CHB]) == approximate)
 		return CHB;
 	if (!approximate)
 		return hand.exists[PHASE2] ? PHASE2 : PRECISE;
@@ -177,7 +177,7 @@ static enum role hand_select(bool approximate)
 	return hand.exists[ALL_APPROX] ? ALL_APPROX : PHASE1;
 }
 
-static void hand_promote_phase1(void)
+static void model_promote_phase1(void)
 {
 	enum role role = !hand.exists[PHASE2] ? PHASE2 : ALL_APPROX;
 
@@ -192,13 +192,13 @@ static void hand_promote_phase1(void)
 	hand.exists[PHASE1] = false;
 }
 
-static void hand_place(bool approximate, u32 *block, u32 *page)
+static void model_place_unit(bool approximate, u32 *block, u32 *page)
 {
 	enum role role;
 
-	hand_open(CHB);
-	role = hand_select(approximate);
-	hand_open(role);
+	model_open_block(CHB);
+	role = model_select_block(approximate);
+	model_open_block(role);
 	*block = hand.block[role];
 	*page = hand.next[role];
 	if (role == PHASE1)
@@ -211,10 +211,10 @@ static void hand_place(bool approximate, u32 *block, u32 *page)
 	if ((role == PHASE2 || role == ALL_APPROX) &&
 	    hand_seek(role, hand.next[role], false) == hand_pages())
 		hand.exists[role] = false;
-	hand_promote_phase1();
+	model_promote_phase1();
 }
 
-static void run_by_hand(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
+static void compare_with_hand_model(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u32 block_of[4096];
@@ -230,8 +230,8 @@ static void run_by_hand(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
 
 		if (!aftl_random_below(&random, run))
 			approximate = aftl_random_below(&random, 100) < share;
-		hand_place(approximate, &block, &page);
-		write_one(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
+		model_place_unit(approximate, &block, &page);
+		write_unit_and_time(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
 		if (block_of[block] == U32_MAX)
 			block_of[block] = probe.block - aftl_media(device.ftl)->blocks;
 		CHECK_MSG(block_of[block] == probe.block - aftl_media(device.ftl)->blocks,
@@ -242,7 +242,7 @@ static void run_by_hand(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
 }
 
-static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
+static void compare_model_of_shape(u32 layers, u32 positions, u32 share, u32 run)
 {
 	char layer_text[16];
 	char position_text[16];
@@ -252,7 +252,7 @@ static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
 	open_device("approxftl", test_params(ONE_DIE " op=60 blocks=200 layers=%s word_lines=%s "
 					     "gc=0", layer_text, position_text));
 	test_device_listen(&device, &probe.listener);
-	run_by_hand(share, layers, positions, share, run);
+	compare_with_hand_model(share, layers, positions, share, run);
 }
 
 TAP_TEST(placements_equal_those_of_algorithm_1)
@@ -266,8 +266,8 @@ TAP_TEST(placements_equal_those_of_algorithm_1)
 
 	for (shape = 0; shape < ARRAY_SIZE(shapes); shape++)
 		for (i = 0; i < ARRAY_SIZE(shares); i++)
-			compare_shape(shapes[shape][0], shapes[shape][1], shares[i],
-				      i % 2 ? 1 : 40);
+			compare_model_of_shape(shapes[shape][0], shapes[shape][1], shares[i],
+					       i % 2 ? 1 : 40);
 }
 
 #define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
@@ -285,14 +285,14 @@ struct copies {
 	u64 promoted;
 };
 
-static void copied_written(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-			   aftl_ppn_t ppn)
+static void reset_copies_of_written(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+				    aftl_ppn_t ppn)
 {
 	container_of(listener, struct copies, listener)->count[from_lpn(lpn)] = 0;
 }
 
-static void note_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-		      aftl_ppn_t to)
+static void count_copy_of_unit(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+			       aftl_ppn_t to)
 {
 	struct copies *copies = container_of(listener, struct copies, listener);
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -315,7 +315,7 @@ static void note_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t
 	}
 }
 
-static void copied_erased(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void forget_erased_precise(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	container_of(listener, struct copies, listener)->precise[from_ppn(first) / slots] = false;
 }
@@ -332,9 +332,9 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 		snprintf(promote, sizeof(promote), "%u", limit);
 		copies = (struct copies){
 			.listener = {
-				.program = copied_written,
-				.copy = note_copy,
-				.erase = copied_erased,
+				.program = reset_copies_of_written,
+				.copy = count_copy_of_unit,
+				.erase = forget_erased_precise,
 			},
 		};
 		open_device("approxftl", test_params(PRESSED " promote=%s", promote));
@@ -342,8 +342,8 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 		test_stream_init(&stream, limit);
 		stream.approx = 80;
 		stream.hot = 85;
-		test_stream_fill(&stream, &device);
-		test_stream_run(&stream, &device, 40000);
+		test_stream_write_all(&stream, &device);
+		test_stream_submit(&stream, &device, 40000);
 		test_drain(&device);
 		CHECK_MSG(copies.most == limit - 1, "limit %u: %u copies stayed approximate",
 			  limit, copies.most);
@@ -360,7 +360,7 @@ struct wear {
 	bool precise[TEST_BLOCKS_MAX];
 };
 
-static void note_class(struct wear *wear, aftl_ppn_t ppn)
+static void record_class_of_block(struct wear *wear, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u16 attr = aftl_ppn_attr(media, ppn);
@@ -372,13 +372,13 @@ static void note_class(struct wear *wear, aftl_ppn_t ppn)
 static void wear_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 			 aftl_ppn_t ppn)
 {
-	note_class(container_of(listener, struct wear, listener), ppn);
+	record_class_of_block(container_of(listener, struct wear, listener), ppn);
 }
 
 static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
 		      aftl_ppn_t to)
 {
-	note_class(container_of(listener, struct wear, listener), to);
+	record_class_of_block(container_of(listener, struct wear, listener), to);
 }
 
 static void count_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
@@ -391,7 +391,7 @@ static void count_erase(struct test_listener *listener, aftl_ppn_t first, u32 sl
 	*precise = false;
 }
 
-static void check_wear(const char *policy)
+static void check_erase_wear(const char *policy)
 {
 	static struct wear wear;
 	struct test_stream stream;
@@ -407,14 +407,14 @@ static void check_wear(const char *policy)
 	test_device_listen(&device, &wear.listener);
 	test_stream_init(&stream, 3);
 	stream.approx = 60;
-	test_stream_run(&stream, &device, 40000);
+	test_stream_submit(&stream, &device, 40000);
 	test_drain(&device);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++) {
 		const struct aftl_block *block = &aftl_media(device.ftl)->blocks[i];
 
 		sum += block->wear;
-		CHECK_MSG(block->state == AFTL_BLOCK_OPEN || strncmp(kind_of(block), "phase", 5),
-			  "a used block is still in %s", kind_of(block));
+		CHECK_MSG(block->state == AFTL_BLOCK_OPEN || strncmp(kind_name(block), "phase", 5),
+			  "a used block is still in %s", kind_name(block));
 	}
 	CHECK_EQ(test_counters(&device)->array_erases, wear.erases);
 	CHECK_EQ(test_counters(&device)->array_low_erases, wear.low);
@@ -429,8 +429,8 @@ static void check_wear(const char *policy)
 
 TAP_TEST(low_voltage_erases_are_accounted_for, "AX-6: low-voltage erases are accounted for")
 {
-	check_wear("approxftl");
-	check_wear("vth_b");
+	check_erase_wear("approxftl");
+	check_erase_wear("vth_b");
 }
 
 TAP_TEST(other_policies_erase_with_full_voltage,
@@ -444,7 +444,7 @@ TAP_TEST(other_policies_erase_with_full_voltage,
 		open_device(policies[i], PRESSED);
 		test_stream_init(&stream, 3);
 		stream.approx = 100;
-		test_stream_run(&stream, &device, 10000);
+		test_stream_submit(&stream, &device, 10000);
 		test_drain(&device);
 		CHECK(test_counters(&device)->array_erases > 50);
 		CHECK_EQ(test_counters(&device)->wear_sum,
@@ -452,7 +452,7 @@ TAP_TEST(other_policies_erase_with_full_voltage,
 	}
 }
 
-static u32 count_class(u32 wanted)
+static u32 count_units_of_class(u32 wanted)
 {
 	u32 count = 0;
 	u32 unit;
@@ -469,10 +469,10 @@ static u32 count_class(u32 wanted)
 /* Blocks of four pages: a checkerboard takes the classes P A A P. */
 #define TINY ONE_DIE " op=60 blocks=60 layers=2 word_lines=2 gc=0 gc_idle_valid=0"
 
-static void write_letters(u32 unit, const char *classes)
+static void write_units_by_letters(u32 unit, const char *classes)
 {
 	for (; *classes; classes++)
-		write_one(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
+		write_unit_and_time(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
 }
 
 static void discard_unit(u32 unit)
@@ -480,7 +480,7 @@ static void discard_unit(u32 unit)
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
-static bool is_victim(u32 unit)
+static bool is_unit_in_victim(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
@@ -495,40 +495,40 @@ static bool is_victim(u32 unit)
 TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);
-	write_letters(0, "PAAPPAAP");
+	write_units_by_letters(0, "PAAPPAAP");
 	discard_unit(4);
 	discard_unit(7);
 	discard_unit(1);
 	discard_unit(2);
-	CHECK(is_victim(5));
+	CHECK(is_unit_in_victim(5));
 }
 
 /* A closed precise block is collected last, unless a phase 2 block could take its data. */
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
-	write_letters(0, "PAAPPPPPP");
+	write_units_by_letters(0, "PAAPPPPPP");
 	discard_unit(1);
 	discard_unit(2);
 	discard_unit(5);
 	discard_unit(6);
-	CHECK(is_victim(0));
-	write_letters(9, "AAAA");
-	CHECK(is_victim(7));
+	CHECK(is_unit_in_victim(0));
+	write_units_by_letters(9, "AAAA");
+	CHECK(is_unit_in_victim(7));
 }
 
 TAP_TEST(small_requests_go_to_the_hot_pool)
 {
 	open_device("approxftl", ONE_DIE " hot_size=8KiB");
 	test_device_listen(&device, &probe.listener);
-	write_one(0, AFTL_PRECISE);
+	write_unit_and_time(0, AFTL_PRECISE);
 	CHECK(probe.block->note & NOTE_HOT);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
 	CHECK(!(probe.block->note & NOTE_HOT));
 }
 
 /* Set the wear of the first four blocks of the free list and of all others. */
-static void set_wear(u32 first, u32 others)
+static void set_free_block_wear(u32 first, u32 others)
 {
 	u32 i;
 
@@ -543,20 +543,20 @@ TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 {
 	open_device("approxftl", TINY " wear_period=2");
 	test_device_listen(&device, &probe.listener);
-	set_wear(60000, 30000);
-	write_letters(0, "P");
+	set_free_block_wear(60000, 30000);
+	write_units_by_letters(0, "P");
 	CHECK_EQ(probe.block->wear, 30000);
-	write_letters(1, "P");
+	write_units_by_letters(1, "P");
 	CHECK(!strcmp(probe.kind, "precise"));
-	set_wear(150000, 70000);
-	write_letters(2, "AAA");
+	set_free_block_wear(150000, 70000);
+	write_units_by_letters(2, "AAA");
 	CHECK(!strcmp(probe.kind, "phase1"));
 	CHECK_EQ(probe.block->wear, 70000);
 }
 
 #define DAY_NS 86400000000000ULL
 
-static void check_refresh(const char *policy)
+static void check_refresh_by_policy(const char *policy)
 {
 	static struct shadow_store store;
 	u32 unit;
@@ -567,15 +567,15 @@ static void check_refresh(const char *policy)
 		test_do(&device, AFTL_OP_WRITE, unit, 4, unit < 200 ? AFTL_APPROX : AFTL_PRECISE,
 			NULL);
 	test_do(&device, AFTL_OP_READ, 0, 64, 0, NULL);
-	CHECK_EQ(count_class(AFTL_APPROX), 200);
+	CHECK_EQ(count_units_of_class(AFTL_APPROX), 200);
 	aftl_age(device.ftl, 181 * DAY_NS);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 0);
 	aftl_age(device.ftl, 2 * DAY_NS);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
-	CHECK_EQ(count_class(AFTL_APPROX), 0);
-	CHECK_EQ(count_class(AFTL_PRECISE), 400);
+	CHECK_EQ(count_units_of_class(AFTL_APPROX), 0);
+	CHECK_EQ(count_units_of_class(AFTL_PRECISE), 400);
 	/* Bits that had flipped before the refresh stay flipped. */
 	for (unit = 0; unit < 400; unit += 8)
 		test_do(&device, AFTL_OP_READ, unit, 8, 0, NULL);
@@ -586,9 +586,9 @@ static void check_refresh(const char *policy)
 
 TAP_TEST(data_older_than_six_months_becomes_precise)
 {
-	check_refresh("delta_b");
-	check_refresh("vth_b");
-	check_refresh("approxftl");
+	check_refresh_by_policy("delta_b");
+	check_refresh_by_policy("vth_b");
+	check_refresh_by_policy("approxftl");
 }
 
 /* A block has pages of two ages: each page is refreshed when due, not before. */
@@ -605,7 +605,7 @@ TAP_TEST(each_page_is_refreshed_by_its_own_age)
 	aftl_age(device.ftl, 83 * DAY_NS);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 40);
-	CHECK_EQ(count_class(AFTL_APPROX), 40);
+	CHECK_EQ(count_units_of_class(AFTL_APPROX), 40);
 	aftl_age(device.ftl, 100 * DAY_NS);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
@@ -617,6 +617,6 @@ TAP_TEST(without_refresh_old_approximate_data_stay_approximate, "refresh=0 turns
 	test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
 	aftl_age(device.ftl, 3000 * DAY_NS);
 	test_wait(&device, 1000000000);
-	CHECK_EQ(count_class(AFTL_APPROX), 8);
+	CHECK_EQ(count_units_of_class(AFTL_APPROX), 8);
 	CHECK_EQ(aftl_next_event(device.ftl), U64_MAX);
 }

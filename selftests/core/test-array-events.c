@@ -39,7 +39,7 @@ static struct array arrays[LUNS_MAX];
 static u64 counts[AFTL_ARRAY_RESUME + 1];
 static u64 times[AFTL_ARRAY_RESUME + 1];
 
-static void check_suspended(struct array *array, const struct aftl_array_event *event)
+static void check_suspended_lun(struct array *array, const struct aftl_array_event *event)
 {
 	CHECK(!array->parked);
 	CHECK_MSG(array->free_ns > event->begin_ns, "LUN %u: nothing to suspend", event->lun);
@@ -56,7 +56,7 @@ static void check_suspended(struct array *array, const struct aftl_array_event *
 static u64 instead;
 
 /* Only host programs to other blocks may run while an erase is suspended. */
-static void check_instead(struct array *array, const struct aftl_array_event *event)
+static void check_program_during_suspend(struct array *array, const struct aftl_array_event *event)
 {
 	const struct aftl_config *config = aftl_config(device.ftl);
 
@@ -67,7 +67,7 @@ static void check_instead(struct array *array, const struct aftl_array_event *ev
 	CHECK(++array->yields <= config->suspend_limit);
 }
 
-static void check_begun(struct array *array, const struct aftl_array_event *event)
+static void check_begun_operation(struct array *array, const struct aftl_array_event *event)
 {
 	CHECK_MSG(event->begin_ns >= array->free_ns, "LUN %u begins before it has ended",
 		  event->lun);
@@ -83,16 +83,16 @@ static void check_begun(struct array *array, const struct aftl_array_event *even
 	if (event->op == AFTL_ARRAY_ERASE)
 		array->yields = 0;
 	if (array->parked && event->op != AFTL_ARRAY_READ)
-		check_instead(array, event);
+		check_program_during_suspend(array, event);
 }
 
-static void on_array(void *host, const struct aftl_array_event *event)
+static void check_array_event(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	struct array *array = &arrays[event->lun % LUNS_MAX];
 
 	CHECK(host == &device);
-	test_watch_array(host, event);
+	test_record_array_event(host, event);
 	CHECK(event->op <= AFTL_ARRAY_RESUME && event->lun < geo->luns);
 	CHECK_EQ(event->block / geo->blocks_per_lun, event->lun);
 	CHECK(event->pages && event->page + event->pages <= geo->pages);
@@ -102,12 +102,12 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	counts[event->op]++;
 	times[event->op] += event->array_ns;
 	if (event->op == AFTL_ARRAY_SUSPEND)
-		check_suspended(array, event);
+		check_suspended_lun(array, event);
 	else
-		check_begun(array, event);
+		check_begun_operation(array, event);
 }
 
-static void check_sums(void)
+static void check_event_sums(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 
@@ -123,7 +123,7 @@ static void check_sums(void)
 		 counters->array_suspends * 2 * aftl_config(device.ftl)->suspend_cost);
 }
 
-static void drive_random(struct aftl_random *random)
+static void drive_random_requests(struct aftl_random *random)
 {
 	struct test_stream stream;
 
@@ -131,25 +131,25 @@ static void drive_random(struct aftl_random *random)
 	memset(counts, 0, sizeof(counts));
 	memset(times, 0, sizeof(times));
 	test_stream_init(&stream, aftl_random_next(random));
-	test_stream_run(&stream, &device, REQUESTS);
+	test_stream_submit(&stream, &device, REQUESTS);
 	test_drain(&device);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_wait(&device, 10000000000ULL);
-	check_sums();
+	check_event_sums();
 }
 
-static void run_seed(u64 seed)
+static void run_array_events_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
-	const char *policy = test_any_policy(false, &random);
+	const char *policy = test_draw_policy(false, &random);
 
 	test_device_init(&device, "demo");
-	device.ops.array = on_array;
-	test_random_geometry(&device, &random);
-	test_random_options(&device, &random);
+	device.ops.array = check_array_event;
+	test_randomize_geometry(&device, &random);
+	test_randomize_options(&device, &random);
 	if (!test_device_create(&device, policy))
-		drive_random(&random);
-	test_random_finish(&device, policy, seed);
+		drive_random_requests(&random);
+	test_random_note_and_finish(&device, policy, seed);
 }
 
 TAP_TEST(array_events_of_random_devices_match_the_counters)
@@ -158,7 +158,7 @@ TAP_TEST(array_events_of_random_devices_match_the_counters)
 	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++) {
-		run_seed(seed);
+		run_array_events_seed(seed);
 		suspends += counts[AFTL_ARRAY_SUSPEND];
 	}
 	CHECK_MSG(tap_failures() || suspends > 100, "only %llu suspensions",
@@ -171,7 +171,7 @@ static u32 told_luns[LUNS_MAX];
 static u64 told_ns[LUNS_MAX];
 static u32 told;
 
-static void note_lun(void *host, const struct aftl_array_event *event)
+static void record_event_lun(void *host, const struct aftl_array_event *event)
 {
 	if (told == LUNS_MAX)
 		return;
@@ -188,7 +188,7 @@ TAP_TEST(luns_of_a_bus_start_in_the_order_of_their_data)
 	test_device_init(&device, "demo");
 	test_device_set(&device, "channels", "1");
 	test_device_set(&device, "chips", "4");
-	device.ops.array = note_lun;
+	device.ops.array = record_event_lun;
 	CHECK_EQ(test_device_create(&device, "baseline"), 0);
 	luns = aftl_geometry(device.ftl)->luns;
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 2 * luns, AFTL_PRECISE, NULL), 0);
@@ -199,4 +199,4 @@ TAP_TEST(luns_of_a_bus_start_in_the_order_of_their_data)
 	}
 }
 
-TAP_SEED(run_seed)
+TAP_SEED(run_array_events_seed)

@@ -21,7 +21,7 @@ static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-static void read_everything(struct test_listener *self)
+static void read_all_units(struct test_listener *self)
 {
 	u32 all = test_units(&device);
 	u32 unit;
@@ -32,7 +32,7 @@ static void read_everything(struct test_listener *self)
 
 static void open_device(const char *policy, const char *params)
 {
-	static struct test_listener reader = { .finish = read_everything };
+	static struct test_listener reader = { .finish = read_all_units };
 
 	test_device_open_demo(&device, policy, params);
 	shadow_open(&store, &device, false);
@@ -40,9 +40,9 @@ static void open_device(const char *policy, const char *params)
 	test_stream_init(&stream, 7);
 }
 
-static void send_with_bad_blocks(u32 requests)
+static void send_requests_to_worn(u32 requests)
 {
-	test_stream_run(&stream, &device, requests);
+	test_stream_submit(&stream, &device, requests);
 }
 
 static const struct aftl_block *block_at(u32 index)
@@ -50,7 +50,7 @@ static const struct aftl_block *block_at(u32 index)
 	return &aftl_media(device.ftl)->blocks[index];
 }
 
-static u32 count_bad(void)
+static u32 count_bad_blocks(void)
 {
 	u32 bad = 0;
 	u32 i;
@@ -60,7 +60,7 @@ static u32 count_bad(void)
 	return bad;
 }
 
-static u32 bad_of_seed(const char *seed, const char *share)
+static u32 bad_blocks_of_seed(const char *seed, const char *share)
 {
 	u32 bad;
 
@@ -69,17 +69,17 @@ static u32 bad_of_seed(const char *seed, const char *share)
 	test_device_set(&device, "seed", seed);
 	test_device_set(&device, "bad", share);
 	CHECK_EQ(test_device_create(&device, "baseline"), 0);
-	bad = count_bad();
+	bad = count_bad_blocks();
 	return bad;
 }
 
 /* The count of 512 blocks is binomial; allow four standard deviations. */
 TAP_TEST(the_number_of_factory_bad_blocks_is_as_configured)
 {
-	CHECK_EQ(bad_of_seed("1", "0"), 0);
-	CHECK_RANGE(bad_of_seed("1", "0.1"), 51 - 28, 51 + 28);
-	CHECK_RANGE(bad_of_seed("2", "0.02"), 1, 24);
-	CHECK_EQ(bad_of_seed("1", "0.1"), bad_of_seed("1", "0.1"));
+	CHECK_EQ(bad_blocks_of_seed("1", "0"), 0);
+	CHECK_RANGE(bad_blocks_of_seed("1", "0.1"), 51 - 28, 51 + 28);
+	CHECK_RANGE(bad_blocks_of_seed("2", "0.02"), 1, 24);
+	CHECK_EQ(bad_blocks_of_seed("1", "0.1"), bad_blocks_of_seed("1", "0.1"));
 }
 
 TAP_TEST(bad_blocks_are_never_programmed)
@@ -87,15 +87,15 @@ TAP_TEST(bad_blocks_are_never_programmed)
 	u32 i;
 
 	open_device("vth_b", SMALL " op=60 bad=0.1");
-	CHECK(count_bad() > 3);
-	send_with_bad_blocks(3000);
+	CHECK(count_bad_blocks() > 3);
+	send_requests_to_worn(3000);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		if (block_at(i)->state == AFTL_BLOCK_BAD)
 			CHECK_EQ(block_at(i)->programmed + block_at(i)->erases, 0);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
 }
 
-static u32 find_block(u8 state)
+static u32 find_block_in_state(u8 state)
 {
 	u32 i;
 
@@ -107,10 +107,10 @@ static u32 find_block(u8 state)
 	return 0;
 }
 
-static void fail_one(u8 state)
+static void fail_block_in_state(u8 state)
 {
 	u64 retired = test_counters(&device)->retired_blocks;
-	u32 index = find_block(state);
+	u32 index = find_block_in_state(state);
 	u32 events = 0;
 
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
@@ -125,26 +125,26 @@ static void fail_one(u8 state)
 	test_audit(&device);
 }
 
-static void blocks_fail(const char *policy, const char *params)
+static void check_blocks_fail(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
-	send_with_bad_blocks(500);
-	fail_one(AFTL_BLOCK_FREE);
-	fail_one(AFTL_BLOCK_CLOSED);
-	fail_one(AFTL_BLOCK_OPEN);
-	send_with_bad_blocks(500);
-	fail_one(AFTL_BLOCK_OPEN);
-	send_with_bad_blocks(500);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_worn(500);
+	fail_block_in_state(AFTL_BLOCK_FREE);
+	fail_block_in_state(AFTL_BLOCK_CLOSED);
+	fail_block_in_state(AFTL_BLOCK_OPEN);
+	send_requests_to_worn(500);
+	fail_block_in_state(AFTL_BLOCK_OPEN);
+	send_requests_to_worn(500);
 	CHECK_EQ(aftl_fail_block(device.ftl, aftl_geometry(device.ftl)->blocks), -EINVAL);
 	CHECK_EQ(aftl_fail_block(device.ftl, U32_MAX), -EINVAL);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 }
 
-static u32 pages_left_open(const struct aftl_lun *lun)
+static u32 count_pages_left_open(const struct aftl_lun *lun)
 {
-	const struct aftl_block *open = block_at(find_block(AFTL_BLOCK_OPEN));
+	const struct aftl_block *open = block_at(find_block_in_state(AFTL_BLOCK_OPEN));
 
 	return aftl_block_lun(device.ftl, open) == lun ?
 		       aftl_geometry(device.ftl)->pages - open->programmed : 0;
@@ -163,8 +163,8 @@ TAP_TEST(without_a_free_block_relocation_uses_an_open_one)
 	open_device("separated",
 		    "channels=1 chips=1 blocks=64 layers=4 word_lines=4 unit=0 op=28 gc=0");
 	lun = &device.ftl->luns[0];
-	test_stream_fill(&stream, &device);
-	while (lun->free_blocks > 4 || pages_left_open(lun) < 12)
+	test_stream_write_all(&stream, &device);
+	while (lun->free_blocks > 4 || count_pages_left_open(lun) < 12)
 		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
@@ -179,25 +179,25 @@ TAP_TEST(without_a_free_block_relocation_uses_an_open_one)
 }
 
 /* Fail random blocks under load. */
-static void blocks_fail_under_load(const char *policy, const char *params)
+static void check_blocks_fail_under_load(const char *policy, const char *params)
 {
 	struct aftl_random random = { 3 };
 	u32 i;
 
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (i = 0; i < 8; i++) {
 		u32 index = aftl_random_below(&random, aftl_geometry(device.ftl)->blocks);
 
-		send_with_bad_blocks(100);
+		send_requests_to_worn(100);
 		CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	}
-	send_with_bad_blocks(1000);
+	send_requests_to_worn(1000);
 	CHECK_EQ(device.failed, 0);
 }
 
 /* After loss of write-buffer data every flush must fail. */
-static void check_read_only(void)
+static void check_read_only_device(void)
 {
 	u64 latency = 1;
 	int flushed;
@@ -221,7 +221,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 
 	open_device("baseline", small_buffered);
 	store.full_disk = true;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
@@ -233,7 +233,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 		CHECK_EQ(flushes[i]->request.status, -EIO);
 		test_put(&device, flushes[i]);
 	}
-	check_read_only();
+	check_read_only_device();
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), -EIO);
 }
 
@@ -249,7 +249,7 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 	u32 i;
 
 	open_device("baseline", SMALL " op=60 buffer=64KiB buffer_safe=on");
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
@@ -257,13 +257,13 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 	CHECK(!aftl_buffer_is_lost(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	store.full_disk = true;
-	check_read_only();
+	check_read_only_device();
 	reads = test_counters(&device)->buffer_read_units;
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, reads + 1);
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(!aftl_is_busy(device.ftl));
-	read_everything(NULL);
+	read_all_units(NULL);
 	test_audit(&device);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -ENOSPC);
 	CHECK_EQ(bytes.size, 0);
@@ -271,24 +271,24 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 }
 
 /* Fail block after block until the device becomes read-only. */
-static void all_blocks_fail(const char *policy, const char *params)
+static void check_all_blocks_fail(const char *policy, const char *params)
 {
 	u32 i;
 
 	open_device(policy, params);
 	store.full_disk = true;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks && !tap_failures(); i++) {
 		u32 lun_wise = i / 2 + i % 2 * aftl_geometry(device.ftl)->blocks_per_lun;
 
 		CHECK_EQ(aftl_fail_block(device.ftl, lun_wise), 0);
-		send_with_bad_blocks(30);
+		send_requests_to_worn(30);
 	}
 	test_drain(&device);
-	check_read_only();
+	check_read_only_device();
 }
 
-static void blocks_wear_out(const char *policy, const char *params)
+static void check_blocks_wear_out(const char *policy, const char *params)
 {
 	u64 requests = 0;
 	u32 i;
@@ -298,20 +298,20 @@ static void blocks_wear_out(const char *policy, const char *params)
 	stream.read = 20;
 	stream.flush = 0;
 	while (!aftl_is_read_only(device.ftl) && requests++ < 300000 && !tap_failures())
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	CHECK_MSG(aftl_is_read_only(device.ftl), "the device does not wear out");
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK(block_at(i)->wear < (block_at(i)->state == AFTL_BLOCK_BAD ? 7 : 6) * 10000);
-	send_with_bad_blocks(300);
+	send_requests_to_worn(300);
 	test_drain(&device);
-	check_read_only();
+	check_read_only_device();
 	/* MiDAS collects blocks with much valid data, but not when the reserve has failed. */
 	CHECK_RANGE(test_counters(&device)->retired_blocks, strcmp(policy, "midas") ? 11 : 50,
 		    U32_MAX);
 }
 
-static void with_every_policy(const char *what,
-			      void (*body)(const char *policy, const char *params))
+static void run_with_every_policy(const char *what,
+				  void (*body)(const char *policy, const char *params))
 {
 	unsigned int i;
 
@@ -328,9 +328,9 @@ static void with_every_policy(const char *what,
 
 int main(void)
 {
-	with_every_policy("single blocks fail", blocks_fail);
-	with_every_policy("blocks fail under load", blocks_fail_under_load);
-	with_every_policy("all blocks fail", all_blocks_fail);
-	with_every_policy("blocks wear out", blocks_wear_out);
+	run_with_every_policy("single blocks fail", check_blocks_fail);
+	run_with_every_policy("blocks fail under load", check_blocks_fail_under_load);
+	run_with_every_policy("all blocks fail", check_all_blocks_fail);
+	run_with_every_policy("blocks wear out", check_blocks_wear_out);
 	return tap_run_all();
 }

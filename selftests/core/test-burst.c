@@ -13,7 +13,7 @@ static struct test_device device;
 static u32 largest_share;
 
 /* Operator actions: advance the age, start GC, fail a block, set draining. */
-static void act_as_operator(struct aftl_random *random)
+static void do_operator_action(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 
@@ -34,7 +34,7 @@ static void act_as_operator(struct aftl_random *random)
 	test_end(&device);
 }
 
-static void lose_a_lun(struct aftl_random *random)
+static void fail_random_lun(struct aftl_random *random)
 {
 	u32 lun = aftl_random_below(random, aftl_geometry(device.ftl)->luns);
 
@@ -44,7 +44,7 @@ static void lose_a_lun(struct aftl_random *random)
 }
 
 /* Quiesce and resume the device. */
-static void pause_device(void)
+static void quiesce_and_resume(void)
 {
 	bool more = true;
 
@@ -59,7 +59,7 @@ static void pause_device(void)
 	test_end(&device);
 }
 
-static void drive_bursts(u64 seed)
+static void drive_request_bursts(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	struct test_stream stream;
@@ -70,12 +70,12 @@ static void drive_bursts(u64 seed)
 	stream.units_max = 64;
 	stream.read = 10;
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (!aftl_random_below(&random, 20))
-			act_as_operator(&random);
+			do_operator_action(&random);
 	}
-	pause_device();
-	lose_a_lun(&random);
+	quiesce_and_resume();
+	fail_random_lun(&random);
 	test_drain(&device);
 }
 
@@ -86,7 +86,7 @@ static void with_policy(const char *profile, const struct aftl_policy_type *type
 	if (seed & 1)
 		test_device_set(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {
-		drive_bursts(seed);
+		drive_request_bursts(seed);
 		largest_share = max(largest_share, device.largest_burst * 100 /
 						   aftl_max_host_calls(aftl_geometry(device.ftl)));
 	}

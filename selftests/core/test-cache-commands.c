@@ -15,7 +15,7 @@
 
 static struct test_device device;
 
-static void open_written(const char *params, u32 pages)
+static void open_device_with_data(const char *params, u32 pages)
 {
 	u32 i;
 
@@ -26,7 +26,7 @@ static void open_written(const char *params, u32 pages)
 	aftl_reset_stats(device.ftl);
 }
 
-static struct test_request *begin_command(enum aftl_op op, u32 page)
+static struct test_request *submit_page_command(enum aftl_op op, u32 page)
 {
 	return test_submit_kept(&device, op, 2 * page, 2, 0, 0, aftl_now(device.ftl));
 }
@@ -41,27 +41,27 @@ static u64 end_command(struct test_request *request, u64 begun_ns)
 	return ns;
 }
 
-static u64 cache_reads(void)
+static u64 count_cache_reads(void)
 {
 	return test_counters(&device)->cache_reads;
 }
 
-static u64 cache_programs(void)
+static u64 count_cache_programs(void)
 {
 	return test_counters(&device)->cache_programs;
 }
 
 /* Three requests of one die wait at once: the first takes @first_ns, each other @each_ns more. */
-static void check_three(enum aftl_op op, const char *params, u64 first_ns, u64 each_ns)
+static void check_three_requests(enum aftl_op op, const char *params, u64 first_ns, u64 each_ns)
 {
 	struct test_request *requests[3];
 	u64 begun_ns;
 	u32 i;
 
-	open_written(params, op == AFTL_OP_READ ? 3 : 0);
+	open_device_with_data(params, op == AFTL_OP_READ ? 3 : 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 3; i++)
-		requests[i] = begin_command(op, i);
+		requests[i] = submit_page_command(op, i);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(end_command(requests[i], begun_ns), first_ns + i * each_ns);
 	CHECK_EQ(test_lun_info(&device, 0).busy_ns, first_ns + 2 * each_ns);
@@ -69,23 +69,23 @@ static void check_three(enum aftl_op op, const char *params, u64 first_ns, u64 e
 
 static void check_three_reads(const char *params, u64 page_ns, u64 each_ns)
 {
-	check_three(AFTL_OP_READ, params, SENSE_NS + page_ns, each_ns);
+	check_three_requests(AFTL_OP_READ, params, SENSE_NS + page_ns, each_ns);
 	CHECK_EQ(test_counters(&device)->array_read_ns, 3 * SENSE_NS);
 }
 
 static void check_three_writes(const char *params, u64 each_ns)
 {
-	check_three(AFTL_OP_WRITE, params, PAGE_NS + PROGRAM_NS, each_ns);
+	check_three_requests(AFTL_OP_WRITE, params, PAGE_NS + PROGRAM_NS, each_ns);
 	CHECK_EQ(test_counters(&device)->bus_ns, 3 * PAGE_NS);
 }
 
 TAP_TEST(a_cache_read_senses_while_the_page_before_it_is_transferred)
 {
 	check_three_reads(ONE_DIE, PAGE_NS, SENSE_NS + PAGE_NS);
-	CHECK_EQ(cache_reads(), 0);
+	CHECK_EQ(count_cache_reads(), 0);
 	check_three_reads(ONE_DIE " cache_commands=program", PAGE_NS, SENSE_NS + PAGE_NS);
 	check_three_reads(ONE_DIE " cache_commands=read", PAGE_NS, BUSY_NS + SENSE_NS);
-	CHECK_EQ(cache_reads(), 2);
+	CHECK_EQ(count_cache_reads(), 2);
 	check_three_reads(ONE_DIE " cache_commands=read cache_busy=10us", PAGE_NS,
 			  10000 + SENSE_NS);
 	check_three_reads(ONE_DIE " cache_commands=both bus=100", 4 * PAGE_NS, 4 * PAGE_NS);
@@ -96,17 +96,17 @@ TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 	struct test_request *reads[2];
 	u64 begun_ns;
 
-	open_written(ONE_DIE " cache_commands=read", 2);
+	open_device_with_data(ONE_DIE " cache_commands=read", 2);
 	begun_ns = aftl_now(device.ftl);
-	reads[0] = begin_command(AFTL_OP_READ, 0);
+	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	test_wait(&device, SENSE_NS + 15000);
-	reads[1] = begin_command(AFTL_OP_READ, 1);
+	reads[1] = submit_page_command(AFTL_OP_READ, 1);
 	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(end_command(reads[1], begun_ns), SENSE_NS + 15000 + SENSE_NS + PAGE_NS);
-	reads[0] = begin_command(AFTL_OP_READ, 0);
+	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	begun_ns = aftl_now(device.ftl);
 	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(cache_reads(), 1);
+	CHECK_EQ(count_cache_reads(), 1);
 }
 
 /* The page behind a multi-plane read is sensed while those of both planes are transferred. */
@@ -124,7 +124,7 @@ TAP_TEST(a_cache_read_follows_a_multi_plane_read)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 4 * i, 4, 0, NULL), 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 4; i++)
-		reads[i] = begin_command(AFTL_OP_READ, pages[i]);
+		reads[i] = submit_page_command(AFTL_OP_READ, pages[i]);
 	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(end_command(reads[1], begun_ns), 2 * SENSE_NS + BUSY_NS + PAGE_NS);
 	CHECK_EQ(end_command(reads[2], begun_ns), 2 * SENSE_NS + BUSY_NS + 2 * PAGE_NS);
@@ -137,19 +137,19 @@ TAP_TEST(a_read_after_a_program_is_no_cache_read)
 	struct test_request *reads[2];
 	u64 begun_ns;
 
-	open_written(ONE_DIE " cache_commands=both row=2 write_expire=0 order=fcfs", 2);
+	open_device_with_data(ONE_DIE " cache_commands=both row=2 write_expire=0 order=fcfs", 2);
 	begun_ns = aftl_now(device.ftl);
-	reads[0] = begin_command(AFTL_OP_READ, 0);
-	write = begin_command(AFTL_OP_WRITE, 8);
-	reads[1] = begin_command(AFTL_OP_READ, 1);
+	reads[0] = submit_page_command(AFTL_OP_READ, 0);
+	write = submit_page_command(AFTL_OP_WRITE, 8);
+	reads[1] = submit_page_command(AFTL_OP_READ, 1);
 	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(end_command(write, begun_ns), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(end_command(reads[1], begun_ns), 2 * SENSE_NS + 3 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(cache_reads() + cache_programs(), 0);
+	CHECK_EQ(count_cache_reads() + count_cache_programs(), 0);
 }
 
 /* Collect a block that is half valid. Return: the time that takes. */
-static u64 relocate_half_valid(const char *commands)
+static u64 time_half_valid_relocation(const char *commands)
 {
 	u64 begun_ns;
 	u32 i;
@@ -173,21 +173,21 @@ static u64 relocate_half_valid(const char *commands)
 /* Two pages are read for each program, so the second reads overlap with transfers. */
 TAP_TEST(relocation_reads_overlap_with_transfers)
 {
-	u64 saved_ns = relocate_half_valid("off");
+	u64 saved_ns = time_half_valid_relocation("off");
 
-	CHECK_EQ(cache_reads(), 0);
-	saved_ns -= relocate_half_valid("read");
-	CHECK_EQ(cache_reads(), test_counters(&device)->array_reads / 2);
-	CHECK_EQ(saved_ns, cache_reads() * (PAGE_NS - BUSY_NS));
+	CHECK_EQ(count_cache_reads(), 0);
+	saved_ns -= time_half_valid_relocation("read");
+	CHECK_EQ(count_cache_reads(), test_counters(&device)->array_reads / 2);
+	CHECK_EQ(saved_ns, count_cache_reads() * (PAGE_NS - BUSY_NS));
 }
 
 TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 {
 	check_three_writes(ONE_DIE, PAGE_NS + PROGRAM_NS);
 	check_three_writes(ONE_DIE " cache_commands=read", PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(cache_programs(), 0);
+	CHECK_EQ(count_cache_programs(), 0);
 	check_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
-	CHECK_EQ(cache_programs(), 2);
+	CHECK_EQ(count_cache_programs(), 2);
 	/* The transfer takes longer than what is left of the program after cache_busy. */
 	check_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
 			   690000 + PROGRAM_NS);
@@ -199,11 +199,11 @@ TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 	struct test_request *writes[2];
 	u64 begun_ns;
 
-	open_written(ONE_DIE " cache_commands=program", 0);
+	open_device_with_data(ONE_DIE " cache_commands=program", 0);
 	begun_ns = aftl_now(device.ftl);
-	writes[0] = begin_command(AFTL_OP_WRITE, 0);
+	writes[0] = submit_page_command(AFTL_OP_WRITE, 0);
 	test_wait(&device, PAGE_NS + PROGRAM_NS - 5000);
-	writes[1] = begin_command(AFTL_OP_WRITE, 1);
+	writes[1] = submit_page_command(AFTL_OP_WRITE, 1);
 	CHECK_EQ(end_command(writes[0], begun_ns), PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(end_command(writes[1], begun_ns), 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
 }
@@ -215,10 +215,10 @@ TAP_TEST(cached_data_waits_for_the_channel_of_another_die)
 	u64 begun_ns;
 	u32 i;
 
-	open_written("channels=1 chips=2 cache_commands=program bus=20", 0);
+	open_device_with_data("channels=1 chips=2 cache_commands=program bus=20", 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 4; i++)
-		writes[i] = begin_command(AFTL_OP_WRITE, i);
+		writes[i] = submit_page_command(AFTL_OP_WRITE, i);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(end_command(writes[i], begun_ns), 20 * (i + 1) * PAGE_NS + PROGRAM_NS);
 }

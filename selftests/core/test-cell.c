@@ -17,7 +17,7 @@ static struct {
 	struct aftl_cell cell;
 } lab;
 
-static void begin_lab(u32 blocks, u32 unit)
+static void begin_cell_test(u32 blocks, u32 unit)
 {
 	struct aftl_error error;
 
@@ -33,7 +33,7 @@ static void begin_lab(u32 blocks, u32 unit)
 	lab.config.blocks = blocks;
 }
 
-static void build_lab(void)
+static void build_cell_model(void)
 {
 	struct aftl_error error;
 	struct aftl_geometry *geo = &lab.geo;
@@ -52,14 +52,14 @@ static void build_lab(void)
 	aftl_cell_init(&lab.cell, &lab.media, &lab.config);
 }
 
-static void end_lab(void)
+static void end_cell_test(void)
 {
 	free(lab.media.blocks);
 	free(lab.media.oob.chunk[0]);
 	free(lab.media.valid);
 }
 
-static void program_all(u32 class, u32 mode)
+static void program_all_pages(u32 class, u32 mode)
 {
 	u32 page;
 
@@ -113,7 +113,7 @@ TAP_TEST(draws_have_the_variance_of_a_poisson_count)
 	}
 }
 
-static void check_permutation(u32 unit, u16 generation)
+static void check_flip_permutation(u32 unit, u16 generation)
 {
 	u32 bits = lab.geo.unit_bits;
 	u8 *hit = tap_zalloc(bits, 1);
@@ -135,14 +135,14 @@ TAP_TEST(flip_positions_of_a_page_do_not_repeat)
 	u32 unit_bytes;
 
 	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 2) {
-		begin_lab(2, unit_bytes);
-		build_lab();
-		check_permutation(0, 0);
-		check_permutation(1, 0);
-		check_permutation(0, 1);
-		check_permutation(123456789, 54321);
-		check_permutation(U32_MAX, 0xffff);
-		end_lab();
+		begin_cell_test(2, unit_bytes);
+		build_cell_model();
+		check_flip_permutation(0, 0);
+		check_flip_permutation(1, 0);
+		check_flip_permutation(0, 1);
+		check_flip_permutation(123456789, 54321);
+		check_flip_permutation(U32_MAX, 0xffff);
+		end_cell_test();
 	}
 }
 
@@ -153,8 +153,8 @@ TAP_TEST(flips_are_spread_evenly)
 	u32 same = 0;
 	u32 i;
 
-	begin_lab(2, 4096);
-	build_lab();
+	begin_cell_test(2, 4096);
+	build_cell_model();
 	for (i = 0; i < 64000; i++) {
 		u32 at = aftl_flip_position(&lab.cell, to_lpn(i % 100), i / 100, i % 23);
 
@@ -164,7 +164,7 @@ TAP_TEST(flips_are_spread_evenly)
 	for (i = 0; i < 16; i++)
 		CHECK_RANGE(sixteenth[i], 3600, 4400);
 	CHECK_RANGE(same, 0, 30);
-	end_lab();
+	end_cell_test();
 }
 
 TAP_TEST(another_seed_moves_the_flips)
@@ -172,34 +172,34 @@ TAP_TEST(another_seed_moves_the_flips)
 	u32 first;
 	u32 other;
 
-	begin_lab(2, 4096);
-	build_lab();
+	begin_cell_test(2, 4096);
+	build_cell_model();
 	first = aftl_flip_position(&lab.cell, to_lpn(1), 2, 3);
-	end_lab();
+	end_cell_test();
 	lab.config.seed = 2;
-	build_lab();
+	build_cell_model();
 	other = aftl_flip_position(&lab.cell, to_lpn(1), 2, 3);
-	end_lab();
+	end_cell_test();
 	CHECK(first != other);
 }
 
-static u64 sum_of_raw(u32 class)
+static u64 sum_raw_errors(u32 class)
 {
 	u64 sum = 0;
 	u32 slot;
 
-	program_all(class, class == AFTL_APPROX ? AFTL_MODE_REDUCED : AFTL_MODE_NORMAL);
+	program_all_pages(class, class == AFTL_APPROX ? AFTL_MODE_REDUCED : AFTL_MODE_NORMAL);
 	for (slot = 0; slot < lab.geo.ppns; slot++)
 		sum += aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0).raw;
 	return sum;
 }
 
 /* Compare the raw errors of all slots with rate * bits, the rate in 10^-12. */
-static void check_rate(u32 class, u64 rate)
+static void check_error_rate(u32 class, u64 rate)
 {
 	double wanted = (double)lab.geo.ppns * lab.geo.unit_bits * rate / 1e12;
 	double noise = 4 * __builtin_sqrt(wanted);
-	double got = sum_of_raw(class);
+	double got = sum_raw_errors(class);
 
 	CHECK_MSG(got > wanted * 0.95 - noise && got < wanted * 1.05 + noise,
 		  "%u-byte units, class %u: %.0f errors instead of %.0f", lab.geo.unit_bytes,
@@ -208,11 +208,11 @@ static void check_rate(u32 class, u64 rate)
 
 static void check_rate_of(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
 {
-	begin_lab(blocks, unit_bytes);
+	begin_cell_test(blocks, unit_bytes);
 	*(class == AFTL_PRECISE ? &lab.config.rber : &lab.config.rber_approx) = rate;
-	build_lab();
-	check_rate(class, rate);
-	end_lab();
+	build_cell_model();
+	check_error_rate(class, rate);
+	end_cell_test();
 }
 
 /* The parameter's maximum is 0.1. */
@@ -238,9 +238,9 @@ TAP_TEST(a_program_after_an_erase_draws_new_errors)
 	u32 slot;
 	u32 same = 0;
 
-	begin_lab(20, 4096);
-	build_lab();
-	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	begin_cell_test(20, 4096);
+	build_cell_model();
+	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
 		struct aftl_block *block = aftl_block_of_ppn(&lab.media, to_ppn(slot));
 		u32 before = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0).raw;
@@ -250,7 +250,7 @@ TAP_TEST(a_program_after_an_erase_draws_new_errors)
 		block->erases--;
 	}
 	CHECK_RANGE(same, 1, lab.geo.ppns / 4);
-	end_lab();
+	end_cell_test();
 }
 
 TAP_TEST(errors_never_fall_with_age)
@@ -258,11 +258,11 @@ TAP_TEST(errors_never_fall_with_age)
 	u32 mode;
 	u32 slot;
 
-	begin_lab(4, 4096);
+	begin_cell_test(4, 4096);
 	lab.config.cell_model = AFTL_CELL_VOLTAGE;
-	build_lab();
+	build_cell_model();
 	for (mode = 0; mode < AFTL_MODES; mode++) {
-		program_all(mode == AFTL_MODE_REDUCED, mode);
+		program_all_pages(mode == AFTL_MODE_REDUCED, mode);
 		for (slot = 0; slot < lab.geo.ppns; slot += 5) {
 			u64 hour = 0;
 			u32 last = 0;
@@ -276,7 +276,7 @@ TAP_TEST(errors_never_fall_with_age)
 			}
 		}
 	}
-	end_lab();
+	end_cell_test();
 }
 
 TAP_TEST(rates_rise_with_wear)
@@ -286,10 +286,10 @@ TAP_TEST(rates_rise_with_wear)
 	u64 last;
 	u32 erases;
 
-	begin_lab(1, 4096);
+	begin_cell_test(1, 4096);
 	lab.config.cell_model = AFTL_CELL_VOLTAGE;
-	build_lab();
-	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	build_cell_model();
+	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	block = &lab.media.blocks[0];
 	unworn = aftl_cell_rber_q40(&lab.cell, block, 3, 1000);
 	last = unworn;
@@ -303,7 +303,7 @@ TAP_TEST(rates_rise_with_wear)
 		last = rate;
 	}
 	CHECK(last > 2 * unworn);
-	end_lab();
+	end_cell_test();
 }
 
 /* 8 positions per layer, 4 layers: the neighbours of page 12 are 11, 13, 4 and 20. */
@@ -314,8 +314,8 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	u32 page;
 	u32 i;
 
-	begin_lab(1, 4096);
-	build_lab();
+	begin_cell_test(1, 4096);
+	build_cell_model();
 	block = &lab.media.blocks[0];
 	*aftl_page_attr_at(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 12), 0);
@@ -343,7 +343,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 		if (block->flip)
 			break;
 	}
-	end_lab();
+	end_cell_test();
 }
 
 /* Full-swing neighbours shift the voltage by 0.2 V (Y) or 0.15 V (Z), at 5 V by 5/8 of that. */
@@ -351,18 +351,18 @@ TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 {
 	struct aftl_block *block;
 
-	begin_lab(1, 4096);
-	build_lab();
+	begin_cell_test(1, 4096);
+	build_cell_model();
 	block = &lab.media.blocks[0];
-	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 0), 350);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 7), 150);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 24), 200);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 31), 0);
-	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
 	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 0), 217, 221);
 	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 24), 124, 126);
-	end_lab();
+	end_cell_test();
 }
 
 /* ECC corrects 20 bits per KiB, 80 in a unit of 4 KiB, and a quarter more per sensing level. */
@@ -371,12 +371,12 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 	u32 seen = 0;
 	u32 slot;
 
-	begin_lab(64, 4096);
+	begin_cell_test(64, 4096);
 	lab.config.rber = 3750000000ULL; /* 123 expected in 32768 bits */
 	lab.config.ecc_bits = 20;
 	lab.config.ecc_levels = 3;
-	build_lab();
-	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	build_cell_model();
+	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
 		struct aftl_errors errors = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0);
 		u32 wanted = errors.raw <= 80 ? 0 : (errors.raw - 80 + 19) / 20;
@@ -387,18 +387,18 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 		seen |= 1 << min(wanted, 4U);
 	}
 	CHECK_MSG((seen & 0x1c) == 0x1c, "the rate does not reach levels 2, 3 and loss: %x", seen);
-	end_lab();
+	end_cell_test();
 }
 
 TAP_TEST(approximate_data_skips_ecc)
 {
 	u32 slot;
 
-	begin_lab(16, 4096);
+	begin_cell_test(16, 4096);
 	lab.config.rber_approx = 3800000000ULL;
 	lab.config.ecc_bits = 10;
-	build_lab();
-	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	build_cell_model();
+	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
 		struct aftl_errors errors = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0);
 
@@ -407,7 +407,7 @@ TAP_TEST(approximate_data_skips_ecc)
 		CHECK(!errors.lost);
 		CHECK(errors.raw > 40);
 	}
-	end_lab();
+	end_cell_test();
 }
 
 TAP_TEST(errors_that_a_copy_inherited_stay)
@@ -415,17 +415,17 @@ TAP_TEST(errors_that_a_copy_inherited_stay)
 	struct aftl_errors errors;
 	u16 *inherited;
 
-	begin_lab(1, 4096);
-	build_lab();
+	begin_cell_test(1, 4096);
+	build_cell_model();
 	lab.media.blocks->extra = tap_zalloc(lab.media.oob_layout.extra, sizeof(u16));
 	lab.media.blocks->extra_used = 1;
 	inherited = aftl_inherited_errors_ptr(&lab.media, lab.media.blocks, to_ppn(9));
-	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	program_all_pages(AFTL_APPROX, AFTL_MODE_REDUCED);
 	errors = aftl_cell_read_errors(&lab.cell, to_ppn(9), 0);
 	*inherited = 40;
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, errors.raw + 40);
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).raw, errors.raw);
-	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	program_all_pages(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, 40);
 	*inherited = 32768 + 100;
 	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, 32768);
@@ -433,5 +433,5 @@ TAP_TEST(errors_that_a_copy_inherited_stay)
 	*inherited = AFTL_INHERITED_LOST;
 	CHECK(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).lost);
 	free(lab.media.blocks->extra);
-	end_lab();
+	end_cell_test();
 }

@@ -21,7 +21,7 @@ struct adversary {
 static struct test_device device;
 static struct adversary adversary;
 
-static void adversary_init(const char *policy)
+static void init_adversary_policy(const char *policy)
 {
 	adversary = (struct adversary){
 		.type = *aftl_policy_find(policy),
@@ -45,12 +45,12 @@ static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
 			     struct aftl_placement *placement);
 
-static void adversary_place(const char *policy,
-			    int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
-					 const struct aftl_program_request *need,
-					 struct aftl_placement *placement))
+static void set_adversary_place(const char *policy,
+				int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
+					     const struct aftl_program_request *need,
+					     struct aftl_placement *placement))
 {
-	adversary_init(policy);
+	init_adversary_policy(policy);
 	place_honestly = adversary.type.place;
 	adversary.type.place = place;
 }
@@ -79,9 +79,9 @@ static u64 mean_program_ns(const char *params)
 }
 
 /* Use the mode only at legal pages, though precise neighbours follow. */
-static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_program_request *need,
-			      struct aftl_placement *placement)
+static int place_legal_between_mode(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_program_request *need,
+				    struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -92,14 +92,14 @@ static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
 
 TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 {
-	adversary_place("baseline", place_half_between);
+	set_adversary_place("baseline", place_legal_between_mode);
 	CHECK_RANGE(mean_program_ns(pressed), 699000, 700000);
 	CHECK(test_counters(&device)->policy_bugs > 50);
 	test_device_close(&device);
 }
 
 /* Set up a block that is programmed up to @page, with page @between in mode "between". */
-static struct aftl_block *half_full(u32 page, u32 between)
+static struct aftl_block *init_half_full_block(u32 page, u32 between)
 {
 	struct aftl_media *media = &device.ftl->media;
 	struct aftl_block *block = &media->blocks[3];
@@ -119,7 +119,7 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 	u32 layer;
 	u32 page;
 
-	adversary_init("baseline");
+	init_adversary_policy("baseline");
 	open_adversary(pressed);
 	layer = aftl_geometry(device.ftl)->word_lines;
 	for (page = 0; page < 2 * layer; page++) {
@@ -128,14 +128,14 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 		};
 		bool couples = page == layer + 3;
 
-		program.block = half_full(program.page, page);
+		program.block = init_half_full_block(program.page, page);
 		CHECK_MSG(aftl_chip_allows(&device.ftl->chip, &program) == !couples,
 			  "page %u above page %u", program.page, page);
 		program.mode = AFTL_MODE_REDUCED;
 		program.class = AFTL_APPROX;
 		CHECK(aftl_chip_allows(&device.ftl->chip, &program));
 		program = (struct aftl_program_command){
-			.block = half_full(page + 1, page), .page = page + 1, .pages = 1,
+			.block = init_half_full_block(page + 1, page), .page = page + 1, .pages = 1,
 		};
 		CHECK_EQ(aftl_chip_allows(&device.ftl->chip, &program), (page + 1) % layer == 0);
 	}
@@ -151,12 +151,12 @@ TAP_TEST(the_fallback_block_takes_data_beside_unguarded_pages,
 	struct aftl_lun *lun;
 	u32 page;
 
-	adversary_init("approxftl");
+	init_adversary_policy("approxftl");
 	open_adversary(pressed);
 	lun = &device.ftl->luns[0];
 	lun->below_reserve = true;
 	for (page = 1; page < 8; page++) {
-		lun->fallback = half_full(page, page - 1);
+		lun->fallback = init_half_full_block(page, page - 1);
 		CHECK_EQ(aftl_program_place(device.ftl, lun, &need, &placement), 0);
 		CHECK_EQ(placement.page, page);
 	}
@@ -167,9 +167,9 @@ TAP_TEST(the_fallback_block_takes_data_beside_unguarded_pages,
 
 static struct aftl_ispp steps;
 
-static int place_with_steps(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need,
-			    struct aftl_placement *placement)
+static int place_with_ispp_steps(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -178,12 +178,12 @@ static int place_with_steps(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Steps that exceed the spare margin of the word line overshoot, and each read pays for that. */
-static void greed_pays_with_errors(struct aftl_ispp greed, u64 program_ns)
+static void check_greedy_ispp_errors(struct aftl_ispp greed, u64 program_ns)
 {
 	u32 i;
 
 	steps = greed;
-	adversary_place("baseline", place_with_steps);
+	set_adversary_place("baseline", place_with_ispp_steps);
 	CHECK_EQ(mean_program_ns(PRESSED " ecc_retry=45us"), program_ns);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
@@ -196,8 +196,8 @@ static void greed_pays_with_errors(struct aftl_ispp greed, u64 program_ns)
 TAP_TEST(steps_beyond_the_margin_cost_errors,
 	 "programs: steps beyond the margin overshoot and cost read levels")
 {
-	greed_pays_with_errors((struct aftl_ispp){ .start_mv = 234, .final_mv = 234 }, 499047);
-	greed_pays_with_errors((struct aftl_ispp){ .final_mv = 468 }, 499047);
+	check_greedy_ispp_errors((struct aftl_ispp){ .start_mv = 234, .final_mv = 234 }, 499047);
+	check_greedy_ispp_errors((struct aftl_ispp){ .final_mv = 468 }, 499047);
 }
 
 /* Slow layers can skip four verifies, other layers fewer. */
@@ -206,7 +206,7 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 	const struct aftl_counters *counters;
 
 	steps = (struct aftl_ispp){ .skip = 4 };
-	adversary_place("baseline", place_with_steps);
+	set_adversary_place("baseline", place_with_ispp_steps);
 	CHECK_EQ(mean_program_ns(pressed), 539906);
 	counters = test_counters(&device);
 	CHECK_RANGE(counters->overshot_programs, counters->array_programs * 6 / 10,
@@ -222,11 +222,11 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
-	adversary_place("tvr", place_with_steps);
+	set_adversary_place("tvr", place_with_ispp_steps);
 	CHECK_EQ(mean_program_ns(PRESSED " tvr_mode=device"), 350000 * 651429ULL / 700000);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	test_device_close(&device);
-	adversary_place("baseline", place_with_steps);
+	set_adversary_place("baseline", place_with_ispp_steps);
 	mean_program_ns(pressed);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
@@ -239,7 +239,7 @@ TAP_TEST(queries_do_not_change_layer_properties,
 	static struct aftl_chip fresh;
 	u32 i;
 
-	adversary_init("baseline");
+	init_adversary_policy("baseline");
 	open_adversary(pressed);
 	for (i = 0; i < 4000; i++) {
 		u32 index = aftl_random_below(&adversary.random, device.ftl->geo.blocks);
@@ -276,90 +276,90 @@ static struct {
 	u64 relaxed;
 } total;
 
-static u32 draw(u32 n)
+static u32 draw_number(u32 n)
 {
 	return aftl_random_below(&adversary.random, n);
 }
 
-static struct aftl_block *any_block(void)
+static struct aftl_block *draw_any_block(void)
 {
-	return &device.ftl->media.blocks[draw(device.ftl->geo.blocks)];
+	return &device.ftl->media.blocks[draw_number(device.ftl->geo.blocks)];
 }
 
-static bool gentle_always(struct aftl_policy *policy, const struct aftl_block *block)
+static bool shallow_erase_always(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	account_gentle(&account, block, true);
 	return true;
 }
 
-static bool gentle_at_random(struct aftl_policy *policy, const struct aftl_block *block)
+static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	bool gentle = draw(2);
+	bool gentle = draw_number(2);
 
 	account_gentle(&account, block, gentle);
 	return gentle;
 }
 
-static u32 any_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 choose_any_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
-	u32 lun = draw(4) ? draw(aftl_policy_luns(policy)) : draw(1000);
+	u32 lun = draw_number(4) ? draw_number(aftl_policy_luns(policy)) : draw_number(1000);
 
 	wild += lun >= aftl_policy_luns(policy);
 	return lun;
 }
 
-static struct aftl_block *any_victim(struct aftl_policy *policy,
-				     const struct aftl_victim_candidates *closed)
+static struct aftl_block *select_any_victim(struct aftl_policy *policy,
+					    const struct aftl_victim_candidates *closed)
 {
-	struct aftl_block *block = draw(4) ? any_block() : NULL;
+	struct aftl_block *block = draw_number(4) ? draw_any_block() : NULL;
 
 	wild += block && !aftl_victim_candidates_has(closed, block);
 	return block;
 }
 
-static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun,
-		      struct aftl_idle_task *chore)
+static void choose_any_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+				 struct aftl_idle_task *chore)
 {
 	*chore = (struct aftl_idle_task){
-		.kind = draw(6),
-		.lpn = to_lpn(draw(2 * test_units(&device))),
-		.block = draw(8) ? any_block() : NULL,
-		.page = draw(100),
-		.pages = draw(100),
+		.kind = draw_number(6),
+		.lpn = to_lpn(draw_number(2 * test_units(&device))),
+		.block = draw_number(8) ? draw_any_block() : NULL,
+		.page = draw_number(100),
+		.pages = draw_number(100),
 	};
 }
 
-static bool any_free(struct aftl_policy *policy, const struct aftl_block *block)
+static bool accept_any_free_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	return !draw(8);
+	return !draw_number(8);
 }
 
-static void close_any(struct aftl_policy *policy, struct aftl_lun *lun)
+static void close_any_block(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	u32 i;
 
 	for (i = 0; i < 8; i++)
-		aftl_policy_close_block(policy, any_block());
+		aftl_policy_close_block(policy, draw_any_block());
 }
 
-static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
-		      const struct aftl_placement *placement,
-		      const struct aftl_program_result *outcome)
+static bool repeat_at_random(struct aftl_policy *policy, struct aftl_lun *lun,
+			     const struct aftl_placement *placement,
+			     const struct aftl_program_result *outcome)
 {
-	return !draw(30);
+	return !draw_number(30);
 }
 
 /* Answer invalid classes, or approximate for precise data. */
-static bool copy_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
-			  u32 *class, u32 *stream)
+static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
+			      u32 *class, u32 *stream)
 {
-	*stream = draw(1000);
-	*class = draw(1000);
-	return draw(3);
+	*stream = draw_number(1000);
+	*class = draw_number(1000);
+	return draw_number(3);
 }
 
-static void ask_chip(struct aftl_policy *policy, const struct aftl_program_command *program,
-		     struct aftl_placement *placement, u64 *least_ns)
+static void chip_accepts(struct aftl_policy *policy, const struct aftl_program_command *program,
+			 struct aftl_placement *placement, u64 *least_ns)
 {
 	struct aftl_program_result outcome;
 
@@ -391,7 +391,7 @@ static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
 	for (; !ret && program.mode < AFTL_MODES; program.mode++)
 		for (i = 0; i < ARRAY_SIZE(best); i++) {
 			program.ispp = best[i];
-			ask_chip(policy, &program, placement, &least_ns);
+			chip_accepts(policy, &program, placement, &least_ns);
 		}
 	return ret;
 }
@@ -407,46 +407,47 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (ret || !refusable)
 		return ret;
-	if (!draw(2))
-		placement->mode = draw(2 * AFTL_MODES);
-	if (!draw(2))
-		placement->ispp = (struct aftl_ispp){ draw(300), draw(300), draw(6) };
-	if (!draw(8))
-		placement->block->flip = draw(2);
+	if (!draw_number(2))
+		placement->mode = draw_number(2 * AFTL_MODES);
+	if (!draw_number(2))
+		placement->ispp =
+			(struct aftl_ispp){ draw_number(300), draw_number(300), draw_number(6) };
+	if (!draw_number(8))
+		placement->block->flip = draw_number(2);
 	return 0;
 }
 
-static void make_random(const char *policy)
+static void make_random_adversary(const char *policy)
 {
-	adversary_place(policy, place_randomly);
-	adversary.type.relocate = copy_randomly;
+	set_adversary_place(policy, place_randomly);
+	adversary.type.relocate = relocate_randomly;
 	adversary.type.copy_passes = AFTL_CLASSES;
-	adversary.type.shallow_erase = gentle_at_random;
-	adversary.type.lun = any_lun;
-	adversary.type.select_victim = any_victim;
-	adversary.type.idle_task = any_chore;
-	adversary.type.accept_free = any_free;
-	adversary.type.out_of_blocks = close_any;
+	adversary.type.shallow_erase = shallow_erase_at_random;
+	adversary.type.lun = choose_any_lun;
+	adversary.type.select_victim = select_any_victim;
+	adversary.type.idle_task = choose_any_idle_task;
+	adversary.type.accept_free = accept_any_free_block;
+	adversary.type.out_of_blocks = close_any_block;
 	if (!adversary.type.programmed)
-		adversary.type.programmed = at_random;
+		adversary.type.programmed = repeat_at_random;
 }
 
-static void make_greedy(const char *policy)
+static void make_greedy_adversary(const char *policy)
 {
-	adversary_place(policy, place_greedily);
-	adversary.type.shallow_erase = gentle_always;
+	set_adversary_place(policy, place_greedily);
+	adversary.type.shallow_erase = shallow_erase_always;
 	adversary.type.programmed = NULL;
 }
 
-static void watch_array(void *host, const struct aftl_array_event *event)
+static void account_watched_event(void *host, const struct aftl_array_event *event)
 {
-	test_watch_array(host, event);
-	account_event(&account, event);
+	test_record_array_event(host, event);
+	account_array_event(&account, event);
 }
 
-static void watch_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void account_watched_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
-	account_erased(&account, first);
+	account_block_erased(&account, first);
 }
 
 /* Shrink the device of a profile so that each block is erased several times. */
@@ -480,22 +481,22 @@ static bool policy_fits_chip(void)
 	return !ret;
 }
 
-static void begin_attack(struct shadow_store *store)
+static void open_attacked_device(struct shadow_store *store)
 {
-	device.ops.array = watch_array;
+	device.ops.array = account_watched_event;
 	test_device_open_type(&device, &adversary.type, NULL);
-	if (!account_open(&account, device.ftl))
+	if (!account_open_device(&account, device.ftl))
 		tap_bail_out("out of memory");
 	wild = 0;
 	wanted = 0;
 	shadow_open(store, &device, false);
 }
 
-static void end_attack(struct shadow_store *store, const char *profile, const char *name,
-		       u32 conditions)
+static void check_attacked_device(struct shadow_store *store, const char *profile, const char *name,
+				  u32 conditions)
 {
 	test_drain(&device);
-	account_sums(&account);
+	account_check_sums(&account);
 	CHECK_MSG(!account.wrong[0], "%s", account.wrong);
 	if (tap_failures())
 		tap_note("%s on %s%s%s%s: %llu bugs, %llu failed", name, profile,
@@ -508,47 +509,47 @@ static void end_attack(struct shadow_store *store, const char *profile, const ch
 	total.erases += account.erases.count;
 	total.reads += account.reads.count;
 	total.relaxed += account.relaxed;
-	account_close(&account);
+	account_close_device(&account);
 	test_device_close(&device);
 }
 
 /* Each request must return correct data or fail. */
-static void send_requests(u32 requests, bool aged)
+static void send_checked_requests(u32 requests, bool aged)
 {
 	struct test_stream stream;
 	u32 i;
 
 	test_stream_init(&stream, requests);
 	for (i = 0; i < requests && !account.wrong[0] && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (aged && i % 500 == 499)
 			aftl_age(device.ftl, 10 * AFTL_DAY_NS);
 	}
 }
 
 /* Factor by which attacks are prolonged. */
-static u32 attack_factor(void)
+static u32 attack_length_factor(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
 
 	return text ? (u32)strtoul(text, NULL, 10) : 1;
 }
 
-static void attack_chip(const char *profile, u32 conditions)
+static void attack_chip_of_profile(const char *profile, u32 conditions)
 {
-	struct test_listener listener = { .erase = watch_erase };
+	struct test_listener listener = { .erase = account_watched_erase };
 	struct shadow_store store;
 
-	begin_attack(&store);
+	open_attacked_device(&store);
 	test_device_listen(&device, &listener);
 	/* Blocks of a policy whose proposals are refused may never fill: writes may fail. */
 	store.full_disk = true;
-	send_requests(600 * attack_factor(), conditions & AGED);
-	end_attack(&store, profile, adversary.type.name, conditions);
+	send_checked_requests(600 * attack_length_factor(), conditions & AGED);
+	check_attacked_device(&store, profile, adversary.type.name, conditions);
 }
 
 /* Enable the SLC cache, which takes host writes before the policy is asked. */
-static void give_cache(bool cached)
+static void enable_slc_cache(bool cached)
 {
 	if (!cached || device.config.bits == 1)
 		return;
@@ -556,7 +557,7 @@ static void give_cache(bool cached)
 	device.config.slc_dynamic = 3000;
 }
 
-static void attack_as(void (*make)(const char *policy), const char *policy)
+static void attack_with_adversary(void (*make)(const char *policy), const char *policy)
 {
 	const char *profile;
 	u32 conditions;
@@ -569,11 +570,11 @@ static void attack_as(void (*make)(const char *policy), const char *policy)
 			shrink_device(profile, conditions);
 			/* Some policies reserve many blocks. */
 			device.config.blocks = 48;
-			give_cache((i + conditions) % 2);
+			enable_slc_cache((i + conditions) % 2);
 			if (!policy_fits_chip())
 				continue;
 			fitting++;
-			attack_chip(profile, conditions);
+			attack_chip_of_profile(profile, conditions);
 		}
 	}
 	CHECK_MSG(fitting >= 4 * CONDITIONS || tap_failures(), "%s fits %u devices", policy,
@@ -585,7 +586,7 @@ TAP_TEST(random_policies_never_beat_the_least_costs)
 	u32 i;
 
 	for (i = 0; aftl_policy_at(i); i++)
-		attack_as(make_random, aftl_policy_at(i)->name);
+		attack_with_adversary(make_random_adversary, aftl_policy_at(i)->name);
 }
 
 TAP_TEST(greedy_policies_never_beat_the_least_costs)
@@ -593,7 +594,7 @@ TAP_TEST(greedy_policies_never_beat_the_least_costs)
 	u32 i;
 
 	for (i = 0; aftl_policy_at(i); i++)
-		attack_as(make_greedy, aftl_policy_at(i)->name);
+		attack_with_adversary(make_greedy_adversary, aftl_policy_at(i)->name);
 }
 
 /* Cheats: policies that each try one illegal or greedy command as often as possible. */
@@ -640,47 +641,49 @@ static struct cheat_lun *cheat_lun(const struct aftl_policy *policy, const struc
 }
 
 /* Request orders that the device does not support, or kinds that do not exist. */
-static struct aftl_block *open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
-				      const struct aftl_program_request *need)
+static struct aftl_block *open_block_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
+					    const struct aftl_program_request *need)
 {
 	static const u32 kinds[] = { AFTL_KINDS_MAX, 200, 255, 256, 257, U32_MAX };
 	static const u32 orders[] = { AFTL_ORDER_FOGGY_FINE, AFTL_ORDERS, 255, 256, U32_MAX };
-	u32 kind = kinds[draw(ARRAY_SIZE(kinds))];
+	u32 kind = kinds[draw_number(ARRAY_SIZE(kinds))];
 
-	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 && !draw(3))
+	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 &&
+	    !draw_number(3))
 		return aftl_policy_open_sparse_block(policy, lun, need, 1, kind);
 	/* If word lines take two passes, every block has that order, whatever is requested. */
-	if (draw(2) || aftl_policy_geometry(policy)->passes > 1)
+	if (draw_number(2) || aftl_policy_geometry(policy)->passes > 1)
 		return aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
-	return aftl_policy_open_block(policy, lun, need, orders[draw(ARRAY_SIZE(orders))], 0);
+	return aftl_policy_open_block(policy, lun, need, orders[draw_number(ARRAY_SIZE(orders))],
+				      0);
 }
 
-static void check_open(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need)
+static void check_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
+			     const struct aftl_program_request *need)
 {
 	bool refused = need->cause != AFTL_CAUSE_HOST || aftl_policy_has_spare_blocks(policy, lun);
 	u64 bugs = test_counters(&device)->policy_bugs;
 	u32 free = lun->free_blocks;
 
-	CHECK(!open_wildly(policy, lun, need));
+	CHECK(!open_block_wildly(policy, lun, need));
 	CHECK_EQ(test_counters(&device)->policy_bugs, bugs + refused);
 	CHECK_EQ(lun->free_blocks, free);
 	wild += refused;
 }
 
 /* Fall back to sequential order if the device cannot switch word lines. */
-static u32 order_of_cheat(const struct aftl_policy *policy)
+static u32 cheat_program_order(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
 	    !aftl_switch_is_possible(aftl_policy_geometry(policy)))
 		return AFTL_ORDER_SEQUENTIAL;
-	return cheat->order == ANY_ORDER ? draw(AFTL_ORDER_SUPER_LAYER) : cheat->order;
+	return cheat->order == ANY_ORDER ? draw_number(AFTL_ORDER_SUPER_LAYER) : cheat->order;
 }
 
-static struct aftl_block *open_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
-				     const struct aftl_program_request *need)
+static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
+					       const struct aftl_program_request *need)
 {
-	u32 order = order_of_cheat(policy);
+	u32 order = cheat_program_order(policy);
 	struct aftl_block *block = NULL;
 
 	if (cheat->bits)
@@ -698,8 +701,8 @@ static bool is_open(const struct aftl_policy *policy, const struct cheat_lun *mi
 			aftl_policy_geometry(policy)->pages);
 }
 
-static struct aftl_block *block_of(struct aftl_policy *policy, struct aftl_lun *lun,
-				   const struct aftl_program_request *need)
+static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, struct aftl_lun *lun,
+						  const struct aftl_program_request *need)
 {
 	struct cheat_lun *mine = cheat_lun(policy, lun);
 
@@ -707,7 +710,7 @@ static struct aftl_block *block_of(struct aftl_policy *policy, struct aftl_lun *
 		return mine->open;
 	if (mine->open && mine->open->erases == mine->erases)
 		aftl_policy_close_block(policy, mine->open);
-	mine->open = open_cheat(policy, lun, need);
+	mine->open = open_block_for_cheat(policy, lun, need);
 	mine->erases = mine->open ? mine->open->erases : 0;
 	return mine->open;
 }
@@ -726,7 +729,7 @@ static u32 find_dead(const struct aftl_policy *policy, const struct aftl_block *
 }
 
 /* First program of a page that will be reprogrammed later. */
-static void place_first(const struct aftl_policy *policy, struct aftl_placement *placement)
+static void place_first_program(const struct aftl_policy *policy, struct aftl_placement *placement)
 {
 	bool mlc = aftl_policy_config(policy)->bits >= 3;
 
@@ -735,7 +738,7 @@ static void place_first(const struct aftl_policy *policy, struct aftl_placement 
 }
 
 /* Choose the next legal switch step, and sometimes an illegal page. */
-static bool place_switched(const struct aftl_policy *policy, struct aftl_placement *placement)
+static bool place_switched_step(const struct aftl_policy *policy, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
@@ -744,12 +747,12 @@ static bool place_switched(const struct aftl_policy *policy, struct aftl_placeme
 						&placement->pages);
 	first = aftl_is_switch_first_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
-	if (!draw(8))
-		placement->page += geo->word_line_pages * (1 + draw(3));
-	return !draw(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
+	if (!draw_number(8))
+		placement->page += geo->word_line_pages * (1 + draw_number(3));
+	return !draw_number(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
 }
 
-static void place_as_wanted(struct aftl_placement *placement)
+static void place_as_cheat_wants(struct aftl_placement *placement)
 {
 	wanted++;
 	placement->mode = placement->block->bits ? aftl_block_program_mode(placement->block)
@@ -759,65 +762,65 @@ static void place_as_wanted(struct aftl_placement *placement)
 		placement->pages = min(placement->pages, 2);
 }
 
-static int place_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_by_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block;
 	u32 dead;
 
 	if (cheat->opens)
-		check_open(policy, lun, need);
-	block = block_of(policy, lun, need);
+		check_open_block(policy, lun, need);
+	block = block_for_cheat_program(policy, lun, need);
 	if (!block)
 		return -ENOSPC;
 	if (cheat->turns)
-		block->flip = draw(2);
+		block->flip = draw_number(2);
 	placement->block = block;
 	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
 	placement->pages = aftl_block_step(geo, block);
 	placement->mode = aftl_block_program_mode(block);
-	if (block->order == AFTL_ORDER_SWITCHED && !place_switched(policy, placement)) {
+	if (block->order == AFTL_ORDER_SWITCHED && !place_switched_step(policy, placement)) {
 		wanted++;
 		return 0;
 	}
-	dead = cheat->again && draw(4) ? find_dead(policy, block) : geo->pages;
+	dead = cheat->again && draw_number(4) ? find_dead(policy, block) : geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
-		place_as_wanted(placement);
+		place_as_cheat_wants(placement);
 		placement->pages = 1;
 	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
-		place_first(policy, placement);
-	} else if (!cheat->again && draw(16) &&
+		place_first_program(policy, placement);
+	} else if (!cheat->again && draw_number(16) &&
 		   (!cheat->turns || colour_of(policy, placement))) {
-		place_as_wanted(placement);
+		place_as_cheat_wants(placement);
 	}
 	return 0;
 }
 
-static void with_any_lun(void)
+static void use_any_lun(void)
 {
-	adversary.type.lun = any_lun;
+	adversary.type.lun = choose_any_lun;
 }
 
-static void with_any_victim(void)
+static void use_any_victim(void)
 {
-	adversary.type.select_victim = any_victim;
+	adversary.type.select_victim = select_any_victim;
 }
 
-static void with_any_chore(void)
+static void use_any_idle_task(void)
 {
-	adversary.type.idle_task = any_chore;
+	adversary.type.idle_task = choose_any_idle_task;
 }
 
-static void with_any_free(void)
+static void use_any_free_block(void)
 {
-	adversary.type.accept_free = any_free;
+	adversary.type.accept_free = accept_any_free_block;
 }
 
-static void with_closings(void)
+static void use_random_closing(void)
 {
-	adversary.type.out_of_blocks = close_any;
+	adversary.type.out_of_blocks = close_any_block;
 }
 
 static const struct cheat cheats[] = {
@@ -883,34 +886,34 @@ static const struct cheat cheats[] = {
 	  .mode = AFTL_MODE_SWITCHED },
 	{ .name = "a checkerboard that is turned", .order = AFTL_ORDER_TWO_PASS,
 	  .mode = AFTL_MODE_BETWEEN, .turns = true },
-	{ .name = "any LUN", .methods = with_any_lun },
-	{ .name = "any victim", .methods = with_any_victim },
-	{ .name = "any chore", .methods = with_any_chore },
-	{ .name = "any free block", .methods = with_any_free },
-	{ .name = "closings of any block", .methods = with_closings },
+	{ .name = "any LUN", .methods = use_any_lun },
+	{ .name = "any victim", .methods = use_any_victim },
+	{ .name = "any chore", .methods = use_any_idle_task },
+	{ .name = "any free block", .methods = use_any_free_block },
+	{ .name = "closings of any block", .methods = use_random_closing },
 	{ .name = "blocks of any order and kind", .opens = true },
 };
 
-static void make_cheat(const char *policy)
+static void make_cheat_adversary(const char *policy)
 {
-	adversary_place(policy, place_cheat);
+	set_adversary_place(policy, place_by_cheat);
 	adversary.type.ignores_tags = false;
 	adversary.type.lun_size = sizeof(struct cheat_lun);
 	adversary.type.adopt = NULL;
 	adversary.type.closed = NULL;
-	adversary.type.shallow_erase = gentle_always;
+	adversary.type.shallow_erase = shallow_erase_always;
 	if (cheat->methods)
 		cheat->methods();
 }
 
 /* A time that large steps about reach, or one that they cannot reach. */
-static u64 follower_ns(u32 conditions)
+static u64 draw_follower_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;
 }
 
 /* Illegal commands must be refused and counted; legal ones must be programmed. */
-static void check_bugs(void)
+static void check_refused_proposals(void)
 {
 	const struct aftl_stats *stats = aftl_get_stats(device.ftl);
 	/* With small units hardly any word line has only invalid pages. */
@@ -927,25 +930,25 @@ static void check_bugs(void)
 		CHECK(!wanted || stats->counters.policy_bugs || stats->mode_pages[cheat->mode]);
 }
 
-static void run_cheat(const char *profile, u32 conditions)
+static void run_cheat_on_profile(const char *profile, u32 conditions)
 {
-	struct test_listener listener = { .erase = watch_erase };
+	struct test_listener listener = { .erase = account_watched_erase };
 	struct shadow_store store;
 
-	make_cheat("baseline");
+	make_cheat_adversary("baseline");
 	shrink_device(profile, conditions);
-	device.config.program_follower = cheat->follower ? follower_ns(conditions) : 0;
-	begin_attack(&store);
+	device.config.program_follower = cheat->follower ? draw_follower_ns(conditions) : 0;
+	open_attacked_device(&store);
 	test_device_listen(&device, &listener);
 	store.full_disk = true;
-	send_requests(500 * attack_factor(), conditions & AGED);
+	send_checked_requests(500 * attack_length_factor(), conditions & AGED);
 	CHECK(account.programs.count > 40 || account.wrong[0]);
 	if (!account.wrong[0])
-		check_bugs();
-	end_attack(&store, profile, cheat->name, conditions);
+		check_refused_proposals();
+	check_attacked_device(&store, profile, cheat->name, conditions);
 }
 
-static void one_cheat_gains_nothing(void)
+static void check_one_cheat_gains_nothing(void)
 {
 	const char *profile;
 	u32 conditions;
@@ -953,7 +956,7 @@ static void one_cheat_gains_nothing(void)
 
 	for (i = 0; (profile = aftl_profile_name(i)); i++)
 		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++)
-			run_cheat(profile, conditions);
+			run_cheat_on_profile(profile, conditions);
 }
 
 /* The attacks must have checked enough operations. */
@@ -967,18 +970,18 @@ TAP_TEST(the_random_attacks_checked_enough_operations)
 	CHECK(total.relaxed > 10000);
 }
 
-static void cheats_gain_nothing(void)
+static void register_cheat_tests(void)
 {
 	char name[80];
 
 	for (cheat = cheats; cheat < cheats + ARRAY_SIZE(cheats); cheat++) {
 		snprintf(name, sizeof(name), "a cheat gains nothing: %s", cheat->name);
-		tap_run(name, one_cheat_gains_nothing);
+		tap_run(name, check_one_cheat_gains_nothing);
 	}
 }
 
 int main(void)
 {
-	cheats_gain_nothing();
+	register_cheat_tests();
 	return tap_run_all();
 }

@@ -26,7 +26,7 @@ struct watch {
 static struct test_device device;
 static struct watch watch;
 
-static void check_program(aftl_ppn_t ppn)
+static void check_programmed_word_line(aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, ppn);
@@ -47,22 +47,23 @@ static void check_program(aftl_ppn_t ppn)
 	watch.last_layer = layer;
 }
 
-static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-		       aftl_ppn_t ppn)
+static void cubeftl_on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+			       aftl_ppn_t ppn)
 {
-	check_program(ppn);
+	check_programmed_word_line(ppn);
 }
 
-static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-		    aftl_ppn_t to)
+static void cubeftl_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+			    aftl_ppn_t to)
 {
-	check_program(to);
+	check_programmed_word_line(to);
 }
 
 static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	watch = (struct watch){ .listener = { .program = on_program, .copy = on_copy } };
+	watch = (struct watch){ .listener = { .program = cubeftl_on_program,
+					      .copy = cubeftl_on_copy } };
 }
 
 static void check_open_blocks(u32 limit)
@@ -82,7 +83,7 @@ static void check_open_blocks(u32 limit)
 }
 
 /* CU-2, under GC and with a write buffer that fills and drains. */
-static void check_leaders(const char *policy, u32 limit)
+static void check_free_leaders(const char *policy, u32 limit)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -94,7 +95,7 @@ static void check_leaders(const char *policy, u32 limit)
 	test_stream_init(&stream, limit);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		check_open_blocks(limit);
 	}
 	test_drain(&device);
@@ -104,13 +105,13 @@ static void check_leaders(const char *policy, u32 limit)
 
 TAP_TEST(followers_come_after_their_leader, "CU-2: cubeftl programs followers after their leader")
 {
-	check_leaders("cubeftl", 2);
+	check_free_leaders("cubeftl", 2);
 }
 
 TAP_TEST(followers_of_cubeftl_minus_come_after_their_leader,
 	 "CU-2: cubeftl_minus programs followers after their leader")
 {
-	check_leaders("cubeftl_minus", 1);
+	check_free_leaders("cubeftl_minus", 1);
 }
 
 /* A nearly empty write buffer selects leaders, a full one followers. */
@@ -169,7 +170,7 @@ TAP_TEST(cubeftl_minus_fills_layer_by_layer)
 }
 
 /* ISPP for a leader whose errors are below the maximum by the factor @tenths / 10. */
-static struct aftl_ispp margin_of(u32 tenths, u32 early)
+static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 {
 	struct aftl_program_result outcome = {
 		.errors = AFTL_CUBE_EP1_MAX_Q12 * 10 / tenths,
@@ -180,7 +181,7 @@ static struct aftl_ispp margin_of(u32 tenths, u32 early)
 }
 
 /* Time to program the first word line of a new block as a follower with these steps. */
-static u64 follower_ns(const char *program, struct aftl_ispp ispp)
+static u64 measure_follower_ns(const char *program, struct aftl_ispp ispp)
 {
 	struct aftl_program_command command = { .pages = 3,
 						.mode = AFTL_MODE_FOLLOWER,
@@ -196,19 +197,19 @@ static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 /* Calibration points of the loop model: no margin, and a margin of 1.7. */
 TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows from the margin")
 {
-	u64 none = follower_ns("700us", margin_of(10, 3));
-	struct aftl_ispp last = margin_of(30, 0);
+	u64 none = measure_follower_ns("700us", ispp_of_spare_margin(10, 3));
+	struct aftl_ispp last = ispp_of_spare_margin(30, 0);
 	u32 tenths;
 
 	CHECK_EQ(none, 586600);
-	CHECK_EQ(follower_ns("1400us", margin_of(10, 3)), 2 * none);
-	CHECK_RANGE(follower_ns("700us", margin_of(17, 3)), 480000, 490000);
-	CHECK_EQ(follower_ns("700us", last),
+	CHECK_EQ(measure_follower_ns("1400us", ispp_of_spare_margin(10, 3)), 2 * none);
+	CHECK_RANGE(measure_follower_ns("700us", ispp_of_spare_margin(17, 3)), 480000, 490000);
+	CHECK_EQ(measure_follower_ns("700us", last),
 		 aftl_cube_program_ns[0][AFTL_CUBE_MAX_REMOVED_LOOPS]);
-	CHECK(follower_ns("700us", margin_of(10, 2)) > none);
-	CHECK(follower_ns("700us", margin_of(10, 4)) < none);
+	CHECK(measure_follower_ns("700us", ispp_of_spare_margin(10, 2)) > none);
+	CHECK(measure_follower_ns("700us", ispp_of_spare_margin(10, 4)) < none);
 	for (tenths = 30; tenths; tenths--) {
-		struct aftl_ispp ispp = margin_of(tenths, 0);
+		struct aftl_ispp ispp = ispp_of_spare_margin(tenths, 0);
 
 		CHECK(ispp.start_mv <= last.start_mv && ispp.final_mv <= last.final_mv);
 		last = ispp;
@@ -216,7 +217,7 @@ TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows fro
 	CHECK(aftl_ispp_is_default(&last));
 }
 
-static u32 parameters_kept(void)
+static u32 check_parameters_kept(void)
 {
 	const u16 *shown = device.ftl->policy->arrays[0];
 	u32 kept = 0;
@@ -233,16 +234,16 @@ TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept wh
 	u32 i;
 
 	open_device("cubeftl_minus", SHAPE " op=50");
-	CHECK_EQ(parameters_kept(), 0);
+	CHECK_EQ(check_parameters_kept(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
 		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 		/* After every second write both dies are at the same word line. */
 		if (i % 2)
-			CHECK_EQ(parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
+			CHECK_EQ(check_parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
 	}
 }
 
-static bool is_bad(const struct aftl_block *block, u32 page)
+static bool is_page_misprogrammed(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
@@ -260,7 +261,7 @@ static u32 bad_pages_with_data(u32 *lines)
 	*lines = 0;
 	for (i = 0; i < media->geo->blocks; i++) {
 		for (page = 0; page < media->geo->pages; page++) {
-			if (!is_bad(&media->blocks[i], page))
+			if (!is_page_misprogrammed(&media->blocks[i], page))
 				continue;
 			*lines += page % 3 == 0;
 			found += aftl_page_valid(media, &media->blocks[i], page);
@@ -269,7 +270,7 @@ static u32 bad_pages_with_data(u32 *lines)
 	return found;
 }
 
-static u32 pending_repeats(void)
+static u32 count_pending_repeats(void)
 {
 	u32 pending = 0;
 	u32 i;
@@ -280,7 +281,7 @@ static u32 pending_repeats(void)
 }
 
 /* CU-10: under GC, several word lines may be misprogrammed before the first is repeated. */
-static void bad_word_lines_are_repeated(const char *policy)
+static void check_bad_word_lines_repeated(const char *policy)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -292,12 +293,12 @@ static void bad_word_lines_are_repeated(const char *policy)
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 12000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	}
 	test_drain(&device);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	test_wait(&device, 10000000000ULL);
-	CHECK_EQ(pending_repeats(), 0);
+	CHECK_EQ(count_pending_repeats(), 0);
 	CHECK_EQ(bad_pages_with_data(&lines), 0);
 	CHECK(lines > 3);
 	CHECK(test_counters(&device)->repeated_programs > 100);
@@ -307,8 +308,8 @@ static void bad_word_lines_are_repeated(const char *policy)
 TAP_TEST(bad_followers_are_programmed_once_more,
 	 "CU-10: misprogrammed followers are repeated without data loss")
 {
-	bad_word_lines_are_repeated("cubeftl");
-	bad_word_lines_are_repeated("cubeftl_minus");
+	check_bad_word_lines_repeated("cubeftl");
+	check_bad_word_lines_repeated("cubeftl_minus");
 }
 
 /* After a misprogrammed follower the next word line of its layer is monitored, and slower. */
@@ -333,14 +334,14 @@ TAP_TEST(a_bad_follower_refreshes_the_parameters,
 
 			if (!attr || page % 12 == 0)
 				continue;
-			CHECK_EQ(normal, is_bad(block, page - 3));
+			CHECK_EQ(normal, is_page_misprogrammed(block, page - 3));
 			monitored += normal;
 		}
 	}
 	CHECK(monitored > 3);
 }
 
-static u64 read_ns(u32 unit)
+static u64 measure_read_ns(u32 unit)
 {
 	u64 before = test_counters(&device)->array_read_ns;
 
@@ -361,10 +362,10 @@ TAP_TEST(reads_learn_the_references_of_their_layer,
 
 	open_device("cubeftl", OLD);
 	for (unit = 0; unit + 36 < 2 * 36 * 20; unit++) {
-		u64 ns = read_ns(unit);
+		u64 ns = measure_read_ns(unit);
 
 		first += ns;
-		second += read_ns(unit);
+		second += measure_read_ns(unit);
 		others += ns > 60000 + 4 * 60000;
 	}
 	CHECK_EQ(second, unit * 60000ULL);
@@ -379,9 +380,9 @@ TAP_TEST(default_references_are_always_off, "CU-6: default references need retri
 
 	open_device("pageftl", OLD);
 	for (unit = 0; unit < 1000; unit++) {
-		u64 ns = read_ns(unit);
+		u64 ns = measure_read_ns(unit);
 
-		CHECK_EQ(read_ns(unit), ns);
+		CHECK_EQ(measure_read_ns(unit), ns);
 		total += ns;
 	}
 	/* 90 % of the layers need three retries on average. */
@@ -398,7 +399,7 @@ TAP_TEST(retries_never_decrease_with_age, "CU-6: retries never decrease with age
 	open_device("vertftl", OLD " age=1d");
 	for (month = 0; month < 12; month++) {
 		for (unit = 0; unit < ARRAY_SIZE(before); unit++) {
-			u64 ns = read_ns(unit);
+			u64 ns = measure_read_ns(unit);
 
 			CHECK(ns >= before[unit]);
 			before[unit] = ns;

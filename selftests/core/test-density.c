@@ -18,7 +18,7 @@ static struct test_stream stream;
 static u32 programs[AFTL_BITS_MAX + 1][AFTL_CLASSES][2];
 static u32 most_sparse;
 
-static u32 sparse_blocks(u32 lun)
+static u32 count_sparse_blocks_of_lun(u32 lun)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 count = 0;
@@ -29,7 +29,7 @@ static u32 sparse_blocks(u32 lun)
 	return count;
 }
 
-static void on_array(void *host, const struct aftl_array_event *event)
+static void check_density_event(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = &media->blocks[event->block];
@@ -41,7 +41,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	CHECK(attr);
 	programs[block->bits][aftl_page_class(attr)][event->cause == AFTL_CAUSE_HOST]++;
 	CHECK_EQ(block->kind == KIND_SPARSE, block->bits != 0);
-	most_sparse = max(most_sparse, sparse_blocks(event->block / BLOCKS));
+	most_sparse = max(most_sparse, count_sparse_blocks_of_lun(event->block / BLOCKS));
 }
 
 static void open_device(const char *bits, const char *params)
@@ -49,37 +49,37 @@ static void open_device(const char *bits, const char *params)
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, SHAPE);
 	test_device_set(&device, "bits", bits);
-	device.ops.array = on_array;
+	device.ops.array = check_density_event;
 	memset(programs, 0, sizeof(programs));
 	most_sparse = 0;
 	test_device_open(&device, "density", params);
 }
 
-static void run_density(u64 seed, u32 steps)
+static void run_density_seed(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
-	test_stream_run(&stream, &device, steps);
+	test_stream_submit(&stream, &device, steps);
 	CHECK(test_drain(&device));
 }
 
 /* Discard all units in sparse blocks, and collect these blocks. */
-static void forget_units(u32 units)
+static void discard_sparse_units(u32 units)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_wait(&device, AFTL_HOUR_NS);
-	CHECK_EQ(sparse_blocks(0), 0);
+	CHECK_EQ(count_sparse_blocks_of_lun(0), 0);
 }
 
 /* New precise data go to sparse blocks; approximate, relocated and filled data to dense ones. */
-static void check_classes(const char *bits, const char *sparse, u32 wanted)
+static void check_class_blocks(const char *bits, const char *sparse, u32 wanted)
 {
 	u32 other;
 
 	open_device(bits, test_params("density_bits=%s fill=sequential fill_approx=50%%", sparse));
-	CHECK_EQ(sparse_blocks(0) + sparse_blocks(1), 0);
-	run_density(wanted, 6000);
+	CHECK_EQ(count_sparse_blocks_of_lun(0) + count_sparse_blocks_of_lun(1), 0);
+	run_density_seed(wanted, 6000);
 	CHECK(programs[wanted][AFTL_PRECISE][true] > 500);
 	CHECK(programs[0][AFTL_PRECISE][false] > 500);
 	CHECK(programs[0][AFTL_APPROX][true] > 500);
@@ -93,11 +93,11 @@ static void check_classes(const char *bits, const char *sparse, u32 wanted)
 
 TAP_TEST(only_new_precise_data_go_to_sparse_blocks)
 {
-	check_classes("2", "0", 1);
-	check_classes("3", "0", 2);
-	check_classes("3", "1", 1);
-	check_classes("4", "0", 3);
-	check_classes("4", "2", 2);
+	check_class_blocks("2", "0", 1);
+	check_class_blocks("3", "0", 2);
+	check_class_blocks("3", "1", 1);
+	check_class_blocks("4", "0", 3);
+	check_class_blocks("4", "2", 2);
 }
 
 /* With ApproxFTL off, each dense block holds data of one class. */
@@ -107,7 +107,7 @@ TAP_TEST(each_block_holds_data_of_one_class)
 	u32 i;
 
 	open_device("3", "fill=sequential fill_approx=50%");
-	run_density(5, 6000);
+	run_density_seed(5, 6000);
 	media = aftl_media(device.ftl);
 	for (i = 0; i < media->geo->blocks; i++) {
 		const struct aftl_block *block = &media->blocks[i];
@@ -132,13 +132,13 @@ TAP_TEST(the_share_of_sparse_blocks_is_as_configured)
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit++)->bits, 1);
 	}
-	CHECK_EQ(sparse_blocks(0), 6);
+	CHECK_EQ(count_sparse_blocks_of_lun(0), 6);
 	for (step = 0; step < 2 * 24; step++) {
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit++)->kind, KIND_PRECISE);
 	}
-	CHECK_EQ(sparse_blocks(0), 6);
-	run_density(3, 4000);
+	CHECK_EQ(count_sparse_blocks_of_lun(0), 6);
+	run_density_seed(3, 4000);
 	CHECK_EQ(most_sparse, 6);
 }
 
@@ -150,10 +150,10 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 	open_device("2", "density_share=2% chips=1");
 	for (unit = 0; unit < 12; unit++)
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
-	CHECK_EQ(sparse_blocks(0), 1);
+	CHECK_EQ(count_sparse_blocks_of_lun(0), 1);
 	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 50)->kind, KIND_PRECISE);
-	forget_units(12);
+	discard_sparse_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
 		/* Approximate writes do not count as steps. */
 		test_write_each(&device, 200, 1, AFTL_APPROX);
@@ -168,24 +168,24 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 {
 	open_device("1", NULL);
-	run_density(1, 2000);
+	run_density_seed(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	open_device("3", "density_bits=3");
-	run_density(1, 2000);
+	run_density_seed(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	test_device_open_demo(&device, "density", "bits=3 op=50% slc_static=10% density_bits=1");
-	run_density(1, 2000);
+	run_density_seed(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_get_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
 }
 
-static void open_as(const char *policy, const char *key, const char *value)
+static void open_device_with_param(const char *policy, const char *key, const char *value)
 {
 	test_device_open_demo(&device, policy,
 			      test_params(SHAPE " bits=3 fill=sequential fill_approx=30%% "
 					  "density_share=0 %s=%s", key, value));
-	run_density(11, 12000);
+	run_density_seed(11, 12000);
 	test_audit(&device);
 }
 
@@ -195,10 +195,10 @@ TAP_TEST(without_sparse_blocks_the_policy_equals_approxftl)
 	struct aftl_counters counters;
 	u64 kinds[AFTL_KINDS_MAX];
 
-	open_as("approxftl", "hot_size", "0");
+	open_device_with_param("approxftl", "hot_size", "0");
 	counters = *test_counters(&device);
 	memcpy(kinds, aftl_get_stats(device.ftl)->kind_blocks, sizeof(kinds));
-	open_as("density", "density_approx", "on");
+	open_device_with_param("density", "density_approx", "on");
 	CHECK(counters.array_low_erases && counters.programmed_gc_units);
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
 	CHECK(!memcmp(kinds, aftl_get_stats(device.ftl)->kind_blocks, sizeof(kinds)));
@@ -210,7 +210,7 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 	const u64 *kinds;
 
 	open_device("3", "density_approx=on fill=sequential fill_approx=50%");
-	run_density(2, 9000);
+	run_density_seed(2, 9000);
 	CHECK(programs[2][AFTL_PRECISE][true] > 500);
 	CHECK_EQ(programs[2][AFTL_PRECISE][false] + programs[2][AFTL_APPROX][true], 0);
 	CHECK_EQ(most_sparse, BLOCKS / 10);
@@ -224,7 +224,7 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 {
 	open_device("4", "one_shot=on passes=2 buffer=1MiB density_approx=on");
-	run_density(4, 6000);
+	run_density_seed(4, 6000);
 	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
 	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
@@ -245,7 +245,7 @@ TAP_TEST(a_loaded_device_continues_its_open_blocks)
 	}
 	test_write_each(&device, 24, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 24)->kind, KIND_PRECISE);
-	forget_units(24);
+	discard_sparse_units(24);
 	CHECK_EQ(test_device_reload(&device), 0);
 	for (unit = 25; unit < 24 + 36; unit++) {
 		test_write_each(&device, unit, 1, AFTL_PRECISE);

@@ -68,7 +68,7 @@ static void generate_requests(u64 seed, u32 units, u32 gap_ns)
 /* Earliest completion since this was set to U64_MAX. */
 static u64 first_complete_ns;
 
-static void note_completion(struct test_listener *listener, struct test_request *request)
+static void record_completion(struct test_listener *listener, struct test_request *request)
 {
 	struct witness *witness = container_of(listener, struct witness, listener);
 
@@ -81,7 +81,7 @@ static void note_completion(struct test_listener *listener, struct test_request 
 enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
 
 /* aftl_run_to_completion() stops at a completion, with no event of that time left. */
-static void serve_events(struct aftl *ftl, u64 until)
+static void process_events_until(struct aftl *ftl, u64 until)
 {
 	while (aftl_next_event(ftl) <= until) {
 		u32 pending = aftl_pending_requests(ftl);
@@ -99,8 +99,8 @@ static const char *const habit_names[HABITS] = {
 	"only submit", "every event", "small steps", "late", "random steps"
 };
 
-static void pass_time(struct test_device *device, enum habit habit, u64 until,
-		      struct aftl_random *random)
+static void pass_time_by_habit(struct test_device *device, enum habit habit, u64 until,
+			       struct aftl_random *random)
 {
 	u64 now = aftl_now(device->ftl);
 
@@ -110,7 +110,7 @@ static void pass_time(struct test_device *device, enum habit habit, u64 until,
 			aftl_advance(device->ftl, aftl_next_event(device->ftl));
 		break;
 	case COMPLETIONS:
-		serve_events(device->ftl, until);
+		process_events_until(device->ftl, until);
 		break;
 	case SMALL_STEPS:
 		for (; now < until; now += 7777)
@@ -148,7 +148,7 @@ static void record_outcome(struct test_device *device, const struct witness *wit
 static void run_with_habit(const char *policy, const char *params, enum habit habit,
 			   struct outcome *outcome)
 {
-	struct witness witness = { .listener = { .complete = note_completion } };
+	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
 	struct test_device device;
 	u64 last = requests[REQUESTS - 1].at_ns + 10000000000ULL;
@@ -160,13 +160,13 @@ static void run_with_habit(const char *policy, const char *params, enum habit ha
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
 
-		pass_time(&device, habit, mine->at_ns, &random);
+		pass_time_by_habit(&device, habit, mine->at_ns, &random);
 		device.inside = true;
 		device.queue = (u8)(mine->unit % 3);
 		test_submit(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
 			    mine->at_ns);
 	}
-	pass_time(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
+	pass_time_by_habit(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
 	aftl_advance(device.ftl, last);
 	record_outcome(&device, &witness, outcome);
 }
@@ -196,7 +196,7 @@ static void compare_habits(const char *policy, const char *params)
 }
 
 /* Submit requests one after the other, like a host whose clock runs only during requests. */
-static void submit_at_once(struct test_device *device, const struct stamped *mine, u32 unit)
+static void submit_one_at_a_time(struct test_device *device, const struct stamped *mine, u32 unit)
 {
 	u32 units = mine->op == AFTL_OP_READ ? min(mine->units, 2U) : mine->units;
 	u32 room = aftl_geometry(device->ftl)->units - unit;
@@ -207,7 +207,7 @@ static void submit_at_once(struct test_device *device, const struct stamped *min
 
 static void run_at_once(const char *policy, const char *params, bool alone, struct outcome *outcome)
 {
-	struct witness witness = { .listener = { .complete = note_completion } };
+	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
 	struct test_device device;
 	u32 i;
@@ -226,7 +226,7 @@ static void run_at_once(const char *policy, const char *params, bool alone, stru
 						      aftl_random_below(&random, 200000));
 		/* Half of the reads follow the previous request at the same unit. */
 		again = i && read && aftl_random_below(&random, 2);
-		submit_at_once(&device, mine, requests[i - again].unit);
+		submit_one_at_a_time(&device, mine, requests[i - again].unit);
 		if (!read && !aftl_random_below(&random, 4))
 			continue;
 		aftl_drain_requests(device.ftl);
@@ -237,7 +237,7 @@ static void run_at_once(const char *policy, const char *params, bool alone, stru
 }
 
 /* A lone read served in one call must leave the same state as one served event by event. */
-static void compare_alone(const char *policy, const char *params)
+static void compare_lone_reads(const char *policy, const char *params)
 {
 	struct outcome *usual = malloc(sizeof(*usual));
 	struct outcome *short_cut = malloc(sizeof(*short_cut));
@@ -268,7 +268,7 @@ static const char behind[] =
 static const char in_parts[] = SHAPE " unit=1KiB page=4KiB buffer=128KiB order=fcfs row=3";
 static const char folding[] = SHAPE " bits=3 one_shot=on buffer=128KiB slc_static=4 idle=100us";
 
-static void every_policy(const char *params, u32 gap_ns)
+static void check_every_policy(const char *params, u32 gap_ns)
 {
 	unsigned int i;
 
@@ -283,31 +283,31 @@ TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 
 	generate_requests(1000000, 900, 1000000);
 	for (i = 0; aftl_policy_at(i); i++) {
-		compare_alone(aftl_policy_at(i)->name, plain);
-		compare_alone(aftl_policy_at(i)->name, behind);
+		compare_lone_reads(aftl_policy_at(i)->name, plain);
+		compare_lone_reads(aftl_policy_at(i)->name, behind);
 	}
-	compare_alone("baseline", in_parts);
-	compare_alone("baseline", folding);
+	compare_lone_reads("baseline", in_parts);
+	compare_lone_reads("baseline", folding);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_under_high_load)
 {
-	every_policy(plain, 1000000);
+	check_every_policy(plain, 1000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_idle_time)
 {
-	every_policy(plain, 30000000);
+	check_every_policy(plain, 30000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_all_features)
 {
-	every_policy(busy, 2000000);
+	check_every_policy(busy, 2000000);
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_with_three_bit_cells)
 {
-	every_policy(three_bits, 2000000);
+	check_every_policy(three_bits, 2000000);
 }
 
 /* Another seed changes the bit errors and nothing else. */
@@ -327,7 +327,7 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 
 static u32 pauses;
 
-static int count_pause(__maybe_unused void *host)
+static int count_host_yield(__maybe_unused void *host)
 {
 	pauses++;
 	return 0;
@@ -345,7 +345,7 @@ static int fill_device(struct test_device *device, const struct aftl_policy_type
 		       void (*programmed)(void *host, aftl_ppn_t first))
 {
 	device->ops.programmed = programmed;
-	device->ops.pause = count_pause;
+	device->ops.pause = count_host_yield;
 	pauses = 0;
 	pages = 0;
 	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
@@ -394,8 +394,8 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 }
 
 /* Return: whether the fill took fewer pauses than one that asks the policy for each program. */
-static bool fill_equals_asked(const struct aftl_policy_type *type,
-			      const struct aftl_config *config)
+static bool compare_fill_with_asked(const struct aftl_policy_type *type,
+				    const struct aftl_config *config)
 {
 	struct aftl_policy_type asked = *type;
 	struct filled in_runs = fill_and_save(type, config);
@@ -444,7 +444,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 
 			test_device_init(&device, "demo");
 			test_device_set_all(&device, shapes[k]);
-			CHECK_EQ(fill_equals_asked(aftl_policy_at(i), &device.config),
+			CHECK_EQ(compare_fill_with_asked(aftl_policy_at(i), &device.config),
 				 in_rounds[k]);
 		}
 	}
@@ -455,19 +455,19 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 #define FILLS 40
 
 /* Draw a device with enough LUNs for its L2P entries to be stored in the order of lpns. */
-static void draw_fill(struct test_device *device, u64 seed)
+static void draw_fill_device(struct test_device *device, u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	struct aftl_config *config = &device->config;
 
 	test_device_init(device, "demo");
-	test_random_geometry(device, &random);
+	test_randomize_geometry(device, &random);
 	config->channels <<= aftl_random_below(&random, 4);
 	config->allocate = aftl_random_below(&random, 4) % AFTL_ALLOCATES;
 	if (seed % 3)
 		config->blocks += 40;
 	else
-		test_random_options(device, &random);
+		test_randomize_options(device, &random);
 	if (seed % 6 == 0)
 		config->superblock = 2;
 	*test_own(config, "hybrid_cube") = aftl_random_below(&random, 2);
@@ -490,8 +490,8 @@ static u32 fill_random_devices(const struct aftl_policy_type *type)
 	for (seed = 1; seed <= FILLS && !tap_failures(); seed++) {
 		struct test_device device;
 
-		draw_fill(&device, seed);
-		in_rounds += fill_equals_asked(type, &device.config);
+		draw_fill_device(&device, seed);
+		in_rounds += compare_fill_with_asked(type, &device.config);
 		if (tap_failures())
 			test_note_config(&device, type->name, seed);
 	}
@@ -553,7 +553,7 @@ static void fill_relocates_recorded_lpns(struct aftl_policy_type halves)
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		erases += device.ftl->media.blocks[i].erases;
 	CHECK(erases);
-	CHECK(fill_equals_asked(&halves, &device.config));
+	CHECK(compare_fill_with_asked(&halves, &device.config));
 	test_device_close(&device);
 }
 
@@ -605,7 +605,7 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 }
 
 /* Each changed byte must change the digest. */
-static void digest_tells_change(const struct test_device *device, void *place)
+static void check_digest_of_change(const struct test_device *device, void *place)
 {
 	u64 usual = aftl_digest(device->ftl);
 	u8 *byte = place;
@@ -629,12 +629,12 @@ TAP_TEST(the_digest_changes_with_each_part_of_the_state)
 	block = &device.ftl->media.blocks[0];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)
-		digest_tells_change(&device, aftl_page_attr_at(&device.ftl->media, i));
-	digest_tells_change(&device, aftl_l2p_entry(device.ftl, 0));
-	digest_tells_change(&device, aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
-	digest_tells_change(&device, &block->erases);
-	digest_tells_change(&device, &block->wear);
-	digest_tells_change(&device, &block->kind);
+		check_digest_of_change(&device, aftl_page_attr_at(&device.ftl->media, i));
+	check_digest_of_change(&device, aftl_l2p_entry(device.ftl, 0));
+	check_digest_of_change(&device, aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
+	check_digest_of_change(&device, &block->erases);
+	check_digest_of_change(&device, &block->wear);
+	check_digest_of_change(&device, &block->kind);
 	usual = aftl_digest(device.ftl);
 	map = aftl_l2p_entry(device.ftl, 0);
 	i = map[1];

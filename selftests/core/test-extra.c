@@ -18,7 +18,7 @@ static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 static struct test_device frugal;
 static struct test_device usual;
 
-static void open_shape(const char *policy, const char *params)
+static void open_device_of_shape(const char *policy, const char *params)
 {
 	test_device_init(&frugal, "demo");
 	frugal.ops.alloc_later = frugal.ops.alloc;
@@ -26,17 +26,17 @@ static void open_shape(const char *policy, const char *params)
 	test_device_open_demo(&usual, policy, params);
 }
 
-static void open_both(const char *policy)
+static void open_both_devices(const char *policy)
 {
-	open_shape(policy, shape);
+	open_device_of_shape(policy, shape);
 }
 
-static u64 extra_bytes(const struct test_device *device)
+static u64 extra_bytes_per_block(const struct test_device *device)
 {
 	return device->ftl->media.oob_layout.extra * sizeof(u16);
 }
 
-static u32 count_extras(const struct test_device *device)
+static u32 count_extra_chunks_in_use(const struct test_device *device)
 {
 	u32 count = 0;
 	u32 i;
@@ -47,7 +47,7 @@ static u32 count_extras(const struct test_device *device)
 }
 
 /* Number of blocks whose extra metadata are in use. */
-static u32 count_used(const struct test_device *device)
+static u32 count_blocks_with_extra(const struct test_device *device)
 {
 	u32 count = 0;
 	u32 i;
@@ -57,13 +57,13 @@ static u32 count_used(const struct test_device *device)
 	return count;
 }
 
-static void play_requests(struct test_device *device, u32 requests)
+static void run_random_requests(struct test_device *device, u32 requests)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, 7);
 	while (requests--)
-		test_stream_step(&stream, device);
+		test_stream_submit_one(&stream, device);
 	test_drain(device);
 }
 
@@ -103,47 +103,47 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	u64 least;
 	u32 i;
 
-	open_both("baseline");
+	open_both_devices("baseline");
 	least = frugal.held_bytes;
-	CHECK_EQ(count_extras(&frugal), 0);
-	CHECK_EQ(count_extras(&usual), usual.ftl->geo.blocks);
-	CHECK(usual.held_bytes - least >= usual.ftl->geo.blocks * extra_bytes(&usual));
+	CHECK_EQ(count_extra_chunks_in_use(&frugal), 0);
+	CHECK_EQ(count_extra_chunks_in_use(&usual), usual.ftl->geo.blocks);
+	CHECK(usual.held_bytes - least >= usual.ftl->geo.blocks * extra_bytes_per_block(&usual));
 	for (i = 0; i < 4 * frugal.ftl->geo.units; i++)
 		write_one(&frugal, i % frugal.ftl->geo.units, AFTL_PRECISE);
 	CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases > 40);
-	CHECK_EQ(count_extras(&frugal), 0);
+	CHECK_EQ(count_extra_chunks_in_use(&frugal), 0);
 	CHECK_EQ(frugal.held_bytes, least);
 }
 
-static bool same_state(const struct test_bytes *a, const struct test_bytes *b)
+static bool is_same_snapshot(const struct test_bytes *a, const struct test_bytes *b)
 {
 	return a->size == b->size && !memcmp(a->data, b->data, a->size);
 }
 
-static void check_same(void)
+static void check_same_snapshots(void)
 {
 	struct test_bytes bytes[2] = { 0 };
 
 	CHECK_EQ(aftl_digest(frugal.ftl), aftl_digest(usual.ftl));
-	CHECK_EQ(count_used(&usual), count_extras(&frugal));
+	CHECK_EQ(count_blocks_with_extra(&usual), count_extra_chunks_in_use(&frugal));
 	test_device_save(&frugal, &bytes[0]);
 	test_device_save(&usual, &bytes[1]);
-	CHECK_MSG(same_state(&bytes[0], &bytes[1]), "the two are saved as different devices");
+	CHECK_MSG(is_same_snapshot(&bytes[0], &bytes[1]), "the two are saved as different devices");
 	test_bytes_free(&bytes[0]);
 	test_bytes_free(&bytes[1]);
 }
 
 /* Let hours pass while blocks are half full. Return: sum of the extra allocations of all rounds. */
-static u32 grow_old(const char *policy, const char *params)
+static u32 run_with_aging(const char *policy, const char *params)
 {
 	u32 extras = 0;
 	u32 round;
 
-	open_shape(policy, params);
+	open_device_of_shape(policy, params);
 	for (round = 0; round < 40; round++) {
-		play_requests(&frugal, 40);
-		play_requests(&usual, 40);
-		extras += count_extras(&frugal);
+		run_random_requests(&frugal, 40);
+		run_random_requests(&usual, 40);
+		extras += count_extra_chunks_in_use(&frugal);
 		aftl_age(frugal.ftl, 5 * AFTL_HOUR_NS);
 		aftl_age(usual.ftl, 5 * AFTL_HOUR_NS);
 	}
@@ -151,7 +151,7 @@ static u32 grow_old(const char *policy, const char *params)
 }
 
 /* An erase must clear the hours, wherever they are stored. */
-static void check_erased(const struct test_device *device)
+static void check_erased_hours(const struct test_device *device)
 {
 	const struct aftl_media *media = &device->ftl->media;
 	u32 wrong = 0;
@@ -173,24 +173,24 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		CHECK_MSG(grow_old(policies[i], shape), "%s: nothing was extra", policies[i]);
-		check_same();
+		CHECK_MSG(run_with_aging(policies[i], shape), "%s: nothing was extra", policies[i]);
+		check_same_snapshots();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
-		grow_old(policies[i], with_room);
-		play_requests(&frugal, 3000);
-		play_requests(&usual, 3000);
+		run_with_aging(policies[i], with_room);
+		run_random_requests(&frugal, 3000);
+		run_random_requests(&usual, 3000);
 		CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases);
-		check_same();
-		check_erased(&frugal);
+		check_same_snapshots();
+		check_erased_hours(&frugal);
 	}
 }
 
 /* No block needs extra metadata. */
 TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
-	CHECK_EQ(grow_old("approxftl", without_errors), 0);
-	CHECK_EQ(count_extras(&usual), 0);
-	check_same();
+	CHECK_EQ(run_with_aging("approxftl", without_errors), 0);
+	CHECK_EQ(count_extra_chunks_in_use(&usual), 0);
+	check_same_snapshots();
 }
 
 /* Relocation inherits errors of approximate data even within the hour. */
@@ -198,7 +198,7 @@ TAP_TEST(inherited_errors_are_stored_in_extra_metadata)
 {
 	u32 i;
 
-	open_both("approxftl");
+	open_both_devices("approxftl");
 	for (i = 0; i < 4 * frugal.ftl->geo.units; i++) {
 		u32 unit = (u32)(aftl_hash64(i) % frugal.ftl->geo.units);
 
@@ -206,9 +206,9 @@ TAP_TEST(inherited_errors_are_stored_in_extra_metadata)
 		write_one(&usual, unit, AFTL_APPROX);
 	}
 	CHECK(aftl_get_stats(usual.ftl)->counters.baked_bits);
-	CHECK(count_extras(&frugal));
+	CHECK(count_extra_chunks_in_use(&frugal));
 	CHECK_EQ(aftl_hours(frugal.ftl), 0);
-	check_same();
+	check_same_snapshots();
 }
 
 /* Erasing a block frees its extra metadata. */
@@ -218,12 +218,12 @@ TAP_TEST(an_erase_frees_the_extra_metadata_of_a_block)
 	u32 erases;
 	u32 i;
 
-	open_both("baseline");
+	open_both_devices("baseline");
 	write_one(&frugal, 0, AFTL_PRECISE);
 	aftl_age(frugal.ftl, 2 * AFTL_HOUR_NS);
-	for (i = 1; !count_extras(&frugal) && i < frugal.ftl->geo.units; i++)
+	for (i = 1; !count_extra_chunks_in_use(&frugal) && i < frugal.ftl->geo.units; i++)
 		write_one(&frugal, i, AFTL_PRECISE);
-	if (!CHECK(count_extras(&frugal)))
+	if (!CHECK(count_extra_chunks_in_use(&frugal)))
 		return;
 	for (block = frugal.ftl->media.blocks; !block->extra; block++)
 		;

@@ -138,12 +138,12 @@ static void units_fail(const char *policy, const char *params)
 	u32 i;
 
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	check_units();
 	CHECK_RANGE(fail_units(&random), UNITS / 2, UNITS);
 	check_units();
 	for (i = 0; i < 4 && !tap_failures(); i++) {
-		test_stream_run(&stream, &device, 400);
+		test_stream_submit(&stream, &device, 400);
 		fail_units(&random);
 		check_units();
 	}
@@ -157,23 +157,23 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	open_device("baseline", "blocks=8 op=60 buffer=1MiB buffer_hold=0 fill=none");
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(test_units(&device))), -EINVAL);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
-	test_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
-	test_write_out(&device);
-	test_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+	test_flush_writes(&device);
+	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
-	test_write_out(&device);
+	test_flush_writes(&device);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
 	/* The write buffer serves reads of a newer version, and its discard leaves no data. */
-	test_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
-	test_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
-	test_latency(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);
-	test_write_out(&device);
+	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);
+	test_flush_writes(&device);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
-	test_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
 }
 
 /* Armed faults */
@@ -229,7 +229,7 @@ TAP_TEST(wrong_faults_are_refused)
 	refused("unit 0", "unit 0 is not on flash");
 	CHECK_EQ(arm("unit 5 after write 2"), 0);
 	for (i = 0; i < 2; i++)
-		test_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	refused("unit 5 after write 2", "is at 2; take a later one");
 	for (i = 1; i < AFTL_FAULTS_MAX; i++)
 		CHECK_EQ(arm("age 1h after write 3"), 0);
@@ -237,7 +237,7 @@ TAP_TEST(wrong_faults_are_refused)
 	aftl_clear_faults(device.ftl);
 	CHECK_EQ(arm("unit 5 after write 1"), 0);
 	CHECK_EQ(arm("unit 0 after write 1"), 0);
-	test_latency(&device, AFTL_OP_WRITE, 5, 1, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_WRITE, 5, 1, AFTL_PRECISE);
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_VOID);
 	CHECK_EQ(fault_at(1)->state, AFTL_FAULT_HAPPENED);
 }
@@ -248,17 +248,17 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	u64 now_ns;
 
 	open_device("baseline", small);
-	test_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	CHECK_EQ(arm("unit 1 after read 2"), 0);
 	CHECK_EQ(arm("unit 2 after write 1"), 0);
 	CHECK_EQ(arm("unit 3 after time 1s"), 0);
 	CHECK_EQ(arm("unit 4 after program 4"), 0);
 	now_ns = aftl_now(device.ftl);
-	test_latency(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 2, 1, 0, NULL), 0);
-	test_latency(&device, AFTL_OP_WRITE, 4, 1, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_WRITE, 4, 1, AFTL_PRECISE);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 2, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL), -EIO);
 	test_advance(&device, now_ns + 999999999);
@@ -267,7 +267,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
 	/* None of them happens again. */
-	test_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_wait(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 }
@@ -352,25 +352,25 @@ static u64 run_faults(u64 seed, u32 steps)
 	u32 i, j;
 
 	test_device_init(&device, "demo");
-	test_random_geometry(&device, &random);
+	test_randomize_geometry(&device, &random);
 	device.config.op = max_t(u64, device.config.op, 6000);
 	device.config.buffer = seed % 2 ? 64 << 10 : 0;
 	device.config.read_cache = seed % 3 ? 0 : 128 << 10;
-	policy = test_any_policy(true, &random);
+	policy = test_draw_policy(true, &random);
 	if (test_device_create(&device, policy))
 		return 0;
 	test_stream_init(&stream, seed);
 	stream.depth = 1;
 	stream.units_max = 4;
 	open_model();
-	test_stream_run(&stream, &device, 60);
+	test_stream_submit(&stream, &device, 60);
 	test_drain(&device);
 	memset(model.programmed, 0, test_units(&device));
 	memset(model.counts, 0, sizeof(model.counts));
 	since_ns = aftl_now(device.ftl);
 	arm_random(&random);
 	for (i = 0; i < 400 && !tap_failures(); i++) {
-		if (!test_stream_step(&stream, &device))
+		if (!test_stream_submit_one(&stream, &device))
 			break;
 		for (j = 0; j < steps; j++)
 			test_wait(&device, 1000);

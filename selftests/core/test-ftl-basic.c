@@ -27,29 +27,29 @@ static void open_device(const char *profile, const char *policy, const char *par
 	test_device_open(&device, policy, params);
 }
 
-static u64 latency_of(enum aftl_op op, u32 unit, u32 units, u32 class)
+static u64 measure_latency(enum aftl_op op, u32 unit, u32 units, u32 class)
 {
-	return test_latency(&device, op, unit, units, class);
+	return test_get_latency(&device, op, unit, units, class);
 }
 
-static u64 write_ns(u32 unit, u32 units)
+static u64 measure_write_ns(u32 unit, u32 units)
 {
-	return latency_of(AFTL_OP_WRITE, unit, units, AFTL_PRECISE);
+	return measure_latency(AFTL_OP_WRITE, unit, units, AFTL_PRECISE);
 }
 
 static u64 read_ns(u32 unit, u32 units)
 {
-	return latency_of(AFTL_OP_READ, unit, units, AFTL_PRECISE);
+	return measure_latency(AFTL_OP_READ, unit, units, AFTL_PRECISE);
 }
 
 TAP_TEST(single_requests_of_tcad18_take_the_computed_times)
 {
 	open_device("tcad18", "baseline", NULL);
-	CHECK_EQ(write_ns(0, 1), WRITE_NS);
+	CHECK_EQ(measure_write_ns(0, 1), WRITE_NS);
 	CHECK_EQ(read_ns(0, 1), SENSE_NS + PAGE_NS);
-	CHECK_EQ(write_ns(test_units(&device) - 1, 1), WRITE_NS);
+	CHECK_EQ(measure_write_ns(test_units(&device) - 1, 1), WRITE_NS);
 	CHECK_EQ(read_ns(test_units(&device) - 1, 1), SENSE_NS + PAGE_NS);
-	CHECK_EQ(write_ns(0, 1), WRITE_NS);
+	CHECK_EQ(measure_write_ns(0, 1), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 3);
 	CHECK_EQ(test_counters(&device)->array_reads, 2);
 	CHECK_EQ(test_counters(&device)->array_program_ns, 3 * PROGRAM_NS);
@@ -64,10 +64,10 @@ TAP_TEST(single_requests_of_tcad18_take_the_computed_times)
 TAP_TEST(large_requests_use_all_dies)
 {
 	open_device("tcad18", "baseline", NULL);
-	CHECK_EQ(write_ns(0, 8), WRITE_NS);
-	CHECK_EQ(write_ns(100, 16), WRITE_NS + PAGE_NS);
-	CHECK_EQ(write_ns(200, 32), WRITE_NS + 3 * PAGE_NS);
-	CHECK_EQ(write_ns(300, 64), 2 * WRITE_NS + 3 * PAGE_NS);
+	CHECK_EQ(measure_write_ns(0, 8), WRITE_NS);
+	CHECK_EQ(measure_write_ns(100, 16), WRITE_NS + PAGE_NS);
+	CHECK_EQ(measure_write_ns(200, 32), WRITE_NS + 3 * PAGE_NS);
+	CHECK_EQ(measure_write_ns(300, 64), 2 * WRITE_NS + 3 * PAGE_NS);
 	CHECK_EQ(read_ns(0, 8), SENSE_NS + PAGE_NS);
 	CHECK_EQ(read_ns(200, 32), SENSE_NS + 4 * PAGE_NS);
 }
@@ -75,14 +75,14 @@ TAP_TEST(large_requests_use_all_dies)
 TAP_TEST(two_units_share_a_flash_page)
 {
 	open_device("demo", "baseline", NULL);
-	CHECK_EQ(write_ns(0, 2), WRITE_NS);
+	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(read_ns(0, 1), SENSE_NS + UNIT_NS);
 	CHECK_EQ(read_ns(1, 1), SENSE_NS + UNIT_NS);
 	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
 	CHECK_EQ(test_counters(&device)->array_reads, 3);
 	/* A single unit takes a page, which is padded. */
-	CHECK_EQ(write_ns(7, 1), WRITE_NS);
+	CHECK_EQ(measure_write_ns(7, 1), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
@@ -95,7 +95,7 @@ TAP_TEST(reads_of_unmapped_units_take_no_time)
 	CHECK_EQ(read_ns(5, 64), 0);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 65);
 	CHECK_EQ(test_counters(&device)->array_reads, 0);
-	CHECK_EQ(write_ns(10, 1), WRITE_NS);
+	CHECK_EQ(measure_write_ns(10, 1), WRITE_NS);
 	CHECK_EQ(read_ns(8, 4), SENSE_NS + UNIT_NS);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 68);
 }
@@ -104,16 +104,16 @@ TAP_TEST(controller_and_ecc_times_are_added)
 {
 	open_device("demo", "vth_b", "controller=10us ecc=5us command=300ns " ONE_DIE);
 	CHECK_EQ(read_ns(0, 1), 10000);
-	CHECK_EQ(write_ns(0, 2), WRITE_NS + 300 + 10000);
+	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS + 300 + 10000);
 	CHECK_EQ(read_ns(0, 1), SENSE_NS + UNIT_NS + 300 + 10000 + 5000);
-	CHECK_EQ(latency_of(AFTL_OP_WRITE, 4, 2, AFTL_APPROX), PAGE_NS + 437500 + 300 + 10000);
+	CHECK_EQ(measure_latency(AFTL_OP_WRITE, 4, 2, AFTL_APPROX), PAGE_NS + 437500 + 300 + 10000);
 	/* Approximate pages skip ECC. */
 	CHECK_EQ(read_ns(4, 1), SENSE_NS + UNIT_NS + 300 + 10000);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 10000);
-	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 2, 0), 10000);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 10000);
+	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 0, 2, 0), 10000);
 }
 
-static void try_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
+static void check_request_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
 {
 	CHECK_MSG(test_submit(&device, op, unit, units, class, 0, 0) == -EINVAL,
 		  "op %u, unit %u, %u units, class %u is taken", op, unit, units, class);
@@ -144,24 +144,24 @@ TAP_TEST(invalid_requests_are_refused)
 	for (op = 0; op < AFTL_OPS; op++) {
 		if (op == AFTL_OP_FLUSH)
 			continue;
-		try_refused(op, 0, 0, 0);
-		try_refused(op, units, 1, 0);
-		try_refused(op, units - 1, 2, 0);
-		try_refused(op, 1, units, 0);
-		try_refused(op, U32_MAX, 1, 0);
-		try_refused(op, 1, U32_MAX, 0);
-		try_refused(op, U32_MAX, U32_MAX, 0);
+		check_request_refused(op, 0, 0, 0);
+		check_request_refused(op, units, 1, 0);
+		check_request_refused(op, units - 1, 2, 0);
+		check_request_refused(op, 1, units, 0);
+		check_request_refused(op, U32_MAX, 1, 0);
+		check_request_refused(op, 1, U32_MAX, 0);
+		check_request_refused(op, U32_MAX, U32_MAX, 0);
 	}
-	try_refused(AFTL_OP_FLUSH, 0, 1, 0);
-	try_refused(AFTL_OPS, 0, 1, 0);
-	try_refused(255, 0, 1, 0);
-	try_refused(AFTL_OP_WRITE, 0, 1, AFTL_CLASSES);
+	check_request_refused(AFTL_OP_FLUSH, 0, 1, 0);
+	check_request_refused(AFTL_OPS, 0, 1, 0);
+	check_request_refused(255, 0, 1, 0);
+	check_request_refused(AFTL_OP_WRITE, 0, 1, AFTL_CLASSES);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
 	CHECK_EQ(read_ns(0, units), 0);
 }
 
-/* Submit a request now; end_timed() returns its latency. */
-static struct test_request *begin_timed(enum aftl_op op, u32 unit, u32 units)
+/* Submit a request now; record_end_time() returns its latency. */
+static struct test_request *submit_timed_request(enum aftl_op op, u32 unit, u32 units)
 {
 	struct test_request *request = test_submit_kept(&device, op, unit, units, AFTL_PRECISE, 0,
 							aftl_now(device.ftl));
@@ -171,7 +171,7 @@ static struct test_request *begin_timed(enum aftl_op op, u32 unit, u32 units)
 	return request;
 }
 
-static u64 end_timed(struct test_request *request)
+static u64 record_end_time(struct test_request *request)
 {
 	u64 latency = 0;
 
@@ -190,13 +190,13 @@ TAP_TEST(reads_go_before_writes)
 	struct test_request *read;
 
 	open_device("demo", "baseline", ONE_DIE " order=read_first");
-	write_ns(0, 2);
-	first = begin_timed(AFTL_OP_WRITE, 10, 2);
-	second = begin_timed(AFTL_OP_WRITE, 20, 2);
-	read = begin_timed(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end_timed(read), WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end_timed(first), WRITE_NS);
-	CHECK_EQ(end_timed(second), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	measure_write_ns(0, 2);
+	first = submit_timed_request(AFTL_OP_WRITE, 10, 2);
+	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
+	read = submit_timed_request(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(record_end_time(read), WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(record_end_time(first), WRITE_NS);
+	CHECK_EQ(record_end_time(second), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arrival")
@@ -207,15 +207,15 @@ TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arr
 	struct test_request *third;
 
 	open_device("demo", "baseline", ONE_DIE " order=fcfs");
-	write_ns(0, 2);
-	first = begin_timed(AFTL_OP_WRITE, 10, 2);
-	second = begin_timed(AFTL_OP_WRITE, 20, 2);
-	read = begin_timed(AFTL_OP_READ, 0, 1);
-	third = begin_timed(AFTL_OP_WRITE, 30, 2);
-	CHECK_EQ(end_timed(first), WRITE_NS);
-	CHECK_EQ(end_timed(second), 2 * WRITE_NS);
-	CHECK_EQ(end_timed(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end_timed(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	measure_write_ns(0, 2);
+	first = submit_timed_request(AFTL_OP_WRITE, 10, 2);
+	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
+	read = submit_timed_request(AFTL_OP_READ, 0, 1);
+	third = submit_timed_request(AFTL_OP_WRITE, 30, 2);
+	CHECK_EQ(record_end_time(first), WRITE_NS);
+	CHECK_EQ(record_end_time(second), 2 * WRITE_NS);
+	CHECK_EQ(record_end_time(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(record_end_time(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(a_read_suspends_a_program)
@@ -224,13 +224,13 @@ TAP_TEST(a_read_suspends_a_program)
 	struct test_request *read;
 
 	open_device("demo", "baseline", ONE_DIE " suspend=program");
-	write_ns(0, 2);
-	write = begin_timed(AFTL_OP_WRITE, 10, 2);
+	measure_write_ns(0, 2);
+	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
-	read = begin_timed(AFTL_OP_READ, 0, 1);
+	read = submit_timed_request(AFTL_OP_READ, 0, 1);
 	/* 20 us until the die accepts the read, and 20 us for the resume. */
-	CHECK_EQ(end_timed(read), 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end_timed(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+	CHECK_EQ(record_end_time(read), 20000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 }
 
@@ -240,11 +240,11 @@ TAP_TEST(a_write_suspends_nothing)
 	struct test_request *second;
 
 	open_device("demo", "baseline", ONE_DIE " suspend=both");
-	first = begin_timed(AFTL_OP_WRITE, 10, 2);
+	first = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
-	second = begin_timed(AFTL_OP_WRITE, 20, 2);
-	CHECK_EQ(end_timed(first), WRITE_NS);
-	CHECK_EQ(end_timed(second), 2 * WRITE_NS - 100000);
+	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
+	CHECK_EQ(record_end_time(first), WRITE_NS);
+	CHECK_EQ(record_end_time(second), 2 * WRITE_NS - 100000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
@@ -255,14 +255,14 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 	u32 i;
 
 	open_device("demo", "baseline", ONE_DIE " suspend=both suspend_limit=3");
-	write_ns(0, 2);
-	write = begin_timed(AFTL_OP_WRITE, 10, 2);
+	measure_write_ns(0, 2);
+	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(read_ns(0, 1), step);
 	/* Each of three reads delays the program, and its resume takes 20 us; the fourth waits. */
 	CHECK_EQ(read_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end_timed(write), WRITE_NS + 3 * (step + 20000));
+	CHECK_EQ(record_end_time(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 }
 
@@ -277,11 +277,11 @@ TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 
 	for (i = 0; i < ARRAY_SIZE(when); i++) {
 		open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=200us");
-		write_ns(0, 2);
-		write = begin_timed(AFTL_OP_WRITE, 10, 2);
+		measure_write_ns(0, 2);
+		write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 		test_wait(&device, when[i]);
 		CHECK_EQ(read_ns(0, 1), until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
-		CHECK_EQ(end_timed(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+		CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	}
 }
@@ -292,11 +292,11 @@ TAP_TEST(the_last_step_of_a_program_is_not_interrupted)
 	struct test_request *write;
 
 	open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=350us");
-	write_ns(0, 2);
-	write = begin_timed(AFTL_OP_WRITE, 10, 2);
+	measure_write_ns(0, 2);
+	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, PAGE_NS + 400000);
 	CHECK_EQ(read_ns(0, 1), 300000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end_timed(write), WRITE_NS);
+	CHECK_EQ(record_end_time(write), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
@@ -307,15 +307,15 @@ TAP_TEST(reads_wait_for_row_programs_at_most)
 	u32 i;
 
 	open_device("demo", "baseline", ONE_DIE " row=3");
-	write_ns(0, 2);
+	measure_write_ns(0, 2);
 	/* The previous row of programs has ended because no program was pending. */
 	test_wait(&device, 1);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
-		writes[i] = begin_timed(AFTL_OP_WRITE, 10 * (i + 1), 2);
-	read = begin_timed(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end_timed(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end_timed(writes[2]), 3 * WRITE_NS);
-	CHECK_EQ(end_timed(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
+		writes[i] = submit_timed_request(AFTL_OP_WRITE, 10 * (i + 1), 2);
+	read = submit_timed_request(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(record_end_time(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(record_end_time(writes[2]), 3 * WRITE_NS);
+	CHECK_EQ(record_end_time(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(read_times_depend_on_the_position_in_the_word_line)
@@ -324,7 +324,7 @@ TAP_TEST(read_times_depend_on_the_position_in_the_word_line)
 
 	open_device("demo", "baseline", ONE_DIE " bits=3 read_first=30us read_last=60us");
 	for (i = 0; i < 6; i++)
-		write_ns(2 * i, 2);
+		measure_write_ns(2 * i, 2);
 	for (i = 0; i < 6; i++)
 		CHECK_EQ(read_ns(2 * i, 1), (i % 3 == 0 ? 30000 : i % 3 == 1 ? SENSE_NS : 60000) +
 						    UNIT_NS);
@@ -337,7 +337,7 @@ TAP_TEST(pages_of_all_planes_at_one_position_have_one_read_time)
 
 	open_device("demo", "baseline", ONE_DIE " bits=2 planes=2 plane_mode=wide read_first=30us");
 	for (i = 0; i < 4; i++)
-		write_ns(4 * i, 4);
+		measure_write_ns(4 * i, 4);
 	for (i = 0; i < 8; i++)
 		CHECK_EQ(read_ns(2 * i, 1), (i / 2 % 2 ? SENSE_NS : 30000) + UNIT_NS);
 }
@@ -350,7 +350,7 @@ TAP_TEST(only_relocation_reads_take_the_time_read_move)
 
 	open_device("demo", "baseline", ONE_DIE " read_move=7us");
 	for (i = 0; i < 4 * test_units(&device) / 2; i++)
-		write_ns(2 * (i * 2654435761U % (test_units(&device) / 2)), 2);
+		measure_write_ns(2 * (i * 2654435761U % (test_units(&device) / 2)), 2);
 	counters = test_counters(&device);
 	CHECK(counters->array_reads > 0);
 	CHECK_EQ(counters->array_read_ns, 7000 * counters->array_reads);
@@ -366,19 +366,19 @@ TAP_TEST(transfers_in_one_direction_of_the_link_are_serialised)
 	struct test_request *write;
 
 	open_device("demo", "baseline", "link=100 link_command=3us controller=7us");
-	CHECK_EQ(write_ns(0, 2), WRITE_NS + 3000 + 2 * cross + 7000);
-	CHECK_EQ(write_ns(2, 2), WRITE_NS + 3000 + 2 * cross + 7000);
-	reads[0] = begin_timed(AFTL_OP_READ, 0, 1);
-	reads[1] = begin_timed(AFTL_OP_READ, 2, 1);
-	CHECK_EQ(end_timed(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
-	CHECK_EQ(end_timed(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
+	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS + 3000 + 2 * cross + 7000);
+	CHECK_EQ(measure_write_ns(2, 2), WRITE_NS + 3000 + 2 * cross + 7000);
+	reads[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
+	reads[1] = submit_timed_request(AFTL_OP_READ, 2, 1);
+	CHECK_EQ(record_end_time(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
+	CHECK_EQ(record_end_time(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
 	/* Both directions are independent; a discard transfers no data. */
-	write = begin_timed(AFTL_OP_WRITE, 4, 2);
+	write = submit_timed_request(AFTL_OP_WRITE, 4, 2);
 	test_wait(&device, WRITE_NS - SENSE_NS - UNIT_NS);
-	reads[0] = begin_timed(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end_timed(write), WRITE_NS + 3000 + 2 * cross + 7000);
-	CHECK_EQ(end_timed(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
-	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 2, AFTL_PRECISE), 10000);
+	reads[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(record_end_time(write), WRITE_NS + 3000 + 2 * cross + 7000);
+	CHECK_EQ(record_end_time(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
+	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 0, 2, AFTL_PRECISE), 10000);
 }
 
 /* Short requests are limited by the controller, long ones by the link; the times overlap. */
@@ -392,23 +392,23 @@ TAP_TEST(link_and_controller_times_overlap)
 	open_device("demo", "baseline", "channels=1 chips=1 buffer=1MiB link=1000 "
 		    "controller_command=10us controller=7us");
 	for (i = 0; i < 3; i++)
-		requests[i] = begin_timed(AFTL_OP_READ, 100 * i, 1);
+		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 1);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end_timed(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
+		CHECK_EQ(record_end_time(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
 	test_wait(&device, 1000000);
 	now_ns = aftl_now(device.ftl);
 	for (i = 0; i < 3; i++)
-		requests[i] = begin_timed(AFTL_OP_READ, 100 * i, 5);
+		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end_timed(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
+		CHECK_EQ(record_end_time(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
 	/* Writes and reads use separate directions and do not delay each other. */
 	test_wait(&device, 1000000);
-	requests[0] = begin_timed(AFTL_OP_READ, 0, 1);
-	requests[1] = begin_timed(AFTL_OP_WRITE, 0, 1);
-	requests[2] = begin_timed(AFTL_OP_DISCARD, 0, 1);
-	CHECK_EQ(end_timed(requests[0]), 10000 + unit_ns + 7000);
-	CHECK_EQ(end_timed(requests[1]), 10000 + unit_ns + 7000);
-	CHECK_EQ(end_timed(requests[2]), 20000 + 7000);
+	requests[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
+	requests[1] = submit_timed_request(AFTL_OP_WRITE, 0, 1);
+	requests[2] = submit_timed_request(AFTL_OP_DISCARD, 0, 1);
+	CHECK_EQ(record_end_time(requests[0]), 10000 + unit_ns + 7000);
+	CHECK_EQ(record_end_time(requests[1]), 10000 + unit_ns + 7000);
+	CHECK_EQ(record_end_time(requests[2]), 20000 + 7000);
 	CHECK(aftl_now(device.ftl) > now_ns);
 }
 
@@ -419,9 +419,9 @@ TAP_TEST(controller_time_applies_without_a_link_too)
 
 	open_device("demo", "baseline", "controller_command=10us");
 	for (i = 0; i < 3; i++)
-		requests[i] = begin_timed(AFTL_OP_READ, 100 * i, 1 + i);
+		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 1 + i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end_timed(requests[i]), (i + 1) * 10000);
+		CHECK_EQ(record_end_time(requests[i]), (i + 1) * 10000);
 }
 
 TAP_TEST(suspending_is_off_by_default)
@@ -430,18 +430,18 @@ TAP_TEST(suspending_is_off_by_default)
 	struct test_request *read;
 
 	open_device("demo", "baseline", ONE_DIE);
-	write_ns(0, 2);
-	write = begin_timed(AFTL_OP_WRITE, 10, 2);
+	measure_write_ns(0, 2);
+	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
-	read = begin_timed(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end_timed(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end_timed(write), WRITE_NS);
+	read = submit_timed_request(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(record_end_time(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(record_end_time(write), WRITE_NS);
 }
 
 TAP_TEST(buffered_writes_complete_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
 	CHECK_EQ(read_ns(3, 1), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
@@ -453,7 +453,7 @@ TAP_TEST(buffered_writes_complete_at_once)
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(read_ns(3, 1), SENSE_NS + UNIT_NS);
 	/* So is a full page, below the watermark of the buffer. */
-	CHECK_EQ(write_ns(10, 2), 0);
+	CHECK_EQ(measure_write_ns(10, 2), 0);
 	test_wait(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	test_wait(&device, 1 + WRITE_NS);
@@ -463,12 +463,12 @@ TAP_TEST(buffered_writes_complete_at_once)
 TAP_TEST(a_flush_completes_after_every_write_before_it)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
-	CHECK_EQ(write_ns(3, 1), 0);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
-	CHECK_EQ(write_ns(0, 6), 0);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 3 * WRITE_NS);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(measure_write_ns(0, 6), 0);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 3 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->host_flush_requests, 4);
 }
 
@@ -480,12 +480,12 @@ TAP_TEST(a_flush_does_not_wait_for_later_writes)
 	struct test_request *flush;
 
 	open_device("demo", "baseline", ONE_DIE);
-	before = begin_timed(AFTL_OP_WRITE, 0, 2);
-	flush = begin_timed(AFTL_OP_FLUSH, 0, 0);
-	after = begin_timed(AFTL_OP_WRITE, 2, 2);
-	CHECK_EQ(end_timed(flush), WRITE_NS);
-	CHECK_EQ(end_timed(before), WRITE_NS);
-	CHECK_EQ(end_timed(after), 2 * WRITE_NS);
+	before = submit_timed_request(AFTL_OP_WRITE, 0, 2);
+	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);
+	after = submit_timed_request(AFTL_OP_WRITE, 2, 2);
+	CHECK_EQ(record_end_time(flush), WRITE_NS);
+	CHECK_EQ(record_end_time(before), WRITE_NS);
+	CHECK_EQ(record_end_time(after), 2 * WRITE_NS);
 }
 
 /* Without a flush a partial page stays in the buffer. */
@@ -493,10 +493,10 @@ TAP_TEST(what_is_pending_is_worked_off,
 	 "aftl_drain() completes all requests and holds partial pages")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
-	begin_timed(AFTL_OP_WRITE, 0, 1);
+	submit_timed_request(AFTL_OP_WRITE, 0, 1);
 	aftl_drain_requests(device.ftl);
 	CHECK_EQ(aftl_now(device.ftl), 0);
-	begin_timed(AFTL_OP_FLUSH, 0, 0);
+	submit_timed_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 1);
 	aftl_drain_requests(device.ftl);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
@@ -508,7 +508,7 @@ TAP_TEST(what_is_pending_is_worked_off,
 TAP_TEST(draining_programs_partial_pages_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
-	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	aftl_set_drain_mode(device.ftl, true);
@@ -516,11 +516,11 @@ TAP_TEST(draining_programs_partial_pages_at_once)
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK(!aftl_is_busy(device.ftl));
-	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 	aftl_set_drain_mode(device.ftl, false);
-	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 }
@@ -530,8 +530,8 @@ TAP_TEST(flush_and_fua_take_no_time_with_a_persistent_buffer)
 	u64 latency = 1;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_safe=on");
-	CHECK_EQ(write_ns(3, 1), 0);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, 0);
 }
@@ -551,7 +551,7 @@ TAP_TEST(a_fua_write_ends_the_wait_for_a_full_page)
 	u64 latency = 0;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB page=16KiB");
-	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, 4 * UNIT_NS + PROGRAM_NS);
 }
@@ -562,8 +562,8 @@ TAP_TEST(overwrites_in_the_buffer_are_coalesced)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	for (i = 0; i < 10; i++)
-		CHECK_EQ(write_ns(3, 1), 0);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+		CHECK_EQ(measure_write_ns(3, 1), 0);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 9);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
 }
@@ -572,13 +572,13 @@ TAP_TEST(overwrites_in_the_buffer_are_coalesced)
 TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
-	CHECK_EQ(write_ns(0, 7), 0);
+	CHECK_EQ(measure_write_ns(0, 7), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	CHECK_EQ(write_ns(7, 1), 0);
+	CHECK_EQ(measure_write_ns(7, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	CHECK_EQ(write_ns(8, 6), 0);
+	CHECK_EQ(measure_write_ns(8, 6), 0);
 	test_wait(&device, 20 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
@@ -592,10 +592,10 @@ TAP_TEST(above_the_watermark_all_luns_program_at_once)
 {
 	open_device("demo", "baseline", "buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
-	CHECK_EQ(write_ns(0, 7), 0);
+	CHECK_EQ(measure_write_ns(0, 7), 0);
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	CHECK_EQ(write_ns(7, 1), 0);
+	CHECK_EQ(measure_write_ns(7, 1), 0);
 	test_wait(&device, 2 * WRITE_NS - 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 }
@@ -606,15 +606,15 @@ TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 	u32 i;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=16KiB buffer_hold=1s buffer_high=100%");
-	CHECK_EQ(write_ns(0, 3), 0);
+	CHECK_EQ(measure_write_ns(0, 3), 0);
 	for (i = 0; i < 10; i++)
-		CHECK_EQ(write_ns(i % 3, 1), 0);
+		CHECK_EQ(measure_write_ns(i % 3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(measure_write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 10);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 }
@@ -626,7 +626,7 @@ TAP_TEST(an_overwritten_unit_leaves_the_buffer_in_time)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=5ms");
 	for (i = 0; i < 5; i++) {
-		CHECK_EQ(write_ns(0, 2), 0);
+		CHECK_EQ(measure_write_ns(0, 2), 0);
 		test_wait(&device, 1000000);
 	}
 	test_wait(&device, WRITE_NS);
@@ -639,10 +639,10 @@ TAP_TEST(an_overwrite_in_another_class_replaces_the_unit)
 	u32 class = AFTL_APPROX;
 
 	open_device("demo", "separated", ONE_DIE " buffer=1MiB buffer_hold=1s");
-	CHECK_EQ(latency_of(AFTL_OP_WRITE, 4, 3, AFTL_APPROX), 0);
-	CHECK_EQ(latency_of(AFTL_OP_WRITE, 5, 1, AFTL_PRECISE), 0);
+	CHECK_EQ(measure_latency(AFTL_OP_WRITE, 4, 3, AFTL_APPROX), 0);
+	CHECK_EQ(measure_latency(AFTL_OP_WRITE, 5, 1, AFTL_PRECISE), 0);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
-	latency_of(AFTL_OP_FLUSH, 0, 0, 0);
+	measure_latency(AFTL_OP_FLUSH, 0, 0, 0);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
 	CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 	CHECK_EQ(class, AFTL_PRECISE);
@@ -654,7 +654,7 @@ TAP_TEST(a_fua_write_replaces_a_buffered_unit)
 	u64 latency = 0;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
-	CHECK_EQ(write_ns(9, 1), 0);
+	CHECK_EQ(measure_write_ns(9, 1), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
@@ -667,12 +667,12 @@ TAP_TEST(a_write_waits_while_the_buffer_is_full)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
 	CHECK_EQ(aftl_tag_count(device.ftl), 4);
-	CHECK_EQ(write_ns(0, 4), 0);
-	late = begin_timed(AFTL_OP_WRITE, 10, 1);
-	CHECK_EQ(end_timed(late), WRITE_NS);
-	late = begin_timed(AFTL_OP_WRITE, 20, 8);
+	CHECK_EQ(measure_write_ns(0, 4), 0);
+	late = submit_timed_request(AFTL_OP_WRITE, 10, 1);
+	CHECK_EQ(record_end_time(late), WRITE_NS);
+	late = submit_timed_request(AFTL_OP_WRITE, 20, 8);
 	test_drain(&device);
-	end_timed(late);
+	record_end_time(late);
 }
 
 TAP_TEST(discard_and_write_zeroes_unmap_units)
@@ -683,13 +683,13 @@ TAP_TEST(discard_and_write_zeroes_unmap_units)
 
 	open_device("demo", "baseline", NULL);
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		write_ns(10, 4);
-		CHECK_EQ(latency_of(ops[i], 11, 2, 0), 0);
+		measure_write_ns(10, 4);
+		CHECK_EQ(measure_latency(ops[i], 11, 2, 0), 0);
 		CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(11), &class)), U32_MAX);
 		CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(10), &class)) != U32_MAX);
 		CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(13), &class)) != U32_MAX);
 		CHECK_EQ(read_ns(11, 2), 0);
-		CHECK_EQ(latency_of(ops[i], 0, test_units(&device), 0), 0);
+		CHECK_EQ(measure_latency(ops[i], 0, test_units(&device), 0), 0);
 	}
 	CHECK_EQ(test_counters(&device)->host_discard_units, 8);
 	CHECK_EQ(test_counters(&device)->host_discard_requests, 4);
@@ -708,17 +708,17 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 		for (wait = 0; wait < 1000000; wait += 300000) {
 			open_device("demo", "baseline", test_params(ONE_DIE
 								    " buffer=%s", buffers[i]));
-			begin_timed(AFTL_OP_WRITE, 10, 2)->keep = false;
-			write = begin_timed(AFTL_OP_WRITE, 5, 2);
+			submit_timed_request(AFTL_OP_WRITE, 10, 2)->keep = false;
+			write = submit_timed_request(AFTL_OP_WRITE, 5, 2);
 			test_wait(&device, wait);
-			CHECK_EQ(latency_of(AFTL_OP_DISCARD, 5, 1, 0), 0);
+			CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 5, 1, 0), 0);
 			CHECK_EQ(read_ns(5, 1), 0);
-			end_timed(write);
+			record_end_time(write);
 			test_wait(&device, 10000000);
 			CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)), U32_MAX);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(6), &class)) != U32_MAX);
 			test_wait(&device, 10000000);
-			write_ns(5, 1);
+			measure_write_ns(5, 1);
 			test_wait(&device, 10000000);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 		}
@@ -731,14 +731,14 @@ TAP_TEST(a_discard_frees_buffer_space_for_waiting_writes)
 	struct test_request *late;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
-	write_ns(0, 2);
-	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
-	read = begin_timed(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(write_ns(10, 4), 0);
-	late = begin_timed(AFTL_OP_WRITE, 20, 1);
-	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 10, 4, 0), 0);
-	CHECK_RANGE(end_timed(late), 0, SENSE_NS + UNIT_NS);
-	end_timed(read);
+	measure_write_ns(0, 2);
+	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	read = submit_timed_request(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(measure_write_ns(10, 4), 0);
+	late = submit_timed_request(AFTL_OP_WRITE, 20, 1);
+	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 10, 4, 0), 0);
+	CHECK_RANGE(record_end_time(late), 0, SENSE_NS + UNIT_NS);
+	record_end_time(read);
 }
 
 /* All read commands wait for the die; the discard unmaps the data they would read. */
@@ -749,23 +749,23 @@ TAP_TEST(a_discard_frees_commands_for_waiting_reads)
 	struct test_request *late;
 
 	open_device("demo", "baseline", ONE_DIE " depth=16");
-	write_ns(0, 34);
-	write = begin_timed(AFTL_OP_WRITE, 40, 1);
-	read = begin_timed(AFTL_OP_READ, 0, 32);
-	late = begin_timed(AFTL_OP_READ, 32, 1);
-	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 32, 0), 0);
-	CHECK_EQ(end_timed(write), WRITE_NS);
-	CHECK_EQ(end_timed(read), WRITE_NS);
-	CHECK_EQ(end_timed(late), WRITE_NS + SENSE_NS + UNIT_NS);
+	measure_write_ns(0, 34);
+	write = submit_timed_request(AFTL_OP_WRITE, 40, 1);
+	read = submit_timed_request(AFTL_OP_READ, 0, 32);
+	late = submit_timed_request(AFTL_OP_READ, 32, 1);
+	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 0, 32, 0), 0);
+	CHECK_EQ(record_end_time(write), WRITE_NS);
+	CHECK_EQ(record_end_time(read), WRITE_NS);
+	CHECK_EQ(record_end_time(late), WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(wide_planes_are_programmed_together)
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=wide");
-	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
-	CHECK_EQ(write_ns(10, 2), 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_write_ns(10, 2), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 2);
 }
 
@@ -776,17 +776,17 @@ TAP_TEST(wide_planes_are_programmed_together)
  * Four planes with two units a page: a program stores 8 units, and page i of plane p has the units
  * 8i + 2p and the next one.
  */
-static void open_four_planes(const char *rule)
+static void open_four_plane_device(const char *rule)
 {
 	u32 i;
 
 	open_device("demo", "baseline", test_params(ONE_DIE " planes=4 plane_mode=wide "
 						    "multi_plane_read=%s", rule));
 	for (i = 0; i < 4; i++)
-		write_ns(8 * i, 8);
+		measure_write_ns(8 * i, 8);
 }
 
-static u64 busy_time(void)
+static u64 lun_busy_ns(void)
 {
 	return test_lun_info(&device, 0).busy_ns;
 }
@@ -795,23 +795,23 @@ static void check_joint_reads(u32 first, u32 second, bool together)
 {
 	u64 reads = test_counters(&device)->multi_plane_reads;
 	u64 sensed_ns = test_counters(&device)->array_read_ns;
-	u64 busy_ns = busy_time();
-	struct test_request *blocker = begin_timed(AFTL_OP_READ, 0, 1);
-	struct test_request *a = begin_timed(AFTL_OP_READ, first, 2);
-	struct test_request *b = begin_timed(AFTL_OP_READ, second, 2);
-	u64 blocked_ns = end_timed(blocker);
+	u64 busy_ns = lun_busy_ns();
+	struct test_request *blocker = submit_timed_request(AFTL_OP_READ, 0, 1);
+	struct test_request *a = submit_timed_request(AFTL_OP_READ, first, 2);
+	struct test_request *b = submit_timed_request(AFTL_OP_READ, second, 2);
+	u64 blocked_ns = record_end_time(blocker);
 
-	CHECK_EQ(end_timed(a), blocked_ns + PLANES_NS(1));
-	CHECK_EQ(end_timed(b), blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
+	CHECK_EQ(record_end_time(a), blocked_ns + PLANES_NS(1));
+	CHECK_EQ(record_end_time(b), blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
 	CHECK_EQ(test_counters(&device)->multi_plane_reads - reads, together);
 	CHECK_EQ(test_counters(&device)->array_read_ns - sensed_ns, (together ? 2 : 3) * SENSE_NS);
-	CHECK_EQ(busy_time() - busy_ns,
+	CHECK_EQ(lun_busy_ns() - busy_ns,
 		 blocked_ns + PLANES_NS(1) + PAGE_NS + (together ? 0 : SENSE_NS));
 }
 
 TAP_TEST(waiting_reads_of_planes_are_merged)
 {
-	open_four_planes("same_block");
+	open_four_plane_device("same_block");
 	CHECK_EQ(read_ns(0, 8), PLANES_NS(4));
 	CHECK_EQ(test_counters(&device)->array_reads, 4);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 1);
@@ -820,11 +820,11 @@ TAP_TEST(waiting_reads_of_planes_are_merged)
 	check_joint_reads(14, 8, true);
 	check_joint_reads(8, 8, false);
 	check_joint_reads(8, 18, false);
-	open_four_planes("any_page");
+	open_four_plane_device("any_page");
 	check_joint_reads(8, 18, true);
 	check_joint_reads(8, 16, false);
 	CHECK_EQ(read_ns(4, 8), PLANES_NS(4));
-	open_four_planes("off");
+	open_four_plane_device("off");
 	CHECK_EQ(read_ns(0, 8), 4 * PLANES_NS(1));
 	check_joint_reads(8, 14, false);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
@@ -837,39 +837,39 @@ TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read)
 	struct test_request *reads[4];
 	u64 begin_ns;
 
-	open_four_planes("same_block");
-	blocker = begin_timed(AFTL_OP_READ, 0, 1);
-	reads[0] = begin_timed(AFTL_OP_READ, 8, 2);
-	reads[1] = begin_timed(AFTL_OP_READ, 24, 2);
-	reads[2] = begin_timed(AFTL_OP_READ, 10, 2);
-	reads[3] = begin_timed(AFTL_OP_READ, 26, 2);
-	begin_ns = end_timed(blocker);
-	CHECK_EQ(end_timed(reads[0]), begin_ns + PLANES_NS(1));
-	CHECK_EQ(end_timed(reads[2]), begin_ns + PLANES_NS(2));
-	CHECK_EQ(end_timed(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
-	CHECK_EQ(end_timed(reads[3]), begin_ns + 2 * PLANES_NS(2));
+	open_four_plane_device("same_block");
+	blocker = submit_timed_request(AFTL_OP_READ, 0, 1);
+	reads[0] = submit_timed_request(AFTL_OP_READ, 8, 2);
+	reads[1] = submit_timed_request(AFTL_OP_READ, 24, 2);
+	reads[2] = submit_timed_request(AFTL_OP_READ, 10, 2);
+	reads[3] = submit_timed_request(AFTL_OP_READ, 26, 2);
+	begin_ns = record_end_time(blocker);
+	CHECK_EQ(record_end_time(reads[0]), begin_ns + PLANES_NS(1));
+	CHECK_EQ(record_end_time(reads[2]), begin_ns + PLANES_NS(2));
+	CHECK_EQ(record_end_time(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
+	CHECK_EQ(record_end_time(reads[3]), begin_ns + 2 * PLANES_NS(2));
 }
 
 TAP_TEST(independent_planes_execute_separate_programs)
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=independent");
-	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 }
 
 TAP_TEST(planes_that_share_a_lun_are_programmed_in_turn)
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2");
-	CHECK_EQ(write_ns(0, 4), 2 * WRITE_NS);
+	CHECK_EQ(measure_write_ns(0, 4), 2 * WRITE_NS);
 }
 
 TAP_TEST(one_shot_mode_programs_a_whole_word_line)
 {
 	open_device("demo", "baseline", ONE_DIE " bits=3 one_shot=on");
-	CHECK_EQ(write_ns(0, 6), 3 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_write_ns(0, 6), 3 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
-	CHECK_EQ(write_ns(10, 1), 3 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(measure_write_ns(10, 1), 3 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 5);
 	CHECK_EQ(read_ns(0, 6), 3 * (SENSE_NS + PAGE_NS));
 }
@@ -878,9 +878,9 @@ TAP_TEST(one_shot_mode_programs_a_whole_word_line)
 TAP_TEST(ics14_has_fast_and_slow_pages)
 {
 	open_device("ics14", "baseline", ONE_DIE);
-	CHECK_EQ(write_ns(0, 1), 51200 + 460000);
-	CHECK_EQ(write_ns(1, 1), 51200 + 1118000);
-	CHECK_EQ(write_ns(2, 1), 51200 + 460000);
+	CHECK_EQ(measure_write_ns(0, 1), 51200 + 460000);
+	CHECK_EQ(measure_write_ns(1, 1), 51200 + 1118000);
+	CHECK_EQ(measure_write_ns(2, 1), 51200 + 460000);
 	CHECK_EQ(read_ns(0, 1), 51200 + 50000);
 }
 
@@ -890,7 +890,7 @@ TAP_TEST(requests_of_tos22_take_the_computed_times)
 	const u64 page_ns = 40960;
 
 	open_device("tos22", "baseline", NULL);
-	CHECK_EQ(write_ns(0, 3), 3 * page_ns + 3000000);
+	CHECK_EQ(measure_write_ns(0, 3), 3 * page_ns + 3000000);
 	CHECK_EQ(read_ns(0, 1), page_ns + 66000);
 }
 
@@ -901,9 +901,9 @@ TAP_TEST(a_read_returns_the_newer_unit_from_the_buffer)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_open(&store, &device, false);
-	write_ns(0, 2);
-	latency_of(AFTL_OP_FLUSH, 0, 0, 0);
-	write_ns(1, 1);
+	measure_write_ns(0, 2);
+	measure_latency(AFTL_OP_FLUSH, 0, 0, 0);
+	measure_write_ns(1, 1);
 	read_ns(0, 2);
 	read_ns(1, 1);
 }
@@ -917,11 +917,11 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_open(&store, &device, false);
 	/* The die is busy, so that the next writes stay in the buffer. */
-	write_ns(10, 2);
-	write_ns(3, 1);
-	flush = begin_timed(AFTL_OP_FLUSH, 0, 0);
-	write_ns(3, 1);
-	end_timed(flush);
+	measure_write_ns(10, 2);
+	measure_write_ns(3, 1);
+	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);
+	measure_write_ns(3, 1);
+	record_end_time(flush);
 	test_drain(&device);
 	test_wait(&device, 20000000);
 }
@@ -934,16 +934,16 @@ TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 	test_wait(&device, 5000000);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 1000);
 	CHECK_EQ(request->request.arrival_ns, 5000000);
-	CHECK_EQ(end_timed(request), WRITE_NS);
+	CHECK_EQ(record_end_time(request), WRITE_NS);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 90000000);
 	CHECK_EQ(aftl_now(device.ftl), 90000000);
-	CHECK_EQ(end_timed(request), WRITE_NS);
+	CHECK_EQ(record_end_time(request), WRITE_NS);
 }
 
 static u32 requests_left;
 
 /* A host that submits the next request from complete(). */
-static void submit_next(struct test_listener *listener, struct test_request *request)
+static void submit_next_on_complete(struct test_listener *listener, struct test_request *request)
 {
 	if (requests_left) {
 		requests_left--;
@@ -953,7 +953,7 @@ static void submit_next(struct test_listener *listener, struct test_request *req
 
 TAP_TEST(complete_may_submit, "complete() may submit a request")
 {
-	static struct test_listener chain = { .complete = submit_next };
+	static struct test_listener chain = { .complete = submit_next_on_complete };
 	u64 start;
 
 	requests_left = 99;
@@ -971,8 +971,8 @@ TAP_TEST(response_statistics_are_exact)
 	const struct aftl_stats *stats;
 
 	open_device("demo", "baseline", NULL);
-	write_ns(0, 2);
-	write_ns(2, 2);
+	measure_write_ns(0, 2);
+	measure_write_ns(2, 2);
 	read_ns(0, 1);
 	read_ns(9, 1);
 	stats = aftl_get_stats(device.ftl);
@@ -996,7 +996,7 @@ TAP_TEST(memory_is_accounted_for, "aftl_memory_bytes() equals the allocated byte
 	CHECK_EQ(aftl_memory_bytes(device.ftl), device.held_bytes);
 }
 
-static void clock_hung(int number)
+static void report_hung_clock(int number)
 {
 	static const char text[] = "Bail out! device time does not come to an end\n";
 
@@ -1010,7 +1010,7 @@ static void clock_hung(int number)
 TAP_TEST(the_clock_can_advance_to_its_maximum)
 {
 	open_device("demo", "baseline", NULL);
-	signal(SIGALRM, clock_hung);
+	signal(SIGALRM, report_hung_clock);
 	alarm(20);
 	test_submit(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
 	CHECK_EQ(aftl_now(device.ftl), U64_MAX / 2);

@@ -27,7 +27,7 @@ struct sums {
 static struct test_device device;
 static u32 last_lpn;
 
-static struct sums *sums_of(const struct aftl_policy *policy)
+static struct sums *witness_sums_of(const struct aftl_policy *policy)
 {
 	return aftl_device_state(policy, SUMS, struct sums);
 }
@@ -42,7 +42,7 @@ static u32 witness_stream(struct aftl_policy *policy, const struct aftl_page_wri
 	if (page->from) {
 		CHECK(page->cause != AFTL_CAUSE_HOST);
 		CHECK(fickle || page->from->kind % 2 == odd);
-		return MOVED_EVEN + (fickle ? sums_of(policy)->calls++ % 2 : odd);
+		return MOVED_EVEN + (fickle ? witness_sums_of(policy)->calls++ % 2 : odd);
 	}
 	CHECK_EQ(page->cause, AFTL_CAUSE_HOST);
 	last_lpn = from_lpn(page->lpn);
@@ -54,24 +54,24 @@ static void witness_opened(struct aftl_policy *policy, const struct aftl_block *
 {
 	CHECK(block->kind < STREAMS && !block->valid);
 	++*aftl_block_state(policy, OPENINGS, u32, block);
-	sums_of(policy)->opened++;
+	witness_sums_of(policy)->opened++;
 }
 
 static void witness_invalidated(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	CHECK_EQ(aftl_block_rest_ns(policy, block), 0);
-	sums_of(policy)->invalidated++;
+	witness_sums_of(policy)->invalidated++;
 }
 
 static void witness_collected(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	CHECK_EQ(block->valid, 0);
-	sums_of(policy)->collected++;
+	witness_sums_of(policy)->collected++;
 }
 
 static void witness_restored(struct aftl_policy *policy)
 {
-	sums_of(policy)->restored++;
+	witness_sums_of(policy)->restored++;
 }
 
 static const struct aftl_ftl_policy methods = {
@@ -121,7 +121,7 @@ TAP_TEST(stream_is_called_once_for_each_page)
 		CHECK_EQ(test_block_of(&device, i)->kind, i % 2);
 }
 
-static void run_with_params(const char *pairs)
+static void run_policy_with_params(const char *pairs)
 {
 	struct shadow_store store;
 	struct test_stream stream;
@@ -134,9 +134,9 @@ static void run_with_params(const char *pairs)
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 20000 && !tap_failures(); i++)
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	test_drain(&device);
-	sums = sums_of(device.ftl->policy);
+	sums = witness_sums_of(device.ftl->policy);
 	for (i = 0; i < test_units(&device); i++)
 		asked += *aftl_lpn_state(device.ftl->policy, ASKED, u16, to_lpn(i));
 	for (i = 0; i < device.ftl->geo.blocks; i++)
@@ -153,16 +153,16 @@ static void run_with_params(const char *pairs)
 
 TAP_TEST(block_openings_erases_and_invalidations_are_reported)
 {
-	run_with_params(SHAPE);
-	run_with_params(SHAPE " buffer=64KiB");
-	run_with_params(SHAPE " superblock=2");
+	run_policy_with_params(SHAPE);
+	run_policy_with_params(SHAPE " buffer=64KiB");
+	run_policy_with_params(SHAPE " superblock=2");
 }
 
 /* test_device_finish() fails if a proposal was refused. */
 TAP_TEST(the_stream_of_a_page_may_change_while_it_is_relocated)
 {
 	fickle = true;
-	run_with_params(SHAPE);
+	run_policy_with_params(SHAPE);
 	fickle = false;
 }
 

@@ -11,20 +11,20 @@
 static u32 refused;
 static u32 lived;
 
-static void overwrite_device(struct test_device *device, struct test_stream *stream)
+static void overwrite_whole_device(struct test_device *device, struct test_stream *stream)
 {
 	u64 wanted = 3ULL * test_units(device);
 
 	stream->operations = 0;
 	stream->flush = 0;
-	if (!test_stream_fill(stream, device))
+	if (!test_stream_write_all(stream, device))
 		return;
 	while (stream->operations < wanted && !tap_failures())
-		test_stream_step(stream, device);
+		test_stream_submit_one(stream, device);
 	test_drain(device);
 }
 
-static void drive_geometry(struct test_device *device)
+static void drive_random_geometry(struct test_device *device)
 {
 	struct test_stream stream;
 
@@ -33,14 +33,14 @@ static void drive_geometry(struct test_device *device)
 	stream.discard = 0;
 	stream.depth = 8;
 	stream.units_max = 4;
-	overwrite_device(device, &stream);
+	overwrite_whole_device(device, &stream);
 	test_audit(device);
 	CHECK_MSG(!device->failed, "%llu requests fail", (unsigned long long)device->failed);
 	CHECK_MSG(!aftl_is_read_only(device->ftl), "the device is read-only");
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
 
-static void try_policy(const struct test_device *shape, const char *policy)
+static void try_policy_on_geometry(const struct test_device *shape, const char *policy)
 {
 	struct test_device device = *shape;
 
@@ -51,9 +51,9 @@ static void try_policy(const struct test_device *shape, const char *policy)
 			  device.error.text);
 	} else if (test_units(&device) <= UNITS_MAX) {
 		lived++;
-		drive_geometry(&device);
+		drive_random_geometry(&device);
 	}
-	test_random_finish(&device, policy, 0);
+	test_random_note_and_finish(&device, policy, 0);
 }
 
 #define TINY "channels=1 chips=1"
@@ -93,7 +93,7 @@ TAP_TEST(selected_geometries_are_refused_or_usable)
 		test_device_init(&shape, "demo");
 		test_device_set_all(&shape, named[i]);
 		for (k = 0; aftl_policy_at(k) && !tap_failures(); k++)
-			try_policy(&shape, aftl_policy_at(k)->name);
+			try_policy_on_geometry(&shape, aftl_policy_at(k)->name);
 	}
 	tap_note("%u devices lived, %u were refused", lived, refused);
 	CHECK_RANGE(lived, 100, U32_MAX);
@@ -119,7 +119,7 @@ TAP_TEST(the_least_accepted_over_provisioning_suffices)
 		}
 		tap_note("%s: %u of 10000", aftl_policy_at(i)->name, op);
 		if (CHECK_MSG(device.ftl, "nothing is enough"))
-			drive_geometry(&device);
-		test_random_finish(&device, aftl_policy_at(i)->name, 0);
+			drive_random_geometry(&device);
+		test_random_note_and_finish(&device, aftl_policy_at(i)->name, 0);
 	}
 }

@@ -44,7 +44,7 @@ TAP_TEST(the_plane_mode_determines_luns_blocks_and_word_lines)
 	CHECK_EQ(geo.word_line_pages, 12);
 }
 
-static void check_refused(const struct aftl_config *config, const char *part)
+static void check_geometry_refused(const struct aftl_config *config, const char *part)
 {
 	struct aftl_geometry geo;
 	struct aftl_error error = { "" };
@@ -58,24 +58,24 @@ TAP_TEST(impossible_shapes_are_refused)
 	struct aftl_config config = demo_config();
 
 	config.page = 3000;
-	check_refused(&config, "page");
+	check_geometry_refused(&config, "page");
 	config = demo_config();
 	config.unit = 3072;
-	check_refused(&config, "unit");
+	check_geometry_refused(&config, "unit");
 	config.unit = 256;
-	check_refused(&config, "unit");
+	check_geometry_refused(&config, "unit");
 	config.unit = 16384;
-	check_refused(&config, "unit");
+	check_geometry_refused(&config, "unit");
 	config = demo_config();
 	config.page = 65536;
 	config.unit = 512;
-	check_refused(&config, "unit");
+	check_geometry_refused(&config, "unit");
 	config = demo_config();
 	config.planes = 16;
 	config.plane_mode = AFTL_PLANES_WIDE;
 	config.one_shot = AFTL_ON;
 	config.bits = 4;
-	check_refused(&config, "unit");
+	check_geometry_refused(&config, "unit");
 	config = demo_config();
 	config.op = 9000;
 	config.channels = 1;
@@ -83,7 +83,7 @@ TAP_TEST(impossible_shapes_are_refused)
 	config.blocks = 1;
 	config.layers = 1;
 	config.word_lines = 1;
-	check_refused(&config, "op");
+	check_geometry_refused(&config, "op");
 }
 
 TAP_TEST(shapes_that_overflow_are_refused)
@@ -97,14 +97,14 @@ TAP_TEST(shapes_that_overflow_are_refused)
 	config.blocks = 1 << 20;
 	config.layers = 512;
 	config.word_lines = 1024;
-	check_refused(&config, "mapping units");
+	check_geometry_refused(&config, "mapping units");
 	config.plane_mode = AFTL_PLANES_INDEPENDENT;
-	check_refused(&config, "mapping units");
+	check_geometry_refused(&config, "mapping units");
 	config.plane_mode = AFTL_PLANES_WIDE;
-	check_refused(&config, "mapping units");
+	check_geometry_refused(&config, "mapping units");
 	config = demo_config();
 	config.blocks = 1 << 20;
-	check_refused(&config, "mapping units");
+	check_geometry_refused(&config, "mapping units");
 }
 
 /* An L2P entry has 30 bits for a slot, one value of which means "unmapped". */
@@ -124,10 +124,10 @@ TAP_TEST(the_largest_device_fits_the_l2p_table)
 	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
 	CHECK_EQ(geo.ppns, 64U * 4095 * 4096);
 	config.blocks = 4096;
-	check_refused(&config, "mapping units");
+	check_geometry_refused(&config, "mapping units");
 }
 
-static struct aftl_geometry any_geometry(struct aftl_random *random)
+static struct aftl_geometry draw_any_geometry(struct aftl_random *random)
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo;
@@ -157,7 +157,7 @@ TAP_TEST(derived_sizes_are_the_products_of_the_parameters)
 	int round;
 
 	for (round = 0; round < 2000; round++) {
-		struct aftl_geometry geo = any_geometry(&random);
+		struct aftl_geometry geo = draw_any_geometry(&random);
 
 		CHECK_EQ(geo.luns * geo.blocks_per_lun, geo.blocks);
 		CHECK_EQ(geo.layers * geo.word_lines * geo.word_line_pages, geo.pages);
@@ -187,7 +187,7 @@ static void check_page(const struct aftl_media *media, const struct aftl_block *
 }
 
 /* Layer, word line and bit must count up like the digits of the page number. */
-static void check_block(const struct aftl_media *media, const struct aftl_block *block)
+static void check_block_addresses(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 page = 0;
@@ -204,14 +204,14 @@ static void check_block(const struct aftl_media *media, const struct aftl_block 
 	CHECK_EQ(page, geo->pages);
 }
 
-static void check_addresses(const struct aftl_geometry *geo)
+static void check_all_addresses(const struct aftl_geometry *geo)
 {
 	static struct aftl_block blocks[256];
 	struct aftl_media media = { .geo = geo, .blocks = blocks };
 	u32 i;
 
 	for (i = 0; i < min(geo->blocks, 256U); i++)
-		check_block(&media, &blocks[i]);
+		check_block_addresses(&media, &blocks[i]);
 }
 
 TAP_TEST(addresses_count_up_without_gaps)
@@ -220,9 +220,9 @@ TAP_TEST(addresses_count_up_without_gaps)
 	int round;
 
 	for (round = 0; round < 100 && !tap_failures(); round++) {
-		struct aftl_geometry geo = any_geometry(&random);
+		struct aftl_geometry geo = draw_any_geometry(&random);
 
-		check_addresses(&geo);
+		check_all_addresses(&geo);
 	}
 }
 

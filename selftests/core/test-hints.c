@@ -22,7 +22,7 @@ static u32 strange;
 
 /* Test policy that maps each lifetime hint to a stream. */
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 hint_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	said[write->hint.life][write->hint.stream]++;
 	return write->hint.life % LIVES_TOLD;
@@ -46,7 +46,7 @@ static void open_device(const char *more)
 	static struct aftl_policy_type type;
 
 	type = aftl_policy_tlc;
-	type.stream = stream;
+	type.stream = hint_stream;
 	type.place = place;
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, plain);
@@ -57,14 +57,14 @@ static void open_device(const char *more)
 }
 
 /* Lifetime hint of @unit; requests of a few units get pseudo-random hints. */
-static u8 life_of(u32 unit)
+static u8 life_hint_of_unit(u32 unit)
 {
 	return (u8)(aftl_hash64(unit / 3) % AFTL_LIFETIMES);
 }
 
 static void write_hinted(u32 unit, u32 units)
 {
-	device.hint.life = life_of(unit);
+	device.hint.life = life_hint_of_unit(unit);
 	device.hint.stream = device.hint.life + 100;
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
 			     aftl_now(device.ftl)), 0);
@@ -72,7 +72,7 @@ static void write_hinted(u32 unit, u32 units)
 }
 
 /* No page may hold units of two streams. */
-static void check_pages(u32 units)
+static void check_pages_one_stream(u32 units)
 {
 	u32 page_units = device.ftl->geo.page_units;
 	u32 pages = 0;
@@ -86,7 +86,7 @@ static void check_pages(u32 units)
 		if (slot / page_units != before / page_units)
 			continue;
 		pages++;
-		CHECK_EQ(life_of(i) % LIVES_TOLD, life_of(i - 1) % LIVES_TOLD);
+		CHECK_EQ(life_hint_of_unit(i) % LIVES_TOLD, life_hint_of_unit(i - 1) % LIVES_TOLD);
 	}
 	CHECK_RANGE(pages, 100, units);
 }
@@ -112,7 +112,7 @@ static void install_hint_listener(const char *more)
 	CHECK_EQ(told, writes);
 	CHECK_RANGE(placed, writes / 8, writes * 3);
 	CHECK_EQ(strange, 0);
-	check_pages(units);
+	check_pages_one_stream(units);
 }
 
 TAP_TEST(stream_and_place_receive_write_hints)
@@ -153,7 +153,7 @@ TAP_TEST(invalid_lifetimes_are_refused)
 #define PLACE_UNITS 4
 
 /* Mix hot and cold data: nine of ten writes go to a tenth of the address space. */
-static void mix_hot_and_cold(const char *policy, bool hinted)
+static void write_hot_and_cold(const char *policy, bool hinted)
 {
 	static const char mixed[] =
 		"channels=2 chips=1 blocks=80 layers=4 word_lines=4 op=50 fill=random errors=off";
@@ -180,9 +180,9 @@ static void mix_hot_and_cold(const char *policy, bool hinted)
 }
 
 /* Write amplification in 1/1000 since the statistics were reset. */
-static u64 amplification_permille(void)
+static u64 write_amplification_permille(void)
 {
-	return test_programmed_units(&device) * 1000 /
+	return test_count_programs(&device) * 1000 /
 	       test_counters(&device)->programmed_host_units;
 }
 
@@ -191,15 +191,15 @@ TAP_TEST(lifetime_hints_reduce_write_amplification)
 	u64 without;
 	u64 same;
 
-	mix_hot_and_cold("streams", false);
-	without = amplification_permille();
-	mix_hot_and_cold("baseline", true);
-	same = amplification_permille();
-	mix_hot_and_cold("streams", true);
+	write_hot_and_cold("streams", false);
+	without = write_amplification_permille();
+	write_hot_and_cold("baseline", true);
+	same = write_amplification_permille();
+	write_hot_and_cold("streams", true);
 	tap_note("write amplification %llu/1000 with hints, %llu without, %llu of baseline",
-		 (unsigned long long)amplification_permille(), (unsigned long long)without,
+		 (unsigned long long)write_amplification_permille(), (unsigned long long)without,
 		 (unsigned long long)same);
-	CHECK_RANGE(amplification_permille(), 1000, without * 9 / 10);
+	CHECK_RANGE(write_amplification_permille(), 1000, without * 9 / 10);
 }
 
 /* Each stream has its open block, and relocation keeps data in their stream. */
@@ -208,7 +208,7 @@ TAP_TEST(streams_have_blocks_of_their_own)
 	const struct aftl_stats *stats;
 	u32 i;
 
-	mix_hot_and_cold("streams", true);
+	write_hot_and_cold("streams", true);
 	stats = aftl_get_stats(device.ftl);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		bool used = i == AFTL_LIFETIME_SHORT || i == AFTL_LIFETIME_EXTREME;
@@ -252,16 +252,16 @@ TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
 		u64 units[2] = { 0 };
 
-		mix_hot_and_cold(policies[i], true);
+		write_hot_and_cold(policies[i], true);
 		stats = aftl_get_stats(device.ftl);
 		for (j = 0; j < 2 * AFTL_STREAMS; j++)
 			units[j & 1] += stats->stream_units[j & 1][j >> 1];
 		CHECK_EQ(units[0], test_counters(&device)->programmed_host_units);
-		CHECK_EQ(units[0] + units[1], test_programmed_units(&device));
+		CHECK_EQ(units[0] + units[1], test_count_programs(&device));
 	}
 }
 
-static int discard_bytes(void *host, const void *data, size_t bytes)
+static int ignore_written_bytes(void *host, const void *data, size_t bytes)
 {
 	return 0;
 }
@@ -269,7 +269,7 @@ static int discard_bytes(void *host, const void *data, size_t bytes)
 /* Snapshots store the LUNs of the first four streams; other streams start anew on both devices. */
 TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 {
-	const struct aftl_snapshot_sink sink = { .write = discard_bytes };
+	const struct aftl_snapshot_sink sink = { .write = ignore_written_bytes };
 	const struct aftl_lane_lun *bind;
 	u8 id;
 
@@ -290,13 +290,14 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 
 static u32 answer;
 
-static u32 any_answer(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 answer_any_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return answer;
 }
 
-static int place_anywhere(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_any_stream(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_program_request *need,
+			    struct aftl_placement *placement)
 {
 	CHECK_EQ(need->stream, answer < AFTL_STREAMS ? answer : 0);
 	return aftl_policy_baseline.place(policy, lun, need, placement);
@@ -307,8 +308,8 @@ TAP_TEST(at_most_16_streams_can_be_named)
 	struct aftl_policy_type type = aftl_policy_baseline;
 	u32 i;
 
-	type.stream = any_answer;
-	type.place = place_anywhere;
+	type.stream = answer_any_stream;
+	type.place = place_any_stream;
 	for (i = 0; i < AFTL_STREAMS; i++)
 		type.streams[i] = "name";
 	test_device_init(&device, "demo");

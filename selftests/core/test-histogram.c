@@ -53,7 +53,7 @@ static int compare_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void fill(struct aftl_random *random, int count, unsigned int shift)
+static void fill_random_samples(struct aftl_random *random, int count, unsigned int shift)
 {
 	int i;
 
@@ -94,9 +94,9 @@ TAP_TEST(quantiles_agree_with_sorting)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		fill(&random, counts[i], 8);
+		fill_random_samples(&random, counts[i], 8);
 		check_quantiles(counts[i]);
-		fill(&random, counts[i], 52);
+		fill_random_samples(&random, counts[i], 52);
 		check_quantiles(counts[i]);
 	}
 }
@@ -107,7 +107,7 @@ TAP_TEST(count_sum_and_extremes_are_exact)
 	u64 sum = 0;
 	int i;
 
-	fill(&random, SAMPLES, 20);
+	fill_random_samples(&random, SAMPLES, 20);
 	for (i = 0; i < SAMPLES; i++)
 		sum += samples[i];
 	CHECK_EQ(histogram.count, SAMPLES);
@@ -123,7 +123,7 @@ TAP_TEST(merged_histograms_equal_one_of_all_samples)
 	struct aftl_random random = { 11 };
 	int i;
 
-	fill(&random, SAMPLES, 20);
+	fill_random_samples(&random, SAMPLES, 20);
 	for (i = 0; i < SAMPLES; i++)
 		aftl_histogram_add(&parts[2 * (i > SAMPLES / 3)], samples[i]);
 	for (i = 2; i >= 0; i--)

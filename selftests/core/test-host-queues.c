@@ -48,21 +48,21 @@ struct model {
 	u32 most;
 };
 
-static u32 weight(const struct model *model, u32 queue)
+static u32 queue_weight(const struct model *model, u32 queue)
 {
 	u32 byte = model->weights >> 8 * queue & 255;
 
 	return byte ? byte : 1;
 }
 
-static void remove_at(struct waiter *list, u32 *count, u32 index)
+static void remove_waiter_at(struct waiter *list, u32 *count, u32 index)
 {
 	memmove(list + index, list + index + 1, (*count - index - 1) * sizeof(*list));
 	--*count;
 }
 
 /* Index of the oldest waiting request of @queue, or the number of waiting requests. */
-static u32 oldest_of(const struct model *model, u32 queue)
+static u32 oldest_waiter_of_queue(const struct model *model, u32 queue)
 {
 	u32 i;
 
@@ -72,21 +72,21 @@ static u32 oldest_of(const struct model *model, u32 queue)
 }
 
 /* After as many requests as its weight, or when it is empty, the next nonempty queue is served. */
-static void choose(struct model *model)
+static void choose_queue(struct model *model)
 {
-	u32 index = model->left ? oldest_of(model, model->queue) : model->count;
+	u32 index = model->left ? oldest_waiter_of_queue(model, model->queue) : model->count;
 	u32 step;
 
 	for (step = 1; index == model->count && step <= AFTL_QUEUES_MAX; step++) {
 		model->left = 0;
-		index = oldest_of(model, (model->queue + step) % AFTL_QUEUES_MAX);
+		index = oldest_waiter_of_queue(model, (model->queue + step) % AFTL_QUEUES_MAX);
 	}
 	if (index == model->count)
 		return;
 	model->queue = model->others[index].queue;
-	model->left = (model->left ? model->left : weight(model, model->queue)) - 1;
+	model->left = (model->left ? model->left : queue_weight(model, model->queue)) - 1;
 	model->first[model->firsts++] = model->others[index];
-	remove_at(model->others, &model->count, index);
+	remove_waiter_at(model->others, &model->count, index);
 }
 
 static void model_arrival(struct model *model, const struct test_request *mine)
@@ -107,19 +107,19 @@ static void model_arrival(struct model *model, const struct test_request *mine)
 	if (!turns)
 		return;
 	model->queue = waiter.queue;
-	model->left = weight(model, waiter.queue) - 1;
+	model->left = queue_weight(model, waiter.queue) - 1;
 }
 
 /* Admit one unit of the model's next request. Return: version number of that request. */
-static u32 take_unit(struct model *model)
+static u32 model_admit_unit(struct model *model)
 {
 	u32 version = model->first[0].version;
 
 	if (--model->first[0].units)
 		return version;
-	remove_at(model->first, &model->firsts, 0);
+	remove_waiter_at(model->first, &model->firsts, 0);
 	if (!model->firsts)
-		choose(model);
+		choose_queue(model);
 	return version;
 }
 
@@ -130,26 +130,26 @@ struct write_watch {
 	struct model model;
 };
 
-static void write_submitted(struct test_listener *self, struct test_request *request)
+static void model_write_submitted(struct test_listener *self, struct test_request *request)
 {
 	if (request->request.op == AFTL_OP_WRITE)
 		model_arrival(&container_of(self, struct write_watch, listener)->model, request);
 }
 
-static void write_accepted(struct test_listener *self, struct test_request *request,
-			   aftl_lpn_t lpn, u32 tag)
+static void check_write_accepted(struct test_listener *self, struct test_request *request,
+				 aftl_lpn_t lpn, u32 tag)
 {
 	struct model *model = &container_of(self, struct write_watch, listener)->model;
 	u32 version;
 
 	if (!CHECK_MSG(model->firsts, "request %u goes on, but none waits", request->version))
 		return;
-	version = take_unit(model);
+	version = model_admit_unit(model);
 	CHECK_MSG(version == request->version, "request %u goes on instead of %u",
 		  request->version, version);
 }
 
-static const char *random_weights(struct aftl_random *random, char text[AFTL_VALUE_SIZE])
+static const char *draw_queue_weights(struct aftl_random *random, char text[AFTL_VALUE_SIZE])
 {
 	u32 queues = aftl_random_below(random, AFTL_QUEUES_MAX + 1);
 	size_t used = scnprintf(text, AFTL_VALUE_SIZE, queues ? "1" : "0");
@@ -160,11 +160,11 @@ static const char *random_weights(struct aftl_random *random, char text[AFTL_VAL
 	return text;
 }
 
-static void set_weights(struct model *model, struct aftl_random *random)
+static void set_queue_weights(struct model *model, struct aftl_random *random)
 {
 	char text[AFTL_VALUE_SIZE];
 
-	CHECK_EQ(aftl_set_param(device.ftl, "queue_weights", random_weights(random, text),
+	CHECK_EQ(aftl_set_param(device.ftl, "queue_weights", draw_queue_weights(random, text),
 				&device.error), 0);
 	model->weights = aftl_config(device.ftl)->queue_weights;
 	model->queue = 0;
@@ -172,11 +172,11 @@ static void set_weights(struct model *model, struct aftl_random *random)
 }
 
 /* Vary the depth, and change the weights while requests wait. */
-static void load_queues(enum aftl_op op, struct model *model, struct aftl_random *random)
+static void load_host_queues(enum aftl_op op, struct model *model, struct aftl_random *random)
 {
 	u32 i;
 
-	set_weights(model, random);
+	set_queue_weights(model, random);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		u32 units = 1 + aftl_random_below(random, 6);
 		u32 unit = aftl_random_below(random, test_units(&device) - units);
@@ -186,16 +186,16 @@ static void load_queues(enum aftl_op op, struct model *model, struct aftl_random
 		CHECK_EQ(test_submit(&device, op, unit, units, 0, 0, aftl_now(device.ftl)), 0);
 		test_drain_to(&device, depth);
 		if (!aftl_random_below(random, 50))
-			set_weights(model, random);
+			set_queue_weights(model, random);
 	}
 	test_drain(&device);
 	CHECK_EQ(model->firsts + model->count, 0);
 }
 
-static void writes_of_seed(u64 seed)
+static void check_writes_of_seed(u64 seed)
 {
 	struct write_watch watch = {
-		.listener = { .submitted = write_submitted, .accept = write_accepted },
+		.listener = { .submitted = model_write_submitted, .accept = check_write_accepted },
 	};
 	struct aftl_random random = { aftl_hash64(seed) };
 
@@ -204,7 +204,7 @@ static void writes_of_seed(u64 seed)
 		test_device_set(&device, "buffer", "128KiB");
 	test_device_open(&device, "baseline", SHAPE);
 	test_device_listen(&device, &watch.listener);
-	load_queues(AFTL_OP_WRITE, &watch.model, &random);
+	load_host_queues(AFTL_OP_WRITE, &watch.model, &random);
 	CHECK(watch.model.most > 1);
 	test_device_finish(&device);
 }
@@ -214,7 +214,7 @@ TAP_TEST(writes_are_served_in_the_order_of_the_model)
 	u64 seed;
 
 	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
-		writes_of_seed(seed);
+		check_writes_of_seed(seed);
 }
 
 /* Shares of tenants with constant queue depths */
@@ -235,7 +235,7 @@ struct tenants {
 	struct aftl_random random;
 };
 
-static void send_as_tenant(struct tenants *tenants, u32 queue)
+static void submit_for_tenant(struct tenants *tenants, u32 queue)
 {
 	u32 unit = aftl_random_below(&tenants->random, test_units(&device));
 
@@ -243,7 +243,7 @@ static void send_as_tenant(struct tenants *tenants, u32 queue)
 	CHECK_EQ(test_submit(&device, tenants->op, unit, 1, 0, 0, aftl_now(device.ftl)), 0);
 }
 
-static void tenant_done(struct test_listener *self, struct test_request *request)
+static void tenant_request_done(struct test_listener *self, struct test_request *request)
 {
 	struct tenants *tenants = container_of(self, struct tenants, listener);
 
@@ -251,15 +251,15 @@ static void tenant_done(struct test_listener *self, struct test_request *request
 		return;
 	tenants->done[request->request.queue]++;
 	tenants->left--;
-	send_as_tenant(tenants, request->request.queue);
+	submit_for_tenant(tenants, request->request.queue);
 }
 
-static void let_them(struct tenants *tenants, const char *weights, enum aftl_op op)
+static void run_tenants(struct tenants *tenants, const char *weights, enum aftl_op op)
 {
 	u32 queue;
 	u32 i;
 
-	tenants->listener.complete = tenant_done;
+	tenants->listener.complete = tenant_request_done;
 	tenants->op = op;
 	tenants->left = 8000;
 	tenants->random.state = 5;
@@ -269,7 +269,7 @@ static void let_them(struct tenants *tenants, const char *weights, enum aftl_op 
 	test_device_listen(&device, &tenants->listener);
 	for (queue = 0; queue < AFTL_QUEUES_MAX; queue++)
 		for (i = 0; i < tenants->depth[queue]; i++)
-			send_as_tenant(tenants, queue);
+			submit_for_tenant(tenants, queue);
 	test_device_finish(&device);
 }
 
@@ -277,7 +277,7 @@ static void check_shares(const char *weights, enum aftl_op op, u32 first, u32 se
 {
 	struct tenants tenants = { .depth = { 64, 64, 64 } };
 
-	let_them(&tenants, weights, op);
+	run_tenants(&tenants, weights, op);
 	CHECK_RANGE(tenants.done[0], first - 60, first + 60);
 	CHECK_RANGE(tenants.done[1], second - 60, second + 60);
 	CHECK_RANGE(tenants.done[2], third - 60, third + 60);
@@ -299,21 +299,21 @@ TAP_TEST(a_shallow_queue_still_gets_its_share)
 	struct tenants without = { .depth = { 1, 100 } };
 	struct tenants alone = { .depth = { 0, 100 } };
 
-	let_them(&with, "1:1", AFTL_OP_READ);
-	let_them(&without, "0", AFTL_OP_READ);
+	run_tenants(&with, "1:1", AFTL_OP_READ);
+	run_tenants(&without, "0", AFTL_OP_READ);
 	/*
 	 * With queues the request waits behind commands in progress, without queues behind all
 	 * requests.
 	 */
 	CHECK_RANGE(with.done[0], 8000 / (DEPTH + 2), 8000 / DEPTH);
 	CHECK_RANGE(without.done[0], 8000 / 102, 8000 / 99);
-	let_them(&alone, "9:1", AFTL_OP_READ);
+	run_tenants(&alone, "9:1", AFTL_OP_READ);
 	CHECK_EQ(alone.done[1], 8000);
 }
 
 /* Total time */
 
-static u64 end_of(const char *weights, u32 at_once, u32 queues)
+static u64 measure_end_of_queues(const char *weights, u32 at_once, u32 queues)
 {
 	struct aftl_random random = { 77 };
 	u64 now_ns;
@@ -337,13 +337,13 @@ static u64 end_of(const char *weights, u32 at_once, u32 queues)
 
 TAP_TEST(weights_have_no_effect_while_commands_suffice)
 {
-	u64 few = end_of("0", 8, 1);
-	u64 many = end_of("0", 100, 1);
+	u64 few = measure_end_of_queues("0", 8, 1);
+	u64 many = measure_end_of_queues("0", 100, 1);
 
-	CHECK_EQ(end_of("7", 100, 4), many);
-	CHECK_EQ(end_of("3:1", 8, 4), few);
-	CHECK_EQ(end_of("3:1:5", 100, 1), many);
-	CHECK(end_of("3:1", 100, 2) != many);
+	CHECK_EQ(measure_end_of_queues("7", 100, 4), many);
+	CHECK_EQ(measure_end_of_queues("3:1", 8, 4), few);
+	CHECK_EQ(measure_end_of_queues("3:1:5", 100, 1), many);
+	CHECK(measure_end_of_queues("3:1", 100, 2) != many);
 }
 
 /* Requests of several queues must not be lost when queues are switched off. */

@@ -19,7 +19,7 @@ enum { KIND_SHORT = 7 };
 static struct test_device device;
 
 /* Check that the mode and class of a page are legal for the kind of its block. */
-static void check_page(const struct aftl_block *block, u16 attr)
+static void check_page_mode(const struct aftl_block *block, u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 	bool approx = aftl_page_class(attr) == AFTL_APPROX;
@@ -29,7 +29,7 @@ static void check_page(const struct aftl_block *block, u16 attr)
 	CHECK(!approx || mode == AFTL_MODE_REDUCED);
 }
 
-static void check_blocks(void)
+static void check_block_pages(void)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 i;
@@ -42,7 +42,7 @@ static void check_blocks(void)
 			u16 attr = aftl_block_page_attr(media, block, page);
 
 			if (attr)
-				check_page(block, attr);
+				check_page_mode(block, attr);
 		}
 	}
 }
@@ -65,12 +65,12 @@ TAP_TEST(no_part_violates_the_rules_of_another)
 	test_stream_init(&stream, 3);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 6000000;
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (i % 500 == 0)
-			check_blocks();
+			check_block_pages();
 	}
 	test_drain(&device);
-	check_blocks();
+	check_block_pages();
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
 	/* AGCR must not rewrite here: each rewritten unit would take a whole word line. */
@@ -87,14 +87,14 @@ TAP_TEST(without_parts_the_policy_is_plain_page_mapping)
 	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " " SOON " hybrid_approx=off "
 			      "hybrid_cube=off hybrid_agcr=off hybrid_tvr=off hybrid_ressd=off");
 	test_stream_init(&stream, 4);
-	test_stream_run(&stream, &device, 3000);
+	test_stream_submit(&stream, &device, 3000);
 	test_drain(&device);
 	for (mode = AFTL_MODE_NORMAL + 1; mode < AFTL_MODES; mode++)
 		CHECK_EQ(mode_pages(mode), 0);
 	CHECK(mode_pages(AFTL_MODE_NORMAL) > 1000);
 }
 
-static u64 write_ns(u32 unit, u32 class)
+static u64 measure_write_ns(u32 unit, u32 class)
 {
 	u64 before = test_counters(&device)->host_program_ns;
 
@@ -113,20 +113,20 @@ TAP_TEST(margins_are_used_by_one_part_only)
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
 	/* A phase 1 block, then the four positions in the checkerboard's first layer. */
-	CHECK_EQ(write_ns(0, AFTL_APPROX), 437500);
-	CHECK_EQ(write_ns(3, AFTL_PRECISE), 532000);
-	CHECK_EQ(write_ns(6, AFTL_APPROX), 437500);
-	CHECK_EQ(write_ns(9, AFTL_PRECISE), 532000 * skipped / 700000);
-	CHECK_EQ(write_ns(18, AFTL_APPROX), 437500 * skipped / 700000);
+	CHECK_EQ(measure_write_ns(0, AFTL_APPROX), 437500);
+	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), 532000);
+	CHECK_EQ(measure_write_ns(6, AFTL_APPROX), 437500);
+	CHECK_EQ(measure_write_ns(9, AFTL_PRECISE), 532000 * skipped / 700000);
+	CHECK_EQ(measure_write_ns(18, AFTL_APPROX), 437500 * skipped / 700000);
 	/* Updated data are programmed without retention margins. */
-	CHECK_EQ(write_ns(3, AFTL_PRECISE), brief);
-	CHECK_EQ(write_ns(9, AFTL_PRECISE), brief * skipped / 700000);
+	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), brief);
+	CHECK_EQ(measure_write_ns(9, AFTL_PRECISE), brief * skipped / 700000);
 	/*
 	 * The checkerboard expects an approximate page, so a precise block is opened, with full
 	 * margins.
 	 */
-	CHECK_EQ(write_ns(12, AFTL_PRECISE), 700000);
-	CHECK_RANGE(write_ns(15, AFTL_PRECISE), 400000, 586000);
+	CHECK_EQ(measure_write_ns(12, AFTL_PRECISE), 700000);
+	CHECK_RANGE(measure_write_ns(15, AFTL_PRECISE), 400000, 586000);
 	CHECK_EQ(mode_pages(AFTL_MODE_FOLLOWER), 3);
 }
 
@@ -169,19 +169,19 @@ TAP_TEST(approximate_data_are_not_rewritten)
 TAP_TEST(the_age_of_updated_data_selects_the_part)
 {
 	test_device_open_demo(&device, "hybrid", SHAPE " " SOON " " ALL);
-	write_ns(0, AFTL_PRECISE);
-	write_ns(30, AFTL_PRECISE);
+	measure_write_ns(0, AFTL_PRECISE);
+	measure_write_ns(30, AFTL_PRECISE);
 	/* Soon overwritten data: two bits per cell, so that pages can be reprogrammed. */
-	write_ns(0, AFTL_PRECISE);
+	measure_write_ns(0, AFTL_PRECISE);
 	CHECK(mode_pages(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 0);
 	/* Data that live less than a week are programmed without margins, others with them. */
 	test_wait(&device, 10000000000ULL);
-	write_ns(30, AFTL_PRECISE);
+	measure_write_ns(30, AFTL_PRECISE);
 	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
 	aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	test_wait(&device, 1000000000);
-	write_ns(0, AFTL_PRECISE);
+	measure_write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
 	/* AGCR's low write cost must not be used here. */
 	CHECK_EQ(mode_pages(AFTL_MODE_COARSE), 0);

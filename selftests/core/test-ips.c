@@ -25,7 +25,7 @@ static u64 last_ns;
 /* Approximate programs in blocks used as a cache. */
 static u32 approximate_cached;
 
-static void on_array(void *host, const struct aftl_array_event *event)
+static void check_ips_event(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = &media->blocks[event->block];
@@ -49,16 +49,16 @@ static void open_device(const char *params)
 {
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, SHAPE);
-	device.ops.array = on_array;
+	device.ops.array = check_ips_event;
 	memset(programs, 0, sizeof(programs));
 	approximate_cached = 0;
 	test_device_open(&device, "ips", params);
 }
 
-static void run_ips(u64 seed, u32 steps)
+static void run_ips_seed(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
-	test_stream_run(&stream, &device, steps);
+	test_stream_submit(&stream, &device, steps);
 	CHECK(test_drain(&device));
 }
 
@@ -67,14 +67,14 @@ static u32 page_of(u32 unit)
 	return from_ppn(test_lookup(&device, unit)) % PAGES;
 }
 
-static u32 mode_of(u32 unit)
+static u32 program_mode_of_unit(u32 unit)
 {
 	return aftl_page_mode(*aftl_page_attr_at(&device.ftl->media,
 						 from_ppn(test_lookup(&device, unit))));
 }
 
 /* Write two pages at once, which fill the other bits of a word line. */
-static void write_pair(u32 unit)
+static void write_two_units(u32 unit)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);
 }
@@ -92,22 +92,22 @@ TAP_TEST(a_switch_leaves_cached_data_in_place)
 	for (i = 0; i < LINES; i++) {
 		slots[i] = test_lookup(&device, i);
 		CHECK_EQ(page_of(i), i * LINE_PAGES);
-		CHECK_EQ(mode_of(i), AFTL_MODE_SLC);
+		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SLC);
 	}
 	for (i = 0; i < LINES; i++) {
-		write_pair(100 + 2 * i);
+		write_two_units(100 + 2 * i);
 		CHECK_EQ(page_of(100 + 2 * i), i * LINE_PAGES + 1);
 		CHECK_EQ(page_of(101 + 2 * i), i * LINE_PAGES + 2);
-		CHECK_EQ(mode_of(100 + 2 * i), AFTL_MODE_SWITCHED);
-		CHECK_EQ(mode_of(i), AFTL_MODE_SWITCHED);
-		CHECK_EQ(i == LINES - 1 || mode_of(i + 1) == AFTL_MODE_SLC, true);
+		CHECK_EQ(program_mode_of_unit(100 + 2 * i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(i == LINES - 1 || program_mode_of_unit(i + 1) == AFTL_MODE_SLC, true);
 	}
 	for (i = 0; i < LINES; i++)
 		CHECK(test_lookup(&device, i) == slots[i]);
 	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) == test_block_of(&device, 0));
 	CHECK_EQ(page_of(50), LINES * LINE_PAGES);
-	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
+	CHECK_EQ(program_mode_of_unit(50), AFTL_MODE_SLC);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
@@ -121,22 +121,22 @@ TAP_TEST(cache_blocks_are_opened_before_any_is_switched)
 	test_write_each(&device, 0, 3 * LINES, AFTL_PRECISE);
 	for (i = 0; i < 3 * LINES; i++) {
 		CHECK(test_block_of(&device, i) == test_block_of(&device, i / LINES * LINES));
-		CHECK_EQ(mode_of(i), AFTL_MODE_SLC);
+		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SLC);
 	}
 	CHECK(test_block_of(&device, 0) != test_block_of(&device, LINES));
 	CHECK(test_block_of(&device, LINES) != test_block_of(&device, 2 * LINES));
-	write_pair(100);
+	write_two_units(100);
 	CHECK(test_block_of(&device, 100) == test_block_of(&device, 0));
-	CHECK_EQ(mode_of(100), AFTL_MODE_SWITCHED);
+	CHECK_EQ(program_mode_of_unit(100), AFTL_MODE_SWITCHED);
 }
 
-static u64 read_ns(u32 unit)
+static u64 measure_read_ns(u32 unit)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
 	return last_ns;
 }
 
-static u64 rate_of(u32 unit)
+static u64 error_rate_of_unit(u32 unit)
 {
 	return aftl_cell_rber_q40(&device.ftl->cell, test_block_of(&device, unit), page_of(unit),
 				  aftl_hours(device.ftl));
@@ -151,16 +151,16 @@ TAP_TEST(a_switch_takes_a_sensing_and_a_full_program)
 	config = &device.ftl->config;
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	CHECK_EQ(last_ns, config->program_slc);
-	CHECK_EQ(read_ns(0), config->read_slc);
-	write_pair(100);
+	CHECK_EQ(measure_read_ns(0), config->read_slc);
+	write_two_units(100);
 	CHECK_EQ(last_ns, config->program + config->read_slc);
-	CHECK_EQ(read_ns(0), config->read);
-	CHECK_EQ(read_ns(100), config->read);
-	CHECK_EQ(read_ns(1), config->read_slc);
+	CHECK_EQ(measure_read_ns(0), config->read);
+	CHECK_EQ(measure_read_ns(100), config->read);
+	CHECK_EQ(measure_read_ns(1), config->read_slc);
 }
 
 /* Write @units from @unit on; after a quarter of @program_ns, read another word line. */
-static u64 suspends_by_read(u32 unit, u32 units, u64 program_ns)
+static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 {
 	u64 before = test_counters(&device)->array_suspends;
 
@@ -177,12 +177,12 @@ TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 {
 	open_device("ips_blocks=1 ips_idle=0 suspend=program");
 	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
-	CHECK_EQ(suspends_by_read(LINES - 1, 1, device.ftl->config.program_slc), 1);
-	CHECK_EQ(suspends_by_read(100, 2, device.ftl->config.program), 0);
-	CHECK_EQ(mode_of(0), AFTL_MODE_SWITCHED);
+	CHECK_EQ(check_suspend_by_read(LINES - 1, 1, device.ftl->config.program_slc), 1);
+	CHECK_EQ(check_suspend_by_read(100, 2, device.ftl->config.program), 0);
+	CHECK_EQ(program_mode_of_unit(0), AFTL_MODE_SWITCHED);
 }
 
-static u64 hours_of(u32 unit)
+static u64 age_hours_of_unit(u32 unit)
 {
 	return aftl_page_hours(aftl_media(device.ftl), test_block_of(&device, unit), page_of(unit),
 			       aftl_hours(device.ftl));
@@ -200,16 +200,16 @@ TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	test_block_of(&device, 0)->erases = 2000;
 	test_wait(&device, 2000 * AFTL_HOUR_NS);
-	before = rate_of(0);
-	write_pair(100);
-	beside = rate_of(100);
-	CHECK(rate_of(0) > 2 * before);
-	CHECK_EQ(hours_of(0), 2000);
-	CHECK_EQ(hours_of(100), 0);
-	CHECK(rate_of(1) < beside);
+	before = error_rate_of_unit(0);
+	write_two_units(100);
+	beside = error_rate_of_unit(100);
+	CHECK(error_rate_of_unit(0) > 2 * before);
+	CHECK_EQ(age_hours_of_unit(0), 2000);
+	CHECK_EQ(age_hours_of_unit(100), 0);
+	CHECK(error_rate_of_unit(1) < beside);
 }
 
-static u32 disturbed_mv(u32 unit)
+static u32 disturb_mv_of_unit(u32 unit)
 {
 	return aftl_page_disturb_mv(aftl_media(device.ftl), test_block_of(&device, unit),
 				    page_of(unit));
@@ -224,20 +224,20 @@ TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 
 	open_device(one_block);
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
-	CHECK_EQ(disturbed_mv(LINES - 1), 0);
-	side = disturbed_mv(4);
-	above = disturbed_mv(2);
+	CHECK_EQ(disturb_mv_of_unit(LINES - 1), 0);
+	side = disturb_mv_of_unit(4);
+	above = disturb_mv_of_unit(2);
 	CHECK(side && above);
-	CHECK_EQ(disturbed_mv(0), side + above);
-	write_pair(100);
-	CHECK_EQ(disturbed_mv(0), 0);
-	CHECK_EQ(disturbed_mv(1), side + side + above);
+	CHECK_EQ(disturb_mv_of_unit(0), side + above);
+	write_two_units(100);
+	CHECK_EQ(disturb_mv_of_unit(0), 0);
+	CHECK_EQ(disturb_mv_of_unit(1), side + side + above);
 	for (i = 1; i < LINES; i++)
-		write_pair(100 + 2 * i);
-	CHECK_EQ(disturbed_mv(0), side + above);
-	CHECK_EQ(disturbed_mv(3), side);
+		write_two_units(100 + 2 * i);
+	CHECK_EQ(disturb_mv_of_unit(0), side + above);
+	CHECK_EQ(disturb_mv_of_unit(3), side);
 	test_write_each(&device, 50, 1, AFTL_PRECISE);
-	CHECK_EQ(disturbed_mv(3), side + above);
+	CHECK_EQ(disturb_mv_of_unit(3), side + above);
 }
 
 /*
@@ -246,7 +246,7 @@ TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 {
 	open_device("fill=sequential fill_approx=30%");
-	run_ips(4, 9000);
+	run_ips_seed(4, 9000);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 200);
 	CHECK_EQ(programs[AFTL_MODE_SLC][false], 0);
@@ -255,7 +255,7 @@ TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 }
 
 /* Fill a block that has four valid pages, and write six word lines of one bit. */
-static void open_with_scant_block(const char *idle)
+static void open_nearly_empty_block(const char *idle)
 {
 	open_device(test_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL), 0);
@@ -268,15 +268,15 @@ TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
 {
 	u32 i;
 
-	open_with_scant_block("25%");
+	open_nearly_empty_block("25%");
 	for (i = PAGES - 4; i < PAGES; i++) {
 		CHECK(test_block_of(&device, i) == test_block_of(&device, 0));
-		CHECK_EQ(mode_of(i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SWITCHED);
 	}
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 4);
-	open_with_scant_block("11%");
+	open_nearly_empty_block("11%");
 	CHECK(test_block_of(&device, PAGES - 1) != test_block_of(&device, 0));
-	open_with_scant_block("0");
+	open_nearly_empty_block("0");
 	CHECK(test_block_of(&device, PAGES - 1) != test_block_of(&device, 0));
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
@@ -300,7 +300,7 @@ static void open_as(const char *policy, const char *key, const char *value, cons
 	test_device_open_demo(&device, policy,
 			      test_params(SHAPE " fill=sequential fill_approx=30%% %s=%s %s=%s",
 					  key, value, other, set));
-	run_ips(11, 12000);
+	run_ips_seed(11, 12000);
 	test_audit(&device);
 }
 
@@ -320,17 +320,17 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 {
 	open_device("ips_approx=on fill=sequential fill_approx=50%");
-	run_ips(2, 9000);
+	run_ips_seed(2, 9000);
 	CHECK_EQ(approximate_cached, 0);
 	CHECK(programs[AFTL_MODE_REDUCED][true] > 500);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 50);
 }
 
-static void check_without(const char *params)
+static void check_without_switch(const char *params)
 {
 	test_device_open_demo(&device, "ips", params);
-	run_ips(1, 3000);
+	run_ips_seed(1, 3000);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 }
@@ -339,12 +339,12 @@ static void check_without(const char *params)
 TAP_TEST(devices_that_cannot_switch_have_no_cache)
 {
 	test_device_open_demo(&device, "ips", SHAPE " slc_static=10%");
-	run_ips(1, 3000);
+	run_ips_seed(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
-	check_without("bits=2 one_shot=on");
-	check_without("bits=3 op=40%");
-	check_without("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
+	check_without_switch("bits=2 one_shot=on");
+	check_without_switch("bits=3 op=40%");
+	check_without_switch("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
 }
 
 TAP_TEST(a_loaded_device_continues_its_switched_blocks)
@@ -353,13 +353,13 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 
 	open_device(one_block);
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
-	write_pair(100);
+	write_two_units(100);
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(mode_of(0), AFTL_MODE_SWITCHED);
-	CHECK_EQ(mode_of(1), AFTL_MODE_SLC);
-	write_pair(102);
+	CHECK_EQ(program_mode_of_unit(0), AFTL_MODE_SWITCHED);
+	CHECK_EQ(program_mode_of_unit(1), AFTL_MODE_SLC);
+	write_two_units(102);
 	CHECK_EQ(page_of(102), LINE_PAGES + 1);
-	CHECK_EQ(mode_of(1), AFTL_MODE_SWITCHED);
+	CHECK_EQ(program_mode_of_unit(1), AFTL_MODE_SWITCHED);
 	/* Forge a snapshot: switched word lines in a block of another kind. */
 	block = test_block_of(&device, 0);
 	block->kind = KIND_PRECISE;
@@ -367,5 +367,5 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) != test_block_of(&device, 0));
-	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
+	CHECK_EQ(program_mode_of_unit(50), AFTL_MODE_SLC);
 }

@@ -18,64 +18,64 @@ static struct test_device device;
 static u32 moved_lenders;
 static u32 orphans;
 
-static u16 attr_of(u32 block, u32 page)
+static u16 page_attr_of(u32 block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
 	return *aftl_page_attr_at(media, block * media->geo->pages + page);
 }
 
-static bool page_lends(u32 block, u32 page)
+static bool page_is_lent(u32 block, u32 page)
 {
-	return aftl_page_mode(attr_of(block, page)) == AFTL_MODE_LENDING;
+	return aftl_page_mode(page_attr_of(block, page)) == AFTL_MODE_LENDING;
 }
 
-static void on_array(void *host, const struct aftl_array_event *event)
+static void check_lending_event(void *host, const struct aftl_array_event *event)
 {
 	u16 borrower;
 
 	if (event->op != AFTL_ARRAY_PROGRAM || event->mode != AFTL_MODE_LENDING)
 		return;
 	moved_lenders += event->cause == AFTL_CAUSE_GC;
-	borrower = attr_of(event->block, event->page - HALF);
+	borrower = page_attr_of(event->block, event->page - HALF);
 	orphans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
 }
 
-static void check_orphans(struct test_listener *self)
+static void check_no_orphan_loans(struct test_listener *self)
 {
 	CHECK_EQ(orphans, 0);
 }
 
 static void open_device(const char *params)
 {
-	static struct test_listener last = { .finish = check_orphans };
+	static struct test_listener last = { .finish = check_no_orphan_loans };
 
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, SHAPE);
-	device.ops.array = on_array;
+	device.ops.array = check_lending_event;
 	moved_lenders = 0;
 	orphans = 0;
 	test_device_open(&device, "lending", params);
 	test_device_listen(&device, &last);
 }
 
-static u32 page_of(u32 unit)
+static u32 page_of_unit(u32 unit)
 {
 	return aftl_ppn_page(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
 }
 
 /* Check that @unit is in the block of unit @with, at @page, in a block of kind @kind. */
-static void check_at(u32 unit, u32 with, u32 page, u32 kind)
+static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
 {
 	CHECK(test_block_of(&device, unit) == test_block_of(&device, with));
-	CHECK_EQ(page_of(unit), page);
+	CHECK_EQ(page_of_unit(unit), page);
 	CHECK_EQ(test_block_of(&device, unit)->kind, kind);
 }
 
-static bool unit_lends(u32 unit)
+static bool unit_is_lent(u32 unit)
 {
-	return page_lends(aftl_block_index(aftl_media(device.ftl), test_block_of(&device, unit)),
-			  page_of(unit));
+	return page_is_lent(aftl_block_index(aftl_media(device.ftl), test_block_of(&device, unit)),
+			    page_of_unit(unit));
 }
 
 TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
@@ -83,35 +83,35 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	open_device(NULL);
 	/* No precise page can borrow yet. */
 	test_write_each(&device, 100, 1, AFTL_APPROX);
-	CHECK(!unit_lends(100));
+	CHECK(!unit_is_lent(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Still none: the block is one page short of its half. */
 	test_write_each(&device, 101, 1, AFTL_APPROX);
-	check_at(101, 100, 1, KIND_APPROX);
+	check_unit_place(101, 100, 1, KIND_APPROX);
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
-	check_at(HALF - 1, 0, HALF - 1, KIND_LENDERS);
+	check_unit_place(HALF - 1, 0, HALF - 1, KIND_LENDERS);
 	test_write_each(&device, 102, 1, AFTL_APPROX);
-	check_at(102, 0, HALF, KIND_LENDERS);
-	CHECK(unit_lends(102) && !unit_lends(0));
+	check_unit_place(102, 0, HALF, KIND_LENDERS);
+	CHECK(unit_is_lent(102) && !unit_is_lent(0));
 	/*
 	 * Precise data open the next borrower block, and a precise block when both wait for
 	 * lenders.
 	 */
 	test_write_each(&device, 10, HALF, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 10) != test_block_of(&device, 0));
-	check_at(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
+	check_unit_place(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
 	test_write_each(&device, 30, STEPS, AFTL_PRECISE);
-	check_at(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
+	check_unit_place(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
 	CHECK_EQ(test_block_of(&device, 30)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 103, STEPS - HALF - 1, AFTL_APPROX);
-	check_at(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
+	check_unit_place(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 110, STEPS - HALF, AFTL_APPROX);
-	check_at(110, 10, HALF, KIND_NEXT);
-	CHECK(unit_lends(110));
+	check_unit_place(110, 10, HALF, KIND_NEXT);
+	CHECK(unit_is_lent(110));
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 120, 1, AFTL_APPROX);
-	check_at(120, 100, 2, KIND_APPROX);
+	check_unit_place(120, 100, 2, KIND_APPROX);
 }
 
 /* Independent model of the sensing levels for @raw errors, with a loan of @lent bits. */
@@ -138,7 +138,7 @@ static struct aftl_errors errors_of(u32 unit)
 }
 
 /* ECC corrects 160 bits in a unit of 4 KiB. */
-static void check_loans(const char *rber, const char *share, u32 lent)
+static void check_loan_levels(const char *rber, const char *share, u32 lent)
 {
 	u32 i;
 
@@ -150,7 +150,7 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 		test_write_each(&device, unit, HALF, AFTL_PRECISE);
 		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, 0));
 		test_write_each(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
-		CHECK(unit_lends(unit + HALF));
+		CHECK(unit_is_lent(unit + HALF));
 		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, lent));
 		CHECK_EQ(errors_of(unit).lost, errors_of(unit).levels > 6);
 		/* The sixth of eleven steps has no lender. */
@@ -162,14 +162,14 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 
 TAP_TEST(lent_parity_saves_sensing_levels)
 {
-	check_loans("5e-3", "50%", 80);
-	check_loans("8e-3", "50%", 80);
-	check_loans("1.2e-2", "100%", 160);
-	check_loans("6e-3", "10%", 16);
-	check_loans("6e-3", "0", 0);
+	check_loan_levels("5e-3", "50%", 80);
+	check_loan_levels("8e-3", "50%", 80);
+	check_loan_levels("1.2e-2", "100%", 160);
+	check_loan_levels("6e-3", "10%", 16);
+	check_loan_levels("6e-3", "0", 0);
 }
 
-static bool take_page(u32 block, u32 page, u32 class)
+static bool program_model_page(u32 block, u32 page, u32 class)
 {
 	struct aftl_program_command program = {
 		.block = &aftl_media(device.ftl)->blocks[block], .page = page, .pages = 1,
@@ -192,21 +192,21 @@ TAP_TEST(the_chip_refuses_illegal_lending)
 	media = &device.ftl->media;
 	block = test_block_of(&device, 0);
 	index = aftl_block_index(media, block);
-	CHECK(!take_page(index, HALF - 1, AFTL_APPROX));
+	CHECK(!program_model_page(index, HALF - 1, AFTL_APPROX));
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
-	CHECK(take_page(index, HALF, AFTL_APPROX));
-	CHECK(!take_page(index, HALF, AFTL_PRECISE));
-	CHECK(!take_page(index, HALF + 1, AFTL_APPROX));
+	CHECK(program_model_page(index, HALF, AFTL_APPROX));
+	CHECK(!program_model_page(index, HALF, AFTL_PRECISE));
+	CHECK(!program_model_page(index, HALF + 1, AFTL_APPROX));
 	kept = *aftl_page_attr_at(media, index * STEPS);
 	*aftl_page_attr_at(media, index * STEPS) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
-	CHECK(!take_page(index, HALF, AFTL_APPROX));
+	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_at(media, index * STEPS) = 0;
-	CHECK(!take_page(index, HALF, AFTL_APPROX));
+	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_at(media, index * STEPS) = kept;
 	block->order = AFTL_ORDER_LEADER_FIRST;
-	CHECK(!take_page(index, HALF, AFTL_APPROX));
+	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;
-	CHECK(take_page(index, HALF, AFTL_APPROX));
+	CHECK(program_model_page(index, HALF, AFTL_APPROX));
 }
 
 /* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
@@ -217,7 +217,7 @@ TAP_TEST(relocated_approximate_pages_lend_parity)
 
 	open_device("fill=sequential fill_approx=50%");
 	test_stream_init(&stream, 7);
-	for (i = 0; i < 4000 && test_stream_step(&stream, &device); i++)
+	for (i = 0; i < 4000 && test_stream_submit_one(&stream, &device); i++)
 		;
 	CHECK(test_drain(&device));
 	CHECK(moved_lenders > 100);
@@ -239,9 +239,9 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK(test_block_of(&device, 0) != was);
 	for (i = 0; i < HALF; i++)
-		check_at(i, 0, i, KIND_LENDERS);
+		check_unit_place(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
-		CHECK(unit_lends(i));
+		CHECK(unit_is_lent(i));
 }
 
 TAP_TEST(a_loaded_device_continues_its_lending_blocks)
@@ -252,10 +252,10 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	test_write_each(&device, 20, 2, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
 	test_write_each(&device, HALF + 1, 1, AFTL_APPROX);
-	check_at(HALF + 1, 0, HALF + 1, KIND_LENDERS);
-	CHECK(unit_lends(HALF + 1));
+	check_unit_place(HALF + 1, 0, HALF + 1, KIND_LENDERS);
+	CHECK(unit_is_lent(HALF + 1));
 	test_write_each(&device, 22, 1, AFTL_PRECISE);
-	check_at(22, 20, 2, KIND_BORROWERS);
+	check_unit_place(22, 20, 2, KIND_BORROWERS);
 	/* Forge a snapshot: swap the kinds of a first-half block and a lender block. */
 	test_block_of(&device, 20)->kind = KIND_LENDERS;
 	test_block_of(&device, 0)->kind = KIND_BORROWERS;
@@ -263,5 +263,5 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	CHECK_EQ(test_block_of(&device, 20)->state, AFTL_BLOCK_CLOSED);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, HALF + 2, 1, AFTL_APPROX);
-	CHECK(!unit_lends(HALF + 2));
+	CHECK(!unit_is_lent(HALF + 2));
 }

@@ -20,38 +20,38 @@ static void open_device(const char *policy, const char *params, u8 level)
 	device.level = level;
 }
 
-static void play_levels(u32 requests)
+static void run_level_requests(u32 requests)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, 5);
 	stream.approx = 60;
 	while (requests--)
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	test_drain(&device);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 }
 
-static bool counts_levels(unsigned int counter)
+static bool is_level_counter(unsigned int counter)
 {
 	return strstr(aftl_counter_info[counter].name, "_level_");
 }
 
-static void try_alike(const char *policy, const char *params)
+static void check_levels_alike(const char *policy, const char *params)
 {
 	struct aftl_counters plain;
 	u64 ended_ns;
 	unsigned int i;
 
 	open_device(policy, params, 0);
-	play_levels(4000);
+	run_level_requests(4000);
 	plain = *test_counters(&device);
 	ended_ns = aftl_now(device.ftl);
 	open_device(policy, params, AFTL_LEVELS);
-	play_levels(4000);
+	run_level_requests(4000);
 	CHECK_EQ(aftl_now(device.ftl), ended_ns);
 	for (i = 0; i < AFTL_COUNTERS; i++)
-		CHECK_MSG(counts_levels(i) || aftl_counter_get(&plain, i) ==
+		CHECK_MSG(is_level_counter(i) || aftl_counter_get(&plain, i) ==
 			  aftl_counter_get(test_counters(&device), i), "%s: %s differs", policy,
 			  aftl_counter_info[i].name);
 	CHECK(test_counters(&device)->host_write_level_3_units);
@@ -64,13 +64,13 @@ TAP_TEST(policies_with_two_classes_ignore_levels)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		try_alike(policies[i], small);
-		try_alike(policies[i], wide);
+		check_levels_alike(policies[i], small);
+		check_levels_alike(policies[i], wide);
 	}
 }
 
 /* Highest quality level that this program mode may store. */
-static u32 care_of(u16 attr)
+static u32 max_level_of_mode(u16 attr)
 {
 	if (aftl_page_class(attr) == AFTL_PRECISE)
 		return AFTL_PRECISE;
@@ -87,7 +87,7 @@ static u32 care_of(u16 attr)
  * Count valid units by level, and check that the mode of their page suits the level. @pure: the
  * page must be in exactly the mode of its level.
  */
-static void check_pages(u32 pages[AFTL_LEVELS], bool pure)
+static void count_units_by_level(u32 pages[AFTL_LEVELS], bool pure)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 slot;
@@ -100,14 +100,14 @@ static void check_pages(u32 pages[AFTL_LEVELS], bool pure)
 			continue;
 		level = aftl_lpn_level(device.ftl, aftl_ppn_lpn(media, to_ppn(slot)));
 		CHECK_EQ(aftl_ppn_level(media, to_ppn(slot)), level);
-		CHECK_MSG(care_of(attr) <= level, "level %u is in mode %u", level,
+		CHECK_MSG(max_level_of_mode(attr) <= level, "level %u is in mode %u", level,
 			  aftl_page_mode(attr));
-		CHECK(!pure || care_of(attr) == level);
+		CHECK(!pure || max_level_of_mode(attr) == level);
 		pages[level]++;
 	}
 }
 
-static void check_all_there(const u32 pages[AFTL_LEVELS])
+static void check_all_levels_present(const u32 pages[AFTL_LEVELS])
 {
 	u32 level;
 
@@ -124,9 +124,9 @@ TAP_TEST(policy_levels_never_mixes_levels_in_a_page)
 		u32 pages[AFTL_LEVELS] = { 0 };
 
 		open_device("levels", shapes[i], AFTL_LEVELS);
-		play_levels(12000);
-		check_pages(pages, true);
-		check_all_there(pages);
+		run_level_requests(12000);
+		count_units_by_level(pages, true);
+		check_all_levels_present(pages);
 		CHECK(test_counters(&device)->programmed_gc_units > 1000);
 	}
 }
@@ -140,7 +140,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	u32 round;
 
 	open_device("lending", wide, AFTL_LEVELS);
-	play_levels(3000);
+	run_level_requests(3000);
 	test_device_save(&device, &bytes);
 	test_bytes_free(&bytes);
 	digest = aftl_digest(device.ftl);
@@ -149,10 +149,10 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	CHECK_EQ(test_device_reload_as(&device, "levels"), 0);
 	/* Check mixed pages as long as they exist. */
 	for (round = 0; round < 20; round++) {
-		play_levels(600);
-		check_pages(pages, false);
+		run_level_requests(600);
+		count_units_by_level(pages, false);
 	}
-	check_all_there(pages);
+	check_all_levels_present(pages);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit(&device);
 }
@@ -165,7 +165,7 @@ struct cost {
 	u64 wear;
 };
 
-static struct cost cost_of(u32 level)
+static struct cost cost_of_level(u32 level)
 {
 	struct cost cost;
 	u32 round;
@@ -193,7 +193,7 @@ TAP_TEST(higher_levels_have_more_errors_and_cost_less)
 	u32 level;
 
 	for (level = 0; level < AFTL_LEVELS; level++) {
-		cost[level] = cost_of(level);
+		cost[level] = cost_of_level(level);
 		tap_note("level %u: %llu flips, %llu ns, %llu pJ, wear %llu", level,
 			 (unsigned long long)cost[level].flips,
 			 (unsigned long long)cost[level].program_ns,
@@ -209,7 +209,7 @@ TAP_TEST(higher_levels_have_more_errors_and_cost_less)
 	CHECK(cost[2].wear < cost[1].wear && cost[3].wear <= cost[2].wear);
 }
 
-static void try_refused(u8 class, u8 level)
+static void check_level_refused(u8 class, u8 level)
 {
 	struct aftl_request request = {
 		.op = AFTL_OP_WRITE, .units = 1, .class = class, .level = level,
@@ -218,7 +218,7 @@ static void try_refused(u8 class, u8 level)
 	CHECK_EQ(aftl_submit(device.ftl, &request), -EINVAL);
 }
 
-static void try_taken(u8 class, u8 level)
+static void check_level_accepted(u8 class, u8 level)
 {
 	device.level = level;
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, class, NULL), 0);
@@ -228,13 +228,13 @@ static void try_taken(u8 class, u8 level)
 TAP_TEST(only_approximate_data_have_a_level)
 {
 	open_device("levels", small, 0);
-	try_taken(AFTL_PRECISE, 0);
-	try_refused(AFTL_PRECISE, 1);
-	try_refused(AFTL_PRECISE, 3);
-	try_taken(AFTL_APPROX, 0);
-	try_taken(AFTL_APPROX, 3);
-	try_refused(AFTL_APPROX, 4);
-	try_refused(AFTL_APPROX, 255);
+	check_level_accepted(AFTL_PRECISE, 0);
+	check_level_refused(AFTL_PRECISE, 1);
+	check_level_refused(AFTL_PRECISE, 3);
+	check_level_accepted(AFTL_APPROX, 0);
+	check_level_accepted(AFTL_APPROX, 3);
+	check_level_refused(AFTL_APPROX, 4);
+	check_level_refused(AFTL_APPROX, 255);
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), 3);
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(1)), 0);
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(U32_MAX)), 0);

@@ -26,12 +26,12 @@ static void open_device(const char *policy, const char *params)
 	stream.partial = 10;
 }
 
-static void send_until_failure(u32 requests)
+static void send_requests_until_failure(u32 requests)
 {
-	test_stream_run(&stream, &device, requests);
+	test_stream_submit(&stream, &device, requests);
 }
 
-static bool in_lun(u32 unit, u32 lun)
+static bool is_unit_in_lun(u32 unit, u32 lun)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	u32 class;
@@ -42,7 +42,7 @@ static bool in_lun(u32 unit, u32 lun)
 }
 
 /* Exactly the units mapped to @lun are unreadable, until they are written or discarded. */
-static void check_lost(u32 lun)
+static void check_lost_units(u32 lun)
 {
 	u32 lost = 0;
 	u32 unit;
@@ -50,7 +50,7 @@ static void check_lost(u32 lun)
 	test_drain(&device);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
-		bool gone = in_lun(unit, lun);
+		bool gone = is_unit_in_lun(unit, lun);
 		struct aftl_errors errors = { 0 };
 
 		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), gone);
@@ -67,7 +67,7 @@ static void check_lost(u32 lun)
 	CHECK_MSG(lost > 10, "only %u units were lost", lost);
 }
 
-static void check_dead(u32 lun)
+static void check_dead_lun(u32 lun)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	const struct aftl_block *block = &aftl_media(device.ftl)->blocks[lun * geo->blocks_per_lun];
@@ -86,17 +86,17 @@ static void check_dead(u32 lun)
 static void a_lun_dies(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
-	send_until_failure(500);
+	test_stream_write_all(&stream, &device);
+	send_requests_until_failure(500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
 	test_audit(&device);
-	check_dead(2);
+	check_dead_lun(2);
 	CHECK(!aftl_is_read_only(device.ftl));
-	send_until_failure(1500);
+	send_requests_until_failure(1500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
-	check_dead(2);
-	check_lost(2);
-	send_until_failure(500);
+	check_dead_lun(2);
+	check_lost_units(2);
+	send_requests_until_failure(500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 4), -EINVAL);
 }
 
@@ -108,7 +108,7 @@ TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 }
 
 /* Fail a LUN at many moments, with writes at every stage. */
-static void a_lun_dies_at_any_moment(const char *params)
+static void check_lun_death_any_moment(const char *params)
 {
 	struct aftl_random random = { 17 };
 	u32 i;
@@ -117,20 +117,20 @@ static void a_lun_dies_at_any_moment(const char *params)
 		open_device("approxftl", params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
-		send_until_failure(20 + aftl_random_below(&random, 300));
+		send_requests_until_failure(20 + aftl_random_below(&random, 300));
 		aftl_advance(device.ftl, aftl_now(device.ftl) +
 			     aftl_random_below(&random, 1000000));
 		CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(&random, 4)), 0);
 		test_audit(&device);
-		send_until_failure(100);
+		send_requests_until_failure(100);
 	}
 }
 
 TAP_TEST(a_lun_failure_at_any_time_loses_only_its_data)
 {
-	a_lun_dies_at_any_moment(roomy);
-	a_lun_dies_at_any_moment(buffered);
-	a_lun_dies_at_any_moment(fixed);
+	check_lun_death_any_moment(roomy);
+	check_lun_death_any_moment(buffered);
+	check_lun_death_any_moment(fixed);
 }
 
 /* Too few LUNs remain: the device is read-only, and only data of failed LUNs are lost. */
@@ -138,16 +138,16 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 {
 	open_device("baseline", full);
 	store.full_disk = true;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	test_drain(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 3), 0);
 	CHECK(aftl_is_read_only(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
-	send_until_failure(300);
+	send_requests_until_failure(300);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
-	send_until_failure(300);
+	send_requests_until_failure(300);
 	test_drain(&device);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
@@ -158,33 +158,33 @@ TAP_TEST(a_dead_lun_is_saved_and_loaded)
 	u64 digest;
 
 	open_device("vth_b", roomy);
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	test_drain(&device);
 	digest = aftl_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
-	check_lost(1);
-	send_until_failure(500);
+	check_lost_units(1);
+	send_requests_until_failure(500);
 }
 
-static u32 free_blocks(u32 lun)
+static u32 lun_free_blocks(u32 lun)
 {
 	return test_lun_info(&device, lun).free_blocks;
 }
 
-static void garbage_is_collected_on_request(const char *policy, const char *params)
+static void check_requested_gc(const char *policy, const char *params)
 {
 	u32 before[4];
 	u32 i;
 
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
-	send_until_failure(1500);
+	test_stream_write_all(&stream, &device);
+	send_requests_until_failure(1500);
 	test_drain(&device);
 	test_wait(&device, 1000000000);
 	for (i = 0; i < 4; i++)
-		before[i] = free_blocks(i);
+		before[i] = lun_free_blocks(i);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	CHECK(aftl_count_luns_in_gc(device.ftl));
 	/* Without requests GC continues after quiesce and resume. */
@@ -195,9 +195,9 @@ static void garbage_is_collected_on_request(const char *policy, const char *para
 		if (!test_step(&device))
 			break;
 	CHECK(!aftl_count_luns_in_gc(device.ftl));
-	CHECK_MSG(free_blocks(1) > before[1], "%u free blocks become %u", before[1],
-		  free_blocks(1));
-	CHECK_EQ(free_blocks(2), before[2]);
+	CHECK_MSG(lun_free_blocks(1) > before[1], "%u free blocks become %u", before[1],
+		  lun_free_blocks(1));
+	CHECK_EQ(lun_free_blocks(2), before[2]);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	CHECK(!aftl_count_luns_in_gc(device.ftl));
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 4), -EINVAL);
@@ -210,6 +210,6 @@ int main(void)
 	policies_with_room += test_each_policy("a LUN dies, writes go by address", fixed,
 					       a_lun_dies);
 	policies_with_room += test_each_policy("garbage is collected on request", roomy,
-					       garbage_is_collected_on_request);
+					       check_requested_gc);
 	return tap_run_all();
 }

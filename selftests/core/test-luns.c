@@ -23,7 +23,7 @@ static struct test_device device;
 static u32 told[4 * LUNS];
 static u32 count;
 
-static void on_array(void *host, const struct aftl_array_event *event)
+static void record_program_lun(void *host, const struct aftl_array_event *event)
 {
 	if (event->op == AFTL_ARRAY_PROGRAM && count < ARRAY_SIZE(told))
 		told[count++] = event->lun;
@@ -34,35 +34,35 @@ static void open_device(const char *allocate, const char *stripe)
 	test_device_init(&device, "demo");
 	test_device_set(&device, "allocate", allocate);
 	test_device_set(&device, "stripe", stripe);
-	device.ops.array = on_array;
+	device.ops.array = record_program_lun;
 	count = 0;
 	test_device_open(&device, "baseline", shape);
 }
 
-static void write_page(u32 unit)
+static void write_single_page(u32 unit)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
 /* Number of elements that @letter denotes, and the distance of two neighbours. */
-static u32 letter_count(char letter)
+static u32 letter_element_count(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
 }
 
-static u32 letter_distance(char letter)
+static u32 letter_neighbour_distance(char letter)
 {
 	static const char letters[] = "cwdp";
 	const char *before;
 	u32 step = 1;
 
 	for (before = letters; *before != letter; before++)
-		step *= letter_count(*before);
+		step *= letter_element_count(*before);
 	return step;
 }
 
 /* The first letter is the innermost of four nested loops. */
-static void expect_order(const char *word, u32 expected[LUNS])
+static void compute_expected_order(const char *word, u32 expected[LUNS])
 {
 	u32 i = 0;
 	u32 a;
@@ -70,30 +70,30 @@ static void expect_order(const char *word, u32 expected[LUNS])
 	u32 c;
 	u32 d;
 
-	for (d = 0; d < letter_count(word[3]); d++)
-		for (c = 0; c < letter_count(word[2]); c++)
-			for (b = 0; b < letter_count(word[1]); b++)
-				for (a = 0; a < letter_count(word[0]); a++)
-					expected[i++] = a * letter_distance(word[0]) +
-							b * letter_distance(word[1]) +
-							c * letter_distance(word[2]) +
-							d * letter_distance(word[3]);
+	for (d = 0; d < letter_element_count(word[3]); d++)
+		for (c = 0; c < letter_element_count(word[2]); c++)
+			for (b = 0; b < letter_element_count(word[1]); b++)
+				for (a = 0; a < letter_element_count(word[0]); a++)
+					expected[i++] = a * letter_neighbour_distance(word[0]) +
+							b * letter_neighbour_distance(word[1]) +
+							c * letter_neighbour_distance(word[2]) +
+							d * letter_neighbour_distance(word[3]);
 }
 
-static void try_stripe(const char *word)
+static void check_allocation_order(const char *word)
 {
 	u32 expected[LUNS];
 	u32 i;
 
-	expect_order(word, expected);
+	compute_expected_order(word, expected);
 	open_device("rotate", word);
 	for (i = 0; i < 2 * LUNS; i++)
-		write_page(7 * i % 100);
+		write_single_page(7 * i % 100);
 	for (i = 0; i < 2 * LUNS; i++)
 		CHECK_EQ(told[i], expected[(i + 1) % LUNS]);
 	open_device("static", word);
 	for (i = 0; i < 2 * LUNS; i++)
-		write_page(7 * i % 100);
+		write_single_page(7 * i % 100);
 	for (i = 0; i < 2 * LUNS; i++)
 		CHECK_EQ(told[i], expected[7 * i % 100 % LUNS]);
 }
@@ -104,7 +104,7 @@ TAP_TEST(the_stripe_letters_give_the_allocation_order)
 	u32 words;
 
 	for (words = 0; word[words]; words++)
-		try_stripe(word[words]);
+		check_allocation_order(word[words]);
 	CHECK_EQ(words, 24);
 }
 
@@ -117,7 +117,7 @@ TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 
 	open_device("least_busy", "cwdp");
 	for (i = 0; i < LUNS; i++)
-		write_page(i);
+		write_single_page(i);
 	count = 0;
 	for (i = 0; i < LUNS; i++) {
 		u32 reads = i % 2 ? i % 5 : 0;
@@ -146,7 +146,7 @@ TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 
 	open_device("least_busy", "cwdp");
 	for (i = 0; i < LUNS; i++)
-		write_page(i);
+		write_single_page(i);
 	for (i = 0; i < LUNS; i++) {
 		u32 reads = i % 2 ? 4 : 1;
 
@@ -189,7 +189,7 @@ TAP_TEST(least_busy_rotates_among_idle_luns)
 
 	open_device("least_busy", "cwdp");
 	for (i = 0; i < 2 * LUNS; i++)
-		write_page(i);
+		write_single_page(i);
 	for (i = 0; i < 2 * LUNS; i++)
 		CHECK_EQ(told[i], (i + 1) % LUNS);
 }

@@ -18,8 +18,8 @@ static struct {
 	struct aftl_media media;
 } one;
 
-static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 line_pages,
-		      u32 program_pages)
+static void init_block_of_order(enum aftl_order order, u32 layers, u32 word_lines, u32 line_pages,
+				u32 program_pages)
 {
 	memset(&one, 0, sizeof(one));
 	one.geo = (struct aftl_geometry){
@@ -68,7 +68,7 @@ static void program(u32 page, u32 pages, u16 attr)
 
 /* Independent model: is the whole step at @page legal? */
 
-static bool sequential_rule(u32 page)
+static bool sequential_is_legal(u32 page)
 {
 	u32 i;
 
@@ -85,7 +85,7 @@ static bool first_colour(u32 step)
 	return (step / positions + step % positions) % 2 == one.block.flip;
 }
 
-static bool two_pass_rule(u32 page)
+static bool two_pass_is_legal(u32 page)
 {
 	u32 steps = one.geo.pages / one.geo.program_pages;
 	u32 step = page / one.geo.program_pages;
@@ -102,7 +102,7 @@ static bool two_pass_rule(u32 page)
 	return true;
 }
 
-static bool leader_rule(u32 page)
+static bool leader_first_is_legal(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 leader = page / layer_pages * layer_pages;
@@ -111,7 +111,7 @@ static bool leader_rule(u32 page)
 }
 
 /* The highest used layer and those below it in its window are open; or the next one is opened. */
-static bool super_layer_rule(u32 page)
+static bool super_layer_is_legal(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 highest = one.geo.super_layers - 1;
@@ -124,17 +124,17 @@ static bool super_layer_rule(u32 page)
 	       page / layer_pages <= highest + 1;
 }
 
-static bool page_rule(u32 page)
+static bool page_is_legal(u32 page)
 {
 	switch (one.block.order) {
 	case AFTL_ORDER_SEQUENTIAL:
-		return sequential_rule(page);
+		return sequential_is_legal(page);
 	case AFTL_ORDER_TWO_PASS:
-		return two_pass_rule(page);
+		return two_pass_is_legal(page);
 	case AFTL_ORDER_LEADER_FIRST:
-		return leader_rule(page);
+		return leader_first_is_legal(page);
 	default:
-		return super_layer_rule(page);
+		return super_layer_is_legal(page);
 	}
 }
 
@@ -150,7 +150,7 @@ static void explore_histories(void)
 
 	memcpy(oob, one.oob, sizeof(oob));
 	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
-		bool yes = page_rule(page);
+		bool yes = page_is_legal(page);
 
 		if (!CHECK_MSG(is_allowed(page, one.geo.program_pages) == yes,
 			       "order %u: page %u with %u programmed: %s", one.block.order, page,
@@ -175,13 +175,13 @@ static void explore_shape(enum aftl_order order, u32 layers, u32 word_lines, u32
 	u32 flip;
 
 	for (flip = 0; flip < 2; flip++) {
-		new_block(order, layers, word_lines, line_pages, program_pages);
+		init_block_of_order(order, layers, word_lines, line_pages, program_pages);
 		one.block.flip = flip;
 		explore_histories();
 	}
 }
 
-static void small_shapes(enum aftl_order order, u32 steps_max)
+static void explore_small_shapes(enum aftl_order order, u32 steps_max)
 {
 	u32 layers;
 	u32 lines;
@@ -200,14 +200,14 @@ static void small_shapes(enum aftl_order order, u32 steps_max)
 TAP_TEST(sequential_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	small_shapes(AFTL_ORDER_SEQUENTIAL, 60);
+	explore_small_shapes(AFTL_ORDER_SEQUENTIAL, 60);
 	CHECK(histories);
 }
 
 TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	small_shapes(AFTL_ORDER_TWO_PASS, 60);
+	explore_small_shapes(AFTL_ORDER_TWO_PASS, 60);
 	CHECK(histories);
 }
 
@@ -220,7 +220,7 @@ TAP_TEST(leader_first_blocks_accept_exactly_the_legal_histories)
 	histories = 0;
 	explore_shape(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
 	CHECK_EQ(histories, 2 * 20);
-	small_shapes(AFTL_ORDER_LEADER_FIRST, 8);
+	explore_small_shapes(AFTL_ORDER_LEADER_FIRST, 8);
 }
 
 TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
@@ -229,7 +229,7 @@ TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
-	new_block(AFTL_ORDER_SUPER_LAYER, 6, 1, 1, 1);
+	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 1, 1, 1);
 	one.geo.super_layers = 3;
 	explore_histories();
 }
@@ -241,7 +241,7 @@ TAP_TEST(only_open_blocks_are_programmed)
 
 	for (order = 0; order < AFTL_ORDER_SWITCHED; order++)
 		for (state = 0; state <= AFTL_BLOCK_BAD; state++) {
-			new_block(order, 4, 2, 2, 1);
+			init_block_of_order(order, 4, 2, 2, 1);
 			one.block.state = state;
 			CHECK_EQ(is_allowed(0, 1), state == AFTL_BLOCK_OPEN);
 		}
@@ -252,7 +252,7 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 	u32 order;
 
 	for (order = 0; order < AFTL_ORDER_SWITCHED; order++) {
-		new_block(order, 4, 2, 3, 3);
+		init_block_of_order(order, 4, 2, 3, 3);
 		CHECK(!is_allowed(0, 0));
 		CHECK(!is_allowed(0, 4));
 		CHECK(!is_allowed(0, U32_MAX));
@@ -268,7 +268,7 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 /* An unaligned step must not overlap programmed pages. */
 TAP_TEST(a_step_does_not_overlap_programmed_pages)
 {
-	new_block(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
+	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
 	program(3, 3, MLC_ATTR);
 	CHECK(is_allowed(0, 3));
 	CHECK(is_allowed(0, 2));
@@ -276,18 +276,18 @@ TAP_TEST(a_step_does_not_overlap_programmed_pages)
 	CHECK_MSG(!is_allowed(2, 2), "pages 2 and 3 are allowed, page 3 is programmed");
 }
 
-static void set_valid(u32 page)
+static void set_page_valid(u32 page)
 {
 	aftl_ppn_set_valid(&one.media, to_ppn(page));
 }
 
 TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 {
-	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	CHECK(is_allowed(0, 1));
 	CHECK(!is_allowed(0, 2));
-	set_valid(0);
+	set_page_valid(0);
 	CHECK_MSG(!is_allowed(0, 1), "valid data may be reprogrammed");
 	CHECK(is_allowed(1, 1));
 	*aftl_page_attr_at(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
@@ -296,7 +296,7 @@ TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 
 TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 {
-	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
 	CHECK(is_allowed(0, 1));
@@ -307,7 +307,7 @@ TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 /* The limit applies to the word line: its pages share cells. */
 TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 {
-	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!is_allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
@@ -316,14 +316,14 @@ TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 /* The cells hold two bits, so the third page of the word line cannot be programmed. */
 TAP_TEST(the_third_page_of_an_mlc_word_line_stays_empty)
 {
-	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	CHECK_MSG(!is_allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
 TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 {
-	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	program(6, 2, MLC_ATTR);
 	CHECK(is_allowed(0, 1));
@@ -339,7 +339,7 @@ TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 }
 
 /* Word lines of two layers get one bit each, then the other bits; derived from programmed pages. */
-static bool switched_rule(u32 page, u32 pages)
+static bool switched_is_legal(u32 page, u32 pages)
 {
 	u32 layers = 2 * one.geo.word_lines * 3;
 	u32 first = page / layers * layers;
@@ -357,19 +357,19 @@ static bool switched_rule(u32 page, u32 pages)
 	return true;
 }
 
-static void explore_switched(u32 layers, u32 word_lines)
+static void explore_switched_orders(u32 layers, u32 word_lines)
 {
 	u32 page;
 	u32 pages;
 	u32 legal = 1;
 
-	new_block(AFTL_ORDER_SWITCHED, layers, word_lines, 3, 3);
+	init_block_of_order(AFTL_ORDER_SWITCHED, layers, word_lines, 3, 3);
 	one.geo.passes = 1;
 	while (legal) {
 		legal = 0;
 		for (page = 0; page < one.geo.pages; page++)
 			for (pages = 0; pages < 5; pages++) {
-				bool yes = switched_rule(page, pages);
+				bool yes = switched_is_legal(page, pages);
 
 				CHECK_MSG(is_allowed(page, pages) == yes, "page %u of %u: %u", page,
 					  one.block.programmed, pages);
@@ -390,18 +390,18 @@ TAP_TEST(switched_blocks_accept_exactly_the_legal_history)
 
 	for (layers = 1; layers <= 5; layers++)
 		for (lines = 1; lines <= 4; lines++)
-			explore_switched(layers, lines);
-	new_block(AFTL_ORDER_SWITCHED, 4, 2, 3, 1);
+			explore_switched_orders(layers, lines);
+	init_block_of_order(AFTL_ORDER_SWITCHED, 4, 2, 3, 1);
 	one.geo.passes = 1;
 	CHECK_MSG(!is_allowed(0, 1), "a word line that is not programmed at once is switched");
-	new_block(AFTL_ORDER_SWITCHED, 4, 2, 4, 4);
+	init_block_of_order(AFTL_ORDER_SWITCHED, 4, 2, 4, 4);
 	one.geo.passes = 1;
 	CHECK_MSG(!is_allowed(0, 1), "a word line of four bits is switched");
 }
 
 TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 {
-	new_block(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
+	init_block_of_order(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
 	one.block.flip = 1;
 	one.block.note = 7;
 	one.block.kind = 3;

@@ -27,7 +27,7 @@ static u64 counted_div64_u64(u64 dividend, u64 divisor)
 
 static struct test_device device;
 
-static struct midas_state *state_of(void)
+static struct midas_state *midas_state_of_device(void)
 {
 	return midas_state(device.ftl->policy);
 }
@@ -43,7 +43,7 @@ static void open_device(const char *blocks)
 }
 
 /* Overwrite few pages often. Return: the largest number of divisions in one host write. */
-static u64 write_pages(u64 count, struct aftl_random *random)
+static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 {
 	u32 units = test_units(&device);
 	u64 most = 0;
@@ -59,16 +59,16 @@ static u64 write_pages(u64 count, struct aftl_random *random)
 	return most;
 }
 
-static void search_is_bounded(const char *blocks)
+static void check_search_bound(const char *blocks)
 {
 	struct aftl_random random = { 5 };
 	u64 before = divisions;
 	u64 most;
 
 	open_device(blocks);
-	most = write_pages(8 * test_units(&device), &random);
+	most = overwrite_hot_pages(8 * test_units(&device), &random);
 	test_drain(&device);
-	CHECK(state_of()->layout.groups > FIRST);
+	CHECK(midas_state_of_device()->layout.groups > FIRST);
 	CHECK(divisions - before > 20 * most);
 	CHECK(most > EVALUATION_DIVISIONS / 4);
 	CHECK(most <= EVALUATION_DIVISIONS);
@@ -77,9 +77,9 @@ static void search_is_bounded(const char *blocks)
 
 TAP_TEST(a_host_write_evaluates_one_configuration_on_any_device)
 {
-	search_is_bounded("blocks=64");
-	search_is_bounded("blocks=512");
-	search_is_bounded("blocks=3000");
+	check_search_bound("blocks=64");
+	check_search_bound("blocks=512");
+	check_search_bound("blocks=3000");
 }
 
 /* The search stands at the last group, with write amplifications that promise gains to come. */
@@ -89,8 +89,8 @@ TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 	u32 i;
 
 	open_device("blocks=64");
-	write_pages(2 * test_units(&device), &random);
-	state_of()->search = (struct search){
+	overwrite_hot_pages(2 * test_units(&device), &random);
+	midas_state_of_device()->search = (struct search){
 		.phase = SEARCH_SIZE,
 		.usable = 128,
 		.valid = 100,
@@ -102,7 +102,7 @@ TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 	};
 	midas_restored(device.ftl->policy);
 	for (i = 0; i < 4 * SIZES; i++) {
-		write_pages(1, &random);
-		CHECK(state_of()->search.group < GROUPS);
+		overwrite_hot_pages(1, &random);
+		CHECK(midas_state_of_device()->search.group < GROUPS);
 	}
 }

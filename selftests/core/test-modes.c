@@ -12,7 +12,7 @@ static u32 bits_of_mode[AFTL_MODES];
 static u64 ns_of_mode[AFTL_MODES];
 static u32 pages_told;
 
-static void on_array(void *host, const struct aftl_array_event *event)
+static void record_program_ns(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 mode = event->mode;
@@ -26,7 +26,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	}
 }
 
-static void open_shape(const char *one_shot, const char *bits)
+static void open_device_of_shape(const char *one_shot, const char *bits)
 {
 	const char *shape = test_params("channels=1 chips=1 blocks=40 layers=4 word_lines=4 "
 					"bits=%s one_shot=%s page=4KiB unit=4KiB op=40%% "
@@ -34,13 +34,13 @@ static void open_shape(const char *one_shot, const char *bits)
 					bits, one_shot);
 
 	test_device_init(&device, "demo");
-	device.ops.array = on_array;
+	device.ops.array = record_program_ns;
 	memset(bits_of_mode, 0, sizeof(bits_of_mode));
 	pages_told = 0;
 	test_device_open(&device, "baseline", shape);
 }
 
-static void write_units(u32 first, u32 units)
+static void write_units_singly(u32 first, u32 units)
 {
 	test_write_each(&device, first, units, AFTL_PRECISE);
 }
@@ -55,12 +55,12 @@ static void check_first_pages(const struct aftl_block *block, u32 bits)
 		CHECK_EQ(aftl_page_is_programmed(media, block, page), page % bits == 0);
 }
 
-static void one_bit(const char *one_shot, const char *bits)
+static void check_one_bit_mode(const char *one_shot, const char *bits)
 {
 	u32 word_lines = 4 * 4;
 
-	open_shape(one_shot, bits);
-	write_units(0, word_lines);
+	open_device_of_shape(one_shot, bits);
+	write_units_singly(0, word_lines);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 1);
 	CHECK(test_block_of(&device, 0) == test_block_of(&device, word_lines - 1));
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
@@ -69,19 +69,19 @@ static void one_bit(const char *one_shot, const char *bits)
 	CHECK_EQ(bits_of_mode[AFTL_MODE_SLC], 1);
 	CHECK_EQ(ns_of_mode[AFTL_MODE_SLC], 150000);
 	CHECK_EQ(pages_told, word_lines);
-	write_units(word_lines, 1);
+	write_units_singly(word_lines, 1);
 	CHECK(test_block_of(&device, word_lines) != test_block_of(&device, 0));
 }
 
 TAP_TEST(one_bit_blocks_use_only_the_first_page_of_each_word_line)
 {
-	one_bit("on", "3");
-	one_bit("off", "3");
-	one_bit("on", "4");
-	one_bit("off", "2");
+	check_one_bit_mode("on", "3");
+	check_one_bit_mode("off", "3");
+	check_one_bit_mode("on", "4");
+	check_one_bit_mode("off", "2");
 }
 
-static u64 read_ns(u32 unit)
+static u64 measure_read_ns(u32 unit)
 {
 	u64 before_ns = aftl_get_stats(device.ftl)->read_service.sum;
 
@@ -94,19 +94,19 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 {
 	u64 cached_ns;
 
-	open_shape("on", "3");
-	write_units(0, 16);
-	cached_ns = read_ns(3);
+	open_device_of_shape("on", "3");
+	write_units_singly(0, 16);
+	cached_ns = measure_read_ns(3);
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_block_of(&device, 3)->bits, 0);
-	CHECK_EQ(read_ns(3) - cached_ns, device.config.read - 20000);
+	CHECK_EQ(measure_read_ns(3) - cached_ns, device.config.read - 20000);
 }
 
 /* Forge a snapshot with a valid checksum. */
 TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 {
-	open_shape("off", "3");
-	write_units(0, 5);
+	open_device_of_shape("off", "3");
+	write_units_singly(0, 5);
 	((struct aftl_block *)test_block_of(&device, 4))->frontier++;
 	CHECK_EQ(test_device_reload(&device), -EUCLEAN);
 	CHECK_CONTAINS(device.error.text, "impossible state");
@@ -138,7 +138,7 @@ TAP_TEST(program_modes_keep_their_numbers)
 	CHECK(!aftl_page_attr_is_possible(aftl_page_attr(AFTL_PRECISE, AFTL_MODES, 0)));
 }
 
-static u64 errors_of(const char *share, const char *cycles)
+static u64 count_errors_of_mode(const char *share, const char *cycles)
 {
 	const char *shape = test_params("channels=1 chips=1 blocks=40 bits=3 one_shot=on "
 					"page=16KiB unit=16KiB cell_model=voltage cycles=%s "
@@ -147,7 +147,7 @@ static u64 errors_of(const char *share, const char *cycles)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", shape);
-	write_units(0, 128);
+	write_units_singly(0, 128);
 	for (i = 0; i < 128; i++) {
 		struct aftl_errors errors = { 0 };
 
@@ -160,8 +160,8 @@ static u64 errors_of(const char *share, const char *cycles)
 /* One bit per cell leaves wider margins than three. */
 TAP_TEST(one_bit_cells_have_fewer_errors)
 {
-	u64 slc = errors_of("20%", "3000");
-	u64 tlc = errors_of("0", "3000");
+	u64 slc = count_errors_of_mode("20%", "3000");
+	u64 tlc = count_errors_of_mode("0", "3000");
 
 	CHECK_MSG(slc * 1000 < tlc, "%llu errors with one bit, %llu with three",
 		  (unsigned long long)slc, (unsigned long long)tlc);

@@ -7,8 +7,8 @@
 
 #define ALLOCATIONS_MAX 200
 
-static int create_failing_at(const char *profile, const char *policy, u32 fail_at,
-			     u32 *allocations)
+static int create_with_failed_alloc(const char *profile, const char *policy, u32 fail_at,
+				    u32 *allocations)
 {
 	struct test_device device;
 	int ret;
@@ -29,22 +29,22 @@ static int create_failing_at(const char *profile, const char *policy, u32 fail_a
 	return ret;
 }
 
-static void fail_each(const char *profile, const char *policy)
+static void fail_each_allocation(const char *profile, const char *policy)
 {
 	u32 allocations;
 	u32 all;
 	u32 fail_at;
 
-	CHECK_EQ(create_failing_at(profile, policy, 0, &all), 0);
+	CHECK_EQ(create_with_failed_alloc(profile, policy, 0, &all), 0);
 	CHECK_RANGE(all, 5, ALLOCATIONS_MAX);
 	for (fail_at = 1; fail_at <= all; fail_at++)
-		CHECK_EQ(create_failing_at(profile, policy, fail_at, &allocations), -ENOMEM);
-	CHECK_EQ(create_failing_at(profile, policy, all + 1, &allocations), 0);
+		CHECK_EQ(create_with_failed_alloc(profile, policy, fail_at, &allocations), -ENOMEM);
+	CHECK_EQ(create_with_failed_alloc(profile, policy, all + 1, &allocations), 0);
 }
 
-static void fail_each_of_demo(const char *policy, const char *params)
+static void fail_each_demo_allocation(const char *policy, const char *params)
 {
-	fail_each("demo", policy);
+	fail_each_allocation("demo", policy);
 }
 
 /* An existing device must not allocate memory. */
@@ -81,9 +81,9 @@ TAP_TEST(a_device_larger_than_memory_is_refused)
 
 int main(void)
 {
-	test_each_policy("each allocation may fail", NULL, fail_each_of_demo);
+	test_each_policy("each allocation may fail", NULL, fail_each_demo_allocation);
 	tap_begin("with word lines between their passes, too");
-	fail_each("qlc", "baseline");
+	fail_each_allocation("qlc", "baseline");
 	tap_end();
 	return tap_run_all();
 }

@@ -17,7 +17,7 @@ static struct aftl_config demo_config(void)
 	return config;
 }
 
-static void check_round_trip(const struct aftl_param *param, u64 value)
+static void check_param_round_trip(const struct aftl_param *param, u64 value)
 {
 	struct aftl_config config = demo_config();
 	struct aftl_error error = { "" };
@@ -43,9 +43,9 @@ TAP_TEST(every_default_and_limit_survives_print_and_set)
 	unsigned int i;
 
 	for (i = 0; i < aftl_param_count(); i++) {
-		check_round_trip(aftl_param_at(i), aftl_param_at(i)->standard);
-		check_round_trip(aftl_param_at(i), aftl_param_at(i)->smallest);
-		check_round_trip(aftl_param_at(i), aftl_param_at(i)->largest);
+		check_param_round_trip(aftl_param_at(i), aftl_param_at(i)->standard);
+		check_param_round_trip(aftl_param_at(i), aftl_param_at(i)->smallest);
+		check_param_round_trip(aftl_param_at(i), aftl_param_at(i)->largest);
 	}
 }
 
@@ -63,15 +63,15 @@ TAP_TEST(random_values_survive_print_and_set)
 		for (round = 0; round < 200; round++) {
 			u64 draw = aftl_random_next(&random) >> aftl_random_below(&random, 64);
 
-			check_round_trip(aftl_param_at(i),
-					 aftl_param_at(i)->smallest +
+			check_param_round_trip(aftl_param_at(i),
+					       aftl_param_at(i)->smallest +
 						 (range == U64_MAX ? draw : draw % (range + 1)));
 		}
 	}
 }
 
 /* Only some numbers encode weights. */
-static u64 some_weights(struct aftl_random *random)
+static u64 draw_valid_weights(struct aftl_random *random)
 {
 	u64 value = 0;
 	u32 i;
@@ -89,8 +89,8 @@ TAP_TEST(weights_survive_print_and_set)
 	u32 round;
 
 	for (round = 0; round < 1000; round++) {
-		value = some_weights(&random);
-		check_round_trip(param, value);
+		value = draw_valid_weights(&random);
+		check_param_round_trip(param, value);
 		if (aftl_weight_count(value) < AFTL_QUEUES_MAX)
 			CHECK_EQ(aftl_weight_at(value, aftl_weight_count(value)), 1);
 	}
@@ -120,7 +120,7 @@ TAP_TEST(the_parameter_table_is_consistent)
 }
 
 /* Parameters of a policy or victim selector are found by name and by their owner. */
-static void own_values_are_where_they_belong(const struct aftl_param_group *group)
+static void check_policy_param_owner(const struct aftl_param_group *group)
 {
 	struct aftl_config config = demo_config();
 	const u64 *values = aftl_param_group_values(&config, group);
@@ -145,11 +145,11 @@ TAP_TEST(policies_and_rules_have_their_own_parameters)
 	unsigned int i;
 
 	for (i = 0; aftl_policy_at(i); i++) {
-		own_values_are_where_they_belong(aftl_policy_at(i)->params[0]);
-		own_values_are_where_they_belong(aftl_policy_at(i)->params[1]);
+		check_policy_param_owner(aftl_policy_at(i)->params[0]);
+		check_policy_param_owner(aftl_policy_at(i)->params[1]);
 	}
 	for (i = 0; i < AFTL_VICTIMS; i++)
-		own_values_are_where_they_belong(aftl_victim_rule(i)->params);
+		check_policy_param_owner(aftl_victim_rule(i)->params);
 	CHECK_RANGE(aftl_param_count(), AFTL_CORE_PARAMS + 15, AFTL_PARAMS_MAX);
 	CHECK_EQ(aftl_param_change(aftl_param_find("candidates")), AFTL_CHANGE_RELOAD);
 	CHECK_EQ(aftl_param_change(aftl_param_find("zone1")), AFTL_CHANGE_LIVE);
@@ -300,7 +300,7 @@ static const struct bad_value bad_values[] = {
 	{ "plane_mode", "Wide", "is not one of shared, independent or wide" },
 };
 
-static void check_refused(const char *key, const char *text, const char *part)
+static void check_param_refused(const char *key, const char *text, const char *part)
 {
 	struct aftl_config config = demo_config();
 	struct aftl_config before = config;
@@ -318,7 +318,7 @@ TAP_TEST(invalid_values_are_refused_with_the_cause)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bad_values); i++)
-		check_refused(bad_values[i].key, bad_values[i].text, bad_values[i].part);
+		check_param_refused(bad_values[i].key, bad_values[i].text, bad_values[i].part);
 }
 
 TAP_TEST(overlong_texts_are_refused)
@@ -329,12 +329,12 @@ TAP_TEST(overlong_texts_are_refused)
 	memset(text, '9', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	for (i = 0; i < aftl_param_count(); i++)
-		check_refused(aftl_param_at(i)->key, text, aftl_param_at(i)->key);
-	check_refused(text, "1", "unknown parameter");
+		check_param_refused(aftl_param_at(i)->key, text, aftl_param_at(i)->key);
+	check_param_refused(text, "1", "unknown parameter");
 	memset(text, '0', sizeof(text) - 1);
 	text[1] = '.';
 	text[sizeof(text) - 2] = '1';
-	check_refused("rber", text, "rber");
+	check_param_refused("rber", text, "rber");
 }
 
 TAP_TEST(values_outside_the_range_of_a_key_are_refused)
@@ -349,11 +349,11 @@ TAP_TEST(values_outside_the_range_of_a_key_are_refused)
 			continue;
 		if (param->largest < U64_MAX) {
 			aftl_param_format(param, param->largest + 1, text);
-			check_refused(param->key, text, "out of range");
+			check_param_refused(param->key, text, "out of range");
 		}
 		if (param->smallest) {
 			aftl_param_format(param, param->smallest - 1, text);
-			check_refused(param->key, text, "out of range");
+			check_param_refused(param->key, text, "out of range");
 		}
 	}
 }

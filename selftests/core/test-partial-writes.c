@@ -55,7 +55,7 @@ static struct own *own_of(const struct test_request *request)
 	return &owns[request->version % own_count];
 }
 
-static struct page content_of(const struct aftl_read *read)
+static struct page expected_content_of_read(const struct aftl_read *read)
 {
 	struct page zero = { { 0 } };
 
@@ -83,11 +83,11 @@ static void check_read(const struct test_request *request, u32 index, const stru
 			  own_of(request)->floor[index * UNIT_SECTORS + i]);
 }
 
-static void on_read(struct test_listener *self, struct test_request *request,
-		    const struct aftl_read *read)
+static void partial_on_read(struct test_listener *self, struct test_request *request,
+			    const struct aftl_read *read)
 {
 	u32 index = from_lpn(read->lpn) - request->request.unit;
-	struct page page = content_of(read);
+	struct page page = expected_content_of_read(read);
 
 	if (read->lost)
 		return;
@@ -117,7 +117,7 @@ static void on_accept(struct test_listener *self, struct test_request *request, 
 					     own_of(request)->rest[index != 0].stamp[i];
 }
 
-static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void partial_on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	slots[from_ppn(ppn)] = tags[tag];
 }
@@ -128,17 +128,17 @@ static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
 }
 
 /* Sectors of a request: the first one, and how many. */
-static u32 sectors_of(const struct aftl_request *request, u32 *first)
+static u32 sector_range_of_request(const struct aftl_request *request, u32 *first)
 {
 	*first = request->unit * UNIT_SECTORS + request->head_skip;
 	return request->units * UNIT_SECTORS - request->head_skip - request->tail_skip;
 }
 
-static void on_submitted(struct test_listener *self, struct test_request *request)
+static void partial_on_submitted(struct test_listener *self, struct test_request *request)
 {
 	struct own *own = own_of(request);
 	u32 first;
-	u32 count = sectors_of(&request->request, &first);
+	u32 count = sector_range_of_request(&request->request, &first);
 	u32 i;
 
 	if (request->request.op == AFTL_OP_READ)
@@ -152,10 +152,10 @@ static void on_submitted(struct test_listener *self, struct test_request *reques
 		submitted[i] = own->stamp;
 }
 
-static void on_complete(struct test_listener *self, struct test_request *request)
+static void partial_on_complete(struct test_listener *self, struct test_request *request)
 {
 	u32 first;
-	u32 count = sectors_of(&request->request, &first);
+	u32 count = sector_range_of_request(&request->request, &first);
 	u32 i;
 
 	if (request->request.op != AFTL_OP_WRITE || request->request.status)
@@ -164,7 +164,7 @@ static void on_complete(struct test_listener *self, struct test_request *request
 		completed[i] = max(completed[i], own_of(request)->stamp);
 }
 
-static void on_close(struct test_listener *self)
+static void partial_on_close(struct test_listener *self)
 {
 	free(tags);
 	free(slots);
@@ -191,13 +191,13 @@ static void open_device(const char *params)
 	rests = 0;
 	flash_rests = 0;
 	listener = (struct test_listener){
-		.submitted = on_submitted,
-		.complete = on_complete,
+		.submitted = partial_on_submitted,
+		.complete = partial_on_complete,
 		.accept = on_accept,
-		.program = on_program,
+		.program = partial_on_program,
 		.copy = on_copy,
-		.read = on_read,
-		.close = on_close,
+		.read = partial_on_read,
+		.close = partial_on_close,
 	};
 	test_device_listen(&device, &listener);
 }
@@ -219,7 +219,7 @@ static void write_sectors(u32 first, u32 count)
 	submit_sectors(AFTL_OP_WRITE, first, count);
 }
 
-static u64 do_write(u32 first, u32 count)
+static u64 write_and_drain(u32 first, u32 count)
 {
 	u64 begin_ns = aftl_now(device.ftl);
 
@@ -229,7 +229,7 @@ static u64 do_write(u32 first, u32 count)
 }
 
 /* Compare all sectors of page @unit with the newest writes. */
-static void check_page(u32 unit)
+static void check_page_sectors(u32 unit)
 {
 	memcpy(completed + unit * UNIT_SECTORS, submitted + unit * UNIT_SECTORS,
 	       UNIT_SECTORS * sizeof(u32));
@@ -237,7 +237,7 @@ static void check_page(u32 unit)
 	test_drain(&device);
 }
 
-static void check_stamp(u32 sector, u32 stamp)
+static void check_sector_stamp(u32 sector, u32 stamp)
 {
 	aftl_ppn_t ppn;
 	u32 class;
@@ -248,7 +248,7 @@ static void check_stamp(u32 sector, u32 stamp)
 }
 
 /* Draw a range in the first @pages pages, or anywhere; small ones and whole pages are frequent. */
-static u32 draw_range(struct aftl_random *random, u32 *first)
+static u32 draw_sector_range(struct aftl_random *random, u32 *first)
 {
 	u32 all = (u32)aftl_geometry(device.ftl)->units * UNIT_SECTORS;
 	u32 reach = aftl_random_below(random, 3) ? 6 * UNIT_SECTORS : all;
@@ -263,7 +263,7 @@ static u32 draw_range(struct aftl_random *random, u32 *first)
 	return min(count, all - *first);
 }
 
-static void run_random(const char *params, u64 seed)
+static void run_random_partial_writes(const char *params, u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u32 depth = 1 + aftl_random_below(&random, 24);
@@ -273,7 +273,7 @@ static void run_random(const char *params, u64 seed)
 	open_device(params);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		u32 first;
-		u32 count = draw_range(&random, &first);
+		u32 count = draw_sector_range(&random, &first);
 
 		if (aftl_random_below(&random, 100) < 2)
 			test_submit(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, 0,
@@ -284,7 +284,7 @@ static void run_random(const char *params, u64 seed)
 	}
 	test_drain(&device);
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++)
-		check_page(unit);
+		check_page_sectors(unit);
 	CHECK_MSG(flash_rests > 100, "only %u pages were read for writes", flash_rests);
 	CHECK_EQ(device.failed, 0);
 }
@@ -303,7 +303,7 @@ TAP_TEST(random_ranges_equal_a_byte_exact_model)
 	u64 seed;
 
 	for (seed = 0; seed < RUNS && !tap_failures(); seed++)
-		run_random(kinds[seed % ARRAY_SIZE(kinds)], seed);
+		run_random_partial_writes(kinds[seed % ARRAY_SIZE(kinds)], seed);
 }
 
 #define READ_NS 100000
@@ -322,18 +322,18 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 
 	open_device(timed);
 	counters = test_counters(&device);
-	CHECK_EQ(do_write(0, UNIT_SECTORS), TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(write_and_drain(0, UNIT_SECTORS), TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 0);
-	CHECK_EQ(do_write(4, 1), READ_NS + 2 * TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(write_and_drain(4, 1), READ_NS + 2 * TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 1);
 	CHECK_EQ(counters->array_reads, 1);
-	check_stamp(3, 1);
-	check_stamp(4, 2);
-	check_stamp(5, 1);
+	check_sector_stamp(3, 1);
+	check_sector_stamp(4, 2);
+	check_sector_stamp(5, 1);
 	/* Never written: the rest is zeroes, without a read. */
-	CHECK_EQ(do_write(UNIT_SECTORS + 4, 1), TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(write_and_drain(UNIT_SECTORS + 4, 1), TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 1);
-	check_stamp(UNIT_SECTORS + 3, 0);
+	check_sector_stamp(UNIT_SECTORS + 3, 0);
 	CHECK_EQ(counters->host_write_bytes, (UNIT_SECTORS + 2) * 512);
 	CHECK_EQ(counters->host_write_units, 3);
 	CHECK_EQ(counters->host_partial_write_units, 2);
@@ -344,29 +344,29 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 TAP_TEST(both_ends_of_a_write_are_read)
 {
 	open_device(timed);
-	do_write(0, 3 * UNIT_SECTORS);
+	write_and_drain(0, 3 * UNIT_SECTORS);
 	rests = 0;
-	do_write(8, 3 * UNIT_SECTORS - 16);
+	write_and_drain(8, 3 * UNIT_SECTORS - 16);
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	CHECK_EQ(rests, 2);
-	check_stamp(7, 1);
-	check_stamp(8, 2);
-	check_stamp(3 * UNIT_SECTORS - 9, 2);
-	check_stamp(3 * UNIT_SECTORS - 8, 1);
+	check_sector_stamp(7, 1);
+	check_sector_stamp(8, 2);
+	check_sector_stamp(3 * UNIT_SECTORS - 9, 2);
+	check_sector_stamp(3 * UNIT_SECTORS - 8, 1);
 }
 
 TAP_TEST(the_write_buffer_saves_the_read)
 {
 	open_device(timed_and_buffered);
-	do_write(0, UNIT_SECTORS);
-	CHECK_EQ(do_write(4, 1), 0);
+	write_and_drain(0, UNIT_SECTORS);
+	CHECK_EQ(write_and_drain(4, 1), 0);
 	CHECK_EQ(test_counters(&device)->rmw_reads, 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 0);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
-	check_stamp(3, 1);
-	check_stamp(4, 2);
-	CHECK_EQ(do_write(6, 1), READ_NS + TRANSFER_NS);
+	check_sector_stamp(3, 1);
+	check_sector_stamp(4, 2);
+	CHECK_EQ(write_and_drain(6, 1), READ_NS + TRANSFER_NS);
 	CHECK_EQ(test_counters(&device)->rmw_reads, 1);
 }
 
@@ -374,38 +374,38 @@ TAP_TEST(the_write_buffer_saves_the_read)
 TAP_TEST(later_writes_wait_for_the_read)
 {
 	open_device(timed_and_buffered);
-	do_write(0, 2 * UNIT_SECTORS);
+	write_and_drain(0, 2 * UNIT_SECTORS);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	write_sectors(4, 2);
 	write_sectors(5, 2);
 	write_sectors(8, UNIT_SECTORS);
 	test_drain(&device);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
-	check_stamp(3, 1);
-	check_stamp(4, 2);
-	check_stamp(5, 3);
-	check_stamp(6, 3);
-	check_stamp(7, 1);
-	check_stamp(8, 4);
-	check_stamp(UNIT_SECTORS + 7, 4);
-	check_stamp(UNIT_SECTORS + 8, 1);
+	check_sector_stamp(3, 1);
+	check_sector_stamp(4, 2);
+	check_sector_stamp(5, 3);
+	check_sector_stamp(6, 3);
+	check_sector_stamp(7, 1);
+	check_sector_stamp(8, 4);
+	check_sector_stamp(UNIT_SECTORS + 7, 4);
+	check_sector_stamp(UNIT_SECTORS + 8, 1);
 	/* One read for the first write, and one for the end of the last. */
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);
 	test_drain(&device);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
-	check_stamp(4, 6);
+	check_sector_stamp(4, 6);
 }
 
 /* Waiting for a read is no lack of room: buffered pages stay in the buffer. */
 TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 {
 	open_device(timed_and_buffered);
-	do_write(0, UNIT_SECTORS);
+	write_and_drain(0, UNIT_SECTORS);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
-	do_write(4 * UNIT_SECTORS, UNIT_SECTORS);
-	do_write(5 * UNIT_SECTORS, UNIT_SECTORS);
+	write_and_drain(4 * UNIT_SECTORS, UNIT_SECTORS);
+	write_and_drain(5 * UNIT_SECTORS, UNIT_SECTORS);
 	write_sectors(4, 2);
 	write_sectors(5, 2);
 	test_drain(&device);
@@ -415,12 +415,12 @@ TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 TAP_TEST(a_discard_during_the_read_leaves_zeroes)
 {
 	open_device(timed);
-	do_write(0, UNIT_SECTORS);
+	write_and_drain(0, UNIT_SECTORS);
 	write_sectors(4, 1);
 	test_submit(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
 	test_drain(&device);
-	check_stamp(3, 0);
-	check_stamp(4, 2);
+	check_sector_stamp(3, 0);
+	check_sector_stamp(4, 2);
 	CHECK_EQ(device.failed, 0);
 }
 
@@ -429,16 +429,16 @@ TAP_TEST(a_discard_of_a_part_frees_nothing)
 	u32 class;
 
 	open_device(timed);
-	do_write(0, 3 * UNIT_SECTORS);
+	write_and_drain(0, 3 * UNIT_SECTORS);
 	submit_sectors(AFTL_OP_DISCARD, 1, 3 * UNIT_SECTORS - 2);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->host_discard_units, 1);
-	check_stamp(1, 1);
-	check_stamp(3 * UNIT_SECTORS - 2, 1);
+	check_sector_stamp(1, 1);
+	check_sector_stamp(3 * UNIT_SECTORS - 2, 1);
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
 	submit_sectors(AFTL_OP_DISCARD, 1, 1);
 	test_drain(&device);
-	check_stamp(1, 1);
+	check_sector_stamp(1, 1);
 }
 
 /* With the page lost, there is nothing to complete it with; a whole write succeeds. */
@@ -448,7 +448,7 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost)
 	u32 class;
 
 	open_device(timed);
-	do_write(0, UNIT_SECTORS);
+	write_and_drain(0, UNIT_SECTORS);
 	CHECK_EQ(aftl_mark_unit_lost(device.ftl, aftl_lookup(device.ftl, to_lpn(0), &class)), true);
 	device.head_skip = 4;
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0,
@@ -457,8 +457,8 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost)
 	CHECK_EQ(request->request.status, -EIO);
 	test_put(&device, request);
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
-	do_write(0, UNIT_SECTORS);
-	check_stamp(0, stamps);
+	write_and_drain(0, UNIT_SECTORS);
+	check_sector_stamp(0, stamps);
 }
 
 TAP_TEST(more_partial_writes_than_may_read_at_once_are_queued)
@@ -470,12 +470,12 @@ TAP_TEST(more_partial_writes_than_may_read_at_once_are_queued)
 	units = min(test_units(&device), 2U * AFTL_REST_READS);
 	CHECK_MSG(units > AFTL_REST_READS, "only %u pages", units);
 	for (i = 0; i < units; i++)
-		do_write(i * UNIT_SECTORS, UNIT_SECTORS);
+		write_and_drain(i * UNIT_SECTORS, UNIT_SECTORS);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	for (i = 0; i < units; i++)
 		write_sectors(i * UNIT_SECTORS + 1, 1);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->rmw_reads, units);
 	for (i = 0; i < units; i++)
-		check_page(i);
+		check_page_sectors(i);
 }

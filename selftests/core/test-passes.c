@@ -38,7 +38,7 @@ static u32 coarse_passes;
 static u32 fine_passes;
 static bool may_end_early;
 
-static void check_pass(const struct aftl_array_event *event, u32 lines, u32 line)
+static void check_program_pass(const struct aftl_array_event *event, u32 lines, u32 line)
 {
 	struct account *account = &accounts[event->block];
 
@@ -61,7 +61,7 @@ static void check_pass(const struct aftl_array_event *event, u32 lines, u32 line
 	fine_passes++;
 }
 
-static void watch_events(void *host, const struct aftl_array_event *event)
+static void check_pass_event(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 step = media->geo->word_line_pages;
@@ -80,10 +80,10 @@ static void watch_events(void *host, const struct aftl_array_event *event)
 	CHECK_EQ(event->pages, step);
 	CHECK_EQ(event->array_ns, event->mode == AFTL_MODE_FOGGY ? COARSE_NS : FINE_NS);
 	spent_ns += event->array_ns;
-	check_pass(event, media->geo->pages / step, event->page / step);
+	check_program_pass(event, media->geo->pages / step, event->page / step);
 }
 
-static void forget_accounts(void)
+static void reset_block_accounts(void)
 {
 	memset(accounts, 0, sizeof(accounts));
 	spent_ns = 0;
@@ -94,20 +94,20 @@ static void forget_accounts(void)
 
 static void open_device(const char *policy, const char *params)
 {
-	forget_accounts();
+	reset_block_accounts();
 	test_device_init(&device, "demo");
-	device.ops.array = watch_events;
+	device.ops.array = check_pass_event;
 	test_device_open(&device, policy, params);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 5);
 }
 
-static void do_op(enum aftl_op op, u32 unit, u32 units)
+static void execute_request(enum aftl_op op, u32 unit, u32 units)
 {
 	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
 }
 
-static bool on_flash(u32 first, u32 units)
+static bool units_are_on_flash(u32 first, u32 units)
 {
 	u32 found = 0;
 	u32 i;
@@ -180,20 +180,20 @@ TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
 	u64 sensed;
 
 	open_device("baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(coarse_passes, 1);
-	CHECK(!on_flash(0, LINE));
+	CHECK(!units_are_on_flash(0, LINE));
 	sensed = test_counters(&device)->array_reads;
-	do_op(AFTL_OP_READ, 0, LINE);
+	execute_request(AFTL_OP_READ, 0, LINE);
 	CHECK_EQ(test_counters(&device)->array_reads, sensed);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, LINE);
-	do_op(AFTL_OP_WRITE, LINE, LINE);
+	execute_request(AFTL_OP_WRITE, LINE, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(fine_passes, 1);
-	CHECK(on_flash(0, LINE));
-	CHECK(!on_flash(LINE, LINE));
-	do_op(AFTL_OP_READ, 0, LINE);
+	CHECK(units_are_on_flash(0, LINE));
+	CHECK(!units_are_on_flash(LINE, LINE));
+	execute_request(AFTL_OP_READ, 0, LINE);
 	CHECK_EQ(test_counters(&device)->array_reads, sensed + LINE);
 }
 
@@ -203,12 +203,12 @@ TAP_TEST(data_cannot_be_read_between_the_passes)
 	const struct aftl_media *media;
 
 	open_device("baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	media = aftl_media(device.ftl);
 	CHECK_EQ(aftl_page_mode(*aftl_page_attr_at(media, 0)), AFTL_MODE_FOGGY);
 	CHECK(aftl_cell_read_errors(aftl_cell(device.ftl), to_ppn(0), 0).lost);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK(!aftl_cell_read_errors(aftl_cell(device.ftl), to_ppn(0), 0).lost);
 }
 
@@ -225,7 +225,7 @@ TAP_TEST(a_write_takes_the_time_and_energy_of_its_passes)
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE, AFTL_REQUEST_FUA,
 				 &latency_ns), 0);
 	CHECK_EQ(latency_ns, 3 * bring_in_ns + 2 * COARSE_NS + FINE_NS);
-	CHECK(on_flash(0, LINE));
+	CHECK(units_are_on_flash(0, LINE));
 	CHECK_EQ(test_counters(&device)->array_programs, 3);
 	CHECK_EQ(test_counters(&device)->array_program_ns, spent_ns);
 	CHECK_EQ(test_counters(&device)->host_program_ns, spent_ns);
@@ -243,14 +243,14 @@ TAP_TEST(a_flush_waits_for_fine_passes)
 	u64 latency_ns;
 
 	open_device("baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, 2 * LINE);
+	execute_request(AFTL_OP_WRITE, 0, 2 * LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 2 * LINE * 41 + COARSE_NS + FINE_NS);
-	CHECK(on_flash(0, 2 * LINE));
+	CHECK(units_are_on_flash(0, 2 * LINE));
 	/* The next write continues after the padded word line. */
-	do_op(AFTL_OP_WRITE, 2 * LINE, LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_WRITE, 2 * LINE, LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(from_ppn(test_lookup(&device, 2 * LINE)), 3 * LINE);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
@@ -263,14 +263,14 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 
 	open_device("baseline",
 		    ONE_DIE " op=40% buffer=256KiB buffer_hold=1s buffer_safe=on buffer_high=0");
-	do_op(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
 	/* buffer_hold ends the wait. */
 	test_wait(&device, 2000000000);
-	CHECK(on_flash(0, LINE));
+	CHECK(units_are_on_flash(0, LINE));
 }
 
 /*
@@ -284,8 +284,8 @@ TAP_TEST(writes_to_a_full_buffer_do_not_wait_for_buffer_hold)
 
 	open_device("tlc",
 		    ONE_DIE " op=40% buffer=32KiB buffer_hold=1s zone1=100s zone2=200s zone3=300s");
-	do_op(AFTL_OP_WRITE, 0, LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	for (i = 0; i < 60; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 2 * (8 + i * LINE), LINE, AFTL_PRECISE,
 				 &latency_ns), 0);
@@ -297,13 +297,13 @@ TAP_TEST(writes_to_a_full_buffer_do_not_wait_for_buffer_hold)
 TAP_TEST(draining_completes_pending_fine_passes)
 {
 	open_device("baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(aftl_is_busy(device.ftl));
 	test_wait(&device, 100000000);
 	CHECK(!aftl_is_busy(device.ftl));
-	CHECK(on_flash(0, LINE));
+	CHECK(units_are_on_flash(0, LINE));
 }
 
 /* The L2P table must refer to the old version until the fine pass, in case of a power failure. */
@@ -312,35 +312,35 @@ TAP_TEST(the_old_version_stays_mapped_until_the_fine_pass)
 	aftl_ppn_t ppn;
 
 	open_device("baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	ppn = test_lookup(&device, 0);
-	do_op(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(coarse_passes, 3);
 	CHECK_EQ(from_ppn(test_lookup(&device, 0)), from_ppn(ppn));
-	do_op(AFTL_OP_READ, 0, LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_READ, 0, LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(ppn));
-	do_op(AFTL_OP_READ, 0, LINE);
+	execute_request(AFTL_OP_READ, 0, LINE);
 }
 
 TAP_TEST(writes_and_discards_between_the_passes_take_effect)
 {
 	open_device("baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
-	do_op(AFTL_OP_DISCARD, 1, 1);
-	do_op(AFTL_OP_WRITE, 2, 1);
-	do_op(AFTL_OP_READ, 0, LINE);
+	execute_request(AFTL_OP_DISCARD, 1, 1);
+	execute_request(AFTL_OP_WRITE, 2, 1);
+	execute_request(AFTL_OP_READ, 0, LINE);
 	test_wait(&device, 100000000);
-	do_op(AFTL_OP_READ, 0, LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_READ, 0, LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(from_ppn(test_lookup(&device, 0)), 0);
 	CHECK(test_lookup(&device, 1) == AFTL_NO_PPN);
 	CHECK_EQ(from_ppn(test_lookup(&device, 2)), LINE);
 	CHECK_EQ(from_ppn(test_lookup(&device, 3)), 3);
-	do_op(AFTL_OP_READ, 0, LINE);
+	execute_request(AFTL_OP_READ, 0, LINE);
 }
 
 /* Units that the host writes or discards during their relocation are not relocated. */
@@ -349,20 +349,20 @@ TAP_TEST(writes_and_discards_during_relocation_take_effect)
 	u32 i;
 
 	open_device("baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, 10 * LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_WRITE, 0, 10 * LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	for (i = 0; i < 6 * WORD_LINES; i++)
-		do_op(AFTL_OP_WRITE, 100 + i % 11 * LINE, LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+		execute_request(AFTL_OP_WRITE, 100 + i % 11 * LINE, LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	for (i = 0; i < 400 && !device.ftl->luns->fine_pending_moves; i++)
 		test_step(&device);
 	CHECK(device.ftl->luns->fine_pending_moves);
-	do_op(AFTL_OP_DISCARD, 3, 5);
-	do_op(AFTL_OP_WRITE, 9, 3);
+	execute_request(AFTL_OP_DISCARD, 3, 5);
+	execute_request(AFTL_OP_WRITE, 9, 3);
 	test_wait(&device, 3000000000ULL);
 	CHECK(test_lookup(&device, 3) == AFTL_NO_PPN);
-	do_op(AFTL_OP_READ, 0, 10 * LINE);
+	execute_request(AFTL_OP_READ, 0, 10 * LINE);
 	CHECK_EQ(device.ftl->luns->fine_pending_moves, 0);
 }
 
@@ -384,7 +384,7 @@ static const char *const more[] = {
 	"slc_static=10% slc_dynamic=20% idle=100us allocate=least_busy",
 };
 
-static void account_for_time(void)
+static void check_accounted_time(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 	const u64 *pages = aftl_get_stats(device.ftl)->mode_pages;
@@ -400,7 +400,7 @@ static void account_for_time(void)
 }
 
 /* A fill makes no callbacks: initialise the accounts from its result. */
-static void take_over_fill(void)
+static void init_accounts_from_fill(void)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 step = media->geo->word_line_pages;
@@ -426,28 +426,28 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 	u32 policy;
 
 	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
-		forget_accounts();
+		reset_block_accounts();
 		test_device_init(&device, "demo");
-		device.ops.array = watch_events;
+		device.ops.array = check_pass_event;
 		test_device_open(&device, policies[policy],
 				 SHAPE " op=50% buffer=256KiB fill=random fill_overwrite=150%");
 		CHECK_EQ(aftl_precondition(device.ftl), 0);
-		take_over_fill();
+		init_accounts_from_fill();
 		CHECK_EQ(spent_ns, 0);
 		test_stream_init(&stream, policy);
-		test_stream_run(&stream, &device, 1000);
+		test_stream_submit(&stream, &device, 1000);
 		test_drain(&device);
 		CHECK(fine_passes > 10);
 	}
 }
 
-static void run_one(const char *policy, u32 shape, u32 option)
+static void run_one_policy(const char *policy, u32 shape, u32 option)
 {
 	u32 i;
 
-	forget_accounts();
+	reset_block_accounts();
 	test_device_init(&device, "demo");
-	device.ops.array = watch_events;
+	device.ops.array = check_pass_event;
 	test_device_set_all(&device, shapes[shape]);
 	test_device_set_all(&device, more[option]);
 	if (test_device_create(&device, policy))
@@ -458,12 +458,12 @@ static void run_one(const char *policy, u32 shape, u32 option)
 	stream.gap_ns = shape % 2 * 400000;
 	stream.fua = option == 3 ? 100 : 5;
 	for (i = 0; i < 2500 && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (i % 50 == 0)
 			shadow_compare(&store);
 	}
 	test_drain(&device);
-	account_for_time();
+	check_accounted_time();
 	test_device_finish(&device);
 	if (tap_failures())
 		tap_note("%s, shape %u, option %u", policy, shape, option);
@@ -475,7 +475,7 @@ TAP_TEST(reads_return_the_right_data_at_every_stage)
 
 	for (i = 0; i < ARRAY_SIZE(policies) * ARRAY_SIZE(shapes) * ARRAY_SIZE(more) &&
 	     !tap_failures(); i++)
-		run_one(policies[i % 2], i / 2 % 4, i / 8);
+		run_one_policy(policies[i % 2], i / 2 % 4, i / 8);
 }
 
 /* Blocks and dies fail that have data pending the fine pass. */
@@ -490,7 +490,7 @@ TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 	for (i = 0; i < 4000 && !tap_failures(); i++) {
 		u32 block = i / 100 * 4 % aftl_geometry(device.ftl)->blocks;
 
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (i % 250 || i > 3000)
 			continue;
 		left = aftl_geometry(device.ftl)->blocks;
@@ -515,10 +515,10 @@ TAP_TEST(writes_without_a_free_block_make_the_device_read_only)
 	stream.read = 0;
 	while (!aftl_is_read_only(device.ftl) && requests++ < 20000 && !tap_failures()) {
 		device.ftl->luns[0].out_of_blocks = true;
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	}
 	CHECK(aftl_is_read_only(device.ftl));
-	do_op(AFTL_OP_READ, 0, LINE);
+	execute_request(AFTL_OP_READ, 0, LINE);
 }
 
 TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
@@ -527,27 +527,27 @@ TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
 
 	open_device("baseline",
 		    SHAPE " channels=2 chips=2 op=75% buffer=256KiB buffer_hold=1s buffer_high=0");
-	do_op(AFTL_OP_WRITE, 0, 4 * LINE);
+	execute_request(AFTL_OP_WRITE, 0, 4 * LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(coarse_passes, 4);
-	CHECK(!on_flash(0, 4 * LINE));
+	CHECK(!units_are_on_flash(0, 4 * LINE));
 	for (lun = 0; lun < 3; lun++)
 		CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
-	do_op(AFTL_OP_READ, 0, 4 * LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK(on_flash(0, 4 * LINE));
-	do_op(AFTL_OP_READ, 0, 4 * LINE);
+	execute_request(AFTL_OP_READ, 0, 4 * LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
+	CHECK(units_are_on_flash(0, 4 * LINE));
+	execute_request(AFTL_OP_READ, 0, 4 * LINE);
 	CHECK_EQ(device.ftl->luns[0].in_flight, 0);
 	CHECK_EQ(device.ftl->fine_pending_units, 0);
 }
 
-static void reload_passes(struct test_bytes *bytes)
+static void reload_mid_pass(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
 	test_device_close(&device);
 	test_device_init(&device, "demo");
-	device.ops.array = watch_events;
+	device.ops.array = check_pass_event;
 	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &device.error), 0);
 	device.config = *aftl_config(device.ftl);
 }
@@ -560,22 +560,22 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	u64 digest[2];
 	u32 i;
 
-	forget_accounts();
+	reset_block_accounts();
 	test_device_init(&device, "demo");
-	device.ops.array = watch_events;
+	device.ops.array = check_pass_event;
 	test_device_open(&device, "baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -EBUSY);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
 	for (i = 0; i < 2; i++) {
-		do_op(AFTL_OP_WRITE, 7, 3 * LINE + 1);
-		do_op(AFTL_OP_FLUSH, 0, 0);
+		execute_request(AFTL_OP_WRITE, 7, 3 * LINE + 1);
+		execute_request(AFTL_OP_FLUSH, 0, 0);
 		digest[i] = aftl_digest(device.ftl);
 		if (i)
 			break;
-		reload_passes(&bytes);
+		reload_mid_pass(&bytes);
 		accounts[0] = (struct account){ 2, 1 };
 	}
 	CHECK_EQ(digest[0], digest[1]);
@@ -587,8 +587,8 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 TAP_TEST(a_snapshot_with_a_block_of_one_pass_is_refused)
 {
 	test_device_open_demo(&device, "baseline", slow);
-	do_op(AFTL_OP_WRITE, 0, LINE);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_WRITE, 0, LINE);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	aftl_media(device.ftl)->blocks[0].order = AFTL_ORDER_SEQUENTIAL;
 	CHECK_EQ(test_device_reload(&device), -EUCLEAN);
 }
@@ -627,8 +627,9 @@ TAP_TEST(invalid_parameters_for_two_passes_are_refused)
 
 static u32 whim;
 
-static int place_wrongly(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_illegal_pass(struct aftl_policy *policy, struct aftl_lun *lun,
+			      const struct aftl_program_request *need,
+			      struct aftl_placement *placement)
 {
 	int ret = aftl_policy_find("baseline")->place(policy, lun, need, placement);
 
@@ -669,16 +670,16 @@ TAP_TEST(illegal_passes_of_a_policy_are_refused)
 	for (whim = 0; whim < 7 && !tap_failures(); whim++) {
 		struct aftl_policy_type type = *aftl_policy_find("baseline");
 
-		forget_accounts();
+		reset_block_accounts();
 		may_end_early = true;
-		type.place = place_wrongly;
+		type.place = place_illegal_pass;
 		test_device_init(&device, "demo");
-		device.ops.array = watch_events;
+		device.ops.array = check_pass_event;
 		test_device_open_type(&device, &type, slow);
 		shadow_open(&store, &device, false);
 		store.full_disk = true;
 		test_stream_init(&stream, whim);
-		test_stream_run(&stream, &device, 1500);
+		test_stream_submit(&stream, &device, 1500);
 		test_drain(&device);
 		CHECK(test_counters(&device)->policy_bugs > 0);
 		shadow_compare(&store);
@@ -692,10 +693,10 @@ TAP_TEST(illegal_passes_of_a_policy_are_refused)
 TAP_TEST(sparse_blocks_take_one_pass)
 {
 	open_device("baseline", ONE_DIE " op=40% buffer=256KiB buffer_hold=1s slc_static=10%");
-	do_op(AFTL_OP_WRITE, 0, 5);
-	do_op(AFTL_OP_FLUSH, 0, 0);
+	execute_request(AFTL_OP_WRITE, 0, 5);
+	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(coarse_passes, 0);
-	CHECK(on_flash(0, 5));
+	CHECK(units_are_on_flash(0, 5));
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 5);
 	CHECK_EQ(test_counters(&device)->array_program_ns, 5 * device.config.program_slc);
 }

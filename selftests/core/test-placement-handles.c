@@ -19,8 +19,8 @@ static struct test_device device;
 /* Units per block of that shape. */
 #define EACH 48
 
-static void open_with(const char *policy, const char *handles, const char *isolation,
-		      const char *cache)
+static void open_device_with_handles(const char *policy, const char *handles, const char *isolation,
+				     const char *cache)
 {
 	const char *params = test_params(SHAPE " placement_handles=%s placement_isolation=%s "
 					"slc_static=%s", handles, isolation, cache);
@@ -28,13 +28,13 @@ static void open_with(const char *policy, const char *handles, const char *isola
 	test_device_open_demo(&device, policy, params);
 }
 
-static void write_as(u32 first, u32 units, u8 life, u8 id)
+static void write_with_placement_id(u32 first, u32 units, u8 life, u8 id)
 {
 	device.hint = (struct aftl_hint){ .life = life, .stream = id };
 	test_write_each(&device, first, units, AFTL_PRECISE);
 }
 
-static const struct aftl_handle_stats *stats_of(u32 handle)
+static const struct aftl_handle_stats *stats_of_handle(u32 handle)
 {
 	return &aftl_get_stats(device.ftl)->handles[handle];
 }
@@ -43,15 +43,15 @@ TAP_TEST(each_placement_id_has_its_own_blocks)
 {
 	u32 i;
 
-	open_with("baseline", "3", "initial", "0");
+	open_device_with_handles("baseline", "3", "initial", "0");
 	for (i = 0; i < 8; i++)
-		write_as(i, 1, 0, (u8)i);
+		write_with_placement_id(i, 1, 0, (u8)i);
 	for (i = 0; i < 8; i++)
 		CHECK_EQ(test_block_of(&device, i)->handle, i < 4 ? i : 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 4);
-	CHECK_EQ(stats_of(0)->host_units, 5);
-	write_as(0, 2, AFTL_LIFETIME_MEDIUM, 0);
-	write_as(2, 2, AFTL_LIFETIME_SHORT, 1);
+	CHECK_EQ(stats_of_handle(0)->host_units, 5);
+	write_with_placement_id(0, 2, AFTL_LIFETIME_MEDIUM, 0);
+	write_with_placement_id(2, 2, AFTL_LIFETIME_SHORT, 1);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_block_of(&device, i)->handle, i < 2 ? 3 : 1);
 }
@@ -59,11 +59,11 @@ TAP_TEST(each_placement_id_has_its_own_blocks)
 /* Without handles, ids have no effect. */
 TAP_TEST(without_handles_nothing_is_counted)
 {
-	open_with("baseline", "0", "persistent", "0");
-	write_as(0, 2 * EACH, 0, 2);
+	open_device_with_handles("baseline", "0", "persistent", "0");
+	write_with_placement_id(0, 2 * EACH, 0, 2);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
-	CHECK_EQ(stats_of(0)->host_units + stats_of(0)->media_units, 0);
+	CHECK_EQ(stats_of_handle(0)->host_units + stats_of_handle(0)->media_units, 0);
 	CHECK(!device.ftl->luns->handle_blocks);
 }
 
@@ -71,36 +71,36 @@ TAP_TEST(a_partial_reclaim_unit_is_counted)
 {
 	u32 index;
 
-	open_with("baseline", "2", "persistent", "0");
-	write_as(0, 3, 0, 1);
+	open_device_with_handles("baseline", "2", "persistent", "0");
+	write_with_placement_id(0, 3, 0, 1);
 	index = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
-	CHECK_EQ(stats_of(1)->changed_blocks, 1);
-	CHECK_EQ(stats_of(1)->partial_blocks, 1);
+	CHECK_EQ(stats_of_handle(1)->changed_blocks, 1);
+	CHECK_EQ(stats_of_handle(1)->partial_blocks, 1);
 	test_wait(&device, 1000000000);
-	CHECK_EQ(stats_of(1)->reallocated_units, 3);
+	CHECK_EQ(stats_of_handle(1)->reallocated_units, 3);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 1);
 	CHECK(aftl_block_index(&device.ftl->media, test_block_of(&device, 0)) != index);
-	write_as(3, 1, 0, 1);
+	write_with_placement_id(3, 1, 0, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
 
 TAP_TEST(data_with_a_handle_bypass_the_slc_cache)
 {
-	open_with("baseline", "2", "initial", "10%");
-	write_as(0, 3, 0, 2);
+	open_device_with_handles("baseline", "2", "initial", "10%");
+	write_with_placement_id(0, 3, 0, 2);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
-	write_as(3, 3, 0, 0);
+	write_with_placement_id(3, 3, 0, 0);
 	CHECK_EQ(test_block_of(&device, 3)->bits, 1);
 }
 
 TAP_TEST(ids_above_the_handles_are_streams_of_the_policy)
 {
-	open_with("streams", "2", "initial", "0");
-	write_as(0, 3, 0, 2);
-	write_as(3, 3, 0, 3);
-	write_as(6, 3, 0, 0);
+	open_device_with_handles("streams", "2", "initial", "0");
+	write_with_placement_id(0, 3, 0, 2);
+	write_with_placement_id(3, 3, 0, 3);
+	write_with_placement_id(6, 3, 0, 0);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
 	CHECK_EQ(test_block_of(&device, 3)->handle, 0);
 	CHECK_EQ(test_block_of(&device, 3)->kind, 3);
@@ -115,25 +115,25 @@ TAP_TEST(handles_leave_a_dead_die)
 
 	test_device_open_demo(&device, "baseline", "placement_handles=4 op=60%");
 	for (i = 1; i < 5; i++)
-		write_as(i * 40, 40, 0, (u8)i);
+		write_with_placement_id(i * 40, 40, 0, (u8)i);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	for (i = 1; i < 5; i++) {
-		write_as(i * 40, 40, 0, (u8)i);
+		write_with_placement_id(i * 40, 40, 0, (u8)i);
 		CHECK_EQ(test_block_of(&device, i * 40)->handle, i);
 		CHECK(!device.ftl->luns[1].handle_blocks[i - 1]);
 	}
 }
 
 /* Policy "streams", which places data by id itself, must give the same result. */
-static void mixed_tenants(const char *policy, const char *handles, const char *isolation)
+static void run_mixed_tenants(const char *policy, const char *handles, const char *isolation)
 {
 	struct test_stream stream;
 	u32 i;
 
-	open_with(policy, handles, isolation, "0");
+	open_device_with_handles(policy, handles, isolation, "0");
 	test_stream_init(&stream, 5);
 	stream.approx = 0;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (i = 0; i < 9000 && !tap_failures(); i++) {
 		u32 place = aftl_random_below(&stream.random, test_units(&device) - 8);
 
@@ -147,14 +147,14 @@ static void mixed_tenants(const char *policy, const char *handles, const char *i
 }
 
 /* The data of each handle are written, relocated and erased in its own blocks. */
-static void check_statistics(void)
+static void check_handle_statistics(void)
 {
 	u64 media = 0;
 	u64 erased = 0;
 	u32 i;
 
 	for (i = 0; i < 8; i++) {
-		const struct aftl_handle_stats *stats = stats_of(i);
+		const struct aftl_handle_stats *stats = stats_of_handle(i);
 
 		CHECK(stats->host_units && stats->reallocated_units && stats->erased_units);
 		CHECK(stats->media_units >= stats->host_units + stats->reallocated_units);
@@ -162,7 +162,7 @@ static void check_statistics(void)
 		media += stats->media_units;
 		erased += stats->erased_units;
 	}
-	CHECK_EQ(media, test_programmed_units(&device) + test_counters(&device)->padded_units);
+	CHECK_EQ(media, test_count_programs(&device) + test_counters(&device)->padded_units);
 	CHECK_EQ(erased, test_counters(&device)->array_erases * EACH);
 }
 
@@ -171,14 +171,14 @@ TAP_TEST(persistent_isolation_equals_policy_streams)
 	struct aftl_counters streams;
 	u64 now_ns;
 
-	mixed_tenants("streams", "0", "initial");
+	run_mixed_tenants("streams", "0", "initial");
 	streams = *test_counters(&device);
 	now_ns = aftl_now(device.ftl);
-	mixed_tenants("baseline", "7", "persistent");
+	run_mixed_tenants("baseline", "7", "persistent");
 	CHECK_EQ(memcmp(&streams, test_counters(&device), sizeof(streams)), 0);
 	CHECK_EQ(aftl_now(device.ftl), now_ns);
-	check_statistics();
-	mixed_tenants("baseline", "7", "initial");
+	check_handle_statistics();
+	run_mixed_tenants("baseline", "7", "initial");
 	CHECK(streams.programmed_gc_units != test_counters(&device)->programmed_gc_units);
 }
 
@@ -187,12 +187,12 @@ TAP_TEST(a_policy_cannot_close_a_handles_block)
 {
 	struct aftl_block *open;
 
-	open_with("baseline", "2", "initial", "0");
-	write_as(0, 1, 0, 2);
+	open_device_with_handles("baseline", "2", "initial", "0");
+	write_with_placement_id(0, 1, 0, 2);
 	open = device.ftl->luns[0].handle_blocks[1];
 	aftl_policy_close_block(device.ftl->policy, open);
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
-	write_as(1, 1, 0, 2);
+	write_with_placement_id(1, 1, 0, 2);
 	CHECK(test_block_of(&device, 1) == open);
 }
 
@@ -212,10 +212,10 @@ TAP_TEST(isolated_data_are_relocated_in_one_pass)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE,
 				 aftl_random_below(&random, test_units(&device)), 1,
 				 aftl_random_below(&random, 2), NULL), 0);
-	CHECK(stats_of(1)->reallocated_units > 1000);
+	CHECK(stats_of_handle(1)->reallocated_units > 1000);
 }
 
-static void reload_handles(struct test_bytes *bytes, u64 handles)
+static void reload_with_handles(struct test_bytes *bytes, u64 handles)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
@@ -229,7 +229,7 @@ static void reload_handles(struct test_bytes *bytes, u64 handles)
  * Handles keep their open blocks; blocks of removed handles are closed. Core block numbers begin
  * with the @map_blocks of translation pages.
  */
-static void check_snapshot(u32 map_blocks)
+static void check_handle_snapshot(u32 map_blocks)
 {
 	struct test_bytes bytes = { .limit = SIZE_MAX };
 	u32 i;
@@ -239,23 +239,23 @@ static void check_snapshot(u32 map_blocks)
 					  "placement_isolation=persistent",
 					  map_blocks ? "256KiB" : "0"));
 	for (i = 1; i < 6; i++)
-		write_as(i * EACH, EACH, 0, (u8)i);
-	write_as(6 * EACH, 5, 0, 5);
+		write_with_placement_id(i * EACH, EACH, 0, (u8)i);
+	write_with_placement_id(6 * EACH, 5, 0, 5);
 	test_device_save(&device, &bytes);
-	reload_handles(&bytes, 5);
+	reload_with_handles(&bytes, 5);
 	for (i = 1; i < 6; i++)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, map_blocks + i);
-	write_as(6 * EACH + 5, 1, 0, 5);
+	write_with_placement_id(6 * EACH + 5, 1, 0, 5);
 	CHECK(test_block_of(&device, 6 * EACH + 5) == test_block_of(&device, 6 * EACH));
-	reload_handles(&bytes, 2);
+	reload_with_handles(&bytes, 2);
 	for (i = 1; i < 6; i++)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? map_blocks + i : 0);
 	CHECK_EQ(test_block_of(&device, 6 * EACH)->state, AFTL_BLOCK_CLOSED);
-	write_as(0, test_units(&device), 0, 2);
+	write_with_placement_id(0, test_units(&device), 0, 2);
 	test_audit(&device);
-	reload_handles(&bytes, 0);
+	reload_with_handles(&bytes, 0);
 	CHECK_EQ(test_block_of(&device, EACH)->handle, 0);
-	write_as(0, test_units(&device), 0, 2);
+	write_with_placement_id(0, test_units(&device), 0, 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	test_audit(&device);
 	test_bytes_free(&bytes);
@@ -263,12 +263,12 @@ static void check_snapshot(u32 map_blocks)
 
 TAP_TEST(handles_survive_a_snapshot)
 {
-	check_snapshot(0);
+	check_handle_snapshot(0);
 }
 
 TAP_TEST(handles_beside_a_cached_map_survive_a_snapshot)
 {
-	check_snapshot(1);
+	check_handle_snapshot(1);
 }
 
 static void go_on_with(const char *policy, u64 seed)
@@ -281,7 +281,7 @@ static void go_on_with(const char *policy, u64 seed)
 	for (i = 0; i < device.ftl->geo.luns; i++)
 		CHECK(!device.ftl->luns[i].fallback || !device.ftl->luns[i].fallback->handle);
 	test_stream_init(&stream, seed);
-	test_stream_run(&stream, &device, 400);
+	test_stream_submit(&stream, &device, 400);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
@@ -301,8 +301,8 @@ TAP_TEST(a_change_of_policy_keeps_handles_working)
 
 		test_device_open_demo(&device, i % 2 ? "baseline" : "approxftl", params);
 		test_stream_init(&stream, i);
-		test_stream_fill(&stream, &device);
-		test_stream_run(&stream, &device, 100 * i);
+		test_stream_write_all(&stream, &device);
+		test_stream_submit(&stream, &device, 100 * i);
 		test_drain(&device);
 		for (j = 0; j < 4; j++)
 			go_on_with(j % 2 ? "baseline" : i < 4 ? "hybrid" : "approxftl", i + j);
@@ -316,8 +316,8 @@ TAP_TEST(the_fallback_block_has_no_handle)
 	struct aftl_lun *lun;
 	u32 free_blocks;
 
-	open_with("baseline", "1", "persistent", "0");
-	write_as(0, 1, 0, 1);
+	open_device_with_handles("baseline", "1", "persistent", "0");
+	write_with_placement_id(0, 1, 0, 1);
 	lun = device.ftl->luns;
 	open = lun->handle_blocks[0];
 	aftl_block_close_partial(device.ftl, lun, open);
@@ -333,8 +333,8 @@ TAP_TEST(the_fallback_block_has_no_handle)
 static void check_handles_refused(const char *policy, const char *handles, const char *blocks,
 				  const char *why)
 {
-	test_device_refused(&device, policy, test_params("placement_handles=%s "
-							 "blocks=%s", handles, blocks), why);
+	test_check_refused(&device, policy, test_params("placement_handles=%s "
+							"blocks=%s", handles, blocks), why);
 }
 
 TAP_TEST(invalid_combinations_are_refused)

@@ -35,12 +35,12 @@ static u32 count_policies(void)
 	return count;
 }
 
-static const struct aftl_policy_type *any_policy(struct aftl_random *random)
+static const struct aftl_policy_type *draw_any_policy(struct aftl_random *random)
 {
 	return aftl_policy_at(aftl_random_below(random, count_policies()));
 }
 
-static u32 index_of(const struct aftl_policy_type *type)
+static u32 index_of_policy(const struct aftl_policy_type *type)
 {
 	u32 i = 0;
 
@@ -66,13 +66,13 @@ static void save_when_idle(struct test_bytes *bytes)
 }
 
 /* Either device may have started to relocate a page of the block. */
-static bool same_reads(u32 before, u32 after)
+static bool is_read_count_kept(u32 before, u32 after)
 {
 	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;
 }
 
 /* Check everything that a change of policy must preserve. */
-static void check_same(const struct aftl *before, const struct aftl *after)
+static void check_preserved_state(const struct aftl *before, const struct aftl *after)
 {
 	const struct aftl_media *a = aftl_media(before);
 	const struct aftl_media *b = aftl_media(after);
@@ -83,7 +83,7 @@ static void check_same(const struct aftl *before, const struct aftl *after)
 	for (i = 0; i < a->geo->blocks; i++) {
 		CHECK_EQ(a->blocks[i].erases, b->blocks[i].erases);
 		CHECK_EQ(a->blocks[i].wear, b->blocks[i].wear);
-		CHECK(same_reads(a->blocks[i].reads, b->blocks[i].reads));
+		CHECK(is_read_count_kept(a->blocks[i].reads, b->blocks[i].reads));
 	}
 	for (i = 0; i < a->geo->units; i++) {
 		struct aftl_errors was = { 0 };
@@ -101,7 +101,7 @@ static void check_same(const struct aftl *before, const struct aftl *after)
 }
 
 /* Kinds and notes of the former policy must be cleared. */
-static void check_unmarked(const struct aftl *ftl)
+static void check_kinds_cleared(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 i;
@@ -113,7 +113,7 @@ static void check_unmarked(const struct aftl *ftl)
 }
 
 /* Change parameters that affect neither memory sizes nor stored data. */
-static void change_config(struct aftl_config *config, struct aftl_random *random)
+static void change_random_params(struct aftl_config *config, struct aftl_random *random)
 {
 	config->gc = aftl_random_below(random, 3000);
 	config->gc_idle_valid = aftl_random_below(random, 10001);
@@ -132,12 +132,12 @@ static void note_change(const struct aftl_policy_type *from, const struct aftl_p
 	u32 luns = aftl_geometry(device.ftl)->luns;
 
 	changed++;
-	seen[index_of(from)][index_of(to)] = true;
+	seen[index_of_policy(from)][index_of_policy(to)] = true;
 	while (luns--)
 		short_luns += test_lun_info(&device, luns).free_blocks <= to->reserve;
 }
 
-static void change_policy(struct aftl_random *random, const struct aftl_policy_type *type)
+static void reload_with_policy(struct aftl_random *random, const struct aftl_policy_type *type)
 {
 	const struct aftl_policy_type *from = aftl_policy_type(device.ftl);
 	struct aftl_config config = *aftl_config(device.ftl);
@@ -148,16 +148,16 @@ static void change_policy(struct aftl_random *random, const struct aftl_policy_t
 
 	save_when_idle(&bytes);
 	source = test_bytes_source(&bytes);
-	change_config(&config, random);
+	change_random_params(&config, random);
 	ret = aftl_load_as(&next, &source, type, &config, &device.ops, &device, &device.error);
 	if (ret) {
 		refused++;
 		CHECK_EQ(ret, -EINVAL);
 		CHECK_MSG(strstr(device.error.text, type->name), "\"%s\"", device.error.text);
 	} else {
-		check_same(device.ftl, next);
+		check_preserved_state(device.ftl, next);
 		if (type != from)
-			check_unmarked(next);
+			check_kinds_cleared(next);
 		aftl_destroy(device.ftl);
 		device.ftl = next;
 		note_change(from, type);
@@ -168,7 +168,7 @@ static void change_policy(struct aftl_random *random, const struct aftl_policy_t
 }
 
 /* @next: policy after the first change. */
-static void drive_changes(struct aftl_random *random, const struct aftl_policy_type *next)
+static void drive_policy_changes(struct aftl_random *random, const struct aftl_policy_type *next)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -183,16 +183,16 @@ static void drive_changes(struct aftl_random *random, const struct aftl_policy_t
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
 	shadow_open(&store, &device, false);
 	if (aftl_random_below(random, 3))
-		test_stream_fill(&stream, &device);
+		test_stream_write_all(&stream, &device);
 	for (changes = 0; changes < CHANGES && !tap_failures(); changes++) {
 		for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 			device.hint.life = aftl_random_below(random, AFTL_LIFETIMES);
 			device.hint.stream = aftl_random_below(random, 9);
-			test_stream_step(&stream, &device);
+			test_stream_submit_one(&stream, &device);
 		}
 		shadow_compare(&store);
 		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-		change_policy(random, changes ? any_policy(random) : next);
+		reload_with_policy(random, changes ? draw_any_policy(random) : next);
 		shadow_compare(&store);
 		CHECK_MSG(!aftl_is_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
@@ -203,24 +203,24 @@ static void run_pair(u64 seed, struct aftl_random *random, const struct aftl_pol
 		     const struct aftl_policy_type *to)
 {
 	test_device_init(&device, "demo");
-	test_random_geometry(&device, random);
-	test_random_options(&device, random);
+	test_randomize_geometry(&device, random);
+	test_randomize_options(&device, random);
 	device.config.bits = 1 + aftl_random_below(random, 4);
 	if (!test_device_create(&device, from->name))
-		drive_changes(random, to);
-	test_random_finish(&device, from->name, seed);
+		drive_policy_changes(random, to);
+	test_random_note_and_finish(&device, from->name, seed);
 }
 
-static void run_seed(u64 seed)
+static void run_policy_change_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
-	const struct aftl_policy_type *from = any_policy(&random);
+	const struct aftl_policy_type *from = draw_any_policy(&random);
 
-	run_pair(seed, &random, from, any_policy(&random));
+	run_pair(seed, &random, from, draw_any_policy(&random));
 }
 
 /* Few devices suit some policies, so pairs that did not occur by chance are forced. */
-static void see_pair(u32 from, u32 to)
+static void force_policy_pair(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };
 	u32 tries;
@@ -239,7 +239,7 @@ TAP_TEST(each_policy_follows_each_other_one)
 
 	for (from = 0; from < policies; from++)
 		for (to = 0; to < policies; to++)
-			see_pair(from, to);
+			force_policy_pair(from, to);
 }
 
 TAP_TEST(random_devices_survive_repeated_changes_of_policy)
@@ -247,7 +247,7 @@ TAP_TEST(random_devices_survive_repeated_changes_of_policy)
 	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_seed(seed);
+		run_policy_change_seed(seed);
 	tap_note("%u changes, %u refused; %u LUNs short of free blocks", changed, refused,
 		 short_luns);
 	CHECK_MSG(tap_failures() || short_luns > 20, "only %u LUNs were short of blocks",
@@ -255,7 +255,7 @@ TAP_TEST(random_devices_survive_repeated_changes_of_policy)
 }
 
 /* Load the device with one parameter changed. */
-static int load_changed(struct test_bytes *bytes, unsigned int index)
+static int load_with_changed_param(struct test_bytes *bytes, unsigned int index)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl_config config = *aftl_config(device.ftl);
@@ -267,7 +267,7 @@ static int load_changed(struct test_bytes *bytes, unsigned int index)
 	device.error.text[0] = '\0';
 	ret = aftl_load_as(&next, &source, NULL, &config, &device.ops, &device, &device.error);
 	if (!ret) {
-		check_same(device.ftl, next);
+		check_preserved_state(device.ftl, next);
 		aftl_destroy(next);
 	}
 	return ret;
@@ -282,7 +282,7 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 	test_device_open_demo(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
 	save_when_idle(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {
-		int ret = load_changed(&bytes, i);
+		int ret = load_with_changed_param(&bytes, i);
 
 		if (aftl_param_change(i) != AFTL_CHANGE_NEVER) {
 			CHECK_MSG(!ret, "%s: %s", aftl_param_at(i)->key, device.error.text);
@@ -360,7 +360,7 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 		u64 wanted = aftl_random_next(&random) % 3 * param->standard / 2;
 		char text[AFTL_VALUE_SIZE];
 
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (aftl_param_change(index) != AFTL_CHANGE_LIVE || !strncmp(param->key, "rber", 4))
 			continue;
 		wanted = min(max(wanted, param->smallest), param->largest);
@@ -369,4 +369,4 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 	}
 }
 
-TAP_SEED(run_seed)
+TAP_SEED(run_policy_change_seed)

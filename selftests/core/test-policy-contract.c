@@ -51,13 +51,13 @@ static struct wild *to_wild(struct aftl_policy *policy)
 	return container_of(policy, struct wild, policy);
 }
 
-static bool create(struct aftl_policy *policy)
+static bool create_wild_policy(struct aftl_policy *policy)
 {
 	to_wild(policy)->random.state = 4711;
 	return true;
 }
 
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void wild_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct wild *wild = to_wild(policy);
 	unsigned int i;
@@ -83,7 +83,7 @@ static struct aftl_block *any_block(struct wild *wild)
 }
 
 /* Propose a place that is legal only on another LUN. */
-static bool propose_elsewhere(struct wild *wild, struct aftl_lun *lun,
+static bool propose_other_lun(struct wild *wild, struct aftl_lun *lun,
 			      struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
@@ -97,15 +97,15 @@ static bool propose_elsewhere(struct wild *wild, struct aftl_lun *lun,
 }
 
 /* Propose an illegal place; legal ones come from the sequential helper. */
-static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
-			     struct aftl_placement *placement)
+static void propose_illegal_place(struct wild *wild, struct aftl_lun *lun,
+				  struct aftl_placement *placement)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 	struct aftl_block *mine = wild->open[aftl_lun_index(lun)];
 	struct aftl_block *block = draw_wild(wild, 2) ? mine : any_block(wild);
 
 	wrong_places++;
-	if (draw_wild(wild, 4) == 0 && propose_elsewhere(wild, lun, placement))
+	if (draw_wild(wild, 4) == 0 && propose_other_lun(wild, lun, placement))
 		return;
 	placement->block = block;
 	placement->page = draw_wild(wild, media->geo->pages + 3);
@@ -118,7 +118,7 @@ static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
 }
 
 /* Piggyback arbitrary pages on host data; the core may take or refuse them. */
-static void carry_something(struct wild *wild, struct aftl_placement *placement)
+static void piggyback_random_pages(struct wild *wild, struct aftl_placement *placement)
 {
 	u32 pages = aftl_policy_geometry(&wild->policy)->pages;
 	struct aftl_block *from = any_block(wild);
@@ -161,7 +161,7 @@ static bool place_in_less(struct wild *wild, struct aftl_lun *lun,
 }
 
 /* Find an open block of @lun that belongs to the core (translation pages). */
-static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun *lun)
+static struct aftl_block *find_open_core_block(struct wild *wild, const struct aftl_lun *lun)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 	u32 first = aftl_lun_index(lun) * media->geo->blocks_per_lun;
@@ -175,12 +175,12 @@ static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun
 }
 
 /* Propose the core's block, or piggyback a translation page; other proposals are legal. */
-static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 struct aftl_placement *placement)
+static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  struct aftl_placement *placement)
 {
 	struct aftl_block **open = &wild->open[aftl_lun_index(lun)];
-	struct aftl_block *block = strange_block(wild, lun);
+	struct aftl_block *block = find_open_core_block(wild, lun);
 	bool host = need->cause == AFTL_CAUSE_HOST;
 	int ret;
 
@@ -197,24 +197,24 @@ static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
 	return 0;
 }
 
-static bool is_among_strangers(const struct aftl_placement *placement)
+static bool is_in_foreign_block(const struct aftl_placement *placement)
 {
 	return placement->piggybacked || placement->block->handle;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun,
-		 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int wild_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		      const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct wild *wild = to_wild(policy);
 	int ret;
 
 	if (wildness & WILD_SQUAT && draw_wild(wild, 3) == 0) {
-		ret = place_among_strangers(wild, lun, need, placement);
-		wrong_places += !ret && is_among_strangers(placement);
+		ret = place_in_foreign_block(wild, lun, need, placement);
+		wrong_places += !ret && is_in_foreign_block(placement);
 		return ret;
 	}
 	if (wildness & WILD_PLACE && draw_wild(wild, 4) == 0) {
-		propose_nonsense(wild, lun, placement);
+		propose_illegal_place(wild, lun, placement);
 		return 0;
 	}
 	/* Not before there is garbage to collect: a device without any becomes read-only. */
@@ -229,12 +229,12 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun,
 		placement->pages = 1;
 	/* The block is closed after its last step, which must not be refused. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
-		carry_something(wild, placement);
+		piggyback_random_pages(wild, placement);
 	return ret;
 }
 
 /* Close a block, its own or any other. */
-static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
+static void wild_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
 		to_wild(policy)->open[aftl_lun_index(lun)], lun->fallback, lun->slc_open,
@@ -245,13 +245,13 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 	if (!(wildness & WILD_CLOSE) || !block)
 		return;
 	closings += block->state == AFTL_BLOCK_OPEN;
-	closed(policy, block);
+	wild_block_closed(policy, block);
 	aftl_policy_close_block(policy, block);
 }
 
 /* Refuse pages, answer invalid streams and classes. */
-static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
-		 u32 *stream)
+static bool wild_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			  u32 *class, u32 *stream)
 {
 	struct wild *wild = to_wild(policy);
 
@@ -280,7 +280,7 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	chore->block = any_block(wild);
 }
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 wild_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u32 answer = wildness & WILD_ANSWERS ? draw_wild(to_wild(policy), 100) : 0;
 
@@ -288,14 +288,14 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 	return answer;
 }
 
-static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_block *block)
+static u32 wild_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_block *block)
 {
 	return wildness & WILD_ANSWERS ? U32_MAX : draw_wild(to_wild(policy), 100);
 }
 
-static struct aftl_block *victim(struct aftl_policy *policy,
-				 const struct aftl_victim_candidates *closed)
+static struct aftl_block *wild_select_victim(struct aftl_policy *policy,
+					     const struct aftl_victim_candidates *closed)
 {
 	return wildness & WILD_VICTIM && draw_wild(to_wild(policy), 2) ?
 	       any_block(to_wild(policy)) : NULL;
@@ -311,14 +311,14 @@ static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *bindin
 	return aftl_lun_request_at(binding, binding->turn);
 }
 
-static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+static bool wild_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	return !(wildness & WILD_ANSWERS);
 }
 
-static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement,
-		       const struct aftl_program_result *outcome)
+static bool wild_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_placement *placement,
+			    const struct aftl_program_result *outcome)
 {
 	return wildness & WILD_ANSWERS && draw_wild(to_wild(policy), 20) == 0;
 }
@@ -332,23 +332,23 @@ static const struct aftl_policy_type wild_type = {
 	.reserve = 3,
 	.copy_passes = 2,
 	.size = sizeof(struct wild),
-	.create = create,
-	.closed = closed,
-	.stream = stream,
-	.place = place,
-	.out_of_blocks = no_room,
-	.programmed = programmed,
+	.create = create_wild_policy,
+	.closed = wild_block_closed,
+	.stream = wild_stream,
+	.place = wild_place,
+	.out_of_blocks = wild_out_of_blocks,
+	.programmed = wild_programmed,
 	.lun = lun,
-	.select_victim = victim,
-	.victim_rank = victim_rank,
-	.relocate = copy,
-	.accept_free = accept_free,
+	.select_victim = wild_select_victim,
+	.victim_rank = wild_victim_rank,
+	.relocate = wild_relocate,
+	.accept_free = wild_accept_free,
 	.idle_task = chore,
 };
 
 #define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"
 
-static void open_wild(u32 kind, const char *params)
+static void open_wild_device(u32 kind, const char *params)
 {
 	test_device_init(&device, "demo");
 	wildness = kind;
@@ -356,18 +356,18 @@ static void open_wild(u32 kind, const char *params)
 	test_device_open_type(&device, &wild_type, params);
 }
 
-static void survive_policy(u32 kind, const char *params, u32 requests)
+static void check_wild_policy(u32 kind, const char *params, u32 requests)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
-	open_wild(kind, params);
+	open_wild_device(kind, params);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, kind);
 	stream.gap_ns = kind & WILD_CHORE ? 5000000 : 300000;
 	for (i = 0; i < requests && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (i % 64 == 0)
 			shadow_compare(&store);
 	}
@@ -381,13 +381,13 @@ static const char one_shot[] = SHAPE " bits=3 one_shot=on";
 static const char cached[] = SHAPE " bits=3 one_shot=on slc_static=5 slc_dynamic=20";
 static const char buffered[] = SHAPE " buffer=64KiB";
 
-static void check_kind(u32 kind)
+static void check_wild_kind(u32 kind)
 {
 	static const char *const shapes[] = { plain, one_shot, buffered, cached };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
-		survive_policy(kind, shapes[i], 6000);
+		check_wild_policy(kind, shapes[i], 6000);
 		/* A policy that mixes streams is detected once and not asked again. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
 			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
@@ -398,25 +398,25 @@ static void check_kind(u32 kind)
 
 TAP_TEST(a_correct_policy_has_no_refused_proposals)
 {
-	check_kind(0);
+	check_wild_kind(0);
 }
 
 TAP_TEST(illegal_placements_are_refused_and_counted)
 {
-	check_kind(WILD_PLACE);
+	check_wild_kind(WILD_PLACE);
 }
 
 TAP_TEST(illegal_relocation_answers_lose_no_data)
 {
-	check_kind(WILD_COPY);
-	check_kind(WILD_MIX);
-	check_kind(WILD_LEAVE);
+	check_wild_kind(WILD_COPY);
+	check_wild_kind(WILD_MIX);
+	check_wild_kind(WILD_LEAVE);
 }
 
 /* Relocation into the block and other modes must be refused, everything else accepted. */
 TAP_TEST(sparse_blocks_take_host_writes_only)
 {
-	survive_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
+	check_wild_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 300, U64_MAX);
 	CHECK_RANGE(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 300, U64_MAX);
@@ -425,15 +425,15 @@ TAP_TEST(sparse_blocks_take_host_writes_only)
 
 TAP_TEST(invalid_idle_time_tasks_are_ignored)
 {
-	check_kind(WILD_CHORE);
+	check_wild_kind(WILD_CHORE);
 }
 
 TAP_TEST(invalid_answers_are_replaced)
 {
-	check_kind(WILD_ANSWERS);
+	check_wild_kind(WILD_ANSWERS);
 }
 
-static u32 open_all(struct aftl_lun *lun, u32 cause)
+static u32 open_all_free_blocks(struct aftl_lun *lun, u32 cause)
 {
 	struct aftl_program_request need = { .cause = cause };
 
@@ -445,9 +445,9 @@ static u32 open_all(struct aftl_lun *lun, u32 cause)
 
 TAP_TEST(only_relocation_may_use_the_reserve)
 {
-	open_wild(0, plain);
-	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_HOST), wild_type.reserve);
-	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_GC), 0);
+	open_wild_device(0, plain);
+	CHECK_EQ(open_all_free_blocks(&device.ftl->luns[0], AFTL_CAUSE_HOST), wild_type.reserve);
+	CHECK_EQ(open_all_free_blocks(&device.ftl->luns[0], AFTL_CAUSE_GC), 0);
 	test_device_close(&device);
 }
 
@@ -457,9 +457,9 @@ TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 	struct aftl_program_request need = { .cause = AFTL_CAUSE_GC };
 	struct aftl_lun *lun;
 
-	open_wild(0, plain);
+	open_wild_device(0, plain);
 	lun = &device.ftl->luns[0];
-	CHECK_EQ(open_all(lun, AFTL_CAUSE_HOST), wild_type.reserve);
+	CHECK_EQ(open_all_free_blocks(lun, AFTL_CAUSE_HOST), wild_type.reserve);
 	CHECK(!aftl_policy_open_block(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0));
 	CHECK_EQ(lun->free_blocks, wild_type.reserve);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 1);
@@ -469,14 +469,14 @@ TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 /* Programming one page of a one-shot word line is refused, or harmless. */
 TAP_TEST(too_short_programs_lose_no_data)
 {
-	survive_policy(WILD_SHORT, one_shot, 6000);
+	check_wild_policy(WILD_SHORT, one_shot, 6000);
 	test_device_close(&device);
 }
 
 /* The test does not decide which of them are legal. */
 TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 {
-	survive_policy(WILD_CARRY, one_shot, 6000);
+	check_wild_policy(WILD_CARRY, one_shot, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 500, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 20, U64_MAX);
 	test_device_close(&device);
@@ -485,9 +485,10 @@ TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 /* A policy must not use the core's blocks for translation pages, handles or zones. */
 TAP_TEST(a_policy_cannot_use_blocks_of_the_core)
 {
-	survive_policy(WILD_SQUAT,
-		       SHAPE " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB",
-		       6000);
+	check_wild_policy(WILD_SQUAT,
+			  SHAPE
+			  " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB",
+			  6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 500, U64_MAX);
 	test_device_close(&device);
@@ -500,7 +501,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		closings = 0;
-		survive_policy(WILD_CLOSE | WILD_PLACE, shapes[i], 6000);
+		check_wild_policy(WILD_CLOSE | WILD_PLACE, shapes[i], 6000);
 		CHECK_RANGE(closings, 5, U32_MAX);
 		test_device_close(&device);
 	}
@@ -509,7 +510,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 /* Open, free and full blocks, and blocks of other LUNs. */
 TAP_TEST(invalid_victims_are_refused)
 {
-	survive_policy(WILD_VICTIM, plain, 6000);
+	check_wild_policy(WILD_VICTIM, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 100, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 50, U64_MAX);
 	test_device_close(&device);
@@ -517,16 +518,16 @@ TAP_TEST(invalid_victims_are_refused)
 
 TAP_TEST(invalid_luns_are_refused)
 {
-	survive_policy(WILD_LUN, plain, 6000);
+	check_wild_policy(WILD_LUN, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 1000, U64_MAX);
 	test_device_close(&device);
 }
 
 TAP_TEST(all_illegal_decisions_together_lose_no_data)
 {
-	survive_policy(WILD_ALL, plain, 6000);
+	check_wild_policy(WILD_ALL, plain, 6000);
 	test_device_close(&device);
-	survive_policy(WILD_ALL, buffered, 6000);
+	check_wild_policy(WILD_ALL, buffered, 6000);
 	test_device_close(&device);
 }
 
@@ -540,21 +541,21 @@ static const struct aftl_policy_type part_type = {
 	},
 };
 
-static bool create_whole(struct aftl_policy *policy)
+static bool create_complete_policy(struct aftl_policy *policy)
 {
 	return aftl_policy_part(policy, &part_type);
 }
 
-static bool refuse_always(const struct aftl_policy *policy)
+static bool refuse_to_create(const struct aftl_policy *policy)
 {
 	return false;
 }
 
-static struct aftl_policy_type stateful_type(void)
+static struct aftl_policy_type make_stateful_policy_type(void)
 {
 	struct aftl_policy_type type = wild_type;
 
-	type.create = create_whole;
+	type.create = create_complete_policy;
 	type.arrays[0] = (struct aftl_policy_array){ .count = 3, .width = 2, .each = AFTL_PER_LPN };
 	type.arrays[1] = (struct aftl_policy_array){ .count = 5,
 						     .width = 4,
@@ -562,7 +563,7 @@ static struct aftl_policy_type stateful_type(void)
 	return type;
 }
 
-static int create_with(const struct aftl_policy_type *type)
+static int create_device_with_type(const struct aftl_policy_type *type)
 {
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, plain);
@@ -571,7 +572,7 @@ static int create_with(const struct aftl_policy_type *type)
 }
 
 /* Expected size of an array. */
-static u64 bytes_of(const struct aftl_policy_array *array)
+static u64 expected_array_bytes(const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
 	const u64 shares[] = { geo->luns, geo->luns * geo->layers, geo->blocks,
@@ -580,7 +581,7 @@ static u64 bytes_of(const struct aftl_policy_array *array)
 	return shares[array->each] * array->count * array->width;
 }
 
-static void fill_state(u64 seed)
+static void fill_policy_state(u64 seed)
 {
 	struct aftl_random random = { seed };
 	const struct aftl_policy *policy;
@@ -589,11 +590,11 @@ static void fill_state(u64 seed)
 
 	for (policy = device.ftl->policy; policy; policy = policy->next)
 		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
-			for (at = 0; at < bytes_of(&policy->type->arrays[i]); at++)
+			for (at = 0; at < expected_array_bytes(&policy->type->arrays[i]); at++)
 				((u8 *)policy->arrays[i])[at] = (u8)aftl_random_next(&random);
 }
 
-static void check_state(u64 seed)
+static void check_policy_state(u64 seed)
 {
 	struct aftl_random random = { seed };
 	const struct aftl_policy *policy;
@@ -603,7 +604,7 @@ static void check_state(u64 seed)
 
 	for (policy = device.ftl->policy; policy; policy = policy->next)
 		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
-			for (at = 0; at < bytes_of(&policy->type->arrays[i]); at++)
+			for (at = 0; at < expected_array_bytes(&policy->type->arrays[i]); at++)
 				wrong += ((u8 *)policy->arrays[i])[at] !=
 					 (u8)aftl_random_next(&random);
 	CHECK_EQ(wrong, 0);
@@ -612,27 +613,27 @@ static void check_state(u64 seed)
 /* All arrays of a policy and of its part are saved and restored. */
 TAP_TEST(policy_state_is_saved_and_restored)
 {
-	struct aftl_policy_type type = stateful_type();
+	struct aftl_policy_type type = make_stateful_policy_type();
 	struct aftl_policy *policy;
 	u64 count = 0;
 	u64 *words;
 	u64 i;
 
-	if (create_with(&type))
+	if (create_device_with_type(&type))
 		tap_bail_out("%s", device.error.text);
 	policy = device.ftl->policy;
 	words = calloc(1 << 20, sizeof(*words));
-	fill_state(5);
+	fill_policy_state(5);
 	while (count < 1 << 20 && aftl_policy_instance_save(policy, count, &words[count]))
 		count++;
-	CHECK_EQ(count, DIV_ROUND_UP(bytes_of(&type.arrays[0]), 8) +
-		 DIV_ROUND_UP(bytes_of(&type.arrays[1]), 8) +
-		 DIV_ROUND_UP(bytes_of(&part_type.arrays[0]), 8) +
-		 bytes_of(&part_type.arrays[1]) / 8);
-	fill_state(6);
+	CHECK_EQ(count, DIV_ROUND_UP(expected_array_bytes(&type.arrays[0]), 8) +
+		 DIV_ROUND_UP(expected_array_bytes(&type.arrays[1]), 8) +
+		 DIV_ROUND_UP(expected_array_bytes(&part_type.arrays[0]), 8) +
+		 expected_array_bytes(&part_type.arrays[1]) / 8);
+	fill_policy_state(6);
 	for (i = 0; i < count + 3; i++)
 		aftl_policy_instance_restore(policy, i, i < count ? words[i] : U64_MAX);
-	check_state(5);
+	check_policy_state(5);
 	free(words);
 	test_device_close(&device);
 }
@@ -644,16 +645,16 @@ TAP_TEST(unwanted_arrays_are_not_allocated)
 	u64 memory;
 	u64 word;
 
-	CHECK_EQ(create_with(&type), 0);
+	CHECK_EQ(create_device_with_type(&type), 0);
 	memory = aftl_memory_bytes(device.ftl);
 	test_device_close(&device);
 	type.arrays[0] = (struct aftl_policy_array){ .count = 9, .width = 8, .each = AFTL_PER_LPN };
-	CHECK_EQ(create_with(&type), 0);
-	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + bytes_of(&type.arrays[0]),
-		    memory + bytes_of(&type.arrays[0]) + 64);
+	CHECK_EQ(create_device_with_type(&type), 0);
+	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + expected_array_bytes(&type.arrays[0]),
+		    memory + expected_array_bytes(&type.arrays[0]) + 64);
 	test_device_close(&device);
-	type.arrays[0].wanted = refuse_always;
-	CHECK_EQ(create_with(&type), 0);
+	type.arrays[0].wanted = refuse_to_create;
+	CHECK_EQ(create_device_with_type(&type), 0);
 	CHECK(!device.ftl->policy->arrays[0] &&
 	      !aftl_policy_instance_save(device.ftl->policy, 0, &word));
 	CHECK_EQ(aftl_memory_bytes(device.ftl), memory);
@@ -675,7 +676,7 @@ TAP_TEST(invalid_arrays_are_refused)
 
 	for (i = 0; i < ARRAY_SIZE(arrays); i++) {
 		type.arrays[1] = arrays[i];
-		CHECK_EQ(create_with(&type), -EINVAL);
+		CHECK_EQ(create_device_with_type(&type), -EINVAL);
 		CHECK_CONTAINS(device.error.text, "policy wild has an array of numbers of");
 	}
 }

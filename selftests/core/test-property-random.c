@@ -18,7 +18,7 @@
 static u32 refused;
 static u32 survived;
 
-static void check_sentence(const struct test_device *device)
+static void check_error_message(const struct test_device *device)
 {
 	size_t length = strlen(device->error.text);
 
@@ -27,7 +27,7 @@ static void check_sentence(const struct test_device *device)
 	CHECK_EQ(device->ret, -EINVAL);
 }
 
-static void drive_model(struct test_device *device, struct aftl_random *random)
+static void drive_device_model(struct test_device *device, struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -42,32 +42,32 @@ static void drive_model(struct test_device *device, struct aftl_random *random)
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
 	shadow_open(&store, device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_step(&stream, device);
+		test_stream_submit_one(&stream, device);
 		shadow_compare(&store);
 	}
 }
 
-static void run_seed(u64 seed)
+static void run_property_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
-	const char *policy = test_any_policy(false, &random);
+	const char *policy = test_draw_policy(false, &random);
 	struct test_device device;
 
 	test_device_init(&device, "demo");
-	test_random_geometry(&device, &random);
-	test_random_options(&device, &random);
+	test_randomize_geometry(&device, &random);
+	test_randomize_options(&device, &random);
 	if (seed % 4 == 0) {
 		device.config.placement_handles = 1 + seed / 4 % 6;
 		device.config.placement_isolation = seed / 8 % 2;
 	}
 	if (test_device_create(&device, policy)) {
 		refused++;
-		check_sentence(&device);
+		check_error_message(&device);
 	} else {
 		survived++;
-		drive_model(&device, &random);
+		drive_device_model(&device, &random);
 	}
-	test_random_finish(&device, policy, seed);
+	test_random_note_and_finish(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_equal_the_model_after_every_request)
@@ -75,9 +75,9 @@ TAP_TEST(random_devices_equal_the_model_after_every_request)
 	u64 seed;
 
 	for (seed = FIRST_SEED; seed < FIRST_SEED + SEEDS && !tap_failures(); seed++)
-		run_seed(seed);
+		run_property_seed(seed);
 	tap_note("%u devices lived, %u were refused", survived, refused);
 	CHECK_MSG(tap_failures() || survived > SEEDS / 4, "only %u devices lived", survived);
 }
 
-TAP_SEED(run_seed)
+TAP_SEED(run_property_seed)

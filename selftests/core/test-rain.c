@@ -55,22 +55,22 @@ static u32 group_luns(void)
 	return aftl_geometry(device.ftl)->superblock_luns;
 }
 
-static bool is_dead(u32 lun)
+static bool is_lun_dead(u32 lun)
 {
 	return !test_lun_info(&device, lun).good_blocks;
 }
 
-static u32 live_in(u32 group)
+static u32 live_luns_in(u32 group)
 {
 	u32 live = 0;
 	u32 i;
 
 	for (i = 0; i < group_luns(); i++)
-		live += !is_dead(group * group_luns() + i);
+		live += !is_lun_dead(group * group_luns() + i);
 	return live;
 }
 
-static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void record_block_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	u32 block = from_ppn(first) / slots;
 	u32 each = aftl_geometry(device.ftl)->blocks_per_lun;
@@ -83,7 +83,7 @@ static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 		const struct aftl_block *other = block_at(group * group_luns() + i, block % each);
 
 		bool orphaned = other->state == AFTL_BLOCK_BAD &&
-				(!device.config.rain || live_in(group) + 1 < group_luns());
+				(!device.config.rain || live_luns_in(group) + 1 < group_luns());
 
 		CHECK_MSG(!other->valid || orphaned,
 			  "block %u is erased while there is valid data beside it", block);
@@ -94,13 +94,13 @@ static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
 	shadow_open(&store, &device, false);
-	eraser = (struct eraser){ .listener = { .erase = note_erase } };
+	eraser = (struct eraser){ .listener = { .erase = record_block_erase } };
 	test_device_listen(&device, &eraser.listener);
 	test_stream_init(&stream, 5);
 }
 
 /* All blocks of a superblock are erased, or none. */
-static void check_erases(void)
+static void check_superblock_erases(void)
 {
 	u32 group;
 	u32 number;
@@ -111,7 +111,7 @@ static void check_erases(void)
 
 			if (!*erased)
 				continue;
-			CHECK_MSG(!live_in(group) || *erased % live_in(group) == 0 ||
+			CHECK_MSG(!live_luns_in(group) || *erased % live_luns_in(group) == 0 ||
 				  test_counters(&device)->retired_blocks,
 				  "of superblock %u %u blocks are erased", number, *erased);
 			eraser.superblocks++;
@@ -120,15 +120,15 @@ static void check_erases(void)
 	}
 }
 
-static void send_to_rain(u32 requests)
+static void send_requests_to_rain(u32 requests)
 {
 	while (requests-- && !tap_failures()) {
-		test_stream_step(&stream, &device);
-		check_erases();
+		test_stream_submit_one(&stream, &device);
+		check_superblock_erases();
 	}
 }
 
-static bool goes_on(const struct aftl_block *block)
+static bool block_may_be_programmed(const struct aftl_block *block)
 {
 	return block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_OPEN;
 }
@@ -137,7 +137,7 @@ static bool goes_on(const struct aftl_block *block)
  * Parity of a stripe must be on flash as soon as no page will be added to it. In blocks that are
  * not filled sequentially it may be programmed later.
  */
-static void check_stripe(u32 first, u32 number, u32 page)
+static void check_stripe_parity(u32 first, u32 number, u32 page)
 {
 	bool in_order = true;
 	bool programmed = false;
@@ -157,8 +157,8 @@ static void check_stripe(u32 first, u32 number, u32 page)
 			continue;
 		}
 		programmed |= here;
-		open |= goes_on(block);
-		waits |= !here && goes_on(block);
+		open |= block_may_be_programmed(block);
+		waits |= !here && block_may_be_programmed(block);
 		in_order &= block->order == AFTL_ORDER_SEQUENTIAL;
 	}
 	CHECK_MSG(!waits || !has_page, "parity of page %u of superblock %u comes too early", page,
@@ -168,7 +168,7 @@ static void check_stripe(u32 first, u32 number, u32 page)
 		  number);
 }
 
-static void check_parity(void)
+static void check_all_parity(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	u32 number;
@@ -178,14 +178,14 @@ static void check_parity(void)
 	for (first = 0; first < geo->luns; first += group_luns())
 		for (number = 0; number < geo->blocks_per_lun; number++)
 			for (page = 0; page < geo->pages && !tap_failures(); page++)
-				check_stripe(first, number, page);
+				check_stripe_parity(first, number, page);
 }
 
 /*
  * Can @ppn be read from its die or from the rest of its stripe? A stripe that was erased since
- * looks complete although the unit is lost; see check_nothing_more_is_lost().
+ * looks complete although the unit is lost; see check_no_further_loss().
  */
-static bool can_be_had(aftl_ppn_t ppn)
+static bool ppn_is_recoverable(aftl_ppn_t ppn)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	u32 block = from_ppn(ppn) / geo->block_ppns;
@@ -195,15 +195,15 @@ static bool can_be_had(aftl_ppn_t ppn)
 	bool has_parity = false;
 	u32 i;
 
-	if (!is_dead(lun))
+	if (!is_lun_dead(lun))
 		return true;
 	if (aftl_ppn_is_marked_lost(aftl_media(device.ftl), ppn))
 		return false;
 	for (i = first; i < first + group_luns(); i++) {
 		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
 
-		has_parity |= other->parity && !is_dead(i);
-		if (i != lun && is_dead(i) && !other->parity &&
+		has_parity |= other->parity && !is_lun_dead(i);
+		if (i != lun && is_lun_dead(i) && !other->parity &&
 		    aftl_page_is_programmed(aftl_media(device.ftl), other, page))
 			return false;
 	}
@@ -211,7 +211,7 @@ static bool can_be_had(aftl_ppn_t ppn)
 }
 
 /* Reads of exactly the unreadable units must fail. Return: number of these. */
-static u32 check_reads(void)
+static u32 check_unit_reads(void)
 {
 	u32 lost = 0;
 	u32 unit;
@@ -222,7 +222,7 @@ static u32 check_reads(void)
 		struct aftl_errors errors;
 		u32 class;
 		aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
-		bool gone = ppn != AFTL_NO_PPN && !can_be_had(ppn);
+		bool gone = ppn != AFTL_NO_PPN && !ppn_is_recoverable(ppn);
 
 		if (ppn != AFTL_NO_PPN && aftl_lpn_errors(device.ftl, to_lpn(unit), &errors))
 			CHECK_EQ(errors.lost, gone);
@@ -239,7 +239,7 @@ static u32 valid_in(u32 lun)
 }
 
 /* Do the other LUNs of the group lack room for the data of the dead die? */
-static bool is_full(u32 lun)
+static bool is_group_full(u32 lun)
 {
 	const struct aftl_lun *other = &device.ftl->luns[lun - lun % group_luns()];
 	const struct aftl_lun *end = other + group_luns();
@@ -251,7 +251,7 @@ static bool is_full(u32 lun)
 }
 
 /* The remaining capacity may be too small, so that writes fail. */
-static void kill_die(u32 lun)
+static void fail_die_of_lun(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
 	test_audit(&device);
@@ -276,44 +276,44 @@ TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 	CHECK_MSG(devices >= 80, "only %u devices", devices);
 }
 
-static void superblocks_are_erased_together(const char *policy, const char *params)
+static void check_superblock_erase(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
-	send_to_rain(4000);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(4000);
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
-	check_erases();
+	check_superblock_erases();
 	CHECK_MSG(eraser.superblocks > 4, "only %u superblocks", eraser.superblocks);
 	if (device.config.rain)
-		check_parity();
+		check_all_parity();
 	CHECK(!device.config.rain == !test_counters(&device)->programmed_parity_units);
-	CHECK_EQ(check_reads(), 0);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
-static void a_die_dies(const char *policy, const char *params)
+static void check_die_failure(const char *policy, const char *params)
 {
 	u32 held;
 
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
-	send_to_rain(700);
-	kill_die(2);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(700);
+	fail_die_of_lun(2);
 	held = valid_in(2);
 	CHECK(held > 20);
-	send_to_rain(200);
-	CHECK_EQ(check_reads(), 0);
+	send_requests_to_rain(200);
+	CHECK_EQ(check_unit_reads(), 0);
 	CHECK(test_counters(&device)->stripe_reads > 0);
 	wait_for_rebuild(2);
-	CHECK_MSG(!valid_in(2) || is_full(2), "%u units are not rebuilt", valid_in(2));
+	CHECK_MSG(!valid_in(2) || is_group_full(2), "%u units are not rebuilt", valid_in(2));
 	CHECK_RANGE(test_counters(&device)->programmed_rebuild_units, 1, held);
 	CHECK(!aftl_is_read_only(device.ftl));
 	aftl_reset_stats(device.ftl);
 	held = valid_in(2);
-	CHECK_EQ(check_reads(), 0);
+	CHECK_EQ(check_unit_reads(), 0);
 	CHECK_EQ(test_counters(&device)->read_recovered_units, held);
-	send_to_rain(3000);
-	CHECK_EQ(check_reads(), 0);
+	send_requests_to_rain(3000);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
 /*
@@ -329,14 +329,14 @@ static void each_die_gets_blocks_back(const char *policy)
 	for (seed = 1; seed <= 20 && !tap_failures(); seed++) {
 		open_device(policy, buffered);
 		test_stream_init(&stream, seed);
-		test_stream_fill(&stream, &device);
-		send_to_rain(700);
-		kill_die(2);
-		send_to_rain(200);
-		CHECK_EQ(check_reads(), 0);
+		test_stream_write_all(&stream, &device);
+		send_requests_to_rain(700);
+		fail_die_of_lun(2);
+		send_requests_to_rain(200);
+		CHECK_EQ(check_unit_reads(), 0);
 		wait_for_rebuild(2);
-		send_to_rain(3000);
-		CHECK_EQ(check_reads(), 0);
+		send_requests_to_rain(3000);
+		CHECK_EQ(check_unit_reads(), 0);
 		CHECK(!aftl_is_read_only(device.ftl));
 	}
 	tap_end();
@@ -354,20 +354,20 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 		open_device("approxftl",
 			    "channels=2 chips=2 blocks=48 word_lines=2 op=72 superblock=4 rain=on");
 		test_stream_init(&stream, seed);
-		test_stream_fill(&stream, &device);
-		send_to_rain(600);
-		kill_die(1);
-		send_to_rain(seed * 20);
+		test_stream_write_all(&stream, &device);
+		send_requests_to_rain(600);
+		fail_die_of_lun(1);
+		send_requests_to_rain(seed * 20);
 		wait_for_rebuild(1);
 		CHECK_MSG(!valid_in(1), "seed %u: %u units are not rebuilt", seed, valid_in(1));
-		CHECK_EQ(check_reads(), 0);
+		CHECK_EQ(check_unit_reads(), 0);
 	}
 }
 
 static bool is_lost[65536];
 
 /* Units that were readable right after the failures must stay readable. */
-static void check_nothing_more_is_lost(bool first)
+static void check_no_further_loss(bool first)
 {
 	u32 unit;
 
@@ -384,45 +384,45 @@ static void check_nothing_more_is_lost(bool first)
 static void a_second_one_dies(const char *policy, const char *params)
 {
 	open_device(policy, params);
-	test_stream_fill(&stream, &device);
-	send_to_rain(300);
-	kill_die(1);
-	kill_die(3);
-	CHECK_MSG(check_reads() > 20, "nothing is lost");
-	check_nothing_more_is_lost(true);
-	send_to_rain(500);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(300);
+	fail_die_of_lun(1);
+	fail_die_of_lun(3);
+	CHECK_MSG(check_unit_reads() > 20, "nothing is lost");
+	check_no_further_loss(true);
+	send_requests_to_rain(500);
 	wait_for_rebuild(1);
 	wait_for_rebuild(3);
-	check_reads();
-	check_nothing_more_is_lost(false);
+	check_unit_reads();
+	check_no_further_loss(false);
 	CHECK_EQ(test_counters(&device)->moved_lost_units, 0);
 }
 
 TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 {
 	open_device("baseline", parity);
-	test_stream_fill(&stream, &device);
-	send_to_rain(300);
-	kill_die(1);
-	kill_die(6);
-	CHECK_EQ(check_reads(), 0);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(300);
+	fail_die_of_lun(1);
+	fail_die_of_lun(6);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
 /* After a complete rebuild the second failure loses no data either. */
 TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 {
 	open_device("baseline", parity);
-	test_stream_fill(&stream, &device);
-	send_to_rain(300);
-	kill_die(1);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(300);
+	fail_die_of_lun(1);
 	test_drain(&device);
 	wait_for_rebuild(1);
 	CHECK_EQ(valid_in(1), 0);
-	kill_die(6);
-	CHECK_EQ(check_reads(), 0);
+	fail_die_of_lun(6);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
-static void dies_at_any_moment(const char *params, const char *policy)
+static void check_die_failure_any_moment(const char *params, const char *policy)
 {
 	struct aftl_random random = { 23 };
 	u32 i;
@@ -433,29 +433,29 @@ static void dies_at_any_moment(const char *params, const char *policy)
 		open_device(policy, params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
-		test_stream_fill(&stream, &device);
-		send_to_rain(20 + aftl_random_below(&random, 400));
+		test_stream_write_all(&stream, &device);
+		send_requests_to_rain(20 + aftl_random_below(&random, 400));
 		aftl_advance(device.ftl, aftl_now(device.ftl) +
 			     aftl_random_below(&random, 1000000));
-		kill_die(die);
-		send_to_rain(aftl_random_below(&random, 200));
+		fail_die_of_lun(die);
+		send_requests_to_rain(aftl_random_below(&random, 200));
 		if (i % 2)
-			kill_die((die + 1 + i % 7) % LUNS);
-		send_to_rain(100);
+			fail_die_of_lun((die + 1 + i % 7) % LUNS);
+		send_requests_to_rain(100);
 		if (i % 2 == 0)
-			CHECK_EQ(check_reads(), 0);
+			CHECK_EQ(check_unit_reads(), 0);
 		else
-			check_reads();
+			check_unit_reads();
 	}
 }
 
 TAP_TEST(die_failures_at_any_time_lose_no_recoverable_data)
 {
-	dies_at_any_moment(parity, "baseline");
-	dies_at_any_moment(buffered, "approxftl");
-	dies_at_any_moment(suspending, "separated");
-	dies_at_any_moment(whole, "approxftl");
-	dies_at_any_moment(mirrored, "baseline");
+	check_die_failure_any_moment(parity, "baseline");
+	check_die_failure_any_moment(buffered, "approxftl");
+	check_die_failure_any_moment(suspending, "separated");
+	check_die_failure_any_moment(whole, "approxftl");
+	check_die_failure_any_moment(mirrored, "baseline");
 }
 
 static u32 lun_of_ppn(aftl_ppn_t ppn)
@@ -463,7 +463,7 @@ static u32 lun_of_ppn(aftl_ppn_t ppn)
 	return from_ppn(ppn) / aftl_geometry(device.ftl)->block_ppns / 48;
 }
 
-static bool same_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
+static bool is_same_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
 {
 	u32 lun_ppns = aftl_geometry(device.ftl)->block_ppns * 48;
 
@@ -473,16 +473,16 @@ static bool same_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
 }
 
 /* Return a unit below @end in the stripe of @ppn, or else @end. */
-static u32 unit_in_stripe(aftl_ppn_t ppn, u32 end)
+static u32 find_unit_in_stripe(aftl_ppn_t ppn, u32 end)
 {
 	u32 unit = 0;
 
-	while (unit < end && !same_stripe(test_lookup(&device, unit), ppn))
+	while (unit < end && !is_same_stripe(test_lookup(&device, unit), ppn))
 		unit++;
 	return unit;
 }
 
-static u32 unit_of_lun(u32 lun)
+static u32 find_unit_in_lun(u32 lun)
 {
 	u32 unit = 0;
 
@@ -493,7 +493,7 @@ static u32 unit_of_lun(u32 lun)
 
 /*
  * A read suspends a program while a reconstruction needs the page that is being programmed. Its
- * data are in the controller; test_watch_array() checks that the page is not sensed.
+ * data are in the controller; test_record_array_event() checks that the page is not sensed.
  */
 TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 {
@@ -508,21 +508,21 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 			    aftl_now(device.ftl));
 		test_wait(&device, device.config.program / 4);
 		ppn = test_lookup(&device, written);
-		lost = unit_in_stripe(ppn, written);
+		lost = find_unit_in_stripe(ppn, written);
 		if (lost < written)
 			break;
 		test_drain(&device);
 	}
-	kill_die(lun_of_ppn(test_lookup(&device, lost)));
-	test_submit(&device, AFTL_OP_READ, unit_of_lun(lun_of_ppn(ppn)), 1, AFTL_PRECISE, 0,
+	fail_die_of_lun(lun_of_ppn(test_lookup(&device, lost)));
+	test_submit(&device, AFTL_OP_READ, find_unit_in_lun(lun_of_ppn(ppn)), 1, AFTL_PRECISE, 0,
 		    aftl_now(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, lost, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	CHECK(test_counters(&device)->read_recovered_units > 0);
-	CHECK_EQ(check_reads(), 0);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
-static u64 stripe_reads_of(u32 unit)
+static u64 count_stripe_reads(u32 unit)
 {
 	u64 before = test_counters(&device)->stripe_reads;
 
@@ -540,12 +540,12 @@ TAP_TEST(the_read_cache_holds_no_reconstructed_data)
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	while (lun_of_ppn(test_lookup(&device, unit)) == lun_of_ppn(test_lookup(&device, 0)))
 		unit++;
-	kill_die(lun_of_ppn(test_lookup(&device, 0)));
-	CHECK(stripe_reads_of(0) > 0);
-	CHECK(stripe_reads_of(0) > 0);
-	CHECK_EQ(stripe_reads_of(unit), 0);
+	fail_die_of_lun(lun_of_ppn(test_lookup(&device, 0)));
+	CHECK(count_stripe_reads(0) > 0);
+	CHECK(count_stripe_reads(0) > 0);
+	CHECK_EQ(count_stripe_reads(unit), 0);
 	hits = test_counters(&device)->read_cache_units;
-	CHECK_EQ(stripe_reads_of(unit), 0);
+	CHECK_EQ(count_stripe_reads(unit), 0);
 	CHECK_EQ(test_counters(&device)->read_cache_units, hits + 1);
 }
 
@@ -554,11 +554,11 @@ TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 {
 	open_device("baseline", dense);
 	store.full_disk = true;
-	test_stream_fill(&stream, &device);
-	send_to_rain(1000);
-	kill_die(5);
-	send_to_rain(1000);
-	CHECK_EQ(check_reads(), 0);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(1000);
+	fail_die_of_lun(5);
+	send_requests_to_rain(1000);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
 /* Pages beyond ECC are recovered from the rest of their stripe if that is readable. */
@@ -568,8 +568,8 @@ TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 
 	open_device("baseline", worn);
 	stream.read = 50;
-	test_stream_fill(&stream, &device);
-	send_to_rain(6000);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(6000);
 	test_drain(&device);
 	lost = test_counters(&device)->read_lost_units;
 	CHECK_MSG(test_counters(&device)->read_recovered_units > 100, "%llu recovered",
@@ -579,7 +579,7 @@ TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 	CHECK(test_counters(&device)->moved_recovered_units > 0);
 }
 
-static u64 recovered_by_reading(u32 units)
+static u64 count_recovered_by_reading(u32 units)
 {
 	u64 before = test_counters(&device)->read_recovered_units;
 	u32 unit;
@@ -590,26 +590,26 @@ static u64 recovered_by_reading(u32 units)
 }
 
 /* Return the pages of 200 that parity recovers, each time they are read. */
-static u64 recovered_with_cache(const char *cache)
+static u64 count_recovered_with_cache(const char *cache)
 {
 	u64 recovered;
 
 	open_device("baseline", test_params(ROOMY " rain=on rber=4.2e-3 ecc_levels=0 %s", cache));
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	test_drain(&device);
-	recovered = recovered_by_reading(200);
-	CHECK_EQ(recovered_by_reading(200), recovered);
+	recovered = count_recovered_by_reading(200);
+	CHECK_EQ(count_recovered_by_reading(200), recovered);
 	CHECK(test_counters(&device)->read_cache_units > 0);
 	return recovered;
 }
 
 TAP_TEST(the_read_cache_holds_no_page_that_ecc_could_not_correct)
 {
-	u64 recovered = recovered_with_cache("read_cache=1MiB");
+	u64 recovered = count_recovered_with_cache("read_cache=1MiB");
 
 	CHECK(recovered > 0);
 	/* Read-ahead reconstructs none. */
-	CHECK_EQ(recovered_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
+	CHECK_EQ(count_recovered_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
 }
 
 /* Bad blocks make a superblock smaller, but it keeps its parity. */
@@ -618,7 +618,7 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 	u32 i;
 
 	open_device("separated", parity);
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	test_drain(&device);
 	CHECK(!block_at(0, 1)->parity && block_at(0, 1)->valid);
 	CHECK_EQ(aftl_fail_block(device.ftl, 1), 0);
@@ -626,21 +626,21 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 	CHECK_EQ(block_at(0, 1)->state, AFTL_BLOCK_BAD);
 	for (i = 1; i < 12 && !tap_failures(); i++) {
 		CHECK_EQ(aftl_fail_block(device.ftl, i * 31), 0);
-		send_to_rain(300);
+		send_requests_to_rain(300);
 	}
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
 	CHECK(test_counters(&device)->retired_blocks >= 8);
-	check_parity();
-	kill_die(4);
-	CHECK_EQ(check_reads(), 0);
+	check_all_parity();
+	fail_die_of_lun(4);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
 static const char fixed[] = ROOMY " allocate=static";
 static const char fixed_parity[] = ROOMY " allocate=static rain=on";
 
 /* If only one die is written, unused blocks of its superblocks are closed without data. */
-static void one_die_is_written(const char *policy, const char *params)
+static void check_one_die_written(const char *policy, const char *params)
 {
 	const struct aftl_geometry *geo;
 	u32 units;
@@ -653,19 +653,19 @@ static void one_die_is_written(const char *policy, const char *params)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 8 * units * geo->luns, units,
 				 i & 1, NULL), 0);
 	CHECK(test_counters(&device)->super_short_blocks > 0);
-	CHECK_EQ(check_reads(), 0);
+	CHECK_EQ(check_unit_reads(), 0);
 }
 
 /* No request may fail in any of @lives devices. */
-static void full_lives(const char *params, u32 lives)
+static void run_lives(const char *params, u32 lives)
 {
 	u32 seed;
 
 	for (seed = 0; seed < lives && !tap_failures(); seed++) {
 		open_device("baseline", params);
 		test_stream_init(&stream, seed);
-		test_stream_fill(&stream, &device);
-		send_to_rain(1500);
+		test_stream_write_all(&stream, &device);
+		send_requests_to_rain(1500);
 		CHECK_EQ(device.failed, 0);
 	}
 }
@@ -676,15 +676,15 @@ static void full_lives(const char *params, u32 lives)
  */
 TAP_TEST(gc_does_not_collect_open_blocks_for_ever)
 {
-	full_lives("channels=2 chips=1 blocks=34 layers=1 word_lines=3 bits=3 page=4KiB op=41.5 "
-		   "superblock=2 rain=on allocate=static gc=5 gc_idle_valid=21", 10);
+	run_lives("channels=2 chips=1 blocks=34 layers=1 word_lines=3 bits=3 page=4KiB op=41.5 "
+		  "superblock=2 rain=on allocate=static gc=5 gc_idle_valid=21", 10);
 }
 
 /* In every superblock some LUN may have too many valid units to gain by its collection. */
 TAP_TEST(no_request_fails_with_few_free_superblocks)
 {
-	full_lives("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 page=2KiB unit=1KiB "
-		   "op=45.7 superblock=4 gc=14 gc_idle_valid=84 wear_gap=4", 20);
+	run_lives("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 page=2KiB unit=1KiB "
+		  "op=45.7 superblock=4 gc=14 gc_idle_valid=84 wear_gap=4", 20);
 }
 
 /*
@@ -704,10 +704,10 @@ TAP_TEST(a_read_only_device_becomes_idle)
 	for (seed = 0; seed < 12 && !tap_failures(); seed++) {
 		open_device("separated", full);
 		test_stream_init(&stream, seed);
-		test_stream_fill(&stream, &device);
-		send_to_rain(seed * 37 % 1000);
-		kill_die(seed % 4);
-		send_to_rain(200 + seed * 91 % 2500);
+		test_stream_write_all(&stream, &device);
+		send_requests_to_rain(seed * 37 % 1000);
+		fail_die_of_lun(seed % 4);
+		send_requests_to_rain(200 + seed * 91 % 2500);
 		aftl_set_drain_mode(device.ftl, true);
 		for (steps = 0; aftl_is_busy(device.ftl) && steps < 200000; steps++)
 			test_step(&device);
@@ -725,7 +725,7 @@ TAP_TEST(parity_is_programmed_in_whole_word_lines)
 	open_device("ips", "channels=4 chips=1 blocks=40 layers=1 word_lines=4 bits=3 one_shot=on "
 		    "page=4KiB op=89 superblock=4 rain=on");
 	for (i = 0; i < 300 && !tap_failures(); i++) {
-		send_to_rain(1);
+		send_requests_to_rain(1);
 		test_audit(&device);
 	}
 }
@@ -783,7 +783,7 @@ TAP_TEST(blocks_of_the_same_number_are_filled_together)
 	}
 }
 
-static u32 valid_beside(u32 number)
+static u32 count_valid_besides_parity(u32 number)
 {
 	u32 valid = 0;
 	u32 i;
@@ -793,7 +793,7 @@ static u32 valid_beside(u32 number)
 	return valid;
 }
 
-static bool is_full_superblock(u32 number)
+static bool is_superblock_full(u32 number)
 {
 	u32 i;
 
@@ -811,30 +811,30 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 	u32 i;
 
 	open_device("baseline", parity);
-	test_stream_fill(&stream, &device);
-	send_to_rain(600);
+	test_stream_write_all(&stream, &device);
+	send_requests_to_rain(600);
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
 	aftl_quiesce(device.ftl);
 	for (i = 0; i < 48; i++)
-		if (is_full_superblock(i))
-			least = min(least, valid_beside(i));
+		if (is_superblock_full(i))
+			least = min(least, count_valid_besides_parity(i));
 	aftl_unquiesce_device(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	victim = device.ftl->die_groups[0].victim;
-	CHECK(victim != AFTL_NIL && is_full_superblock(victim));
+	CHECK(victim != AFTL_NIL && is_superblock_full(victim));
 	if (victim != AFTL_NIL)
-		CHECK_EQ(valid_beside(victim), least);
+		CHECK_EQ(count_valid_besides_parity(victim), least);
 }
 
 /* Superblocks that a selector may choose from: full ones with few valid units on average. */
-static bool may_be_victim(u32 number)
+static bool superblock_may_be_victim(u32 number)
 {
-	return is_full_superblock(number) &&
-	       valid_beside(number) <= device.ftl->gc_idle_valid * (EACH - 1);
+	return is_superblock_full(number) &&
+	       count_valid_besides_parity(number) <= device.ftl->gc_idle_valid * (EACH - 1);
 }
 
-static s64 opening_of(u32 number)
+static s64 superblock_open_time(u32 number)
 {
 	s64 first = S64_MAX;
 	u32 i;
@@ -846,37 +846,37 @@ static s64 opening_of(u32 number)
 }
 
 /* Age * (1 - u) / 2u of a superblock with three blocks of data. */
-static double merit_of(u32 number)
+static double superblock_merit(u32 number)
 {
-	u32 valid = DIV_ROUND_UP(valid_beside(number), EACH - 1);
+	u32 valid = DIV_ROUND_UP(count_valid_besides_parity(number), EACH - 1);
 	double used = (double)valid / device.ftl->geo.block_ppns;
-	double age = (double)((s64)device.ftl->now_ns - opening_of(number));
+	double age = (double)((s64)device.ftl->now_ns - superblock_open_time(number));
 
 	return used > 0 ? age * (1 - used) / (2 * used) : 1e300;
 }
 
 /* Check the superblock that GC of the first group starts with; return true if greedy differs. */
-static bool check_victim(const char *selector)
+static bool check_selected_superblock(const char *selector)
 {
 	u32 victim = device.ftl->die_groups[0].victim;
 	u32 least = U32_MAX;
 	u32 i;
 
-	if (victim == AFTL_NIL || !CHECK(may_be_victim(victim)))
+	if (victim == AFTL_NIL || !CHECK(superblock_may_be_victim(victim)))
 		return false;
 	for (i = 0; i < 48; i++) {
-		if (!may_be_victim(i))
+		if (!superblock_may_be_victim(i))
 			continue;
-		least = min(least, valid_beside(i));
+		least = min(least, count_valid_besides_parity(i));
 		if (!strcmp(selector, "fifo"))
-			CHECK(opening_of(victim) <= opening_of(i));
+			CHECK(superblock_open_time(victim) <= superblock_open_time(i));
 		else
-			CHECK(merit_of(i) <= merit_of(victim) * 1.001);
+			CHECK(superblock_merit(i) <= superblock_merit(victim) * 1.001);
 	}
-	return valid_beside(victim) != least;
+	return count_valid_besides_parity(victim) != least;
 }
 
-static void selectors_rank_superblocks(const char *selector)
+static void check_selector_ranking(const char *selector)
 {
 	u32 differed = 0;
 	u32 round;
@@ -884,18 +884,18 @@ static void selectors_rank_superblocks(const char *selector)
 	tap_begin("%s ranks superblocks", selector);
 	open_device("baseline", parity);
 	CHECK_EQ(aftl_set_param(device.ftl, "victim", selector, &device.error), 0);
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (round = 0; round < 30 && !tap_failures(); round++) {
-		send_to_rain(100);
+		send_requests_to_rain(100);
 		test_drain(&device);
 		test_wait(&device, SECOND_NS);
 		if (device.ftl->die_groups[0].victim != AFTL_NIL)
 			continue;
 		CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
-		differed += check_victim(selector);
+		differed += check_selected_superblock(selector);
 	}
 	CHECK_MSG(differed > 3, "%u times not the emptiest superblock", differed);
-	CHECK_EQ(check_reads(), 0);
+	CHECK_EQ(check_unit_reads(), 0);
 	tap_end();
 }
 
@@ -931,7 +931,7 @@ static const char mapped[] = "map_cache=64KiB page=4KiB unit=512 word_lines=8";
  * Policy streams, placement handles and translation pages each fill superblocks of their own. Few
  * are mixed, if there is no unused superblock when a die needs a block.
  */
-static void streams_have_their_own_superblocks(const char *policy, const char *params, u32 ids)
+static void check_stream_superblocks(const char *policy, const char *params, u32 ids)
 {
 	u32 seen = 0;
 	u32 used = 0;
@@ -941,7 +941,7 @@ static void streams_have_their_own_superblocks(const char *policy, const char *p
 
 	tap_begin("superblocks hold one stream each: %s, %s", policy, params);
 	open_device(policy, test_params("%s %s", parity, params));
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (round = 0; round < 20 && !tap_failures(); round++) {
 		for (i = 0; i < 200; i++) {
 			device.hint.stream = (u8)aftl_random_below(&stream.random, ids);
@@ -957,14 +957,14 @@ static void streams_have_their_own_superblocks(const char *policy, const char *p
 	test_drain(&device);
 	CHECK_RANGE((u32)__builtin_popcount(seen), 2, 32);
 	CHECK_MSG(mixed * 3 < used, "%u of %u superblocks are mixed", mixed, used);
-	CHECK_EQ(check_reads(), 0);
+	CHECK_EQ(check_unit_reads(), 0);
 	tap_end();
 }
 
 static const char slc[] = SHAPE " op=78 rain=on bits=3 one_shot=on slc_static=6% slc_dynamic=10%";
 
 /* All blocks of a superblock, its parity too, have as many bits per cell. */
-static void check_bits_of_superblocks(void)
+static void check_superblock_bits(void)
 {
 	u32 number;
 	u32 i;
@@ -993,10 +993,10 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 
 	open_device("baseline", slc);
 	stream.read = 0;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (round = 0; round < 40 && !tap_failures(); round++) {
-		send_to_rain(100);
-		check_bits_of_superblocks();
+		send_requests_to_rain(100);
+		check_superblock_bits();
 		for (i = 0; i < 48 * LUNS; i++)
 			if (device.ftl->media.blocks[i].bits == 1)
 				slc_units += device.ftl->media.blocks[i].valid;
@@ -1011,10 +1011,10 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit(&device);
-	send_to_rain(40);
-	kill_die(1);
-	CHECK_EQ(check_reads(), 0);
-	check_bits_of_superblocks();
+	send_requests_to_rain(40);
+	fail_die_of_lun(1);
+	CHECK_EQ(check_unit_reads(), 0);
+	check_superblock_bits();
 }
 
 /*
@@ -1031,9 +1031,9 @@ TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 	open_device("baseline", slc);
 	group = &device.ftl->die_groups[0];
 	stream.read = 0;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (i = 0; i < 20000 && (group->victim == AFTL_NIL || !group->erased); i++)
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	CHECK(group->victim != AFTL_NIL && group->erased);
 	before = *group;
 	for (number = 0; number < 48; number++)
@@ -1056,10 +1056,10 @@ TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 5);
 	stream.units_max = 64;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (i = 0; i < 36000 && !tap_failures(); i++) {
 		device.hint.stream = (u8)(i % 3);
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	}
 	test_drain(&device);
 	counters = test_counters(&device);
@@ -1086,33 +1086,33 @@ TAP_TEST(invalid_combinations_are_refused)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++)
-		test_device_refused(&device, refused[i][0], refused[i][1], refused[i][2]);
+		test_check_refused(&device, refused[i][0], refused[i][1], refused[i][2]);
 }
 
 int main(void)
 {
-	selectors_rank_superblocks("fifo");
-	selectors_rank_superblocks("cost_benefit");
+	check_selector_ranking("fifo");
+	check_selector_ranking("cost_benefit");
 	each_die_gets_blocks_back("midas");
-	streams_have_their_own_superblocks("streams", streams, 8);
-	streams_have_their_own_superblocks("baseline", handles, 4);
-	streams_have_their_own_superblocks("baseline", mapped, 1);
+	check_stream_superblocks("streams", streams, 8);
+	check_stream_superblocks("baseline", handles, 4);
+	check_stream_superblocks("baseline", mapped, 1);
 	devices += test_each_policy("superblocks with an SLC cache", slc,
-				    superblocks_are_erased_together);
-	devices += test_each_policy("a die dies, with an SLC cache", slc, a_die_dies);
+				    check_superblock_erase);
+	devices += test_each_policy("a die dies, with an SLC cache", slc, check_die_failure);
 	devices += test_each_policy("a second die dies, with an SLC cache", slc, a_second_one_dies);
-	devices += test_each_policy("superblocks", plain, superblocks_are_erased_together);
+	devices += test_each_policy("superblocks", plain, check_superblock_erase);
 	devices += test_each_policy("superblocks with parity", parity,
-				    superblocks_are_erased_together);
-	devices += test_each_policy("a die dies", parity, a_die_dies);
-	devices += test_each_policy("a die dies, with a buffer", buffered, a_die_dies);
-	devices += test_each_policy("a die dies, word lines at once", whole, a_die_dies);
-	devices += test_each_policy("a die dies, with a read cache", caching, a_die_dies);
+				    check_superblock_erase);
+	devices += test_each_policy("a die dies", parity, check_die_failure);
+	devices += test_each_policy("a die dies, with a buffer", buffered, check_die_failure);
+	devices += test_each_policy("a die dies, word lines at once", whole, check_die_failure);
+	devices += test_each_policy("a die dies, with a read cache", caching, check_die_failure);
 	devices += test_each_policy("a second die dies", parity, a_second_one_dies);
 	devices += test_each_policy("a second die dies, writes to the least busy die", least_busy,
 				    a_second_one_dies);
-	devices += test_each_policy("one die is written", fixed, one_die_is_written);
+	devices += test_each_policy("one die is written", fixed, check_one_die_written);
 	devices += test_each_policy("one die is written, with parity", fixed_parity,
-				    one_die_is_written);
+				    check_one_die_written);
 	return tap_run_all();
 }

@@ -29,10 +29,10 @@ static struct test_device device;
 
 static u64 read_units(u32 unit, u32 units)
 {
-	return test_latency(&device, AFTL_OP_READ, unit, units, AFTL_PRECISE);
+	return test_get_latency(&device, AFTL_OP_READ, unit, units, AFTL_PRECISE);
 }
 
-static u64 read_one(u32 unit)
+static u64 read_single_unit(u32 unit)
 {
 	return read_units(unit, 1);
 }
@@ -42,12 +42,12 @@ static void wait_until_idle(void)
 	test_wait(&device, 1000000000);
 }
 
-static u64 sensed_pages(void)
+static u64 count_sensed_pages(void)
 {
 	return test_counters(&device)->array_reads;
 }
 
-static u64 cache_hits(void)
+static u64 count_cache_hits(void)
 {
 	return test_counters(&device)->read_cache_units;
 }
@@ -58,14 +58,14 @@ static u64 cache_hits(void)
 TAP_TEST(a_hit_takes_only_the_controllers_time)
 {
 	test_device_open_demo(&device, "baseline", CACHE);
-	CHECK_EQ(read_one(8), MISS_NS);
-	CHECK_EQ(read_one(8), 9000);
-	CHECK_EQ(cache_hits(), 1);
-	CHECK_EQ(sensed_pages(), 1);
+	CHECK_EQ(read_single_unit(8), MISS_NS);
+	CHECK_EQ(read_single_unit(8), 9000);
+	CHECK_EQ(count_cache_hits(), 1);
+	CHECK_EQ(count_sensed_pages(), 1);
 	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
 	test_device_open_demo(&device, "baseline", CACHE " read_hit=4us link=1000");
-	CHECK_EQ(read_one(8), MISS_NS + 4096);
-	CHECK_EQ(read_one(8), 4000 + 4096);
+	CHECK_EQ(read_single_unit(8), MISS_NS + 4096);
+	CHECK_EQ(read_single_unit(8), 4000 + 4096);
 	CHECK_EQ(read_units(8, 2), MISS_NS + 2 * 4096);
 }
 
@@ -84,7 +84,7 @@ TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 	test_done(&device, first);
 	CHECK_EQ(first->request.complete_ns - now_ns, MISS_NS);
 	CHECK_EQ(second->request.complete_ns - now_ns, MISS_NS);
-	CHECK_EQ(sensed_pages(), 1);
+	CHECK_EQ(count_sensed_pages(), 1);
 	test_put(&device, first);
 	test_put(&device, second);
 }
@@ -93,8 +93,8 @@ TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 
 static u32 seen_flips;
 
-static void on_read(struct test_listener *self, struct test_request *request,
-		    const struct aftl_read *read)
+static void record_read_flips(struct test_listener *self, struct test_request *request,
+			      const struct aftl_read *read)
 {
 	seen_flips = read->flips;
 }
@@ -102,28 +102,28 @@ static void on_read(struct test_listener *self, struct test_request *request,
 /* A hit returns the bits as sensed, whatever the age of the cells is now. */
 TAP_TEST(a_hit_returns_the_bits_as_first_sensed)
 {
-	static struct test_listener listener = { .read = on_read };
+	static struct test_listener listener = { .read = record_read_flips };
 	struct aftl_errors errors;
 	u32 flips;
 
 	test_device_open_demo(&device, "vth_b",
 			      CACHE " fill_approx=100 cell_model=voltage cycles=2000 refresh=0");
 	test_device_listen(&device, &listener);
-	read_one(8);
+	read_single_unit(8);
 	flips = seen_flips;
 	aftl_age(device.ftl, 10 * YEAR_NS);
-	read_one(8);
-	CHECK_EQ(cache_hits(), 1);
+	read_single_unit(8);
+	CHECK_EQ(count_cache_hits(), 1);
 	CHECK_EQ(seen_flips, flips);
 	CHECK(aftl_lpn_errors(device.ftl, to_lpn(8), &errors) && errors.flips == flips);
 	CHECK_EQ(test_counters(&device)->read_flipped_bits, 2 * flips);
 	CHECK_EQ(test_counters(&device)->read_approx_units, 2);
 	aftl_read_cache_clear(device.ftl);
-	read_one(8);
+	read_single_unit(8);
 	CHECK_MSG(flips && seen_flips > flips, "%u bits have flipped, then %u", flips, seen_flips);
 }
 
-static u32 lost_among(u32 units)
+static u32 count_lost_units(u32 units)
 {
 	struct aftl_errors errors;
 	u32 lost = 0;
@@ -139,13 +139,13 @@ TAP_TEST(a_hit_survives_uncorrectable_cells)
 {
 	test_device_open_demo(&device, "baseline", CACHE " cell_model=voltage cycles=10000 "
 			      "ecc_bits=0 ecc_levels=0 refresh=0");
-	CHECK_EQ(lost_among(16), 0);
+	CHECK_EQ(count_lost_units(16), 0);
 	read_units(0, 16);
 	aftl_age(device.ftl, 10 * YEAR_NS);
-	CHECK_EQ(lost_among(16), 0);
+	CHECK_EQ(count_lost_units(16), 0);
 	CHECK_EQ(read_units(0, 16), 9000);
 	aftl_read_cache_clear(device.ftl);
-	CHECK(lost_among(16) > 0);
+	CHECK(count_lost_units(16) > 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
 }
 
@@ -156,26 +156,26 @@ TAP_TEST(changed_units_are_read_again)
 	aftl_ppn_t ppn;
 
 	test_device_open_demo(&device, "baseline", CACHE);
-	read_one(8);
+	read_single_unit(8);
 	test_do(&device, AFTL_OP_WRITE, 8, 1, AFTL_PRECISE, NULL);
-	CHECK_EQ(read_one(8), MISS_NS);
-	CHECK_EQ(read_one(8), 9000);
+	CHECK_EQ(read_single_unit(8), MISS_NS);
+	CHECK_EQ(read_single_unit(8), 9000);
 	test_do(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
-	CHECK_EQ(read_one(8), 9000);
+	CHECK_EQ(read_single_unit(8), 9000);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 1);
-	read_one(20);
+	read_single_unit(20);
 	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(20), &ppn) &&
 	      aftl_mark_unit_lost(device.ftl, ppn));
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 20, 1, AFTL_PRECISE, NULL), -EIO);
-	read_one(9);
+	read_single_unit(9);
 	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(9), &ppn));
 	lun = aftl_block_lun(device.ftl, aftl_block_of_ppn(&device.ftl->media, ppn));
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
-	CHECK_EQ(cache_hits(), 1);
+	CHECK_EQ(count_cache_hits(), 1);
 }
 
-static u32 slot_of(u32 unit)
+static u32 ppn_of_unit(u32 unit)
 {
 	u32 class;
 
@@ -183,7 +183,7 @@ static u32 slot_of(u32 unit)
 }
 
 /* After @writes read unit 0, overwrite it until it is in the same slot again, and read it again. */
-static void read_in_the_same_slot(const char *policy, const char *params, u32 writes)
+static void read_unit_in_same_ppn(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;
 	u32 i;
@@ -191,26 +191,26 @@ static void read_in_the_same_slot(const char *policy, const char *params, u32 wr
 	test_device_open_demo(&device, policy, params);
 	for (i = 0; i < writes; i++)
 		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
-	slot = slot_of(0);
-	read_one(0);
-	for (i = 0; i < 100 && (!i || slot_of(0) != slot); i++)
+	slot = ppn_of_unit(0);
+	read_single_unit(0);
+	for (i = 0; i < 100 && (!i || ppn_of_unit(0) != slot); i++)
 		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
-	CHECK_EQ(slot_of(0), slot);
-	read_one(0);
-	CHECK_EQ(cache_hits(), 0);
-	read_one(0);
-	CHECK_EQ(cache_hits(), 1);
+	CHECK_EQ(ppn_of_unit(0), slot);
+	read_single_unit(0);
+	CHECK_EQ(count_cache_hits(), 0);
+	read_single_unit(0);
+	CHECK_EQ(count_cache_hits(), 1);
 }
 
 TAP_TEST(reprogrammed_and_erased_units_are_read_again)
 {
-	read_in_the_same_slot("ressd",
+	read_unit_in_same_ppn("ressd",
 			      "bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 "
 			      "chips=1 op=40 blocks=200 zone1=10ms zone2=40ms zone3=100ms "
 			      "candidates=2 read_cache=1MiB", 2);
 	CHECK(test_counters(&device)->reprogrammed_pages > 0);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
-	read_in_the_same_slot("baseline", "channels=1 chips=1 blocks=16 layers=2 word_lines=2 "
+	read_unit_in_same_ppn("baseline", "channels=1 chips=1 blocks=16 layers=2 word_lines=2 "
 			      "bits=1 page=4KiB unit=0 op=80 read_cache=1MiB", 100);
 	CHECK(test_counters(&device)->array_erases > 0);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
@@ -222,11 +222,11 @@ TAP_TEST(saving_empties_the_cache)
 	struct test_bytes bytes = { 0 };
 
 	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
-	read_one(8);
+	read_single_unit(8);
 	test_device_save(&device, &bytes);
-	CHECK_EQ(read_one(8), MISS_NS);
+	CHECK_EQ(read_single_unit(8), MISS_NS);
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(read_one(8), MISS_NS);
+	CHECK_EQ(read_single_unit(8), MISS_NS);
 	test_bytes_free(&bytes);
 }
 
@@ -237,18 +237,18 @@ TAP_TEST(sequential_reads_start_read_ahead)
 	u32 unit;
 
 	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
-	CHECK_EQ(read_one(0), MISS_NS);
+	CHECK_EQ(read_single_unit(0), MISS_NS);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
-	CHECK_EQ(read_one(1), MISS_NS);
+	CHECK_EQ(read_single_unit(1), MISS_NS);
 	wait_until_idle();
 	for (unit = 2; unit < 400; unit++) {
-		CHECK_EQ(read_one(unit), 9000);
+		CHECK_EQ(read_single_unit(unit), 9000);
 		wait_until_idle();
 		CHECK_EQ(test_counters(&device)->read_ahead_units,
 			 (unit + 65) / PAGE_UNITS * PAGE_UNITS - 2);
 	}
-	CHECK_EQ(cache_hits(), 398);
-	CHECK_EQ(sensed_pages(),
+	CHECK_EQ(count_cache_hits(), 398);
+	CHECK_EQ(count_sensed_pages(),
 		 2 + 1 + (test_counters(&device)->read_ahead_units - 2) / PAGE_UNITS);
 	CHECK_EQ(test_counters(&device)->read_ahead_vain_units, 0);
 }
@@ -260,9 +260,9 @@ TAP_TEST(random_and_backward_reads_start_no_read_ahead)
 
 	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
 	for (i = 0; i < 100; i++)
-		read_one(7919 * i % 5000);
+		read_single_unit(7919 * i % 5000);
 	for (i = 400; i > 300; i--)
-		read_one(i);
+		read_single_unit(i);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
 }
 
@@ -276,10 +276,10 @@ TAP_TEST(sixteen_sequential_readers_are_recognised)
 		test_device_open_demo(&device, "baseline",
 				      CACHE " read_ahead=64KiB read_cache=8MiB");
 		for (i = 0; i < 16 * readers; i++) {
-			read_one(i % readers * 512 + i / readers);
+			read_single_unit(i % readers * 512 + i / readers);
 			wait_until_idle();
 		}
-		CHECK_EQ(cache_hits(), readers == AFTL_READ_STREAMS ? 14 * readers : 0);
+		CHECK_EQ(count_cache_hits(), readers == AFTL_READ_STREAMS ? 14 * readers : 0);
 	}
 }
 
@@ -302,15 +302,15 @@ TAP_TEST(other_reads_precede_read_ahead)
 
 	test_device_open_demo(&device, "baseline",
 			      CACHE " channels=1 chips=1 depth=16 read_ahead=512KiB");
-	read_one(0);
-	read_one(1);
+	read_single_unit(0);
+	read_single_unit(1);
 	CHECK_EQ(device.ftl->free_read_count, 9);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 1000 + 100 * i, 1, 0, 0, 0), 0);
 	test_drain(&device);
-	CHECK_EQ(sensed_pages(), 7);
+	CHECK_EQ(count_sensed_pages(), 7);
 	wait_until_idle();
-	CHECK(sensed_pages() > 10);
+	CHECK(count_sensed_pages() > 10);
 }
 
 /* Prefetched units that are evicted or overwritten unread are counted. */
@@ -321,30 +321,30 @@ TAP_TEST(unused_prefetched_units_are_counted)
 
 	test_device_open_demo(&device, "baseline", CACHE " read_ahead=64KiB read_cache=128KiB");
 	counters = test_counters(&device);
-	read_one(0);
-	read_one(1);
+	read_single_unit(0);
+	read_single_unit(1);
 	wait_until_idle();
 	CHECK_EQ(counters->read_ahead_units, 14);
-	read_one(2);
+	read_single_unit(2);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(read_one(3), MISS_NS);
+	CHECK_EQ(read_single_unit(3), MISS_NS);
 	CHECK_EQ(counters->read_ahead_vain_units, 1);
 	wait_until_idle();
 	for (i = 0; i < 40; i++)
-		read_one(1000 + 7 * i);
+		read_single_unit(1000 + 7 * i);
 	CHECK_EQ(counters->read_ahead_vain_units, counters->read_ahead_units - 1);
 }
 
 TAP_TEST(a_read_ahead_larger_than_half_the_cache_is_refused)
 {
-	test_device_refused(&device, "baseline",
-			    CACHE " read_ahead=513KiB", "set read_cache at least");
+	test_check_refused(&device, "baseline",
+			   CACHE " read_ahead=513KiB", "set read_cache at least");
 }
 
-static void choose(struct aftl_random *random)
+static void choose_random_unit(struct aftl_random *random)
 {
-	test_random_geometry(&device, random);
-	test_random_options(&device, random);
+	test_randomize_geometry(&device, random);
+	test_randomize_options(&device, random);
 	device.config.read_ahead = 0;
 	device.config.read_cache = device.config.unit ? : device.config.page;
 	device.config.read_cache *= 1 + aftl_random_below(random, 64);
@@ -359,7 +359,7 @@ static u64 seen_ahead;
 static u64 seen_vain;
 static u64 seen_hits;
 
-static void check_ahead(void)
+static void check_read_ahead_pages(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 	const struct aftl_read_cache *recent = &device.ftl->read_cache;
@@ -379,7 +379,7 @@ static void check_ahead(void)
 }
 
 /* Two readers with different request sizes, between other requests. */
-static void step_readers(struct aftl_random *random, u32 at[2])
+static void step_two_readers(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);
 	u32 units = 1 + 2 * who;
@@ -391,7 +391,7 @@ static void step_readers(struct aftl_random *random, u32 at[2])
 	at[who] += units;
 }
 
-static void drive_readers(struct aftl_random *random)
+static void drive_two_readers(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -405,29 +405,29 @@ static void drive_readers(struct aftl_random *random)
 	shadow_open(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		if (i % 3 == 0)
-			test_stream_step(&stream, &device);
-		step_readers(random, at);
+			test_stream_submit_one(&stream, &device);
+		step_two_readers(random, at);
 		test_drain_to(&device, stream.depth);
 		if (i % 100 == 99)
 			aftl_age(device.ftl, YEAR_NS / 8);
 	}
 	test_drain(&device);
 	wait_until_idle();
-	check_ahead();
+	check_read_ahead_pages();
 }
 
-static void run_seed(u64 seed)
+static void run_read_cache_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xa4ead) };
-	const char *policy = test_any_policy(false, &random);
+	const char *policy = test_draw_policy(false, &random);
 
 	test_device_init(&device, "demo");
-	choose(&random);
+	choose_random_unit(&random);
 	device.config.read_cache = 65536 + 16384 * aftl_random_below(&random, 20);
 	device.config.read_ahead = device.config.read_cache / (2 + aftl_random_below(&random, 4));
 	if (!test_device_create(&device, policy) && test_units(&device) > 8)
-		drive_readers(&random);
-	test_random_finish(&device, policy, seed);
+		drive_two_readers(&random);
+	test_random_note_and_finish(&device, policy, seed);
 }
 
 TAP_TEST(readers_of_random_devices_get_the_right_data)
@@ -435,10 +435,10 @@ TAP_TEST(readers_of_random_devices_get_the_right_data)
 	u64 seed;
 
 	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
-		run_seed(seed);
+		run_read_cache_seed(seed);
 	tap_note("%llu units read ahead, %llu in vain, %llu hits", (unsigned long long)seen_ahead,
 		 (unsigned long long)seen_vain, (unsigned long long)seen_hits);
 	CHECK(tap_failures() || (seen_vain > 500 && seen_ahead > 2 * seen_vain));
 }
 
-TAP_SEED(run_seed)
+TAP_SEED(run_read_cache_seed)

@@ -39,27 +39,27 @@ static struct {
 	u64 retries;
 } seen;
 
-static u64 or_read(u64 ns)
+static u64 ns_or_read_ns(u64 ns)
 {
 	return ns ? ns : device.config.read;
 }
 
 /* One sensing with optimal references, the least possible time. */
-static u64 least_ns(const struct aftl_block *block, u32 page)
+static u64 least_sense_ns(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_cell *cell = &device.ftl->cell;
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 rber;
 
 	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
-		return or_read(device.config.read_mlc);
+		return ns_or_read_ns(device.config.read_mlc);
 	if (!device.config.read_fine && !device.config.read_coarse)
 		return device.config.read;
 	rber = aftl_cell_rber_q40(cell, block, page, aftl_hours(device.ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX || rber <= aftl_sense_limit_q40[0])
-		return or_read(device.config.read_fine);
+		return ns_or_read_ns(device.config.read_fine);
 	return rber <= aftl_sense_limit_q40[1] ? device.config.read :
-						 or_read(device.config.read_coarse);
+						 ns_or_read_ns(device.config.read_coarse);
 }
 
 static u32 best_shift(const struct aftl_block *block, u32 page)
@@ -68,16 +68,16 @@ static u32 best_shift(const struct aftl_block *block, u32 page)
 }
 
 /* With read_move, the first sensing of a page that is relocated has a time of its own. */
-static u64 first_ns(const struct aftl_array_event *event, u64 once_ns)
+static u64 first_sense_ns(const struct aftl_array_event *event, u64 once_ns)
 {
 	return event->cause != AFTL_CAUSE_HOST && device.config.read_move ?
 		       device.config.read_move : once_ns;
 }
 
 /* ECC may add sensing levels to the retries. */
-static void check_default(const struct aftl_array_event *event, u64 once_ns, u32 shift)
+static void check_default_sense(const struct aftl_array_event *event, u64 once_ns, u32 shift)
 {
-	u64 retried_ns = first_ns(event, once_ns) + once_ns * shift;
+	u64 retried_ns = first_sense_ns(event, once_ns) + once_ns * shift;
 	u64 further_ns = event->array_ns - retried_ns;
 
 	CHECK_MSG(event->array_ns >= retried_ns &&
@@ -88,7 +88,7 @@ static void check_default(const struct aftl_array_event *event, u64 once_ns, u32
 	seen.retries += shift;
 }
 
-static void on_array(void *host, const struct aftl_array_event *event)
+static void check_sense_event(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = &device.ftl->media;
 	const struct aftl_block *block = &media->blocks[event->block];
@@ -96,27 +96,27 @@ static void on_array(void *host, const struct aftl_array_event *event)
 
 	if (event->op != AFTL_ARRAY_READ)
 		return;
-	once_ns = least_ns(block, event->page);
-	CHECK_MSG(event->array_ns >= first_ns(event, once_ns),
+	once_ns = least_sense_ns(block, event->page);
+	CHECK_MSG(event->array_ns >= first_sense_ns(event, once_ns),
 		  "a read of %llu ns, the least is %llu", (unsigned long long)event->array_ns,
-		  (unsigned long long)first_ns(event, once_ns));
+		  (unsigned long long)first_sense_ns(event, once_ns));
 	seen.reads++;
 	seen.ns += event->array_ns;
 	seen.least_ns += once_ns;
 	if (seen.by_default)
-		check_default(event, once_ns, best_shift(block, event->page));
+		check_default_sense(event, once_ns, best_shift(block, event->page));
 }
 
 static void open_device(const char *policy, const char *params)
 {
 	test_device_init(&device, "demo");
-	device.ops.array = on_array;
+	device.ops.array = check_sense_event;
 	test_device_open(&device, policy, params);
 	memset(&seen, 0, sizeof(seen));
 }
 
 /* Read each unit once; consecutive reads are of different layers. */
-static void read_all(void)
+static void read_all_units(void)
 {
 	u32 i;
 
@@ -127,7 +127,7 @@ static void read_all(void)
 
 /* Read references */
 
-static u32 shift_at(u32 block, u32 page, u64 hours)
+static u32 best_shift_at_hours(u32 block, u32 page, u64 hours)
 {
 	const struct aftl_block *mine = &device.ftl->media.blocks[block];
 
@@ -136,20 +136,20 @@ static u32 shift_at(u32 block, u32 page, u64 hours)
 
 static bool is_off(u32 block, u32 layer, u64 hours)
 {
-	return shift_at(block, layer * 12, hours) != 0;
+	return best_shift_at_hours(block, layer * 12, hours) != 0;
 }
 
 /*
  * Count pages of a layer that need a shift although its first page does not, or vice versa, or an
  * implausible shift.
  */
-static u32 strange_pages(u32 block, u32 layer, u64 hours)
+static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
 {
 	u32 strange = 0;
 	u32 page;
 
 	for (page = layer * 12; page < (layer + 1) * 12; page++) {
-		u32 shift = shift_at(block, page, hours);
+		u32 shift = best_shift_at_hours(block, page, hours);
 
 		strange += !shift == is_off(block, layer, hours) || shift > 4 || shift == 1;
 	}
@@ -157,7 +157,7 @@ static u32 strange_pages(u32 block, u32 layer, u64 hours)
 }
 
 /* Percentage of layers whose default references are off; @steps: sum of the shifts of all pages. */
-static u32 layers_off(u64 hours, u64 *steps)
+static u32 percent_layers_shifted(u64 hours, u64 *steps)
 {
 	u32 blocks = device.ftl->geo.blocks;
 	u32 off = 0;
@@ -166,14 +166,14 @@ static u32 layers_off(u64 hours, u64 *steps)
 	*steps = 0;
 	for (i = 0; i < blocks * LAYERS; i++) {
 		off += is_off(i / LAYERS, i % LAYERS, hours);
-		CHECK_EQ(strange_pages(i / LAYERS, i % LAYERS, hours), 0);
-		*steps += shift_at(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
+		CHECK_EQ(count_inconsistent_pages(i / LAYERS, i % LAYERS, hours), 0);
+		*steps += best_shift_at_hours(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
 	}
 	return 100 * off / (blocks * LAYERS);
 }
 
 /* Count blocks in which some layers are off and others are not. */
-static u32 mixed_blocks(u64 hours)
+static u32 count_mixed_blocks(u64 hours)
 {
 	u32 mixed = 0;
 	u32 block;
@@ -194,12 +194,12 @@ TAP_TEST(the_published_shares_of_old_layers_need_shifted_references)
 	u64 steps;
 
 	open_device("baseline", SHAPE " blocks=400 cycles=1000");
-	CHECK_RANGE(layers_off(YEAR_HOURS, &steps), 43, 47);
+	CHECK_RANGE(percent_layers_shifted(YEAR_HOURS, &steps), 43, 47);
 	open_device("baseline", SHAPE " blocks=400 cycles=2000");
-	CHECK(mixed_blocks(MONTH_HOURS) > 600);
-	CHECK_EQ(layers_off(0, &steps), 0);
-	CHECK_RANGE(layers_off(MONTH_HOURS, &steps), 27, 33);
-	CHECK_RANGE(layers_off(YEAR_HOURS, &steps), 88, 92);
+	CHECK(count_mixed_blocks(MONTH_HOURS) > 600);
+	CHECK_EQ(percent_layers_shifted(0, &steps), 0);
+	CHECK_RANGE(percent_layers_shifted(MONTH_HOURS, &steps), 27, 33);
+	CHECK_RANGE(percent_layers_shifted(YEAR_HOURS, &steps), 88, 92);
 	CHECK_RANGE(steps, 800 * LAYERS * 26 / 10, 800 * LAYERS * 28 / 10);
 }
 
@@ -224,7 +224,7 @@ TAP_TEST(new_flash_needs_no_shifted_references_at_any_age)
 	u64 steps;
 
 	open_device("baseline", SHAPE);
-	CHECK_EQ(layers_off(3 * YEAR_HOURS, &steps), 0);
+	CHECK_EQ(percent_layers_shifted(3 * YEAR_HOURS, &steps), 0);
 }
 
 /* One retry for each step, whichever side it starts from. */
@@ -257,7 +257,7 @@ TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 	u32 i;
 
 	open_device("cubeftl", SHAPE " cycles=2000 age=30d fill=sequential");
-	read_all();
+	read_all_units();
 	for (i = 0; i < test_units(&device); i++) {
 		u32 unit = (u64)i * 7919 % test_units(&device);
 		u64 retries = test_counters(&device)->read_retries;
@@ -274,7 +274,7 @@ TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 
 /* Sensing levels */
 
-static void write_as(u32 unit, u32 mode, u32 class)
+static void write_unit_in_mode(u32 unit, u32 mode, u32 class)
 {
 	const struct aftl_media *media = &device.ftl->media;
 	aftl_ppn_t ppn;
@@ -285,7 +285,7 @@ static void write_as(u32 unit, u32 mode, u32 class)
 			aftl_page_attr(class, mode, 0);
 }
 
-static u64 read_ns(u32 unit)
+static u64 measure_read_ns(u32 unit)
 {
 	u64 before = test_counters(&device)->array_read_ns;
 
@@ -319,17 +319,17 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 
 		open_device("baseline", AGCR " cycles=2000");
 		for (k = 0; k < 32; k++)
-			write_as(k, mine->mode, mine->class);
-		CHECK_EQ(read_ns(5), mine->new_ns);
+			write_unit_in_mode(k, mine->mode, mine->class);
+		CHECK_EQ(measure_read_ns(5), mine->new_ns);
 		aftl_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
 		if (aftl_l2p_lookup(device.ftl, to_lpn(5), &ppn)) {
 			u32 page = aftl_ppn_page(&device.ftl->media, ppn);
 			u32 shift = best_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
 					       page % device.ftl->geo.pages);
 
-			CHECK_EQ(read_ns(5), mine->old_ns * (1 + shift));
+			CHECK_EQ(measure_read_ns(5), mine->old_ns * (1 + shift));
 		}
-		/* write_as() went behind the back of the FTL: no audit. */
+		/* write_unit_in_mode() went behind the back of the FTL: no audit. */
 		test_device_close(&device);
 	}
 }
@@ -349,8 +349,8 @@ TAP_TEST(sensing_levels_follow_constant_error_rates)
 		device.config.rber = rates[i];
 		test_device_open(&device, "baseline", AGCR " cell_model=constant");
 		for (k = 0; k < 3; k++) {
-			write_as(k, levels[k].mode, AFTL_PRECISE);
-			CHECK_EQ(read_ns(k), wanted[i][k]);
+			write_unit_in_mode(k, levels[k].mode, AFTL_PRECISE);
+			CHECK_EQ(measure_read_ns(k), wanted[i][k]);
 		}
 	}
 }
@@ -375,7 +375,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 		block = aftl_block_of_ppn(&device.ftl->media, ppn);
 		page = aftl_ppn_page(&device.ftl->media, ppn) % device.ftl->geo.pages;
 		seen_levels |= 1 << errors.levels;
-		CHECK_EQ(read_ns(unit), 60000 + 7000 * errors.levels);
+		CHECK_EQ(measure_read_ns(unit), 60000 + 7000 * errors.levels);
 		CHECK_EQ(aftl_sense_valid_data(device.ftl, block, page, 0),
 			 60000 + 7000 * errors.levels);
 	}
@@ -384,7 +384,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 
 /* Reads by host and relocation */
 
-static void read_old_data(const char *read_move)
+static void relocate_old_data(const char *read_move)
 {
 	const struct aftl_counters *counters;
 	struct test_stream stream;
@@ -394,7 +394,7 @@ static void read_old_data(const char *read_move)
 	seen.by_default = true;
 	test_stream_init(&stream, 5);
 	stream.read = 10;
-	test_stream_run(&stream, &device, 6000);
+	test_stream_submit(&stream, &device, 6000);
 	test_drain(&device);
 	CHECK(counters->gc_blocks > 10 && counters->array_reads > counters->host_read_units);
 	CHECK(seen.retries > seen.reads / 5);
@@ -404,12 +404,12 @@ static void read_old_data(const char *read_move)
 /* Both host reads and relocation retry on old data; read_move is the time of one sensing. */
 TAP_TEST(relocation_reads_are_retried_like_host_reads)
 {
-	read_old_data("0");
-	read_old_data("7us");
+	relocate_old_data("0");
+	relocate_old_data("7us");
 }
 
 /* Count units that have at least @at_least inherited errors. */
-static u32 baked_units(u32 at_least)
+static u32 count_units_with_errors(u32 at_least)
 {
 	const struct aftl *ftl = device.ftl;
 	aftl_ppn_t ppn;
@@ -431,7 +431,7 @@ static const struct aftl_counters *move_data(const char *policy, const char *par
 	test_stream_init(&stream, 5);
 	stream.read = 0;
 	stream.approx = 50;
-	test_stream_run(&stream, &device, 6000);
+	test_stream_submit(&stream, &device, 6000);
 	test_drain(&device);
 	CHECK(test_counters(&device)->gc_valid_units > 1000);
 	return test_counters(&device);
@@ -446,15 +446,15 @@ TAP_TEST(copies_of_approximate_data_inherit_errors)
 	CHECK(device.ftl->cell.clean);
 	CHECK_EQ(counters->moved_lost_units, 0);
 	CHECK(counters->baked_bits > 1000);
-	CHECK(baked_units(1) > 100);
+	CHECK(count_units_with_errors(1) > 100);
 }
 
 static u64 read_in_flight;
 static u64 flipped_in_flight;
 
 /* Data that are being programmed have no errors of the cells yet. */
-static void check_in_flight(struct test_listener *self, struct test_request *request,
-			    const struct aftl_read *read)
+static void check_in_flight_read(struct test_listener *self, struct test_request *request,
+				 const struct aftl_read *read)
 {
 	const struct aftl_media *media = &device.ftl->media;
 
@@ -468,7 +468,7 @@ static void check_in_flight(struct test_listener *self, struct test_request *req
 }
 
 /* Read the first unit of each program of a relocation. */
-static void read_programs(void)
+static void read_programs_in_flight(void)
 {
 	u32 i;
 
@@ -488,7 +488,7 @@ static void read_programs(void)
 
 TAP_TEST(data_of_a_program_in_progress_have_only_inherited_errors)
 {
-	static struct test_listener listener = { .read = check_in_flight };
+	static struct test_listener listener = { .read = check_in_flight_read };
 	struct test_stream stream;
 	u32 i;
 
@@ -497,8 +497,8 @@ TAP_TEST(data_of_a_program_in_progress_have_only_inherited_errors)
 	test_stream_init(&stream, 5);
 	stream.approx = 50;
 	for (i = 0; i < 6000; i++) {
-		test_stream_step(&stream, &device);
-		read_programs();
+		test_stream_submit_one(&stream, &device);
+		read_programs_in_flight();
 	}
 	test_drain(&device);
 	CHECK_MSG(read_in_flight > 100 && flipped_in_flight > 100, "%llu reads, %llu bits",
@@ -513,16 +513,16 @@ TAP_TEST(relocation_of_uncorrectable_precise_data_loses_them)
 
 	CHECK(counters->moved_lost_units > 1000);
 	CHECK_EQ(counters->baked_bits, 0);
-	CHECK(baked_units(AFTL_INHERITED_LOST) > 100);
+	CHECK(count_units_with_errors(AFTL_INHERITED_LOST) > 100);
 }
 
 static const struct aftl_policy_type *baseline;
 static struct aftl_piggyback companion;
 
 /* Piggyback an old page on each host program. */
-static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need,
-			    struct aftl_placement *placement)
+static int place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lun,
+				const struct aftl_program_request *need,
+				struct aftl_placement *placement)
 {
 	int ret = baseline->place(policy, lun, need, placement);
 
@@ -542,7 +542,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 	open_device("baseline", OLD " channels=1 fill=sequential program=700us");
 	baseline = device.ftl->type;
 	type = *baseline;
-	type.place = place_in_company;
+	type.place = place_with_piggyback;
 	device.ftl->type = &type;
 	block = &device.ftl->media.blocks[3];
 	companion.page = 0;
@@ -560,7 +560,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 
 /* Read disturb */
 
-static u64 rate_after(struct aftl_block *block, u64 reads_of_each_page)
+static u64 error_rate_after_reads(struct aftl_block *block, u64 reads_of_each_page)
 {
 	block->reads = reads_of_each_page * device.ftl->geo.pages;
 	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_hours(device.ftl));
@@ -575,16 +575,16 @@ TAP_TEST(reads_raise_the_error_rate_of_their_block)
 
 	open_device("baseline", SHAPE " cycles=2000 fill=sequential");
 	block = &device.ftl->media.blocks[1];
-	none = rate_after(block, 0);
+	none = error_rate_after_reads(block, 0);
 	last = none;
 	for (reads = 1; reads < 2000; reads += 1 + reads / 3) {
-		CHECK(rate_after(block, reads) >= last);
-		last = rate_after(block, reads);
+		CHECK(error_rate_after_reads(block, reads) >= last);
+		last = error_rate_after_reads(block, reads);
 	}
 	/* 7.2e-3 at 2,000 cycles and 1,000 reads per page, here for a layer at the edge. */
 	CHECK_RANGE(last - none, 6ULL << 30, 11ULL << 30);
 	block->erases = 500;
-	CHECK(rate_after(block, 1000) < last / 4 * 3);
+	CHECK(error_rate_after_reads(block, 1000) < last / 4 * 3);
 	aftl_block_clear_oob(&device.ftl->media, block);
 	CHECK_EQ(block->reads, 0);
 	test_device_close(&device);
@@ -597,7 +597,7 @@ TAP_TEST(retries_count_as_reads)
 
 	open_device("baseline", OLD " fill=sequential");
 	seen.by_default = true;
-	read_all();
+	read_all_units();
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		sensed += device.ftl->media.blocks[i].reads;
 	CHECK_EQ(sensed, seen.reads + seen.retries);
@@ -606,7 +606,7 @@ TAP_TEST(retries_count_as_reads)
 #define ONE_DIE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 unit=0 op=60"
 
 /* A block at its read limit is relocated, and data keep their class. */
-static void hammer_block(const char *limit, bool moves)
+static void read_block_to_limit(const char *limit, bool moves)
 {
 	static struct shadow_store store;
 	u32 unit;
@@ -636,9 +636,9 @@ static void hammer_block(const char *limit, bool moves)
 
 TAP_TEST(blocks_at_the_read_limit_are_relocated)
 {
-	hammer_block("2", true);
-	hammer_block("0", false);
-	hammer_block("1000", false);
+	read_block_to_limit("2", true);
+	read_block_to_limit("0", false);
+	read_block_to_limit("1000", false);
 }
 
 /* A suspended device keeps read counts, but not pending refreshes of disturbed blocks. */
@@ -678,14 +678,14 @@ static u32 random_start(struct aftl_policy *policy, const struct aftl_block *blo
 }
 
 /* Use the optimal shift, which a policy cannot know. */
-static u32 greedy_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 optimal_read_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	return best_shift(block, page);
 }
 
 /* The shift reported to the policy must be the true optimum. */
-static void check_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
-			u32 shift)
+static void check_found_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
+			      u32 shift)
 {
 	CHECK_EQ(shift, best_shift(block, page));
 }
@@ -704,22 +704,22 @@ struct adversary {
 
 static const struct adversary adversaries[] = {
 	{ "random", random_start, 200 },
-	{ "greedy", greedy_start, 100 },
+	{ "greedy", optimal_read_shift, 100 },
 };
 
 static const char small[] =
 	"channels=1 chips=1 dies=1 planes=1 blocks=24 op=50 read_limit=3 read_first=0 read_last=0 "
 	"read_move=0 superblock=0 rain=off slc_static=0 slc_dynamic=0 map_cache=0";
 
-static void create_with(const struct aftl_policy_type *type, const char *profile, bool old,
-			u32 model)
+static void create_aged_device(const struct aftl_policy_type *type, const char *profile, bool old,
+			       u32 model)
 {
 	test_device_init(&device, profile);
 	test_device_set_all(&device, small);
 	device.config.cell_model = model;
 	device.config.cycles = old ? 2000 : 0;
 	device.config.buffer = min_t(u64, device.config.buffer, 256 << 10);
-	device.ops.array = on_array;
+	device.ops.array = check_sense_event;
 	memset(&seen, 0, sizeof(seen));
 	wrong_starts = 0;
 	draws.state = model + 1;
@@ -735,16 +735,16 @@ static void attack_read_limit(const struct adversary *adversary, const char *pro
 	u32 i;
 
 	type.reference = adversary->start;
-	type.reference_found = check_found;
-	create_with(&type, profile, old, model);
+	type.reference_found = check_found_shift;
+	create_aged_device(&type, profile, old, model);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, model + 7);
 	stream.read = 80;
-	test_stream_fill(&stream, &device);
+	test_stream_write_all(&stream, &device);
 	for (i = 0; i < 1500 && !tap_failures(); i++) {
 		if (old && i % 500 == 0)
 			aftl_age(device.ftl, 4 * MONTH_HOURS * AFTL_HOUR_NS);
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	}
 	test_drain(&device);
 	CHECK(seen.reads > 500 && seen.ns >= seen.least_ns);

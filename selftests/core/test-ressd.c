@@ -53,15 +53,15 @@ static const struct aftl_geometry *geo(void)
 	return aftl_geometry(device.ftl);
 }
 
-static u32 lines_of_block(void)
+static u32 word_lines_per_block(void)
 {
 	return geo()->pages / LINE;
 }
 
 /* Pages programmed into word line @line of the block since its erase. */
-static u32 *line_programs(u32 block, u32 line)
+static u32 *word_line_programs(u32 block, u32 line)
 {
-	return &watcher.programs[block * lines_of_block() + line];
+	return &watcher.programs[block * word_lines_per_block() + line];
 }
 
 static bool layer_is_spent(u32 block, u32 layer)
@@ -69,7 +69,7 @@ static bool layer_is_spent(u32 block, u32 layer)
 	u32 line;
 
 	for (line = layer * geo()->word_lines; line < (layer + 1) * geo()->word_lines; line++)
-		if (*line_programs(block, line) != 4)
+		if (*word_line_programs(block, line) != 4)
 			return false;
 	return true;
 }
@@ -78,8 +78,8 @@ static u32 highest_layer(u32 block)
 {
 	u32 line;
 
-	for (line = lines_of_block(); line; line--)
-		if (*line_programs(block, line - 1))
+	for (line = word_lines_per_block(); line; line--)
+		if (*word_line_programs(block, line - 1))
 			return (line - 1) / geo()->word_lines;
 	return 0;
 }
@@ -88,7 +88,7 @@ static u32 highest_layer(u32 block)
  * A super layer must be used up before the next one is opened, a virtual one half of it. A block
  * has a virtual super layer from a reclamation until that layer is used up as a whole.
  */
-static void check_begin(u32 block, u32 layer)
+static void check_super_layer_begin(u32 block, u32 layer)
 {
 	bool *reclaimed = &watcher.reclaimed[block];
 	u32 open = layer;
@@ -105,7 +105,7 @@ static void check_begin(u32 block, u32 layer)
 			  "block %u: layer %u begins before its super layer", block, layer);
 }
 
-static void check_again(u32 block, u32 layer)
+static void check_reprogram(u32 block, u32 layer)
 {
 	u32 highest = highest_layer(block);
 
@@ -117,20 +117,20 @@ static void check_again(u32 block, u32 layer)
 			  "block %u: layer %u again, not that of %u", block, layer, highest);
 }
 
-static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
+static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, first);
 	u32 index = aftl_block_index(media, block);
 	u32 line = aftl_ppn_page(media, first) % geo()->pages / LINE;
-	u32 *programs = line_programs(index, line);
+	u32 *programs = word_line_programs(index, line);
 
 	if (block->order != AFTL_ORDER_SUPER_LAYER)
 		return;
 	if (!*programs)
-		check_begin(index, line / geo()->word_lines);
+		check_super_layer_begin(index, line / geo()->word_lines);
 	if (*programs >= 2) {
-		check_again(index, line / geo()->word_lines);
+		check_reprogram(index, line / geo()->word_lines);
 		watcher.reprograms++;
 		watcher.moved[index] = 0;
 	}
@@ -140,8 +140,8 @@ static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 }
 
 /* Relocation out of an open block is reclamation: at most the capacity of a super layer. */
-static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-		    aftl_ppn_t to)
+static void ressd_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+			  aftl_ppn_t to)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, from);
@@ -158,12 +158,12 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 		  "%u units are moved out of a super layer", *moved);
 }
 
-static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void ressd_on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	u32 index = aftl_block_index(aftl_media(device.ftl),
 				     aftl_block_of_ppn(aftl_media(device.ftl), first));
 
-	memset(line_programs(index, 0), 0, lines_of_block() * sizeof(u32));
+	memset(word_line_programs(index, 0), 0, word_lines_per_block() * sizeof(u32));
 	watcher.moved[index] = 0;
 	watcher.reclaimed[index] = false;
 }
@@ -179,12 +179,12 @@ static void watch_ressd(void)
 {
 	watcher = (struct watcher){
 		.listener = {
-			.programmed = on_programmed,
-			.copy = on_copy,
-			.erase = on_erase,
+			.programmed = ressd_on_programmed,
+			.copy = ressd_on_copy,
+			.erase = ressd_on_erase,
 			.close = unwatch_ressd,
 		},
-		.programs = tap_zalloc((size_t)geo()->blocks * lines_of_block(), sizeof(u32)),
+		.programs = tap_zalloc((size_t)geo()->blocks * word_lines_per_block(), sizeof(u32)),
 		.moved = tap_zalloc(geo()->blocks, sizeof(u32)),
 		.reclaimed = tap_zalloc(geo()->blocks, sizeof(bool)),
 		.virtual_layers = *test_own(&device.config, "virtual_layers"),
@@ -207,7 +207,7 @@ static const char busy[] =
 	SHAPE " channels=2 chips=2 op=50 blocks=100 layers=5 " ZONES " buffer=256KiB wear_gap=4 "
 	"suspend=both";
 
-static void send_updates(u32 requests)
+static void send_update_requests(u32 requests)
 {
 	struct test_stream stream;
 
@@ -215,7 +215,7 @@ static void send_updates(u32 requests)
 	stream.hot = 80;
 	stream.approx = 0;
 	stream.gap_ns = 2000000;
-	test_stream_run(&stream, &device, requests);
+	test_stream_submit(&stream, &device, requests);
 	test_drain(&device);
 }
 
@@ -225,10 +225,10 @@ static void open_ressd(const char *params)
 	watch_ressd();
 }
 
-static void check_rules(const char *params)
+static void check_ressd_rules(const char *params)
 {
 	open_ressd(params);
-	send_updates(12000);
+	send_update_requests(12000);
 	CHECK_RANGE(watcher.reprograms, 1000, U32_MAX);
 	CHECK_EQ(watcher.reprograms, test_counters(&device)->reprogrammed_pages);
 	CHECK_RANGE(watcher.moves, 100, U32_MAX);
@@ -237,26 +237,26 @@ static void check_rules(const char *params)
 
 TAP_TEST(super_layers_are_used_in_order_word_lines_updated_twice)
 {
-	check_rules(plain);
+	check_ressd_rules(plain);
 }
 
 TAP_TEST(super_layers_of_any_depth_are_used_in_order)
 {
-	check_rules(deep);
+	check_ressd_rules(deep);
 }
 
 TAP_TEST(virtual_super_layers_are_used_in_order)
 {
-	check_rules(virtual);
+	check_ressd_rules(virtual);
 }
 
 TAP_TEST(super_layers_are_used_in_order_under_load)
 {
-	check_rules(busy);
+	check_ressd_rules(busy);
 }
 
 /* Hash of word-line states as derived from page metadata alone. */
-static u64 status_hash(const struct aftl *ftl)
+static u64 hash_word_line_states(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u64 hash = 0;
@@ -279,7 +279,7 @@ static u64 status_hash(const struct aftl *ftl)
 	return hash;
 }
 
-static u32 count_notes(const struct aftl *ftl, u32 bits)
+static u32 count_blocks_with_note(const struct aftl *ftl, u32 bits)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 count = 0;
@@ -298,18 +298,18 @@ TAP_TEST(word_line_state_survives_a_restart)
 	u32 candidates;
 
 	open_ressd(plain);
-	send_updates(4000);
-	hash = status_hash(device.ftl);
-	candidates = count_notes(device.ftl, NOTE_CANDIDATE);
+	send_update_requests(4000);
+	hash = hash_word_line_states(device.ftl);
+	candidates = count_blocks_with_note(device.ftl, NOTE_CANDIDATE);
 	CHECK_RANGE(candidates, 1, 6);
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(status_hash(device.ftl), hash);
-	CHECK_EQ(count_notes(device.ftl, NOTE_CANDIDATE), candidates);
+	CHECK_EQ(hash_word_line_states(device.ftl), hash);
+	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_CANDIDATE), candidates);
 }
 
 /* Single writes */
 
-static void write_unit(u32 unit, u64 *latency_ns)
+static void write_single_unit(u32 unit, u64 *latency_ns)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, 0, latency_ns), 0);
 }
@@ -325,7 +325,7 @@ static const struct aftl_block *home_of_unit(u32 unit, u32 *page)
 }
 
 /* Hotness class of the block of @unit, or 0 for a normal block. */
-static u32 level_of(u32 unit)
+static u32 hotness_class_of_unit(u32 unit)
 {
 	u32 page;
 	const struct aftl_block *block = home_of_unit(unit, &page);
@@ -342,12 +342,12 @@ TAP_TEST(updates_are_classified_by_the_age_of_their_block)
 
 	for (i = 0; i < ARRAY_SIZE(level); i++) {
 		open_ressd(plain);
-		write_unit(0, NULL);
-		CHECK_EQ(level_of(0), 0);
+		write_single_unit(0, NULL);
+		CHECK_EQ(hotness_class_of_unit(0), 0);
 		test_wait(&device, wait_ms[i] * 1000000);
-		write_unit(0, NULL);
-		CHECK_MSG(level_of(0) == level[i], "after %llu ms: level %u, not %u",
-			  (unsigned long long)wait_ms[i], level_of(0), level[i]);
+		write_single_unit(0, NULL);
+		CHECK_MSG(hotness_class_of_unit(0) == level[i], "after %llu ms: level %u, not %u",
+			  (unsigned long long)wait_ms[i], hotness_class_of_unit(0), level[i]);
 	}
 }
 
@@ -357,10 +357,10 @@ TAP_TEST(policy_tlc_uses_the_same_hotness_classes)
 	u32 page;
 
 	test_device_open_demo(&device, "tlc", plain);
-	write_unit(0, NULL);
+	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &page)->kind, AFTL_HOTNESS_COLD);
 	test_wait(&device, 30000000);
-	write_unit(0, NULL);
+	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &page)->kind, 2);
 }
 
@@ -373,24 +373,24 @@ TAP_TEST(a_word_line_takes_four_pages)
 	u32 i;
 
 	open_ressd(plain);
-	write_unit(0, NULL);
-	write_unit(0, NULL);
+	write_single_unit(0, NULL);
+	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &before)->kind, KIND_REPROGRAMMABLE);
 	CHECK_EQ(before, 0);
 	/* First four word lines are opened, with one padded page each. */
 	for (i = 1; i < 4; i++)
-		write_unit(0, NULL);
+		write_single_unit(0, NULL);
 	home_of_unit(0, &page);
 	CHECK_EQ(page, 3 * LINE);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
 	for (i = 0; i < 8; i++)
-		write_unit(0, NULL);
+		write_single_unit(0, NULL);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 8);
 	home_of_unit(0, &page);
 	CHECK_EQ(page / LINE, 3);
 	/* The age of the block restarts with each super layer. */
 	opened_ns = home_of_unit(0, &page)->opened_ns;
-	write_unit(0, NULL);
+	write_single_unit(0, NULL);
 	CHECK(home_of_unit(0, &page)->opened_ns > opened_ns);
 	CHECK_MSG(page == 4 * LINE, "the next super layer begins at page %u, not %u", page,
 		  4 * LINE);
@@ -405,31 +405,31 @@ TAP_TEST(program_and_read_times_are_the_papers)
 	test_device_init(&device, "tos22");
 	test_device_open(&device, "ressd",
 			 "channels=1 chips=1 dies=1 planes=1 blocks=200 op=50% bus=100000");
-	write_unit(0, &ns);
+	write_single_unit(0, &ns);
 	CHECK_RANGE(ns, 3000000, 3000000 + 3 * bus_ns);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
 	CHECK_RANGE(ns, 66000, 66000 + bus_ns);
-	write_unit(0, &ns);
+	write_single_unit(0, &ns);
 	CHECK_RANGE(ns, 2675000, 2675000 + 2 * bus_ns);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
 	CHECK_RANGE(ns, 53000, 53000 + bus_ns);
-	write_unit(0, &ns);
-	write_unit(0, &ns);
-	write_unit(0, &ns);
+	write_single_unit(0, &ns);
+	write_single_unit(0, &ns);
+	write_single_unit(0, &ns);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
-	write_unit(0, &ns);
+	write_single_unit(0, &ns);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 1);
 	CHECK_RANGE(ns, 2705000, 2705000 + bus_ns);
 }
 
 /* Write data that are never updated to class 1 until a candidate must be reclaimed. */
-static void fill_level(u32 *unit)
+static void fill_hotness_class(u32 *unit)
 {
 	u64 moved = test_counters(&device)->programmed_rewrite_units;
 
-	while (count_notes(device.ftl, NOTE_RECLAIM) == 0 && !tap_failures()) {
-		write_unit(*unit, NULL);
-		write_unit(*unit, NULL);
+	while (count_blocks_with_note(device.ftl, NOTE_RECLAIM) == 0 && !tap_failures()) {
+		write_single_unit(*unit, NULL);
+		write_single_unit(*unit, NULL);
 		++*unit;
 		if (!CHECK_MSG(*unit < 300, "no candidate is reclaimed"))
 			return;
@@ -443,9 +443,9 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 	u32 page;
 
 	for (; *unit < 100 && !tap_failures(); ++*unit) {
-		write_unit(*unit, NULL);
-		write_unit(*unit, NULL);
-		if (count_notes(device.ftl, NOTE_CANDIDATE))
+		write_single_unit(*unit, NULL);
+		write_single_unit(*unit, NULL);
+		if (count_blocks_with_note(device.ftl, NOTE_CANDIDATE))
 			return home_of_unit(0, &page);
 	}
 	return NULL;
@@ -461,21 +461,21 @@ TAP_TEST(an_update_returns_a_candidate_to_use)
 	open_ressd(patient);
 	block = wait_for_candidate(&unit);
 	if (CHECK(block && block->note & NOTE_CANDIDATE)) {
-		write_unit(0, NULL);
+		write_single_unit(0, NULL);
 		for (i = 0; i < 40 && block->note & NOTE_CANDIDATE; i++) {
-			write_unit(++unit, NULL);
-			write_unit(unit, NULL);
+			write_single_unit(++unit, NULL);
+			write_single_unit(unit, NULL);
 		}
 		CHECK(!(block->note & (NOTE_CANDIDATE | NOTE_RECLAIM)));
 	}
 }
 
 /* Write each unit twice, so that the second write is an update. */
-static void write_updated(u32 first, u32 end)
+static void write_units_twice(u32 first, u32 end)
 {
 	for (; first < end; first++) {
-		write_unit(first, NULL);
-		write_unit(first, NULL);
+		write_single_unit(first, NULL);
+		write_single_unit(first, NULL);
 	}
 }
 
@@ -487,15 +487,15 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	u32 page;
 
 	open_ressd(patient);
-	write_updated(0, 9);
+	write_units_twice(0, 9);
 	eight = home_of_unit(0, &page);
 	six = home_of_unit(8, &page);
-	write_updated(9, 12);
-	write_unit(8, NULL);
-	write_unit(8, NULL);
-	write_updated(12, 15);
+	write_units_twice(9, 12);
+	write_single_unit(8, NULL);
+	write_single_unit(8, NULL);
+	write_units_twice(12, 15);
 	CHECK(eight->note & NOTE_CANDIDATE);
-	write_updated(15, 16);
+	write_units_twice(15, 16);
 	CHECK(eight->note & NOTE_CANDIDATE);
 	CHECK(six->note & NOTE_RECLAIM);
 	/* Data in the used-up line are not relocated. */
@@ -504,11 +504,11 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	CHECK(home_of_unit(8, &page) == six);
 }
 
-static void give_up(const struct aftl_block *block, u32 left)
+static void reclaim_candidate_block(const struct aftl_block *block, u32 left)
 {
 	CHECK(block->note & NOTE_CANDIDATE);
 	device.ftl->type->out_of_blocks(device.ftl->policy, device.ftl->luns);
-	CHECK_EQ(count_notes(device.ftl, NOTE_CANDIDATE), left);
+	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_CANDIDATE), left);
 	CHECK_EQ(block->state, AFTL_BLOCK_CLOSED);
 }
 
@@ -520,14 +520,14 @@ TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 	u32 page;
 
 	open_ressd(roomy);
-	write_updated(0, 17);
+	write_units_twice(0, 17);
 	fuller = home_of_unit(0, &page);
 	other = home_of_unit(8, &page);
-	CHECK_EQ(count_notes(device.ftl, NOTE_CANDIDATE), 2);
+	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_CANDIDATE), 2);
 	test_do(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_RANGE(other->valid, 1, fuller->valid - 1);
-	give_up(other, 1);
-	give_up(fuller, 0);
+	reclaim_candidate_block(other, 1);
+	reclaim_candidate_block(fuller, 0);
 }
 
 /* A reclaimed super layer is relocated with host writes, two pages each. */
@@ -540,11 +540,11 @@ TAP_TEST(reclaimed_data_are_programmed_with_host_writes)
 
 	open_ressd(plain);
 	c = test_counters(&device);
-	fill_level(&unit);
+	fill_hotness_class(&unit);
 	moved = c->programmed_rewrite_units;
 	programs = c->array_programs;
 	CHECK_RANGE(moved, 1, 2);
-	write_unit(unit - 1, NULL);
+	write_single_unit(unit - 1, NULL);
 	CHECK_EQ(c->array_programs, programs + 1);
 	CHECK_RANGE(c->programmed_rewrite_units, moved + 1, moved + 2);
 }
@@ -555,20 +555,20 @@ TAP_TEST(idle_time_reclaims_candidates)
 	u32 unit = 0;
 
 	open_ressd(patient);
-	fill_level(&unit);
-	CHECK_EQ(count_notes(device.ftl, NOTE_RECLAIM), 1);
+	fill_hotness_class(&unit);
+	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 1);
 	host_programs = test_counters(&device)->programmed_host_units;
 	watcher.moves = 0;
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, host_programs);
 	CHECK_RANGE(watcher.moves, 1, 8);
 	/* The block takes writes again. */
-	write_unit(unit - 1, NULL);
-	CHECK_EQ(count_notes(device.ftl, NOTE_RECLAIM), 0);
+	write_single_unit(unit - 1, NULL);
+	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
 }
 
-static u32 candidate_offered(struct aftl_lun *lun, u32 free_blocks)
+static u32 is_candidate_offered(struct aftl_lun *lun, u32 free_blocks)
 {
 	struct aftl_idle_task chore = { .kind = AFTL_IDLE_TASK_NONE };
 	u32 free = lun->free_blocks;
@@ -596,16 +596,16 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 
 	open_ressd(patient);
 	lun = device.ftl->luns;
-	fill_level(&unit);
+	fill_hotness_class(&unit);
 	aftl_block_close_partial(device.ftl, lun, open_displaced());
-	CHECK_EQ(candidate_offered(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
-	CHECK_EQ(candidate_offered(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
+	CHECK_EQ(is_candidate_offered(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
+	CHECK_EQ(is_candidate_offered(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
 	watcher.moves = 0;
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
 }
 
-static void write_cold(const char *policy, struct aftl_counters *counters)
+static void write_cold_data(const char *policy, struct aftl_counters *counters)
 {
 	u32 i;
 
@@ -623,8 +623,8 @@ TAP_TEST(cold_data_are_stored_as_by_policy_tlc)
 	struct aftl_counters ressd;
 	struct aftl_counters tlc;
 
-	write_cold("ressd", &ressd);
-	write_cold("tlc", &tlc);
+	write_cold_data("ressd", &ressd);
+	write_cold_data("tlc", &tlc);
 	CHECK_EQ(ressd.reprogrammed_pages, 0);
 	CHECK_RANGE(ressd.gc_blocks, 100, U64_MAX);
 	CHECK_EQ(ressd.array_programs, tlc.array_programs);
@@ -633,7 +633,7 @@ TAP_TEST(cold_data_are_stored_as_by_policy_tlc)
 }
 
 /* Short-lived hot data on a device that programs single pages. */
-static void write_page_by_page(const char *policy, struct aftl_counters *counters)
+static void write_hot_single_pages(const char *policy, struct aftl_counters *counters)
 {
 	struct aftl_random random = { 5 };
 	u32 i;
@@ -642,7 +642,7 @@ static void write_page_by_page(const char *policy, struct aftl_counters *counter
 			      ONE_DIE " one_shot=off blocks=200 " ZONES " candidates=2");
 	CHECK_EQ(geo()->program_pages, 1);
 	for (i = 0; i < 20000; i++)
-		write_unit(aftl_random_below(&random, 16), NULL);
+		write_single_unit(aftl_random_below(&random, 16), NULL);
 	*counters = *test_counters(&device);
 }
 
@@ -651,8 +651,8 @@ TAP_TEST(ressd_on_other_geometries_behaves_as_policy_tlc)
 	struct aftl_counters ressd;
 	struct aftl_counters tlc;
 
-	write_page_by_page("ressd", &ressd);
-	write_page_by_page("tlc", &tlc);
+	write_hot_single_pages("ressd", &ressd);
+	write_hot_single_pages("tlc", &tlc);
 	CHECK_EQ(ressd.policy_bugs, 0);
 	CHECK_EQ(ressd.reprogrammed_pages, 0);
 	CHECK_EQ(ressd.array_programs, tlc.array_programs);
@@ -661,7 +661,7 @@ TAP_TEST(ressd_on_other_geometries_behaves_as_policy_tlc)
 
 /* Random devices for ressd only; test-property-random.c has few of them. */
 
-static void drive_random(struct aftl_random *random)
+static void drive_random_updates(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -673,7 +673,7 @@ static void drive_random(struct aftl_random *random)
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
 	shadow_open(&store, &device, false);
 	for (i = 0; i < 1200 && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (i % 16 == 0)
 			shadow_compare(&store);
 	}
@@ -689,18 +689,18 @@ TAP_TEST(random_devices_agree_with_the_models)
 		struct aftl_random random = { aftl_hash64(seed) };
 
 		test_device_init(&device, "demo");
-		test_random_geometry(&device, &random);
-		test_random_options(&device, &random);
+		test_randomize_geometry(&device, &random);
+		test_randomize_options(&device, &random);
 		device.config.bits = 3;
 		device.config.one_shot = AFTL_ON;
 		device.config.plane_mode = AFTL_PLANES_INDEPENDENT;
 		if (!test_device_create(&device, "ressd")) {
 			lived++;
 			watch_ressd();
-			drive_random(&random);
+			drive_random_updates(&random);
 			reprograms += watcher.reprograms;
 		}
-		test_random_finish(&device, "ressd", seed);
+		test_random_note_and_finish(&device, "ressd", seed);
 	}
 	tap_note("%u devices lived, %llu pages were reprogrammed", lived,
 		 (unsigned long long)reprograms);

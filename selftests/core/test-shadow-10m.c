@@ -23,7 +23,7 @@ static const char noisy[] =
 
 static u64 operations;
 
-static void read_everything(struct test_device *device)
+static void read_all_units(struct test_device *device)
 {
 	u32 all = test_units(device);
 	u32 unit;
@@ -35,7 +35,7 @@ static void read_everything(struct test_device *device)
 	test_drain(device);
 }
 
-static void run(struct test_device *device, u64 wanted)
+static void run_requests_until(struct test_device *device, u64 wanted)
 {
 	struct test_stream stream;
 
@@ -46,15 +46,15 @@ static void run(struct test_device *device, u64 wanted)
 	stream.flush = 2;
 	stream.fua = 2;
 	stream.depth = 32;
-	test_stream_fill(&stream, device);
+	test_stream_write_all(&stream, device);
 	while (stream.operations < wanted && !tap_failures())
-		test_stream_step(&stream, device);
+		test_stream_submit_one(&stream, device);
 	test_drain(device);
-	read_everything(device);
+	read_all_units(device);
 	operations += stream.operations;
 }
 
-static void check_work(const struct test_device *device, const struct shadow_store *store)
+static void check_work_done(const struct test_device *device, const struct shadow_store *store)
 {
 	const struct aftl_counters *c = test_counters(device);
 
@@ -67,7 +67,7 @@ static void check_work(const struct test_device *device, const struct shadow_sto
 }
 
 /* Not every policy fits each device. */
-static void run_policy(const char *policy, const char *params, bool whole, u64 wanted)
+static void run_policy_on_shadow(const char *policy, const char *params, bool whole, u64 wanted)
 {
 	struct test_device device;
 	struct shadow_store store;
@@ -79,8 +79,8 @@ static void run_policy(const char *policy, const char *params, bool whole, u64 w
 	tap_begin("%s%s, %s", policy, whole ? ", whole units" : "",
 		  params == noisy ? "voltages" : "word lines of three bits");
 	shadow_open(&store, &device, whole);
-	run(&device, wanted);
-	check_work(&device, &store);
+	run_requests_until(&device, wanted);
+	check_work_done(&device, &store);
 	test_device_finish(&device);
 	tap_end();
 }
@@ -95,10 +95,10 @@ int main(void)
 	u32 i;
 
 	for (i = 0; aftl_policy_at(i); i++) {
-		run_policy(aftl_policy_at(i)->name, word_lines, false, 230000);
-		run_policy(aftl_policy_at(i)->name, noisy, false, 230000);
+		run_policy_on_shadow(aftl_policy_at(i)->name, word_lines, false, 230000);
+		run_policy_on_shadow(aftl_policy_at(i)->name, noisy, false, 230000);
 	}
-	run_policy("approxftl", noisy, true, 60000);
-	run_policy("baseline", noisy, true, 60000);
+	run_policy_on_shadow("approxftl", noisy, true, 60000);
+	run_policy_on_shadow("baseline", noisy, true, 60000);
 	return tap_run_all();
 }

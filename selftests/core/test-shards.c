@@ -10,7 +10,7 @@
 #include "core/policy/param-registry.h"
 #include "tap.h"
 
-static struct aftl_config config_of(u64 channels, u64 shards)
+static struct aftl_config make_shard_config(u64 channels, u64 shards)
 {
 	struct aftl_config config;
 	struct aftl_error error;
@@ -24,7 +24,7 @@ static struct aftl_config config_of(u64 channels, u64 shards)
 
 TAP_TEST(a_single_shard_equals_the_device)
 {
-	struct aftl_config config = config_of(2, 1);
+	struct aftl_config config = make_shard_config(2, 1);
 	struct aftl_geometry geo;
 	struct aftl_shards shards;
 	struct aftl_config own;
@@ -43,7 +43,7 @@ TAP_TEST(a_single_shard_equals_the_device)
 }
 
 /* Check that each address of each shard occurs once, in rotating runs, and maps back. */
-static void check_addresses(const struct aftl_shards *shards)
+static void check_shard_addresses(const struct aftl_shards *shards)
 {
 	u32 next[64] = { 0 };
 	u64 unit;
@@ -69,19 +69,19 @@ TAP_TEST(units_and_shard_addresses_map_one_to_one)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		struct aftl_config config = config_of(12, counts[i]);
+		struct aftl_config config = make_shard_config(12, counts[i]);
 
 		CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 		CHECK_EQ(shards.count, counts[i]);
 		CHECK_EQ(shards.geo.channels, 12 / counts[i]);
 		CHECK_EQ(1U << shards.chunk_shift, AFTL_SHARD_CHUNK_BYTES / shards.geo.unit_bytes);
-		check_addresses(&shards);
+		check_shard_addresses(&shards);
 	}
 }
 
 TAP_TEST(requests_are_split_at_the_ends_of_runs)
 {
-	struct aftl_config config = config_of(4, 4);
+	struct aftl_config config = make_shard_config(4, 4);
 	struct aftl_shards shards;
 	struct aftl_error error;
 	u32 run;
@@ -97,7 +97,7 @@ TAP_TEST(requests_are_split_at_the_ends_of_runs)
 /* Compare with a count unit by unit. */
 TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 {
-	struct aftl_config config = config_of(6, 3);
+	struct aftl_config config = make_shard_config(6, 3);
 	struct aftl_shards shards;
 	struct aftl_error error;
 	u32 before[3] = { 0 };
@@ -117,7 +117,7 @@ TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 /* A run must hold a whole program. */
 TAP_TEST(a_run_holds_at_least_one_program)
 {
-	struct aftl_config config = config_of(4, 2);
+	struct aftl_config config = make_shard_config(4, 2);
 	struct aftl_shards shards;
 	struct aftl_error error;
 
@@ -129,13 +129,13 @@ TAP_TEST(a_run_holds_at_least_one_program)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	CHECK_EQ(aftl_units_per_program(&shards.geo), 48);
 	CHECK_EQ(1U << shards.chunk_shift, 64);
-	check_addresses(&shards);
+	check_shard_addresses(&shards);
 }
 
 /* Shared resources are divided among shards; per-shard parameters keep their value. */
 TAP_TEST(shared_resources_are_divided_among_shards)
 {
-	struct aftl_config config = config_of(8, 4);
+	struct aftl_config config = make_shard_config(8, 4);
 	struct aftl_config own[2];
 
 	config.buffer = 1 << 20;
@@ -160,7 +160,7 @@ TAP_TEST(shared_resources_are_divided_among_shards)
 /* Each zone is in one shard, and zones follow each other without gaps. */
 TAP_TEST(a_run_of_a_zoned_device_is_a_zone)
 {
-	struct aftl_config config = config_of(4, 4);
+	struct aftl_config config = make_shard_config(4, 4);
 	struct aftl_shards shards;
 	struct aftl_error error;
 
@@ -169,14 +169,14 @@ TAP_TEST(a_run_of_a_zoned_device_is_a_zone)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	CHECK_EQ(1U << shards.chunk_shift, shards.geo.zone_units);
 	CHECK_EQ(shards.units, (u64)shards.geo.zones * shards.geo.zone_units * 4);
-	check_addresses(&shards);
+	check_shard_addresses(&shards);
 	CHECK_EQ(aftl_shard_of_lpn(&shards, 6 * shards.geo.zone_units), 2);
 	CHECK_EQ(aftl_shard_lpn(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
 }
 
 static void check_shards_refused(u64 channels, u64 shards, const char *sentence)
 {
-	struct aftl_config config = config_of(channels, shards);
+	struct aftl_config config = make_shard_config(channels, shards);
 	struct aftl_shards unused;
 	struct aftl_error error;
 
@@ -186,7 +186,7 @@ static void check_shards_refused(u64 channels, u64 shards, const char *sentence)
 
 TAP_TEST(shapes_that_shards_cannot_divide_are_refused)
 {
-	struct aftl_config config = config_of(4, 2);
+	struct aftl_config config = make_shard_config(4, 2);
 	struct aftl_geometry geo;
 	struct aftl_error error;
 

@@ -32,59 +32,59 @@ struct census {
 	u32 free;
 };
 
-static struct aftl_block *first_of(u32 lun)
+static struct aftl_block *first_block_of_lun(u32 lun)
 {
 	return &device.ftl->media.blocks[lun * device.ftl->geo.blocks_per_lun];
 }
 
-static bool is_cached(const struct aftl_block *block)
+static bool is_block_in_cache(const struct aftl_block *block)
 {
 	return block->bits == 1 && block->state != AFTL_BLOCK_BAD;
 }
 
-static struct census count(u32 lun)
+static struct census count_slc_blocks_of_lun(u32 lun)
 {
-	const struct aftl_block *block = first_of(lun);
+	const struct aftl_block *block = first_block_of_lun(lun);
 	struct census census = { 0 };
 	u32 i;
 
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++, block++) {
 		census.free += block->state == AFTL_BLOCK_FREE;
-		census.cached += is_cached(block);
-		census.open += is_cached(block) && block->state == AFTL_BLOCK_OPEN;
-		census.closed += is_cached(block) && block->state == AFTL_BLOCK_CLOSED;
+		census.cached += is_block_in_cache(block);
+		census.open += is_block_in_cache(block) && block->state == AFTL_BLOCK_OPEN;
+		census.closed += is_block_in_cache(block) && block->state == AFTL_BLOCK_CLOSED;
 	}
 	return census;
 }
 
-static u32 count_all(void)
+static u32 count_slc_blocks(void)
 {
 	u32 cached = 0;
 	u32 i;
 
 	for (i = 0; i < device.ftl->geo.luns; i++)
-		cached += count(i).cached;
+		cached += count_slc_blocks_of_lun(i).cached;
 	return cached;
 }
 
 /* Round a share up to whole blocks. */
-static u32 blocks_of(u64 share)
+static u32 round_share_to_blocks(u64 share)
 {
 	return (u32)((device.ftl->geo.blocks_per_lun * share + 9999) / 10000);
 }
 
-static u32 kept_blocks(void)
+static u32 static_slc_blocks(void)
 {
-	return blocks_of(device.ftl->config.slc_static);
+	return round_share_to_blocks(device.ftl->config.slc_static);
 }
 
 /* Static cache blocks that are not in use. */
 static u32 unused_static_blocks(const struct census *census)
 {
-	return kept_blocks() > census->cached ? kept_blocks() - census->cached : 0;
+	return static_slc_blocks() > census->cached ? static_slc_blocks() - census->cached : 0;
 }
 
-static u32 reserve(void)
+static u32 policy_gc_reserve(void)
 {
 	return device.ftl->type->reserve;
 }
@@ -92,26 +92,26 @@ static u32 reserve(void)
 #define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=3 one_shot=on page=4KiB " \
 	"unit=4KiB op=40"
 
-static void open_with(const char *policy, const char *kept_share, const char *lent_share,
-		      const char *fill)
+static void open_device_with_slc(const char *policy, const char *kept_share, const char *lent_share,
+				 const char *fill)
 {
 	test_device_open_demo(&device, policy, test_params(SHAPE " slc_static=%s slc_dynamic=%s "
 							   "fill=%s", kept_share, lent_share,
 							   fill));
 }
 
-static void write_units(u32 first, u32 units)
+static void write_units_singly(u32 first, u32 units)
 {
 	test_write_each(&device, first, units, AFTL_PRECISE);
 }
 
-static void write_random(u32 writes, u64 seed)
+static void write_random_units(u32 writes, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 i;
 
 	for (i = 0; i < writes; i++)
-		write_units(aftl_random_below(&random, test_units(&device)), 1);
+		write_units_singly(aftl_random_below(&random, test_units(&device)), 1);
 }
 
 /* Units per cache block. */
@@ -123,23 +123,23 @@ TAP_TEST(the_cache_keeps_its_static_blocks)
 	u32 fewest = U32_MAX;
 	u32 i;
 
-	open_with("baseline", "10%", "0", "random");
-	CHECK_EQ(count_all(), 0);
+	open_device_with_slc("baseline", "10%", "0", "random");
+	CHECK_EQ(count_slc_blocks(), 0);
 	for (i = 0; i < 8000; i++) {
 		struct census census;
 
-		write_random(1, i);
-		census = count(0);
+		write_random_units(1, i);
+		census = count_slc_blocks_of_lun(0);
 		CHECK_EQ(device.ftl->luns[0].slc_blocks, census.cached);
 		fewest = min(fewest, census.free + census.cached);
 	}
-	CHECK_EQ(count_all(), 4);
+	CHECK_EQ(count_slc_blocks(), 4);
 	CHECK(fewest >= 4);
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	/* After idle time they take host writes again, with full capacity. */
 	test_wait(&device, AFTL_HOUR_NS);
 	for (i = 0; i < 4 * EACH - EACH; i++)
-		write_units(i, 1);
+		write_units_singly(i, 1);
 	for (i = 0; i < 4 * EACH - EACH; i++)
 		CHECK_EQ(test_block_of(&device, i)->bits, 1);
 }
@@ -150,33 +150,33 @@ TAP_TEST(free_blocks_are_cache_blocks_until_gc_needs_them)
 	struct census census;
 	u32 lent;
 
-	open_with("baseline", "0", "100%", "none");
-	write_units(0, 30 * EACH);
-	census = count(0);
+	open_device_with_slc("baseline", "0", "100%", "none");
+	write_units_singly(0, 30 * EACH);
+	census = count_slc_blocks_of_lun(0);
 	CHECK_EQ(census.cached, 30);
-	write_units(30 * EACH, 6 * EACH);
-	census = count(0);
+	write_units_singly(30 * EACH, 6 * EACH);
+	census = count_slc_blocks_of_lun(0);
 	lent = census.cached;
 	CHECK_EQ(lent, 40 - device.ftl->gc_blocks);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
-	write_units(36 * EACH, 1);
+	write_units_singly(36 * EACH, 1);
 	CHECK_EQ(test_block_of(&device, 36 * EACH)->bits, 0);
 	/* Filling the device folds them back. */
-	write_units(0, test_units(&device));
-	write_units(0, test_units(&device));
-	CHECK(count_all() < lent / 4);
+	write_units_singly(0, test_units(&device));
+	write_units_singly(0, test_units(&device));
+	CHECK(count_slc_blocks() < lent / 4);
 	CHECK(test_counters(&device)->fold_blocks > lent / 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 }
 
 TAP_TEST(idle_luns_fold)
 {
-	open_with("baseline", "0", "50%", "none");
-	write_units(0, 3 * EACH + 5);
-	CHECK_EQ(count_all(), 4);
+	open_device_with_slc("baseline", "0", "50%", "none");
+	write_units_singly(0, 3 * EACH + 5);
+	CHECK_EQ(count_slc_blocks(), 4);
 	test_wait(&device, SECOND_NS);
 	/* The open block is not folded. */
-	CHECK_EQ(count_all(), 1);
+	CHECK_EQ(count_slc_blocks(), 1);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
 	CHECK_EQ(test_block_of(&device, 3 * EACH)->bits, 1);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 3);
@@ -191,8 +191,8 @@ TAP_TEST(busy_luns_do_not_fold)
 {
 	u32 i;
 
-	open_with("baseline", "0", "50%", "none");
-	write_units(0, 3 * EACH);
+	open_device_with_slc("baseline", "0", "50%", "none");
+	write_units_singly(0, 3 * EACH);
 	for (i = 0; i < 100; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL), 0);
 		test_wait(&device, device.config.idle / 2);
@@ -205,16 +205,16 @@ TAP_TEST(cache_blocks_without_valid_data_are_reused)
 {
 	u32 round;
 
-	open_with("baseline", "10%", "0", "none");
+	open_device_with_slc("baseline", "10%", "0", "none");
 	for (round = 0; round < 20; round++)
-		write_units(0, 2 * EACH);
+		write_units_singly(0, 2 * EACH);
 	CHECK_EQ(test_counters(&device)->cached_host_units, 20 * 2 * EACH);
 	CHECK_EQ(test_counters(&device)->programmed_fold_units, 0);
 	CHECK_RANGE(test_counters(&device)->fold_blocks, 30, 40);
 }
 
 /* Write as many units per request as one program holds. */
-static void write_whole(u32 first, u32 units)
+static void write_whole_programs(u32 first, u32 units)
 {
 	u32 end = first + units;
 
@@ -225,12 +225,12 @@ static void write_whole(u32 first, u32 units)
 /* Normal victims with less valid data are collected before dynamic SLC blocks are folded. */
 TAP_TEST(cheaper_victims_are_collected_before_folding)
 {
-	open_with("baseline", "0", "50%", "none");
-	write_units(0, 20 * EACH);
-	CHECK_EQ(count_all(), 20);
+	open_device_with_slc("baseline", "0", "50%", "none");
+	write_units_singly(0, 20 * EACH);
+	CHECK_EQ(count_slc_blocks(), 20);
 	/* Data in normal blocks are overwritten, so that these have nothing valid. */
 	while (test_counters(&device)->gc_blocks < 8 && !tap_failures())
-		write_whole(20 * EACH, 48);
+		write_whole_programs(20 * EACH, 48);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
@@ -238,26 +238,26 @@ TAP_TEST(cheaper_victims_are_collected_before_folding)
 /* A fill does not use the cache. */
 TAP_TEST(a_fill_is_not_cached)
 {
-	open_with("baseline", "10%", "50%", "sequential");
-	CHECK_EQ(count_all(), 0);
-	write_units(0, 1);
-	CHECK_EQ(count_all(), 1);
+	open_device_with_slc("baseline", "10%", "50%", "sequential");
+	CHECK_EQ(count_slc_blocks(), 0);
+	write_units_singly(0, 1);
+	CHECK_EQ(count_slc_blocks(), 1);
 }
 
 /* Data with a placement of the host bypass the cache. */
 TAP_TEST(data_with_a_placement_bypass_the_cache)
 {
-	open_with("streams", "10%", "0", "none");
+	open_device_with_slc("streams", "10%", "0", "none");
 	device.hint.stream = 3;
-	write_units(0, 8);
-	CHECK_EQ(count_all(), 0);
+	write_units_singly(0, 8);
+	CHECK_EQ(count_slc_blocks(), 0);
 	CHECK_EQ(test_block_of(&device, 0)->kind, 3);
 	device.hint.stream = 0;
-	write_units(8, 8);
-	CHECK_EQ(count_all(), 1);
+	write_units_singly(8, 8);
+	CHECK_EQ(count_slc_blocks(), 1);
 }
 
-static u32 class_of(u32 unit)
+static u32 class_of_unit(u32 unit)
 {
 	u32 class = AFTL_CLASSES;
 
@@ -270,16 +270,16 @@ TAP_TEST(folding_keeps_the_data_class)
 {
 	u32 i;
 
-	open_with("vth_b", "0", "50%", "none");
+	open_device_with_slc("vth_b", "0", "50%", "none");
 	for (i = 0; i < 2 * EACH; i++)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, i / 3 % 2, NULL), 0);
-	CHECK_EQ(count_all(), 2);
+	CHECK_EQ(count_slc_blocks(), 2);
 	for (i = 0; i < 2 * EACH; i++)
-		CHECK_EQ(class_of(i), i / 3 % 2);
+		CHECK_EQ(class_of_unit(i), i / 3 % 2);
 	test_wait(&device, SECOND_NS);
 	for (i = 0; i < EACH; i++) {
 		CHECK_EQ(test_block_of(&device, i)->bits, 0);
-		CHECK_EQ(class_of(i), i / 3 % 2);
+		CHECK_EQ(class_of_unit(i), i / 3 % 2);
 		CHECK_EQ(test_block_of(&device, i)->kind, i / 3 % 2);
 	}
 }
@@ -287,16 +287,16 @@ TAP_TEST(folding_keeps_the_data_class)
 /* Requested GC also folds. */
 TAP_TEST(requested_gc_folds)
 {
-	open_with("baseline", "25%", "0", "none");
-	write_units(0, 5 * EACH);
-	CHECK_EQ(count_all(), 5);
+	open_device_with_slc("baseline", "25%", "0", "none");
+	write_units_singly(0, 5 * EACH);
+	CHECK_EQ(count_slc_blocks(), 5);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	/* One forced collection per block, the first of which has started. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_wait(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 5);
-	CHECK_EQ(count_all(), 0);
+	CHECK_EQ(count_slc_blocks(), 0);
 }
 
 /* Failing blocks and dies lose only data that no other block holds. */
@@ -305,8 +305,8 @@ TAP_TEST(failing_cache_blocks_lose_no_other_data)
 	u32 open;
 	u32 closed;
 
-	open_with("baseline", "10%", "50%", "none");
-	write_units(0, 3 * EACH + 4);
+	open_device_with_slc("baseline", "10%", "50%", "none");
+	write_units_singly(0, 3 * EACH + 4);
 	open = aftl_block_index(&device.ftl->media, test_block_of(&device, 3 * EACH));
 	closed = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
 	CHECK_EQ(aftl_fail_block(device.ftl, open), 0);
@@ -314,9 +314,9 @@ TAP_TEST(failing_cache_blocks_lose_no_other_data)
 	test_wait(&device, SECOND_NS);
 	CHECK_EQ(device.ftl->media.blocks[open].state, AFTL_BLOCK_BAD);
 	CHECK_EQ(device.ftl->media.blocks[closed].state, AFTL_BLOCK_BAD);
-	CHECK_EQ(count_all(), 0);
+	CHECK_EQ(count_slc_blocks(), 0);
 	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
-	write_units(100, 4);
+	write_units_singly(100, 4);
 	CHECK_EQ(test_block_of(&device, 100)->bits, 1);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
@@ -327,17 +327,17 @@ TAP_TEST(a_policy_cannot_close_a_cache_block)
 {
 	struct aftl_block *open;
 
-	open_with("baseline", "10%", "0", "none");
-	write_units(0, 4);
+	open_device_with_slc("baseline", "10%", "0", "none");
+	write_units_singly(0, 4);
 	open = device.ftl->luns[0].slc_open;
 	aftl_policy_close_block(device.ftl->policy, open);
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
-	write_units(4, EACH - 4);
+	write_units_singly(4, EACH - 4);
 	CHECK(test_block_of(&device, EACH - 1) == open);
 	CHECK(!device.ftl->luns[0].slc_open);
 }
 
-static void reload_cache(const char *policy, const char *kept_share, const char *lent_share)
+static void reload_with_slc(const char *policy, const char *kept_share, const char *lent_share)
 {
 	test_device_set(&device, "slc_static", kept_share);
 	test_device_set(&device, "slc_dynamic", lent_share);
@@ -351,21 +351,21 @@ TAP_TEST(the_cache_survives_a_snapshot)
 {
 	u64 digest;
 
-	open_with("baseline", "25%", "0", "none");
-	write_units(0, EACH + 5);
-	write_units(EACH + 5, EACH - 5);
+	open_device_with_slc("baseline", "25%", "0", "none");
+	write_units_singly(0, EACH + 5);
+	write_units_singly(EACH + 5, EACH - 5);
 	digest = aftl_digest(device.ftl);
-	open_with("baseline", "25%", "0", "none");
-	write_units(0, EACH + 5);
-	reload_cache("baseline", "25%", "0");
+	open_device_with_slc("baseline", "25%", "0", "none");
+	write_units_singly(0, EACH + 5);
+	reload_with_slc("baseline", "25%", "0");
 	CHECK_EQ(test_block_of(&device, EACH)->bits, 1);
-	write_units(EACH + 5, EACH - 5);
+	write_units_singly(EACH + 5, EACH - 5);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
 	CHECK(test_block_of(&device, 2 * EACH - 1) == test_block_of(&device, EACH));
 	/* Another policy continues the block, too. */
-	write_units(0, 3);
-	reload_cache("vth_b", "5%", "0");
-	write_units(3, 1);
+	write_units_singly(0, 3);
+	reload_with_slc("vth_b", "5%", "0");
+	write_units_singly(3, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
 
@@ -374,20 +374,20 @@ TAP_TEST(the_cache_can_be_turned_off_and_on)
 {
 	u32 i;
 
-	open_with("baseline", "10%", "20%", "none");
-	write_units(0, 7 * EACH + 3);
-	CHECK_EQ(count_all(), 8);
-	reload_cache("baseline", "0", "0");
-	CHECK_EQ(count_all(), 8);
+	open_device_with_slc("baseline", "10%", "20%", "none");
+	write_units_singly(0, 7 * EACH + 3);
+	CHECK_EQ(count_slc_blocks(), 8);
+	reload_with_slc("baseline", "0", "0");
+	CHECK_EQ(count_slc_blocks(), 8);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_OPEN);
 	for (i = 0; i < 4; i++)
-		write_units(0, test_units(&device));
-	CHECK_EQ(count_all(), 0);
+		write_units_singly(0, test_units(&device));
+	CHECK_EQ(count_slc_blocks(), 0);
 	CHECK_EQ(test_counters(&device)->cached_host_units, 0);
-	reload_cache("baseline", "10%", "0");
-	write_random(2000, 3);
-	CHECK_EQ(count_all(), 4);
+	reload_with_slc("baseline", "10%", "0");
+	write_random_units(2000, 3);
+	CHECK_EQ(count_slc_blocks(), 4);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 }
 
@@ -398,16 +398,16 @@ TAP_TEST(invalid_combinations_are_refused)
 		"one_shot=on";
 	static const char full[] = SHAPE " slc_static=50%";
 
-	test_device_refused(&device, "baseline",
-			    "bits=1 slc_dynamic=1%", "a cell of this device holds one bit");
-	test_device_refused(&device, "vth_b", tiny, "raise layers or word_lines");
-	test_device_refused(&device, "baseline", full,
-			    "policy baseline with a cache keeps 23 of the 40 blocks");
+	test_check_refused(&device, "baseline",
+			   "bits=1 slc_dynamic=1%", "a cell of this device holds one bit");
+	test_check_refused(&device, "vth_b", tiny, "raise layers or word_lines");
+	test_check_refused(&device, "baseline", full,
+			   "policy baseline with a cache keeps 23 of the 40 blocks");
 }
 
 /* Random devices, random policies, random requests. */
 
-static void draw_cache(struct aftl_random *random)
+static void draw_slc_cache(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
 
@@ -422,17 +422,17 @@ static void draw_cache(struct aftl_random *random)
 }
 
 /* After idle time no block is left that could be folded. */
-static void check_rest(void)
+static void check_nothing_to_fold(void)
 {
 	u32 i;
 
 	test_drain(&device);
 	test_wait(&device, 100 * SECOND_NS);
 	for (i = 0; i < device.ftl->geo.luns; i++) {
-		struct census census = count(i);
+		struct census census = count_slc_blocks_of_lun(i);
 
 		CHECK_EQ(device.ftl->luns[i].slc_blocks, census.cached);
-		CHECK_MSG(!census.closed || census.free <= reserve() +
+		CHECK_MSG(!census.closed || census.free <= policy_gc_reserve() +
 			  unused_static_blocks(&census),
 			  "%u blocks are left, %u free", census.closed, census.free);
 	}
@@ -441,7 +441,7 @@ static void check_rest(void)
 static u32 lived;
 static u64 folds;
 
-static void drive_cache(struct aftl_random *random)
+static void drive_slc_cache(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -454,32 +454,32 @@ static void drive_cache(struct aftl_random *random)
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
 	shadow_open(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		if (i % 16 == 0)
 			shadow_compare(&store);
 	}
-	check_rest();
+	check_nothing_to_fold();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK(!aftl_is_read_only(device.ftl));
 	folds += test_counters(&device)->fold_blocks;
 }
 
-static void run_seed(u64 seed)
+static void run_slc_cache_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
-	const char *policy = test_any_policy(false, &random);
+	const char *policy = test_draw_policy(false, &random);
 
 	test_device_init(&device, "demo");
-	test_random_geometry(&device, &random);
-	test_random_options(&device, &random);
+	test_randomize_geometry(&device, &random);
+	test_randomize_options(&device, &random);
 	device.config.bad = 0;
 	device.config.endurance = 0;
-	draw_cache(&random);
+	draw_slc_cache(&random);
 	if (!test_device_create(&device, policy)) {
 		lived++;
-		drive_cache(&random);
+		drive_slc_cache(&random);
 	}
-	test_random_finish(&device, policy, seed);
+	test_random_note_and_finish(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_fold_all_they_can_when_they_are_idle)
@@ -487,9 +487,9 @@ TAP_TEST(random_devices_fold_all_they_can_when_they_are_idle)
 	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_seed(seed);
+		run_slc_cache_seed(seed);
 	tap_note("%u devices: %llu blocks folded", lived, (unsigned long long)folds);
 	CHECK(tap_failures() || (lived > SEEDS / 4 && folds > 500));
 }
 
-TAP_SEED(run_seed)
+TAP_SEED(run_slc_cache_seed)

@@ -46,7 +46,7 @@ static struct watch {
 
 static struct test_device *const device = &watch.device;
 
-static int on_pause(__maybe_unused void *host)
+static int count_work_at_yield(__maybe_unused void *host)
 {
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
@@ -65,18 +65,18 @@ static void on_programmed(__maybe_unused struct test_listener *self,
 	watch.since++;
 }
 
-static void begin_sliced(const char *params)
+static void open_sliced_device(const char *params)
 {
 	watch = (struct watch){ .listener = { .copy = on_copy, .programmed = on_programmed } };
 	test_device_init(device, "demo");
-	device->ops.pause = on_pause;
+	device->ops.pause = count_work_at_yield;
 	test_device_listen(device, &watch.listener);
 	test_device_set_all(device, params);
 }
 
 TAP_TEST(a_fill_pauses_after_a_bounded_number_of_writes)
 {
-	begin_sliced(filled);
+	open_sliced_device(filled);
 	CHECK_EQ(test_device_create(device, "baseline"), 0);
 	CHECK(watch.pauses > test_units(device) / 2);
 	CHECK(watch.most > 0);
@@ -89,7 +89,7 @@ TAP_TEST(a_fill_can_be_interrupted)
 	u32 end_at;
 
 	for (end_at = 1; end_at < 8000; end_at = 3 * end_at + 1) {
-		begin_sliced(filled);
+		open_sliced_device(filled);
 		watch.end_at = end_at;
 		CHECK_EQ(test_device_create(device, "vth_b"), -EINTR);
 		CHECK_EQ(watch.pauses, end_at);
@@ -123,7 +123,7 @@ static int load_in_slices(void)
 }
 
 /* The call returns -EINTR at each pause, with a message, and works again afterwards. */
-static void can_be_ended(int (*call)(void))
+static void check_call_interruptible(int (*call)(void))
 {
 	u32 pauses;
 
@@ -144,11 +144,11 @@ static void can_be_ended(int (*call)(void))
 
 TAP_TEST(audit_save_and_load_can_be_interrupted)
 {
-	begin_sliced(filled);
+	open_sliced_device(filled);
 	CHECK_EQ(test_device_create(device, "vth_b"), 0);
-	can_be_ended(audit_in_slices);
-	can_be_ended(save_in_slices);
-	can_be_ended(load_in_slices);
+	check_call_interruptible(audit_in_slices);
+	check_call_interruptible(save_in_slices);
+	check_call_interruptible(load_in_slices);
 	test_bytes_free(&bytes);
 }
 
@@ -157,23 +157,23 @@ TAP_TEST(audit_save_and_load_can_be_interrupted)
 static struct aftl_policy_type counting;
 static u32 asked;
 
-static u32 count_hours(__maybe_unused struct aftl_policy *policy, u32 class,
-		       __maybe_unused u32 mode)
+static u32 count_retention_queries(__maybe_unused struct aftl_policy *policy, u32 class,
+				   __maybe_unused u32 mode)
 {
 	asked++;
 	return class == AFTL_APPROX ? 30 * 24 : 0;
 }
 
-static void open_counting(void)
+static void open_refresh_device(void)
 {
-	begin_sliced(old);
+	open_sliced_device(old);
 	counting = *aftl_policy_find("delta_b");
-	counting.retention_hours = count_hours;
+	counting.retention_hours = count_retention_queries;
 	test_device_open_type(device, &counting, NULL);
 }
 
 /* Return the largest number of pages that one event checked for age. */
-static u32 most_asked_until(u64 ns)
+static u32 max_pages_checked_until(u64 ns)
 {
 	u64 end_ns = aftl_now(device->ftl) + ns;
 	u32 most = 0;
@@ -188,14 +188,14 @@ static u32 most_asked_until(u64 ns)
 
 TAP_TEST(the_daily_search_for_old_data_is_sliced)
 {
-	open_counting();
+	open_refresh_device();
 	asked = 0;
 	aftl_age(device->ftl, 29 * AFTL_DAY_NS);
 	CHECK_EQ(asked, 0);
-	CHECK_RANGE(most_asked_until(AFTL_HOUR_NS), 512, EVENT_PAGES);
+	CHECK_RANGE(max_pages_checked_until(AFTL_HOUR_NS), 512, EVENT_PAGES);
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, 0);
 	aftl_age(device->ftl, 2 * AFTL_DAY_NS);
-	CHECK_RANGE(most_asked_until(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
+	CHECK_RANGE(max_pages_checked_until(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
 	/* All old data were refreshed, once each. */
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
 	test_audit(device);
@@ -204,14 +204,14 @@ TAP_TEST(the_daily_search_for_old_data_is_sliced)
 /* Old data on the second LUN are not delayed until the first LUN is finished. */
 TAP_TEST(the_search_for_old_data_alternates_between_luns)
 {
-	open_counting();
+	open_refresh_device();
 	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_now(device->ftl) + 250000);
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
 }
 
 /* Both devices must have the same events at the same times. */
-static void go_on_alike(struct aftl *twin)
+static void check_devices_continue_alike(struct aftl *twin)
 {
 	u32 events;
 
@@ -226,12 +226,12 @@ static void go_on_alike(struct aftl *twin)
 	CHECK_EQ(aftl_digest(device->ftl), aftl_digest(twin));
 }
 
-static void save_search(u64 at_ns)
+static void save_during_refresh_scan(u64 at_ns)
 {
 	struct aftl_snapshot_source source;
 	struct aftl *twin = NULL;
 
-	begin_sliced(old);
+	open_sliced_device(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_now(device->ftl) + at_ns);
@@ -239,7 +239,7 @@ static void save_search(u64 at_ns)
 	source = test_bytes_source(&bytes);
 	CHECK_EQ(aftl_load(&twin, &source, &device->ops, device, &device->error), 0);
 	aftl_reset_stats(device->ftl);
-	go_on_alike(twin);
+	check_devices_continue_alike(twin);
 	CHECK(test_counters(device)->programmed_refresh_units > 0);
 	aftl_destroy(twin);
 	test_bytes_free(&bytes);
@@ -249,16 +249,16 @@ static void save_search(u64 at_ns)
 /* A snapshot includes the progress of a search; both devices continue alike. */
 TAP_TEST(a_snapshot_keeps_the_progress_of_a_search)
 {
-	save_search(150000);
-	save_search(250000);
-	save_search(350000);
-	save_search(3000000);
+	save_during_refresh_scan(150000);
+	save_during_refresh_scan(250000);
+	save_during_refresh_scan(350000);
+	save_during_refresh_scan(3000000);
 }
 
 /* With refresh off time advances without daily events. */
 TAP_TEST(with_refresh_off_no_daily_event_is_due)
 {
-	begin_sliced(old);
+	open_sliced_device(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "0", &device->error), 0);
 	alarm(20);
@@ -299,9 +299,9 @@ static void on_unmapping(__maybe_unused void *host, __maybe_unused aftl_lpn_t fi
 	watch.since += units;
 }
 
-static void begin_counting(const char *params)
+static void open_counted(const char *params)
 {
-	begin_sliced(params);
+	open_sliced_device(params);
 	watch.listener.program = on_program;
 	device->ops.unmapping = on_unmapping;
 	CHECK_MSG(!test_device_create(device, "baseline"), "%s", device->error.text);
@@ -310,7 +310,7 @@ static void begin_counting(const char *params)
 }
 
 /* Measure a call by the core's work counter and by host callbacks. */
-static void count_call(u32 work)
+static void record_call_work(u32 work)
 {
 	calls++;
 	most_work = max(most_work, aftl_work(device->ftl) - work);
@@ -319,37 +319,37 @@ static void count_call(u32 work)
 }
 
 /* Process pending events one by one, as a host does before it calls. */
-static void count_present(void)
+static void count_pending_events(void)
 {
 	while (aftl_next_event(device->ftl) <= aftl_now(device->ftl)) {
 		u32 work = aftl_work(device->ftl);
 
 		test_step(device);
-		count_call(work);
+		record_call_work(work);
 	}
 }
 
-static void count_submit(enum aftl_op op, u32 unit, u32 units)
+static void count_submit_work(enum aftl_op op, u32 unit, u32 units)
 {
 	u32 work;
 
-	count_present();
+	count_pending_events();
 	work = aftl_work(device->ftl);
 	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_now(device->ftl)), 0);
-	count_call(work);
+	record_call_work(work);
 }
 
-static void count_steps(void)
+static void count_event_work(void)
 {
 	u32 work = aftl_work(device->ftl);
 
 	while (aftl_is_busy(device->ftl) && test_step(device)) {
-		count_call(work);
+		record_call_work(work);
 		work = aftl_work(device->ftl);
 	}
 }
 
-static void expect_bounds(u32 at_least)
+static void check_work_bounds(u32 at_least)
 {
 	CHECK_RANGE(calls, at_least, U32_MAX);
 	CHECK_RANGE(most_work, 1, CALL_WORK);
@@ -357,13 +357,13 @@ static void expect_bounds(u32 at_least)
 	test_audit(device);
 }
 
-static void write_all(u32 first, u32 end)
+static void write_all_counted(u32 first, u32 end)
 {
 	for (; first < end; first += TEST_REQUEST_UNITS)
-		count_submit(AFTL_OP_WRITE, first, min(end - first, (u32)TEST_REQUEST_UNITS));
+		count_submit_work(AFTL_OP_WRITE, first, min(end - first, (u32)TEST_REQUEST_UNITS));
 }
 
-static u32 woken_luns(void)
+static u32 count_woken_luns(void)
 {
 	const struct aftl_lun *lun = device->ftl->runnable;
 	u32 count;
@@ -376,88 +376,88 @@ static u32 woken_luns(void)
 /* A call wakes one slice of LUNs, and no LUN is served before all are awake. */
 TAP_TEST(luns_are_woken_in_slices)
 {
-	begin_counting(wide);
+	open_counted(wide);
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
-		CHECK_EQ(woken_luns(), calls * AFTL_SLICE_LUNS);
+		CHECK_EQ(count_woken_luns(), calls * AFTL_SLICE_LUNS);
 		aftl_step(device->ftl, aftl_now(device->ftl));
 	}
-	CHECK_RANGE(woken_luns(), 1, 4 * AFTL_SLICE_LUNS - 1);
-	count_steps();
-	CHECK_EQ(woken_luns(), 0);
+	CHECK_RANGE(count_woken_luns(), 1, 4 * AFTL_SLICE_LUNS - 1);
+	count_event_work();
+	CHECK_EQ(count_woken_luns(), 0);
 }
 
 TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 {
-	begin_counting(wide);
-	write_all(0, 16000);
+	open_counted(wide);
+	write_all_counted(0, 16000);
 	calls = 0;
-	count_submit(AFTL_OP_FLUSH, 0, 0);
-	count_steps();
+	count_submit_work(AFTL_OP_FLUSH, 0, 0);
+	count_event_work();
 	CHECK_RANGE(test_counters(device)->array_programs, 4000, 16000);
-	expect_bounds(16000 / CALL_WORK);
+	check_work_bounds(16000 / CALL_WORK);
 }
 
 TAP_TEST(the_work_per_call_of_gc_is_bounded)
 {
 	u32 work, i;
 
-	begin_counting(wide);
+	open_counted(wide);
 	for (i = 0; i < 2; i++)
-		write_all(0, test_units(device) / 2);
-	count_submit(AFTL_OP_FLUSH, 0, 0);
-	count_steps();
+		write_all_counted(0, test_units(device) / 2);
+	count_submit_work(AFTL_OP_FLUSH, 0, 0);
+	count_event_work();
 	calls = 0;
 	for (i = 0; i < 4096; i++) {
-		count_present();
+		count_pending_events();
 		work = aftl_work(device->ftl);
 		CHECK_EQ(aftl_start_lun_gc(device->ftl, i), 0);
-		count_call(work);
+		record_call_work(work);
 	}
 	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
 		work = aftl_work(device->ftl);
 		test_step(device);
-		count_call(work);
+		record_call_work(work);
 	}
 	CHECK(test_counters(device)->array_erases > 0);
 	CHECK_EQ(aftl_count_luns_in_gc(device->ftl), 0);
-	expect_bounds(4096);
+	check_work_bounds(4096);
 }
 
 TAP_TEST(the_work_per_call_of_discards_is_bounded)
 {
 	u32 i;
 
-	begin_counting(wide);
-	write_all(0, 64000);
-	count_submit(AFTL_OP_FLUSH, 0, 0);
-	count_steps();
+	open_counted(wide);
+	write_all_counted(0, 64000);
+	count_submit_work(AFTL_OP_FLUSH, 0, 0);
+	count_event_work();
 	for (i = 0; i < 64000; i += 256)
-		count_submit(AFTL_OP_DISCARD, i, 256);
-	count_steps();
-	expect_bounds(250);
+		count_submit_work(AFTL_OP_DISCARD, i, 256);
+	count_event_work();
+	check_work_bounds(250);
 }
 
 TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 {
 	u32 zone_units, zones, i;
 
-	begin_counting(zoned);
+	open_counted(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	zones = aftl_geometry(device->ftl)->zones;
 	CHECK_EQ(zone_units, 16384);
-	write_all(0, 4 * zone_units - 100);
-	count_steps();
+	write_all_counted(0, 4 * zone_units - 100);
+	count_event_work();
 	calls = 0;
-	count_submit(AFTL_OP_ZONE_RESET, 0, 0);
-	count_steps();
-	expect_bounds(zone_units / AFTL_SLICE_WORK);
+	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
+	count_event_work();
+	check_work_bounds(zone_units / AFTL_SLICE_WORK);
 	CHECK_EQ(test_counters(device)->zone_resets, 1);
 	calls = 0;
-	count_submit(AFTL_OP_ZONE_RESET_ALL, 0, 0);
-	count_steps();
-	expect_bounds(3 * zone_units / AFTL_SLICE_WORK);
+	count_submit_work(AFTL_OP_ZONE_RESET_ALL, 0, 0);
+	count_event_work();
+	check_work_bounds(3 * zone_units / AFTL_SLICE_WORK);
 	CHECK_EQ(test_counters(device)->zone_resets, 4);
 	for (i = 0; i < zones; i++) {
 		u32 written;
@@ -472,16 +472,16 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 /* The writes wait for one LUN, which is busy when their zone is reset. */
 TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
-	begin_counting("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
-		       "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
-	write_all(0, 4000);
-	count_submit(AFTL_OP_ZONE_RESET, 0, 0);
-	count_steps();
+	open_counted("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
+		     "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
+	write_all_counted(0, 4000);
+	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
+	count_event_work();
 	calls = 0;
-	write_all(0, 4000);
-	count_steps();
+	write_all_counted(0, 4000);
+	count_event_work();
 	CHECK_RANGE(test_counters(device)->array_programs, 0, 4000 / 4);
-	expect_bounds(4000 / CALL_WORK);
+	check_work_bounds(4000 / CALL_WORK);
 	CHECK_EQ(device->failed, 0);
 }
 
@@ -489,17 +489,17 @@ TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
  * Requests during a zone reset see the zones as reset. The final state does not depend on whether
  * the reset ends before them.
  */
-static u64 reset_and_go_on(bool at_once)
+static u64 reset_zones_and_continue(bool at_once)
 {
 	u32 zone_units, i;
 	u64 digest;
 
-	begin_counting(zoned);
+	open_counted(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
-	write_all(0, 3 * zone_units);
-	count_steps();
+	write_all_counted(0, 3 * zone_units);
+	count_event_work();
 	for (i = 0; i < 3; i++) {
-		count_submit(AFTL_OP_ZONE_RESET, i * zone_units, 0);
+		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_dispatch_pending(device->ftl))
 			test_step(device);
 		/* Later resets may wait for the block set of a zone. */
@@ -510,7 +510,7 @@ static u64 reset_and_go_on(bool at_once)
 		aftl_set_drain_mode(device->ftl, i % 2);
 	}
 	aftl_set_drain_mode(device->ftl, true);
-	count_steps();
+	count_event_work();
 	CHECK_EQ(device->failed, 0);
 	test_audit(device);
 	digest = aftl_digest(device->ftl);
@@ -520,7 +520,7 @@ static u64 reset_and_go_on(bool at_once)
 
 TAP_TEST(requests_during_a_zone_reset_wait_for_it)
 {
-	u64 digest = reset_and_go_on(false);
+	u64 digest = reset_zones_and_continue(false);
 
-	CHECK_EQ(reset_and_go_on(true), digest);
+	CHECK_EQ(reset_zones_and_continue(true), digest);
 }

@@ -40,23 +40,23 @@ static void flush_until_idle(struct test_device *mine)
 	test_wait(mine, 50000000);
 }
 
-static void play_seed(struct test_device *mine, u64 seed, u32 requests)
+static void run_requests_of_seed(struct test_device *mine, u64 seed, u32 requests)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (requests--)
-		test_stream_step(&stream, mine);
+		test_stream_submit_one(&stream, mine);
 	flush_until_idle(mine);
 }
 
-static void open_used(const char *policy, const char *params)
+static void open_used_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	play_seed(&device, 1, 3000);
+	run_requests_of_seed(&device, 1, 3000);
 }
 
-static int save_bytes(struct test_bytes *bytes)
+static int save_device_bytes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 
@@ -64,7 +64,7 @@ static int save_bytes(struct test_bytes *bytes)
 	return aftl_save(device.ftl, &sink, &device.error);
 }
 
-static int load_bytes(struct test_bytes *bytes)
+static int load_device_bytes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
@@ -73,7 +73,7 @@ static int load_bytes(struct test_bytes *bytes)
 	return twin.ret;
 }
 
-static void check_same(void)
+static void check_same_state(void)
 {
 	u32 unit;
 
@@ -97,7 +97,7 @@ static void check_same(void)
 	test_audit(&twin);
 }
 
-static void check_counters_after(void)
+static void check_counters_after_load(void)
 {
 	const struct aftl_counters *a = test_counters(&device);
 	const struct aftl_counters *b = test_counters(&twin);
@@ -110,18 +110,18 @@ static void check_counters_after(void)
 			  (unsigned long long)aftl_counter_get(b, i));
 }
 
-static void check_future(void)
+static void check_same_future(void)
 {
 	aftl_reset_stats(device.ftl);
 	aftl_reset_stats(twin.ftl);
-	play_seed(&device, 2, 3000);
-	play_seed(&twin, 2, 3000);
-	check_same();
-	check_counters_after();
+	run_requests_of_seed(&device, 2, 3000);
+	run_requests_of_seed(&twin, 2, 3000);
+	check_same_state();
+	check_counters_after_load();
 }
 
 /* False if the loaded device has started work that the saved one had not. */
-static bool is_at_rest(const struct test_device *of)
+static bool is_device_idle(const struct test_device *of)
 {
 	u32 i;
 
@@ -133,13 +133,13 @@ static bool is_at_rest(const struct test_device *of)
 
 static u32 saved_again;
 
-static void save_again(const struct test_bytes *bytes)
+static void save_loaded_device(const struct test_bytes *bytes)
 {
 	struct test_device first = device;
 	struct test_bytes again = { 0 };
 
 	device = twin;
-	CHECK_EQ(save_bytes(&again), 0);
+	CHECK_EQ(save_device_bytes(&again), 0);
 	device = first;
 	CHECK(again.size == bytes->size && !memcmp(again.data, bytes->data, bytes->size));
 	test_bytes_free(&again);
@@ -150,16 +150,16 @@ static void round_trip(const char *policy, const char *params)
 {
 	struct test_bytes bytes = { 0 };
 
-	open_used(policy, params);
+	open_used_device(policy, params);
 	if (device.config.rain)
 		CHECK_EQ(aftl_fail_lun(device.ftl, 6), 0);
-	CHECK_EQ(save_bytes(&bytes), 0);
-	if (CHECK_MSG(!load_bytes(&bytes), "%s", twin.error.text)) {
+	CHECK_EQ(save_device_bytes(&bytes), 0);
+	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", twin.error.text)) {
 		CHECK_EQ(bytes.at, bytes.size);
-		check_same();
-		if (is_at_rest(&twin))
-			save_again(&bytes);
-		check_future();
+		check_same_state();
+		if (is_device_idle(&twin))
+			save_loaded_device(&bytes);
+		check_same_future();
 	}
 	test_bytes_free(&bytes);
 }
@@ -169,9 +169,9 @@ TAP_TEST(a_new_device_survives_saving_and_loading)
 	struct test_bytes bytes = { 0 };
 
 	test_device_open_demo(&device, "approxftl", plain);
-	CHECK_EQ(save_bytes(&bytes), 0);
-	if (CHECK_MSG(!load_bytes(&bytes), "%s", twin.error.text))
-		check_same();
+	CHECK_EQ(save_device_bytes(&bytes), 0);
+	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", twin.error.text))
+		check_same_state();
 	test_bytes_free(&bytes);
 }
 
@@ -182,10 +182,10 @@ TAP_TEST(a_busy_device_is_not_saved)
 	test_device_open_demo(&device, "baseline", busy);
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, 0, 0, 0), 0);
 	test_drain(&device);
-	CHECK_EQ(save_bytes(&bytes), -EBUSY);
+	CHECK_EQ(save_device_bytes(&bytes), -EBUSY);
 	CHECK(strlen(device.error.text) > 10);
 	flush_until_idle(&device);
-	CHECK_EQ(save_bytes(&bytes), 0);
+	CHECK_EQ(save_device_bytes(&bytes), 0);
 	test_bytes_free(&bytes);
 }
 
@@ -195,20 +195,20 @@ TAP_TEST(write_errors_of_the_sink_are_reported)
 	struct test_bytes bytes = { 0 };
 	size_t limit;
 
-	open_used("vth_b", tiny);
-	CHECK_EQ(save_bytes(&whole), 0);
+	open_used_device("vth_b", tiny);
+	CHECK_EQ(save_device_bytes(&whole), 0);
 	for (limit = 1; limit < whole.size; limit += 1 + limit / 3) {
 		bytes.limit = limit;
 		bytes.size = 0;
-		CHECK_EQ(save_bytes(&bytes), -EIO);
+		CHECK_EQ(save_device_bytes(&bytes), -EIO);
 	}
 	test_bytes_free(&bytes);
 	test_bytes_free(&whole);
 }
 
-static void check_refused(struct test_bytes *bytes, const char *what, size_t at)
+static void check_snapshot_refused(struct test_bytes *bytes, const char *what, size_t at)
 {
-	CHECK_MSG(load_bytes(bytes), "%s at byte %zu is not noticed", what, at);
+	CHECK_MSG(load_device_bytes(bytes), "%s at byte %zu is not noticed", what, at);
 	CHECK_MSG(strlen(twin.error.text) > 10, "%s at byte %zu: \"%s\"", what, at,
 		  twin.error.text);
 	CHECK_MSG(!twin.ftl, "%s at byte %zu left something", what, at);
@@ -219,13 +219,13 @@ TAP_TEST(truncated_snapshots_are_refused)
 	struct test_bytes bytes = { 0 };
 	size_t whole;
 
-	open_used("approxftl", tiny);
-	CHECK_EQ(save_bytes(&bytes), 0);
+	open_used_device("approxftl", tiny);
+	CHECK_EQ(save_device_bytes(&bytes), 0);
 	whole = bytes.size;
 	for (bytes.size = 0; bytes.size < whole; bytes.size++)
-		check_refused(&bytes, "a cut", bytes.size);
+		check_snapshot_refused(&bytes, "a cut", bytes.size);
 	bytes.size = whole;
-	CHECK_EQ(load_bytes(&bytes), 0);
+	CHECK_EQ(load_device_bytes(&bytes), 0);
 	test_bytes_free(&bytes);
 }
 
@@ -234,13 +234,13 @@ TAP_TEST(damaged_snapshots_are_refused)
 	struct test_bytes bytes = { 0 };
 	size_t at;
 
-	open_used("approxftl", tiny);
-	CHECK_EQ(save_bytes(&bytes), 0);
+	open_used_device("approxftl", tiny);
+	CHECK_EQ(save_device_bytes(&bytes), 0);
 	for (at = 0; at < bytes.size; at++) {
 		u8 good = bytes.data[at];
 
 		bytes.data[at] ^= 1 << at % 8;
-		check_refused(&bytes, "a flipped bit", at);
+		check_snapshot_refused(&bytes, "a flipped bit", at);
 		bytes.data[at] = good;
 	}
 	test_bytes_free(&bytes);
@@ -258,23 +258,23 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 	u32 lived = 0;
 	u32 i;
 
-	open_used("approxftl", tiny);
-	CHECK_EQ(save_bytes(&bytes), 0);
+	open_used_device("approxftl", tiny);
+	CHECK_EQ(save_device_bytes(&bytes), 0);
 	for (i = 0; i < 4 * bytes.size && !tap_failures(); i++) {
 		size_t at = i % bytes.size;
 		u8 good = bytes.data[at];
 
 		bytes.data[at] = i < bytes.size ? (u8)(good ^ 1 << at % 8) :
 						  (u8)aftl_random_below(&random, 256);
-		test_bytes_seal(&bytes);
-		if (load_bytes(&bytes)) {
+		test_bytes_add_crc(&bytes);
+		if (load_device_bytes(&bytes)) {
 			refused++;
 			CHECK(strlen(twin.error.text) > 10);
 		} else {
 			lived++;
 			test_audit(&twin);
 			if (aftl_geometry(twin.ftl)->units < 10000 && i % 16 == 0)
-				play_seed(&twin, i, 30);
+				run_requests_of_seed(&twin, i, 30);
 			test_audit(&twin);
 		}
 		if (tap_failures())
@@ -293,8 +293,8 @@ TAP_TEST(loading_without_memory_fails_cleanly)
 	struct aftl_snapshot_source source;
 	u32 fail_at = 0;
 
-	open_used("approxftl", tiny);
-	CHECK_EQ(save_bytes(&bytes), 0);
+	open_used_device("approxftl", tiny);
+	CHECK_EQ(save_device_bytes(&bytes), 0);
 	do {
 		source = test_bytes_source(&bytes);
 		test_device_init(&twin, "demo");

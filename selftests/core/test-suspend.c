@@ -23,20 +23,20 @@ static struct test_device device;
 static u64 begun_ns;
 static u64 erased_ns;
 
-static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
+static void record_erase_end(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
 	erased_ns = aftl_now(device.ftl) - begun_ns;
 }
 
-static struct test_listener listener = { .erase = on_erase };
+static struct test_listener listener = { .erase = record_erase_end };
 
-static bool is_erasing(void)
+static bool is_lun_erasing(void)
 {
 	return device.ftl->luns[0].work.phase == AFTL_PHASE_ERASE;
 }
 
 /* Start the erase of a block without valid data; a later block is open. */
-static void begin_erase(const char *params)
+static void begin_block_erase(const char *params)
 {
 	u32 unit;
 	u32 luns;
@@ -54,10 +54,10 @@ static void begin_erase(const char *params)
 	begun_ns = aftl_now(device.ftl);
 	erased_ns = 0;
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	CHECK(is_erasing());
+	CHECK(is_lun_erasing());
 }
 
-static void end_erase(u64 ns)
+static void check_erase_end(u64 ns)
 {
 	test_drain(&device);
 	test_wait(&device, 20000000);
@@ -90,7 +90,7 @@ static u32 unit_in_first_lun(void)
 	return unit;
 }
 
-static u64 write_from(u64 ns)
+static u64 write_at_time(u64 ns)
 {
 	struct test_request *write;
 
@@ -103,9 +103,9 @@ TAP_TEST(a_program_suspends_an_erase)
 {
 	const struct aftl_counters *counters;
 
-	begin_erase(SHAPE);
+	begin_block_erase(SHAPE);
 	counters = test_counters(&device);
-	CHECK_EQ(write_from(1000000), LATENCY_NS + WRITE_NS);
+	CHECK_EQ(write_at_time(1000000), LATENCY_NS + WRITE_NS);
 	CHECK_EQ(counters->array_suspends, 1);
 	CHECK_EQ(counters->array_suspend_ns, COST_NS);
 	test_wait(&device, ERASE_NS);
@@ -113,10 +113,10 @@ TAP_TEST(a_program_suspends_an_erase)
 	CHECK_EQ(counters->erase_energy_pj, (ERASE_NS + COST_NS) * 82500ULL / 1000);
 	CHECK_EQ(counters->program_energy_pj, PROGRAM_NS * 82500ULL / 1000);
 	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + COST_NS + WRITE_NS);
-	end_erase(ERASE_NS + COST_NS + WRITE_NS);
-	begin_erase(SHAPE " suspend_for_write=off suspend=both");
-	CHECK_EQ(write_from(1000000), ERASE_NS - 1000000 + WRITE_NS);
-	end_erase(ERASE_NS);
+	check_erase_end(ERASE_NS + COST_NS + WRITE_NS);
+	begin_block_erase(SHAPE " suspend_for_write=off suspend=both");
+	CHECK_EQ(write_at_time(1000000), ERASE_NS - 1000000 + WRITE_NS);
+	check_erase_end(ERASE_NS);
 }
 
 /* The cost of suspending a program is charged to the program. */
@@ -126,7 +126,7 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	struct test_request *write;
 	u64 energy;
 
-	begin_erase(SHAPE " suspend=program");
+	begin_block_erase(SHAPE " suspend=program");
 	test_wait(&device, 2 * ERASE_NS);
 	counters = test_counters(&device);
 	energy = counters->erase_energy_pj;
@@ -139,7 +139,7 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	CHECK_EQ(counters->erase_energy_pj, energy);
 	CHECK_EQ(counters->array_program_ns, PROGRAM_NS);
 	CHECK_EQ(counters->array_suspend_ns, COST_NS);
-	end_erase(erased_ns);
+	check_erase_end(erased_ns);
 }
 
 /* One suspension serves all programs that arrive meanwhile, up to the limit. */
@@ -148,7 +148,7 @@ TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 	struct test_request *writes[5];
 	u32 i;
 
-	begin_erase(SHAPE " suspend_limit=3");
+	begin_block_erase(SHAPE " suspend_limit=3");
 	test_wait(&device, 500000);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = begin_suspending(AFTL_OP_WRITE, 1000 + 2 * i, 2);
@@ -157,19 +157,19 @@ TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	CHECK_EQ(end_suspending(writes[3]), ERASE_NS + COST_NS + 4 * WRITE_NS);
 	CHECK_EQ(end_suspending(writes[4]), ERASE_NS + COST_NS + 5 * WRITE_NS);
-	end_erase(ERASE_NS + COST_NS + 3 * WRITE_NS);
+	check_erase_end(ERASE_NS + COST_NS + 3 * WRITE_NS);
 }
 
 TAP_TEST(an_erase_is_suspended_at_most_suspend_limit_times)
 {
-	begin_erase(SHAPE " suspend_limit=2");
-	CHECK_EQ(write_from(500000), LATENCY_NS + WRITE_NS);
+	begin_block_erase(SHAPE " suspend_limit=2");
+	CHECK_EQ(write_at_time(500000), LATENCY_NS + WRITE_NS);
 	begun_ns += 500000 + LATENCY_NS + WRITE_NS;
-	CHECK_EQ(write_from(500000), LATENCY_NS + WRITE_NS);
+	CHECK_EQ(write_at_time(500000), LATENCY_NS + WRITE_NS);
 	begun_ns += 500000 + LATENCY_NS + WRITE_NS;
-	CHECK_EQ(write_from(500000), ERASE_NS - 1500000 + 2 * LATENCY_NS + WRITE_NS);
+	CHECK_EQ(write_at_time(500000), ERASE_NS - 1500000 + 2 * LATENCY_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 2);
-	end_erase(ERASE_NS - 1000000 + 2 * LATENCY_NS);
+	check_erase_end(ERASE_NS - 1000000 + 2 * LATENCY_NS);
 }
 
 /* A read begins after the latency, unless the die is suspended already. */
@@ -178,7 +178,7 @@ TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 	struct test_request *reads[4];
 	u32 i;
 
-	begin_erase(SHAPE " suspend=erase");
+	begin_block_erase(SHAPE " suspend=erase");
 	test_wait(&device, 500000);
 	reads[0] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	test_wait(&device, LATENCY_NS / 2);
@@ -190,23 +190,23 @@ TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 		CHECK_EQ(end_suspending(reads[i]), 500000 + LATENCY_NS + (i + 1) * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	test_wait(&device, 100000);
-	CHECK(is_erasing());
+	CHECK(is_lun_erasing());
 	reads[3] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(end_suspending(reads[3]), 600000 + 2 * LATENCY_NS + 4 * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 2);
 	CHECK_EQ(test_counters(&device)->array_suspend_ns, 2 * COST_NS);
 	test_wait(&device, ERASE_NS);
 	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + 2 * COST_NS + 4 * READ_NS);
-	end_erase(ERASE_NS + 2 * COST_NS + 4 * READ_NS);
-	begin_erase(SHAPE " suspend=erase suspend_cost=0");
+	check_erase_end(ERASE_NS + 2 * COST_NS + 4 * READ_NS);
+	begin_block_erase(SHAPE " suspend=erase suspend_cost=0");
 	test_wait(&device, 500000);
 	reads[0] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(end_suspending(reads[0]), 500000 + READ_NS);
-	end_erase(ERASE_NS + READ_NS);
+	check_erase_end(ERASE_NS + READ_NS);
 }
 
 /* Begin to collect a block in which the first @valid units are valid: sense its first page. */
-static void begin_move(const char *params, u32 valid)
+static void begin_relocation(const char *params, u32 valid)
 {
 	u32 block_units;
 	u32 unit;
@@ -222,7 +222,7 @@ static void begin_move(const char *params, u32 valid)
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
 }
 
-static void end_move(void)
+static void check_relocation_end(void)
 {
 	test_drain(&device);
 	test_wait(&device, 20000000);
@@ -237,7 +237,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	struct test_request *other;
 	u64 over_ns;
 
-	begin_move(SHAPE " suspend=program", 4);
+	begin_relocation(SHAPE " suspend=program", 4);
 	counters = test_counters(&device);
 	test_wait(&device, programs_ns);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_PROGRAM);
@@ -260,7 +260,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 		 over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(counters->buffer_read_units, 6);
 	CHECK_EQ(counters->array_suspends, 2);
-	end_move();
+	check_relocation_end();
 }
 
 /* A page that is copied in one command: the program follows the sensing at once. */
@@ -269,14 +269,14 @@ TAP_TEST(queued_reads_are_served_when_their_program_begins)
 	struct test_request *other;
 	struct test_request *read;
 
-	begin_move(SHAPE " unit=0", 1);
+	begin_relocation(SHAPE " unit=0", 1);
 	other = begin_suspending(AFTL_OP_READ, 150, 1);
 	read = begin_suspending(AFTL_OP_READ, 0, 1);
 	CHECK_EQ(end_suspending(read), SENSE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
 	CHECK_EQ(end_suspending(other), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(test_counters(&device)->array_reads, 2);
-	end_move();
+	check_relocation_end();
 }
 
 /* The die of the old version begins a read after the program of the new one has begun elsewhere. */
@@ -286,7 +286,7 @@ TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 	struct test_request *read;
 	u32 unit;
 
-	begin_erase(SHAPE " chips=2 suspend=program suspend_for_write=off");
+	begin_block_erase(SHAPE " chips=2 suspend=program suspend_for_write=off");
 	unit = unit_in_first_lun();
 	test_wait(&device, ERASE_NS - 100000);
 	read = begin_suspending(AFTL_OP_READ, unit, 1);
@@ -296,7 +296,7 @@ TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 	CHECK_EQ(end_suspending(read), ERASE_NS);
 	end_suspending(writes[0]);
 	end_suspending(writes[1]);
-	end_erase(ERASE_NS);
+	check_erase_end(ERASE_NS);
 }
 
 /* A die that fails while it suspends an erase serves nothing more, and its event does not fire. */
@@ -304,7 +304,7 @@ TAP_TEST(a_die_failure_during_the_suspend_latency_fails_the_read)
 {
 	struct test_request *read;
 
-	begin_erase(SHAPE " chips=2 suspend=erase");
+	begin_block_erase(SHAPE " chips=2 suspend=erase");
 	test_wait(&device, 500000);
 	read = begin_suspending(AFTL_OP_READ, unit_in_first_lun(), 1);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
@@ -314,7 +314,7 @@ TAP_TEST(a_die_failure_during_the_suspend_latency_fails_the_read)
 	CHECK_EQ(read->request.status, -EIO);
 	test_put(&device, read);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_DEAD);
-	end_erase(0);
+	check_erase_end(0);
 }
 
 /* Only one operation is suspended at a time. */
@@ -323,7 +323,7 @@ TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 	struct test_request *write;
 	struct test_request *read;
 
-	begin_erase(SHAPE " suspend=both");
+	begin_block_erase(SHAPE " suspend=both");
 	test_wait(&device, 500000);
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	test_wait(&device, 100000);
@@ -331,7 +331,7 @@ TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 	CHECK_EQ(end_suspending(write), 500000 + LATENCY_NS + WRITE_NS);
 	CHECK_EQ(end_suspending(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
+	check_erase_end(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
 
 TAP_TEST(a_program_follows_a_read_while_the_erase_is_suspended)
@@ -339,7 +339,7 @@ TAP_TEST(a_program_follows_a_read_while_the_erase_is_suspended)
 	struct test_request *write;
 	struct test_request *read;
 
-	begin_erase(SHAPE " suspend=erase");
+	begin_block_erase(SHAPE " suspend=erase");
 	test_wait(&device, 500000);
 	read = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	test_wait(&device, 10000);
@@ -347,7 +347,7 @@ TAP_TEST(a_program_follows_a_read_while_the_erase_is_suspended)
 	CHECK_EQ(end_suspending(read), 500000 + LATENCY_NS + READ_NS);
 	CHECK_EQ(end_suspending(write), 500000 + LATENCY_NS + READ_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
+	check_erase_end(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
 
 /* Buffered data do not suspend an erase, except for a flush or a full buffer. */
@@ -357,7 +357,7 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	struct test_request *flush;
 	struct test_request *last;
 
-	begin_erase(params);
+	begin_block_erase(params);
 	test_wait(&device, 500000);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 8, 0, NULL), 0);
 	test_wait(&device, 500000);
@@ -365,8 +365,8 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	flush = begin_suspending(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(end_suspending(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	end_erase(ERASE_NS + COST_NS + 4 * WRITE_NS);
-	begin_erase(params);
+	check_erase_end(ERASE_NS + COST_NS + 4 * WRITE_NS);
+	begin_block_erase(params);
 	test_wait(&device, 500000);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
@@ -376,15 +376,15 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	test_drain(&device);
 	test_wait(&device, 50000000);
 	CHECK(erased_ns > ERASE_NS);
-	end_erase(erased_ns);
+	check_erase_end(erased_ns);
 }
 
 /* Programs suspend at a step boundary, like reads. */
 TAP_TEST(programs_suspend_erases_at_step_boundaries)
 {
-	begin_erase(SHAPE " suspend_step=400us");
-	CHECK_EQ(write_from(900000), 300000 + LATENCY_NS + WRITE_NS);
-	end_erase(ERASE_NS + COST_NS + WRITE_NS);
+	begin_block_erase(SHAPE " suspend_step=400us");
+	CHECK_EQ(write_at_time(900000), 300000 + LATENCY_NS + WRITE_NS);
+	check_erase_end(ERASE_NS + COST_NS + WRITE_NS);
 }
 
 /* A write that needs the block being erased waits for it. */
@@ -392,13 +392,13 @@ TAP_TEST(a_write_that_needs_the_erased_block_does_not_suspend)
 {
 	u32 free_blocks;
 
-	begin_erase(SHAPE);
+	begin_block_erase(SHAPE);
 	free_blocks = device.ftl->luns[0].free_blocks;
 	device.ftl->luns[0].free_blocks = 1;
-	CHECK_EQ(write_from(1000000), ERASE_NS - 1000000 + WRITE_NS);
+	CHECK_EQ(write_at_time(1000000), ERASE_NS - 1000000 + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	device.ftl->luns[0].free_blocks += free_blocks - 1;
-	end_erase(ERASE_NS);
+	check_erase_end(ERASE_NS);
 }
 
 /* Data on the dead die are lost, but the write in progress goes to another one. */
@@ -407,7 +407,7 @@ TAP_TEST(a_die_failure_during_suspension_loses_no_write)
 	struct test_request *write;
 	u32 unit = 1000;
 
-	begin_erase(SHAPE " chips=2 allocate=static");
+	begin_block_erase(SHAPE " chips=2 allocate=static");
 	test_wait(&device, 500000);
 	write = begin_suspending(AFTL_OP_WRITE, unit, 4);
 	test_wait(&device, 100000);
@@ -415,5 +415,5 @@ TAP_TEST(a_die_failure_during_suspension_loses_no_write)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	end_suspending(write);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 4, 0, NULL), 0);
-	end_erase(0);
+	check_erase_end(0);
 }

@@ -36,7 +36,7 @@ static struct test_device device;
 #define TRANSFER_NS 1280
 #define PROGRAM_NS 700000
 
-static void open_with(const char *policy, const char *cache, const char *fill)
+static void open_device_with_cmt(const char *policy, const char *cache, const char *fill)
 {
 	test_device_open_demo(&device, policy, test_params(SHAPE " map_cache=%s "
 							   "fill=%s", cache, fill));
@@ -47,7 +47,7 @@ static const struct aftl_trans_page *trans_page_at(u32 number)
 	return &device.ftl->cmt.all[number];
 }
 
-static bool is_cached(u32 number)
+static bool is_trans_page_cached(u32 number)
 {
 	return trans_page_at(number)->flags & AFTL_TP_CACHED;
 }
@@ -62,18 +62,18 @@ static struct aftl_block *block_of(u32 number)
 	return aftl_block_of_ppn(&device.ftl->media, ppn);
 }
 
-static u64 read_unit(u32 unit)
+static u64 measure_unit_read(u32 unit)
 {
-	return test_latency(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE);
+	return test_get_latency(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE);
 }
 
-static u64 write_unit(u32 unit)
+static u64 measure_unit_write(u32 unit)
 {
-	return test_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE);
+	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE);
 }
 
 /* Wait until the device is idle. */
-static void rest_until_idle(void)
+static void wait_until_idle(void)
 {
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
@@ -83,15 +83,15 @@ static void rest_until_idle(void)
 
 TAP_TEST(a_miss_takes_one_more_read)
 {
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	CHECK_EQ(device.ftl->geo.trans_pages, 39);
 	CHECK_EQ(device.ftl->cmt.capacity, 6);
 	/* The most recently used pages are cached and clean after a fill. */
-	CHECK_EQ(read_unit(38 * EACH), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(read_unit(0), 2 * (SENSE_NS + TRANSFER_NS));
-	CHECK_EQ(read_unit(1), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(read_unit(EACH - 1), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(read_unit(EACH), 2 * (SENSE_NS + TRANSFER_NS));
+	CHECK_EQ(measure_unit_read(38 * EACH), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(measure_unit_read(0), 2 * (SENSE_NS + TRANSFER_NS));
+	CHECK_EQ(measure_unit_read(1), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(measure_unit_read(EACH - 1), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(measure_unit_read(EACH), 2 * (SENSE_NS + TRANSFER_NS));
 	CHECK_EQ(test_counters(&device)->map_lookups, 5);
 	CHECK_EQ(test_counters(&device)->map_misses, 2);
 	CHECK_EQ(test_counters(&device)->map_loads, 2);
@@ -103,13 +103,13 @@ TAP_TEST(the_least_recently_used_page_is_evicted)
 {
 	u32 i;
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	for (i = 0; i < 6; i++)
-		read_unit(i * EACH);
-	read_unit(0);
-	read_unit(6 * EACH);
+		measure_unit_read(i * EACH);
+	measure_unit_read(0);
+	measure_unit_read(6 * EACH);
 	for (i = 0; i <= 6; i++)
-		CHECK_EQ(is_cached(i), i != 1);
+		CHECK_EQ(is_trans_page_cached(i), i != 1);
 }
 
 /* A request that spans two translation pages waits for both. */
@@ -117,16 +117,16 @@ TAP_TEST(a_read_waits_for_all_its_translation_pages)
 {
 	u64 ns;
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, EACH - 2, 4, AFTL_PRECISE, &ns), 0);
 	CHECK(ns > 3 * SENSE_NS);
 	CHECK_EQ(test_counters(&device)->map_loads, 2);
 	CHECK_EQ(test_counters(&device)->map_lookups, 4);
-	CHECK(is_cached(0));
-	CHECK(is_cached(1));
+	CHECK(is_trans_page_cached(0));
+	CHECK(is_trans_page_cached(1));
 }
 
-static u64 latest_of(struct test_request *const *requests, u32 count)
+static u64 latest_completion(struct test_request *const *requests, u32 count)
 {
 	u64 latest = 0;
 	u32 i;
@@ -140,7 +140,7 @@ static u64 latest_of(struct test_request *const *requests, u32 count)
 	return latest;
 }
 
-static struct test_request *begin_read(u32 unit)
+static struct test_request *submit_kept_read(u32 unit)
 {
 	return test_submit_kept(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, 0,
 				aftl_now(device.ftl));
@@ -153,14 +153,14 @@ TAP_TEST(misses_of_two_pages_load_in_parallel)
 	struct test_request *together[4];
 	u32 i;
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	CHECK(aftl_block_lun(device.ftl, block_of(2)) != aftl_block_lun(device.ftl, block_of(3)));
-	apart[0] = begin_read(2 * EACH);
-	apart[1] = begin_read(3 * EACH + 1);
-	CHECK(latest_of(apart, 2) < 3 * SENSE_NS);
+	apart[0] = submit_kept_read(2 * EACH);
+	apart[1] = submit_kept_read(3 * EACH + 1);
+	CHECK(latest_completion(apart, 2) < 3 * SENSE_NS);
 	for (i = 0; i < ARRAY_SIZE(together); i++)
-		together[i] = begin_read(4 * EACH + i);
-	latest_of(together, 4);
+		together[i] = submit_kept_read(4 * EACH + i);
+	latest_completion(together, 4);
 	CHECK_EQ(test_counters(&device)->map_loads, 3);
 	CHECK_EQ(test_counters(&device)->map_misses, 6);
 }
@@ -171,9 +171,9 @@ TAP_TEST(a_hit_overtakes_a_miss)
 	struct test_request *late;
 	struct test_request *early;
 
-	open_with("baseline", "4KiB", "sequential");
-	late = begin_read(0);
-	early = begin_read(38 * EACH);
+	open_device_with_cmt("baseline", "4KiB", "sequential");
+	late = submit_kept_read(0);
+	early = submit_kept_read(38 * EACH);
 	test_done(&device, late);
 	CHECK(early->done);
 	CHECK(early->request.complete_ns < late->request.complete_ns);
@@ -205,21 +205,21 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 	u64 loads;
 	u32 i;
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	for (i = 0; i < 8; i++)
-		write_unit(i * EACH);
+		measure_unit_write(i * EACH);
 	for (i = 0; i < 40 && number == U32_MAX; i++) {
 		test_wait(&device, SENSE_NS);
 		number = trans_page_being_programmed();
 	}
 	if (CHECK(number != U32_MAX)) {
-		CHECK(!is_cached(number));
+		CHECK(!is_trans_page_cached(number));
 		loads = test_counters(&device)->map_loads;
-		read_unit(number * EACH + 1);
-		CHECK(is_cached(number));
+		measure_unit_read(number * EACH + 1);
+		CHECK(is_trans_page_cached(number));
 		CHECK_EQ(test_counters(&device)->map_loads, loads);
 	}
-	rest_until_idle();
+	wait_until_idle();
 }
 
 /* Loads and data share few commands: all reads must still complete. */
@@ -247,21 +247,21 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 
 	test_device_open_demo(&device, "baseline", PAIRS);
 	/* Programs take two translation pages: the first eviction waits. */
-	write_unit(0);
+	measure_unit_write(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
-		read_unit(2 * i * EACH);
-	rest_until_idle();
+		measure_unit_read(2 * i * EACH);
+	wait_until_idle();
 	CHECK_EQ(trans_page_at(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
-	read_unit(0);
+	measure_unit_read(0);
 	CHECK_EQ(trans_page_at(0)->flags & AFTL_TP_REUSED, AFTL_TP_REUSED);
-	write_unit(2 * EACH);
+	measure_unit_write(2 * EACH);
 	for (i = 3; i <= device.ftl->cmt.capacity + 3; i++)
-		read_unit(2 * i * EACH);
-	rest_until_idle();
+		measure_unit_read(2 * i * EACH);
+	wait_until_idle();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED);
-	CHECK(!is_cached(2));
+	CHECK(!is_trans_page_cached(2));
 }
 
 /* Memory */
@@ -273,7 +273,7 @@ TAP_TEST(writes_wait_for_evictions)
 	u32 most = 0;
 	u32 i;
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	cmt = &device.ftl->cmt;
 	for (i = 0; i < 300; i++) {
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i * 131 % 4900, 1, AFTL_PRECISE, 0,
@@ -294,11 +294,11 @@ TAP_TEST(a_cache_for_the_whole_table_causes_no_misses)
 {
 	u32 i;
 
-	open_with("baseline", "1MiB", "sequential");
+	open_device_with_cmt("baseline", "1MiB", "sequential");
 	for (i = 0; i < 2000; i++)
-		write_unit(i * 131 % 4900);
+		measure_unit_write(i * 131 % 4900);
 	for (i = 0; i < 100; i++)
-		CHECK_EQ(read_unit(i * 131 % 4900), SENSE_NS + TRANSFER_NS);
+		CHECK_EQ(measure_unit_read(i * 131 % 4900), SENSE_NS + TRANSFER_NS);
 	CHECK_EQ(test_counters(&device)->map_misses, 0);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	CHECK_EQ(test_counters(&device)->map_merges, 0);
@@ -312,11 +312,11 @@ TAP_TEST(translation_pages_have_their_own_blocks)
 	struct aftl_random random = { 1 };
 	u32 i;
 
-	open_with("baseline", "4KiB", "random");
+	open_device_with_cmt("baseline", "4KiB", "random");
 	for (i = 0; i < 39; i++)
 		CHECK_EQ(block_of(i)->handle, 1);
 	for (i = 0; i < 12000; i++)
-		write_unit((u32)aftl_random_below(&random, test_units(&device)));
+		measure_unit_write((u32)aftl_random_below(&random, test_units(&device)));
 	CHECK(test_counters(&device)->map_moved_units > 0);
 	CHECK(test_counters(&device)->programmed_gc_units >
 	      test_counters(&device)->map_moved_units);
@@ -328,7 +328,7 @@ TAP_TEST(a_fill_writes_all_translation_pages)
 	u32 dirty = 0;
 	u32 i;
 
-	open_with("baseline", "4KiB", "random");
+	open_device_with_cmt("baseline", "4KiB", "random");
 	for (i = 0; i < 39; i++) {
 		CHECK(block_of(i));
 		dirty += (trans_page_at(i)->flags & AFTL_TP_DIRTY) != 0;
@@ -336,7 +336,7 @@ TAP_TEST(a_fill_writes_all_translation_pages)
 	CHECK_EQ(dirty, 0);
 	CHECK_EQ(device.ftl->cmt.cached, 6);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
-	rest_until_idle();
+	wait_until_idle();
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 }
 
@@ -347,11 +347,11 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 	struct aftl_lun *dead;
 	u32 i;
 
-	open_with("baseline", "4KiB", "none");
+	open_device_with_cmt("baseline", "4KiB", "none");
 	for (i = 0; i < 20 * EACH; i += 2)
-		write_unit(i);
-	rest_until_idle();
-	CHECK(!is_cached(0));
+		measure_unit_write(i);
+	wait_until_idle();
+	CHECK(!is_trans_page_cached(0));
 	dead = aftl_block_lun(device.ftl, block_of(0));
 	CHECK_EQ(aftl_fail_lun(device.ftl, dead->index), 0);
 	/* The translation page is rebuilt from the L2P table, and written to another die. */
@@ -360,7 +360,7 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	for (i = 1; i < 20; i++)
 		test_do(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
-	rest_until_idle();
+	wait_until_idle();
 	CHECK(block_of(0));
 	CHECK(aftl_block_lun(device.ftl, block_of(0)) != dead);
 }
@@ -371,21 +371,21 @@ TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 	struct test_request *requests[12];
 	u32 i;
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	for (i = 0; i < 6; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, (30 - i) * EACH, 1, AFTL_PRECISE, 0,
 				     aftl_now(device.ftl)), 0);
 	for (i = 0; i < 12; i++)
-		requests[i] = begin_read(i * EACH);
+		requests[i] = submit_kept_read(i * EACH);
 	test_step(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	test_audit(&device);
-	latest_of(requests, 12);
-	rest_until_idle();
+	latest_completion(requests, 12);
+	wait_until_idle();
 	test_audit(&device);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
-	rest_until_idle();
+	wait_until_idle();
 	test_audit(&device);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
 }
@@ -396,10 +396,10 @@ TAP_TEST(pending_evictions_leave_a_dead_die)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", PAIRS);
-	write_unit(0);
+	measure_unit_write(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
-		read_unit(2 * i * EACH);
-	rest_until_idle();
+		measure_unit_read(2 * i * EACH);
+	wait_until_idle();
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 1);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
@@ -414,10 +414,10 @@ TAP_TEST(a_bad_block_of_translation_pages_is_relocated)
 {
 	u32 bad;
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	bad = aftl_block_index(&device.ftl->media, block_of(0));
 	CHECK_EQ(aftl_fail_block(device.ftl, bad), 0);
-	rest_until_idle();
+	wait_until_idle();
 	CHECK_EQ(device.ftl->media.blocks[bad].state, AFTL_BLOCK_BAD);
 	CHECK(test_counters(&device)->map_moved_units > 0);
 	CHECK_EQ(test_counters(&device)->map_moved_units,
@@ -426,7 +426,7 @@ TAP_TEST(a_bad_block_of_translation_pages_is_relocated)
 }
 
 /* Close all blocks: relocations find no free page, but blocks that hold no data can be erased. */
-static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
+static void occupy_all_blocks(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block;
 	u32 i;
@@ -449,12 +449,12 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	test_device_open_demo(&device, "baseline", PAIRS " chips=1 gc_idle_valid=100");
 	lun = &device.ftl->luns[0];
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, AFTL_PRECISE, NULL), 0);
-	rest_until_idle();
+	wait_until_idle();
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	for (i = 0; i < 100 && !lun->reloc.count; i++)
 		test_step(&device);
 	CHECK(lun->reloc.count);
-	leave_no_room(device.ftl, lun);
+	occupy_all_blocks(device.ftl, lun);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(test_counters(&device)->array_erases, 1, U64_MAX);
@@ -483,7 +483,7 @@ TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 	stream.approx = 0;
 	stream.units_max = 8;
 	for (i = 0; i < 6000 && !aftl_is_read_only(device.ftl); i++)
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 	test_drain(&device);
 	CHECK(test_counters(&device)->map_moved_units > 1000);
 	CHECK(!aftl_is_read_only(device.ftl));
@@ -508,12 +508,12 @@ static int reload_cmt(const char *policy, struct test_bytes *bytes)
 	return 0;
 }
 
-static u64 go_on(void)
+static u64 continue_requests(void)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, 77);
-	test_stream_run(&stream, &device, 400);
+	test_stream_submit(&stream, &device, 400);
 	test_drain(&device);
 	return aftl_digest(device.ftl);
 }
@@ -539,21 +539,21 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 	u64 misses;
 	u32 i;
 
-	open_with("baseline", "6KiB", "random");
+	open_device_with_cmt("baseline", "6KiB", "random");
 	for (i = 0; i < 500; i++)
-		write_unit(i * 131 % 4900);
+		measure_unit_write(i * 131 % 4900);
 	for (i = 0; i < 4; i++)
-		read_unit((2 * i + 1) * EACH);
+		measure_unit_read((2 * i + 1) * EACH);
 	CHECK_EQ(remember_cached_pages(before), 10);
 	test_device_save(&device, &bytes);
 	aftl_reset_stats(device.ftl);
-	digest = go_on();
+	digest = continue_requests();
 	misses = test_counters(&device)->map_misses;
 	CHECK(misses > 50);
 	CHECK_EQ(reload_cmt("baseline", &bytes), 0);
 	CHECK_EQ(remember_cached_pages(after), 10);
 	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
-	CHECK_EQ(go_on(), digest);
+	CHECK_EQ(continue_requests(), digest);
 	CHECK_EQ(test_counters(&device)->map_misses, misses);
 	test_bytes_free(&bytes);
 }
@@ -562,7 +562,7 @@ TAP_TEST(loading_with_another_policy_is_refused)
 {
 	struct test_bytes bytes = { 0 };
 
-	open_with("baseline", "4KiB", "sequential");
+	open_device_with_cmt("baseline", "4KiB", "sequential");
 	test_device_save(&device, &bytes);
 	CHECK_EQ(reload_cmt("vth_b", &bytes), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
@@ -572,8 +572,8 @@ TAP_TEST(loading_with_another_policy_is_refused)
 static void check_cmt_refused(const char *policy, const char *key, const char *value,
 			      const char *cache, const char *why)
 {
-	test_device_refused(&device, policy,
-			    test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
+	test_check_refused(&device, policy,
+			   test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
 }
 
 /* Even with minimal over-provisioning there is room for translation pages. */
@@ -606,14 +606,14 @@ TAP_TEST(invalid_combinations_are_refused)
 	check_cmt_refused("baseline", "gc", "10%", "2047", "set at least 2048");
 	check_cmt_refused("baseline", "op", "4%", "4KiB",
 			  "policy baseline with a cached map keeps");
-	open_with("baseline", "4KiB", "none");
+	open_device_with_cmt("baseline", "4KiB", "none");
 	CHECK_EQ(aftl_set_param(device.ftl, "map_cache", "8KiB", &error), -EINVAL);
 }
 
 /* Random policies, options and concurrent requests. */
 
 /* Small units, for many translation pages. */
-static void draw_shape(struct aftl_random *random)
+static void draw_device_shape(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
 
@@ -633,7 +633,7 @@ static void draw_shape(struct aftl_random *random)
 	config->passes = 1;
 }
 
-static void draw_cache(struct aftl_random *random)
+static void draw_cmt_size(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
 	u64 program = config->page / 512 * (config->one_shot ? config->bits : 1);
@@ -646,7 +646,7 @@ static u64 seen_used;
 static u32 seen_opened;
 
 /* Translation pages must not use the GC reserve. */
-static void on_array(void *host, const struct aftl_array_event *event)
+static void check_map_reserve_use(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_lun *lun = &device.ftl->luns[event->lun];
 
@@ -658,8 +658,8 @@ static void on_array(void *host, const struct aftl_array_event *event)
 }
 
 /* At most one program per LUN starts before the eviction limit is noticed. */
-static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
-			    aftl_ppn_t ppn)
+static void check_eviction_limit(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
+				 aftl_ppn_t ppn)
 {
 	CHECK_MSG(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting +
 		  device.ftl->program_units, "%u are being evicted", device.ftl->cmt.evicting);
@@ -667,9 +667,9 @@ static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 
 static u32 lived;
 
-static void drive_cmt(struct aftl_random *random)
+static void drive_cmt_requests(struct aftl_random *random)
 {
-	static struct test_listener watch = { .program = on_host_program };
+	static struct test_listener watch = { .program = check_eviction_limit };
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
@@ -683,36 +683,36 @@ static void drive_cmt(struct aftl_random *random)
 	shadow_open(&store, &device, false);
 	test_device_listen(&device, &watch);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
+		test_stream_submit_one(&stream, &device);
 		seen_used += device.ftl->cmt.evicting > device.ftl->cmt.max_evicting;
 		if (i % 16 == 0)
 			shadow_compare(&store);
 	}
-	rest_until_idle();
+	wait_until_idle();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting);
 	CHECK(device.ftl->cmt.cached - device.ftl->cmt.evicting <= device.ftl->cmt.capacity);
 }
 
-static void run_seed(u64 seed)
+static void run_cmt_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee75) };
-	const char *policy = test_any_policy(false, &random);
+	const char *policy = test_draw_policy(false, &random);
 
 	test_device_init(&device, "demo");
-	device.ops.array = on_array;
-	test_random_options(&device, &random);
-	draw_shape(&random);
+	device.ops.array = check_map_reserve_use;
+	test_randomize_options(&device, &random);
+	draw_device_shape(&random);
 	device.config.bad = 0;
 	device.config.endurance = 0;
 	device.config.placement_handles = aftl_random_below(&random, 4);
-	draw_cache(&random);
+	draw_cmt_size(&random);
 	if (!test_device_create(&device, policy)) {
 		lived++;
-		drive_cmt(&random);
+		drive_cmt_requests(&random);
 	}
-	test_random_finish(&device, policy, seed);
+	test_random_note_and_finish(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_lose_neither_data_nor_translation_pages)
@@ -720,10 +720,10 @@ TAP_TEST(random_devices_lose_neither_data_nor_translation_pages)
 	u64 seed;
 
 	for (seed = 0; seed < 3 * SEEDS && !tap_failures(); seed++)
-		run_seed(seed);
+		run_cmt_seed(seed);
 	tap_note("%u devices", lived);
 	CHECK(tap_failures() || lived > SEEDS);
 	CHECK(tap_failures() || (seen_used > 100 && seen_opened > 100));
 }
 
-TAP_SEED(run_seed)
+TAP_SEED(run_cmt_seed)

@@ -14,12 +14,12 @@
 
 static struct test_device device;
 
-static u64 write_ns(u32 unit)
+static u64 measure_write_ns(u32 unit)
 {
-	return test_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE) - BUS_NS;
+	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE) - BUS_NS;
 }
 
-static bool is_short(u32 unit)
+static bool is_unit_short_lived(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u16 attr = aftl_ppn_attr(media, test_lookup(&device, unit));
@@ -28,7 +28,7 @@ static bool is_short(u32 unit)
 }
 
 /* Each block holds pages of one mode, given by its kind. */
-static void check_blocks(void)
+static void check_block_modes(void)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 block;
@@ -48,21 +48,21 @@ static void check_blocks(void)
 TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 {
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device");
-	CHECK_EQ(write_ns(0), 200000);
-	CHECK_EQ(write_ns(1), 600000);
-	CHECK_EQ(write_ns(2), 200000);
+	CHECK_EQ(measure_write_ns(0), 200000);
+	CHECK_EQ(measure_write_ns(1), 600000);
+	CHECK_EQ(measure_write_ns(2), 200000);
 }
 
 /* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
 TAP_TEST(program_time_follows_from_the_margin)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=50");
-	CHECK_EQ(write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
-	CHECK_EQ(write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
+	CHECK_EQ(measure_write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
+	CHECK_EQ(measure_write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
 	CHECK(aftl_tvr_steps[0][8] > 11 && aftl_tvr_steps[0][8] < 22);
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=100");
-	CHECK_EQ(write_ns(0), 400000);
-	CHECK_EQ(write_ns(1), 1200000);
+	CHECK_EQ(measure_write_ns(0), 400000);
+	CHECK_EQ(measure_write_ns(1), 1200000);
 }
 
 /* If a word line has one page, its steps are the sum of both pages' steps. */
@@ -70,23 +70,23 @@ TAP_TEST(one_page_word_lines_take_the_sum_of_both_pages_steps)
 {
 	test_device_open_demo(&device, "tvr",
 			      SHAPE " bits=1 program_fast=0 tvr_mode=device tvr_margin=25");
-	CHECK_EQ(write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
+	CHECK_EQ(measure_write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
 }
 
 TAP_TEST(update_intervals_identify_short_lived_data)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
-	CHECK(!is_short(1));
+	CHECK(!is_unit_short_lived(1));
 	/* The previous version lived for a month. */
-	write_ns(1);
-	CHECK(!is_short(1));
-	write_ns(1);
-	CHECK(is_short(1));
+	measure_write_ns(1);
+	CHECK(!is_unit_short_lived(1));
+	measure_write_ns(1);
+	CHECK(is_unit_short_lived(1));
 	/* Six days would fit the budget, but not with the day by which a search may be late. */
 	aftl_age(device.ftl, 6 * DAY_NS);
-	write_ns(1);
-	CHECK(!is_short(1));
-	check_blocks();
+	measure_write_ns(1);
+	CHECK(!is_unit_short_lived(1));
+	check_block_modes();
 }
 
 /* In mode tagged the class means lifetime: data have no errors. */
@@ -98,30 +98,30 @@ TAP_TEST(tags_identify_short_lived_data)
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=tagged rber_approx=1e-2");
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
-		CHECK(is_short(1));
+		CHECK(is_unit_short_lived(1));
 		/* Untagged data keep margins, however soon they are overwritten. */
-		write_ns(2);
-		CHECK(!is_short(2));
+		measure_write_ns(2);
+		CHECK(!is_unit_short_lived(2));
 	}
 	aftl_lookup(device.ftl, to_lpn(1), &class);
 	CHECK_EQ(class, AFTL_PRECISE);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->read_flipped_bits, 0);
-	write_ns(1);
-	CHECK(!is_short(1));
-	check_blocks();
+	measure_write_ns(1);
+	CHECK(!is_unit_short_lived(1));
+	check_block_modes();
 }
 
 TAP_TEST(new_data_are_programmed_with_margins)
 {
 	test_device_open_demo(&device, "tvr", SHAPE);
-	write_ns(5);
-	CHECK(!is_short(5));
-	write_ns(5);
-	CHECK(is_short(5));
+	measure_write_ns(5);
+	CHECK(!is_unit_short_lived(5));
+	measure_write_ns(5);
+	CHECK(is_unit_short_lived(5));
 }
 
-static u64 age_hours(u32 unit)
+static u64 age_hours_of_unit(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, test_lookup(&device, unit));
@@ -131,15 +131,15 @@ static u64 age_hours(u32 unit)
 	       aftl_page_hours_since(media, block, page);
 }
 
-static void check_ages(u32 budget_hours)
+static void check_unit_ages(u32 budget_hours)
 {
 	u32 unit;
 
 	for (unit = 0; unit < test_units(&device); unit++)
-		if (test_lookup(&device, unit) != AFTL_NO_PPN && is_short(unit))
-			CHECK_MSG(age_hours(unit) <= budget_hours,
+		if (test_lookup(&device, unit) != AFTL_NO_PPN && is_unit_short_lived(unit))
+			CHECK_MSG(age_hours_of_unit(unit) <= budget_hours,
 				  "unit %u is %llu hours old without margins", unit,
-				  (unsigned long long)age_hours(unit));
+				  (unsigned long long)age_hours_of_unit(unit));
 }
 
 /* Ages are also checked just before each search, when data are oldest. */
@@ -151,18 +151,18 @@ TAP_TEST(data_without_margins_are_refreshed_in_time)
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_retention=4d");
 	for (hour = 0; hour < 24 * 12; hour++) {
 		for (unit = 0; hour < 60 && unit < 3; unit++)
-			write_ns((hour * 3 + unit) % test_units(&device));
+			measure_write_ns((hour * 3 + unit) % test_units(&device));
 		test_wait(&device, AFTL_HOUR_NS / 2);
-		check_ages(4 * 24);
+		check_unit_ages(4 * 24);
 		test_wait(&device, AFTL_HOUR_NS / 2);
 	}
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 180);
 	for (unit = 0; unit < 180; unit++)
-		CHECK(!is_short(unit));
-	check_blocks();
+		CHECK(!is_unit_short_lived(unit));
+	check_block_modes();
 }
 
-static u64 wear_of_an_erase(const char *mode, const char *margin)
+static u64 measure_erase_wear(const char *mode, const char *margin)
 {
 	u32 unit = 0;
 	u64 wear;
@@ -171,7 +171,7 @@ static u64 wear_of_an_erase(const char *mode, const char *margin)
 							  "tvr_margin=%s", mode, margin));
 	/* In mode block new data are programmed with margins. */
 	while (!test_counters(&device)->array_erases) {
-		write_ns(unit);
+		measure_write_ns(unit);
 		test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL);
 		unit = (unit + 1) % test_units(&device);
 	}
@@ -182,13 +182,13 @@ static u64 wear_of_an_erase(const char *mode, const char *margin)
 /* TV-3: 7.0 % more erases. */
 TAP_TEST(blocks_without_margins_last_longer, "TV-3: blocks without margins last longer")
 {
-	CHECK_EQ(wear_of_an_erase("block", "0"), 10000);
-	CHECK_EQ(wear_of_an_erase("device", "0"), 10000 * 65536ULL / 70134);
-	CHECK_EQ(wear_of_an_erase("device", "100"), 10000);
+	CHECK_EQ(measure_erase_wear("block", "0"), 10000);
+	CHECK_EQ(measure_erase_wear("device", "0"), 10000 * 65536ULL / 70134);
+	CHECK_EQ(measure_erase_wear("device", "100"), 10000);
 }
 
 /* Every other unit is cold and must be relocated by GC; count those without margins then. */
-static void check_survivors(const char *mode, bool keep)
+static void check_relocated_survivors(const char *mode, bool keep)
 {
 	struct aftl_random random = { 6 };
 	u32 half;
@@ -198,30 +198,30 @@ static void check_survivors(const char *mode, bool keep)
 	test_device_open_demo(&device, "tvr", test_params(SHAPE " op=30 tvr_mode=%s", mode));
 	half = test_units(&device) / 2;
 	for (i = 0; i < 2 * half; i++) {
-		write_ns(i);
-		write_ns(i);
-		CHECK(is_short(i));
+		measure_write_ns(i);
+		measure_write_ns(i);
+		CHECK(is_unit_short_lived(i));
 	}
 	for (i = 0; i < 4000; i++)
-		write_ns(2 * aftl_random_below(&random, half) + 1);
+		measure_write_ns(2 * aftl_random_below(&random, half) + 1);
 	CHECK(test_counters(&device)->programmed_gc_units > half);
 	for (i = 0; i < half; i++)
-		shorts += is_short(2 * i);
+		shorts += is_unit_short_lived(2 * i);
 	CHECK_EQ(shorts, keep ? half : 0);
-	check_blocks();
+	check_block_modes();
 }
 
 TAP_TEST(mode_block_relocates_data_with_margins)
 {
-	check_survivors("block", false);
+	check_relocated_survivors("block", false);
 }
 
 TAP_TEST(mode_device_relocates_data_without_margins)
 {
-	check_survivors("device", true);
+	check_relocated_survivors("device", true);
 }
 
-static u64 ratio_q16(const u32 *table)
+static u64 table_ratio_q16(const u32 *table)
 {
 	return ((u64)table[0] + table[1]) / 2;
 }
@@ -229,15 +229,15 @@ static u64 ratio_q16(const u32 *table)
 /* Programs get faster and erases slower; 100000 cycles are half-way to the second point. */
 TAP_TEST(program_and_erase_times_follow_the_cycles)
 {
-	u64 factor = ratio_q16(aftl_tvr_program_wear_q16);
-	u64 erase = ratio_q16(aftl_tvr_erase_ns[0]) + ratio_q16(aftl_tvr_erase_ns[1]);
+	u64 factor = table_ratio_q16(aftl_tvr_program_wear_q16);
+	u64 erase = table_ratio_q16(aftl_tvr_erase_ns[0]) + table_ratio_q16(aftl_tvr_erase_ns[1]);
 	u64 new_ns = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
 	u32 unit;
 
 	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on cycles=100000 tvr_mode=device");
-	CHECK_RANGE(write_ns(0), 200000 * factor / 65536 - 2, 200000 * factor / 65536 + 2);
+	CHECK_RANGE(measure_write_ns(0), 200000 * factor / 65536 - 2, 200000 * factor / 65536 + 2);
 	for (unit = 0; !test_counters(&device)->array_erases; unit++)
-		write_ns(unit % 20);
+		measure_write_ns(unit % 20);
 	CHECK_RANGE(test_counters(&device)->array_erase_ns,
 		    3500000ULL * erase / new_ns - 100, 3500000ULL * erase / new_ns + 100);
 }
@@ -245,11 +245,11 @@ TAP_TEST(program_and_erase_times_follow_the_cycles)
 TAP_TEST(new_blocks_have_the_configured_times)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on");
-	CHECK_EQ(write_ns(0), 400000);
-	CHECK_EQ(write_ns(1), 1200000);
+	CHECK_EQ(measure_write_ns(0), 400000);
+	CHECK_EQ(measure_write_ns(1), 1200000);
 }
 
-static u64 rber_of(u32 unit)
+static u64 error_rate_of_unit(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 page = aftl_ppn_page(media, test_lookup(&device, unit)) % media->geo->pages;
@@ -259,27 +259,27 @@ static u64 rber_of(u32 unit)
 }
 
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
-static u64 rber_with(const char *margin, u64 age_ns)
+static u64 error_rate_with_margin(const char *margin, u64 age_ns)
 {
 	const char *params = test_params(SHAPE " tvr_mode=device cell_model=voltage cycles=3000 "
 					"tvr_margin=%s", margin);
 	u64 rber;
 
 	test_device_open_demo(&device, "tvr", params);
-	write_ns(0);
+	measure_write_ns(0);
 	aftl_age(device.ftl, age_ns);
-	CHECK(is_short(0));
-	rber = rber_of(0);
+	CHECK(is_unit_short_lived(0));
+	rber = error_rate_of_unit(0);
 	return rber;
 }
 
 TAP_TEST(margins_reduce_errors_by_retention)
 {
-	u64 fresh = rber_with("0", 0);
-	u64 week = rber_with("0", 20 * AFTL_HOUR_NS);
+	u64 fresh = error_rate_with_margin("0", 0);
+	u64 week = error_rate_with_margin("0", 20 * AFTL_HOUR_NS);
 
 	CHECK(fresh > (1ULL << 40) / 10000);
 	CHECK(week > fresh);
-	CHECK(rber_with("50", 0) < fresh / 2);
-	CHECK(rber_with("100", 20 * AFTL_HOUR_NS) < week / 10);
+	CHECK(error_rate_with_margin("50", 0) < fresh / 2);
+	CHECK(error_rate_with_margin("100", 20 * AFTL_HOUR_NS) < week / 10);
 }

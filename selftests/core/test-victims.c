@@ -25,7 +25,8 @@ static struct test_device device;
 static u32 asked;
 static u32 differed;
 
-static bool may_be(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static bool block_may_be_victim(const struct aftl_victim_candidates *closed,
+				const struct aftl_block *block)
 {
 	return block->state == AFTL_BLOCK_CLOSED && block->listed &&
 	       block->valid <= closed->most_valid;
@@ -44,7 +45,8 @@ static u32 count_older(const struct aftl_victim_candidates *closed, const struct
 	u32 i;
 
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
-		count += may_be(closed, &first[i]) && first[i].opened_ns < block->opened_ns;
+		count += block_may_be_victim(closed, &first[i]) &&
+			 first[i].opened_ns < block->opened_ns;
 	return count;
 }
 
@@ -56,7 +58,8 @@ static u32 fewest_valid(const struct aftl_victim_candidates *closed, u32 window)
 	u32 i;
 
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
-		if (may_be(closed, &first[i]) && count_older(closed, &first[i]) < window)
+		if (block_may_be_victim(closed, &first[i]) &&
+		    count_older(closed, &first[i]) < window)
 			least = min(least, first[i].valid);
 	return least;
 }
@@ -78,16 +81,16 @@ static void check_fifo(const struct aftl_victim_candidates *closed, const struct
 	differed += block->valid != fewest_valid(closed, U32_MAX);
 }
 
-static void check_windowed(const struct aftl_victim_candidates *closed,
-			   const struct aftl_block *block)
+static void check_windowed_victim(const struct aftl_victim_candidates *closed,
+				  const struct aftl_block *block)
 {
 	CHECK(count_older(closed, block) < 5);
 	CHECK_EQ(block->valid, fewest_valid(closed, 5));
 	differed += count_older(closed, block) != 0;
 }
 
-static void check_cost_benefit(const struct aftl_victim_candidates *closed,
-			       const struct aftl_block *block)
+static void check_cost_benefit_victim(const struct aftl_victim_candidates *closed,
+				      const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_of(closed);
 	double most = cost_benefit_gain(closed, block);
@@ -95,13 +98,13 @@ static void check_cost_benefit(const struct aftl_victim_candidates *closed,
 
 	/* The selector divides integers. */
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
-		if (may_be(closed, &first[i]))
+		if (block_may_be_victim(closed, &first[i]))
 			CHECK(cost_benefit_gain(closed, &first[i]) < most + 1.0001);
 	differed += count_older(closed, block) && block->valid != fewest_valid(closed, U32_MAX);
 }
 
-static void check_d_choices(const struct aftl_victim_candidates *closed,
-			    const struct aftl_block *block)
+static void check_d_choices_victim(const struct aftl_victim_candidates *closed,
+				   const struct aftl_block *block)
 {
 	u32 least = U32_MAX;
 	u32 i;
@@ -122,12 +125,12 @@ static const struct {
 	void (*check)(const struct aftl_victim_candidates *closed, const struct aftl_block *block);
 } rules[] = {
 	{ "fifo", &aftl_victim_fifo, check_fifo },
-	{ "windowed", &aftl_victim_windowed, check_windowed },
-	{ "cost_benefit", &aftl_victim_cost_benefit, check_cost_benefit },
-	{ "d_choices", &aftl_victim_d_choices, check_d_choices },
+	{ "windowed", &aftl_victim_windowed, check_windowed_victim },
+	{ "cost_benefit", &aftl_victim_cost_benefit, check_cost_benefit_victim },
+	{ "d_choices", &aftl_victim_d_choices, check_d_choices_victim },
 };
 
-static void ask_selector(u32 which, u32 lun, u32 most_valid)
+static void ask_and_check_selector(u32 which, u32 lun, u32 most_valid)
 {
 	struct aftl *ftl = device.ftl;
 	struct aftl_victim_candidates closed = {
@@ -141,11 +144,11 @@ static void ask_selector(u32 which, u32 lun, u32 most_valid)
 	if (!block)
 		return;
 	asked++;
-	if (CHECK(may_be(&closed, block) && aftl_block_lun(ftl, block) == closed.lun))
+	if (CHECK(block_may_be_victim(&closed, block) && aftl_block_lun(ftl, block) == closed.lun))
 		rules[which].check(&closed, block);
 }
 
-static void one_rule(u32 which)
+static void check_one_selector(u32 which)
 {
 	struct aftl_random random = { aftl_hash64(which) };
 	u32 round;
@@ -162,9 +165,10 @@ static void one_rule(u32 which)
 				(u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
 				AFTL_PRECISE, NULL);
 		for (i = 0; i < device.ftl->geo.luns; i++)
-			ask_selector(which, i, (u32)aftl_random_below(&random,
+			ask_and_check_selector(which, i,
+					       (u32)aftl_random_below(&random,
 								      device.ftl->geo.block_ppns +
-								      1));
+									      1));
 	}
 	CHECK_RANGE(asked, ROUNDS / 2, U32_MAX);
 	CHECK_RANGE(differed, ROUNDS / 10, U32_MAX);
@@ -174,7 +178,7 @@ static void one_rule(u32 which)
 }
 
 /* Valid units that a workload relocated. */
-static u64 moved_with(const char *rule, const char *window)
+static u64 relocated_units_with_rule(const char *rule, const char *window)
 {
 	struct aftl_random random = { 3 };
 	u64 moved;
@@ -192,10 +196,10 @@ static u64 moved_with(const char *rule, const char *window)
 
 TAP_TEST(a_victim_selector_has_its_own_parameters)
 {
-	u64 fifo = moved_with("fifo", "5");
+	u64 fifo = relocated_units_with_rule("fifo", "5");
 
-	CHECK_EQ(moved_with("windowed", "1"), fifo);
-	CHECK_RANGE(moved_with("windowed", "20"), 1, fifo - 1);
+	CHECK_EQ(relocated_units_with_rule("windowed", "1"), fifo);
+	CHECK_RANGE(relocated_units_with_rule("windowed", "20"), 1, fifo - 1);
 }
 
 /* Blocks of one LUN */
@@ -207,13 +211,13 @@ static void device_with(const char *key, const char *value, const char *other, c
 	test_device_open_demo(&device, "baseline", params);
 }
 
-static void open_one(const char *key, const char *value)
+static void open_device_with_param(const char *key, const char *value)
 {
 	device_with(key, value, "errors", "off");
 }
 
 /* Random writes to the first 1/@part of the units. */
-static void write_some(struct aftl_random *random, u32 part, u32 writes)
+static void write_random_units(struct aftl_random *random, u32 part, u32 writes)
 {
 	while (writes--)
 		test_do(&device, AFTL_OP_WRITE,
@@ -240,7 +244,7 @@ TAP_TEST(d_choices_draws_anew_for_each_victim)
 		.lun = device.ftl->luns,
 		.most_valid = U32_MAX,
 	};
-	write_some(&random, 1, 1);
+	write_random_units(&random, 1, 1);
 	erases = test_counters(&device)->array_erases;
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		before[i] = aftl_victim_candidates_draw(&closed, i);
@@ -267,7 +271,7 @@ static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_ppn(first) / slots;
 }
 
-static void programmed(struct test_listener *listener, aftl_ppn_t first)
+static void record_program_order(struct test_listener *listener, aftl_ppn_t first)
 {
 	u32 slots = device.ftl->geo.block_ppns;
 
@@ -285,16 +289,17 @@ TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 	struct aftl_random random = { 1 };
 	u32 index;
 
-	open_one("gc", "40");
+	open_device_with_param("gc", "40");
 	line.count = 0;
 	line.taken = 0;
 	for (index = device.ftl->luns[0].free_head; index != AFTL_NIL;
 	     index = device.ftl->media.blocks[index].next)
 		line.block[line.count++] = index;
 	line.first = 0;
-	line.listener = (struct test_listener){ .erase = note_erase, .programmed = programmed };
+	line.listener =
+		(struct test_listener){ .erase = note_erase, .programmed = record_program_order };
 	test_device_listen(&device, &line.listener);
-	write_some(&random, 1, 2000);
+	write_random_units(&random, 1, 2000);
 	CHECK_RANGE(line.taken, 200, U32_MAX);
 }
 
@@ -304,16 +309,16 @@ TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 	struct aftl_random random = { 2 };
 	u32 i;
 
-	open_one("gc", "25");
+	open_device_with_param("gc", "25");
 	for (i = 0; i < 50; i++) {
-		write_some(&random, 2, 20);
+		write_random_units(&random, 2, 20);
 		test_wait(&device, 10000000000ULL);
 		CHECK_EQ(device.ftl->luns[0].free_blocks, 10);
 	}
 }
 
 /* Valid percentage of the emptiest closed block once an idle device has stopped collecting. */
-static u32 least_valid_after(const char *gc_idle_valid)
+static u32 least_valid_after_idle(const char *gc_idle_valid)
 {
 	struct aftl_random random = { 4 };
 	struct aftl_victim_candidates closed;
@@ -325,7 +330,7 @@ static u32 least_valid_after(const char *gc_idle_valid)
 		.lun = device.ftl->luns,
 		.most_valid = U32_MAX,
 	};
-	write_some(&random, 1, 20);
+	write_random_units(&random, 1, 20);
 	test_wait(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
@@ -336,12 +341,12 @@ static u32 least_valid_after(const char *gc_idle_valid)
 /* Idle GC leaves fuller blocks, even if few blocks are free. */
 TAP_TEST(idle_gc_stops_at_gc_idle_valid)
 {
-	CHECK_RANGE(least_valid_after("50"), 51, 60);
-	CHECK_RANGE(least_valid_after("70"), 71, 80);
+	CHECK_RANGE(least_valid_after_idle("50"), 51, 60);
+	CHECK_RANGE(least_valid_after_idle("70"), 71, 80);
 }
 
 /* Cause of the first relocation of a LUN that has all kinds due. */
-static u32 first_cause(bool below_reserve)
+static u32 first_relocation_cause(bool below_reserve)
 {
 	struct aftl_lun *lun = device.ftl->luns;
 	u32 cause;
@@ -379,17 +384,17 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
 	aftl_lun_recount_wear(device.ftl, lun);
-	CHECK_EQ(first_cause(false), AFTL_CAUSE_WEAR);
-	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(first_relocation_cause(false), AFTL_CAUSE_WEAR);
+	CHECK_EQ(first_relocation_cause(true), AFTL_CAUSE_GC);
 	block = fullest_block();
 	lun->repeats[0] = (struct aftl_repeat){ block, block->erases, 0, 1 };
 	lun->repeat_blocks = 1;
-	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
-	CHECK_EQ(first_cause(false), AFTL_CAUSE_REWRITE);
+	CHECK_EQ(first_relocation_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(first_relocation_cause(false), AFTL_CAUSE_REWRITE);
 	block->failing = 1;
 	lun->failing_blocks = 1;
-	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
-	CHECK_EQ(first_cause(false), AFTL_CAUSE_RETIRE);
+	CHECK_EQ(first_relocation_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(first_relocation_cause(false), AFTL_CAUSE_RETIRE);
 }
 
 /* Below the reserve GC takes the emptiest block, whatever the selector. */
@@ -401,14 +406,14 @@ TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 
 	device_with("victim", "fifo", "gc", "60");
 	lun = device.ftl->luns;
-	write_some(&random, 8, 200);
+	write_random_units(&random, 8, 200);
 	least = aftl_victim_fewest_valid(device.ftl, lun)->valid;
 	CHECK(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid > least);
 	lun->below_reserve = true;
 	CHECK_EQ(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid, least);
 }
 
-static u32 most_erases(void)
+static u32 max_block_erases(void)
 {
 	u32 most = 0;
 	u32 i;
@@ -419,44 +424,44 @@ static u32 most_erases(void)
 }
 
 /* Return true if wear levelling is running; it must empty a least-erased block. */
-static bool levels_wear(void)
+static bool is_wear_levelling_running(void)
 {
 	const struct aftl_reloc *job = &device.ftl->luns[0].reloc;
 	u32 i;
 
 	if (job->kind != AFTL_RELOC_EMPTY || job->cause != AFTL_CAUSE_WEAR)
 		return false;
-	CHECK(most_erases() > job->from->erases + 3);
+	CHECK(max_block_erases() > job->from->erases + 3);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_CLOSED ||
 		      device.ftl->media.blocks[i].erases >= job->from->erases);
 	return true;
 }
 
-static u32 most_erases_with(const char *wear_gap)
+static u32 max_erases_with_gap(const char *wear_gap)
 {
 	struct aftl_random random = { 3 };
 	u32 seen = 0;
 	u32 most;
 	u32 i;
 
-	open_one("wear_gap", wear_gap);
+	open_device_with_param("wear_gap", wear_gap);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
-		write_some(&random, 20, 1);
-		seen += levels_wear();
+		write_random_units(&random, 20, 1);
+		seen += is_wear_levelling_running();
 	}
 	CHECK_EQ(seen > 10, wear_gap[0] != '0');
 	CHECK_EQ(test_counters(&device)->wear_blocks > 10, wear_gap[0] != '0');
-	most = most_erases();
+	most = max_block_erases();
 	return most;
 }
 
 /* Blocks with static data must take their share of the erases. */
 TAP_TEST(wear_levelling_empties_the_least_erased_block)
 {
-	u32 without = most_erases_with("0");
+	u32 without = max_erases_with_gap("0");
 
-	CHECK_RANGE(most_erases_with("4"), 1, without * 2 / 3);
+	CHECK_RANGE(max_erases_with_gap("4"), 1, without * 2 / 3);
 }
 
 /* The 16 blocks that were erased first are compared. */
@@ -508,7 +513,7 @@ TAP_TEST(policy_separated_keeps_relocated_data_in_their_own_blocks)
 	test_device_open_demo(&device, "separated", shape);
 	aftl_reset_stats(device.ftl);
 	for (i = 0; i < 2000; i++)
-		write_some(&random, 20, 1);
+		write_random_units(&random, 20, 1);
 	stats = aftl_get_stats(device.ftl);
 	pages = device.ftl->geo.luns * device.ftl->geo.pages;
 	CHECK_RANGE(stats->kind_blocks[1], 100, U64_MAX);
@@ -521,6 +526,6 @@ int main(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
-		one_rule(i);
+		check_one_selector(i);
 	return tap_run_all();
 }

@@ -15,7 +15,7 @@
 static struct test_device device;
 static u64 seen[AFTL_WAITS];
 
-static u64 sum_of(const struct aftl_waits *waits)
+static u64 sum_of_waits(const struct aftl_waits *waits)
 {
 	u64 sum = 0;
 	u32 i;
@@ -25,7 +25,7 @@ static u64 sum_of(const struct aftl_waits *waits)
 	return sum;
 }
 
-static void check_sum(struct test_listener *self, struct test_request *request)
+static void check_wait_sum(struct test_listener *self, struct test_request *request)
 {
 	const struct aftl_request *done = &request->request;
 	u64 response_ns = done->complete_ns - done->arrival_ns;
@@ -34,9 +34,9 @@ static void check_sum(struct test_listener *self, struct test_request *request)
 	(void)self;
 	if (!device.ops.waits)
 		return;
-	CHECK_MSG(sum_of(&request->waits) == response_ns - min(response_ns, done->service_ns),
+	CHECK_MSG(sum_of_waits(&request->waits) == response_ns - min(response_ns, done->service_ns),
 		  "op %u: the reasons are %llu ns, the response is %llu ns, the service %llu ns",
-		  done->op, (unsigned long long)sum_of(&request->waits),
+		  done->op, (unsigned long long)sum_of_waits(&request->waits),
 		  (unsigned long long)response_ns, (unsigned long long)done->service_ns);
 	if (done->op <= AFTL_OP_FLUSH)
 		CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
@@ -44,21 +44,21 @@ static void check_sum(struct test_listener *self, struct test_request *request)
 		seen[i] += request->waits.ns[i];
 }
 
-static struct test_listener listener = { .complete = check_sum };
+static struct test_listener listener = { .complete = check_wait_sum };
 
 /* Return the digest at the end, or 0 if there is no such device. */
-static u64 run_seed(u64 seed, bool with_waits)
+static u64 run_waits_seed(u64 seed, bool with_waits)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
-	const char *policy = test_any_policy(false, &random);
+	const char *policy = test_draw_policy(false, &random);
 	struct test_stream stream;
 	u64 digest = 0;
 	u32 i;
 
 	test_device_init(&device, "demo");
 	device.ops.waits = with_waits ? test_waits : NULL;
-	test_random_geometry(&device, &random);
-	test_random_options(&device, &random);
+	test_randomize_geometry(&device, &random);
+	test_randomize_options(&device, &random);
 	if (seed % 3 == 0) {
 		device.config.blocks = 128;
 		device.config.map_cache = 8 * device.config.page;
@@ -69,7 +69,7 @@ static u64 run_seed(u64 seed, bool with_waits)
 		stream.partial = 10;
 		stream.depth = aftl_random_below(&random, 40);
 		for (i = 0; i < REQUESTS && !tap_failures(); i++)
-			test_stream_step(&stream, &device);
+			test_stream_submit_one(&stream, &device);
 		test_drain(&device);
 		digest = aftl_digest(device.ftl);
 	}
@@ -88,7 +88,7 @@ TAP_TEST(the_reasons_add_up_and_observing_changes_nothing)
 
 	memset(seen, 0, sizeof(seen));
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		CHECK_EQ(run_seed(seed, true), run_seed(seed, false));
+		CHECK_EQ(run_waits_seed(seed, true), run_waits_seed(seed, false));
 	for (i = 0; i < AFTL_WAITS; i++)
 		CHECK_MSG(seen[i] || rare[i], "no request has waited for %s", aftl_wait_names[i]);
 }
@@ -110,7 +110,7 @@ static void open_one_die(const char *pairs)
 	test_write_each(&device, 0, 8, AFTL_PRECISE);
 }
 
-static void run_until_phase(u32 phase)
+static void run_until_lun_phase(u32 phase)
 {
 	while (device.ftl->luns->work.phase != phase &&
 	       CHECK(aftl_next_event(device.ftl) < AFTL_TIME_MAX))
@@ -118,7 +118,7 @@ static void run_until_phase(u32 phase)
 }
 
 /* Send a request now, and check that it waits for @reason alone, for @ns. */
-static void waits_for(enum aftl_op op, u32 unit, enum aftl_wait reason, u64 ns)
+static void check_wait_reason(enum aftl_op op, u32 unit, enum aftl_wait reason, u64 ns)
 {
 	struct test_request *request = test_submit_kept(&device, op, unit, 1, AFTL_PRECISE, 0,
 							aftl_now(device.ftl));
@@ -126,7 +126,7 @@ static void waits_for(enum aftl_op op, u32 unit, enum aftl_wait reason, u64 ns)
 	test_drain(&device);
 	CHECK(request->done);
 	CHECK_EQ(request->waits.ns[reason], ns);
-	CHECK_EQ(sum_of(&request->waits), ns);
+	CHECK_EQ(sum_of_waits(&request->waits), ns);
 	test_put(&device, request);
 }
 
@@ -134,9 +134,9 @@ TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 {
 	open_one_die("");
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	run_until_phase(AFTL_PHASE_ERASE);
+	run_until_lun_phase(AFTL_PHASE_ERASE);
 	aftl_advance(device.ftl, aftl_now(device.ftl) + ERASE_NS / 4);
-	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
+	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
 }
 
 TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
@@ -149,7 +149,7 @@ TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 	work = &device.ftl->luns->work;
 	CHECK_EQ(work->phase, AFTL_PHASE_PROGRAM);
 	aftl_advance(device.ftl, work->array_ns + 1000);
-	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_SUSPEND, 30000);
+	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_SUSPEND, 30000);
 }
 
 /* A queue of weight 1 beside one of weight 200, which always has requests: it starves. */
@@ -170,7 +170,7 @@ TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 	for (i = 0; i < 30; i++)
 		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
 	test_drain(&device);
-	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] > sum_of(&request->waits) * 2 / 3);
+	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] > sum_of_waits(&request->waits) * 2 / 3);
 	CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
 	test_put(&device, request);
 }

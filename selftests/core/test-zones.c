@@ -27,7 +27,7 @@ static struct test_device device;
 #define ZONE 64
 #define ZONES 9
 
-static void open_with(const char *active, const char *open, const char *capacity)
+static void open_zoned_device(const char *active, const char *open, const char *capacity)
 {
 	const char *params = test_params(SHAPE " max_active_zones=%s max_open_zones=%s "
 					"zone_capacity=%s", active, open, capacity);
@@ -36,17 +36,17 @@ static void open_with(const char *active, const char *open, const char *capacity
 	CHECK_EQ(aftl_geometry(device.ftl)->zones, ZONES);
 }
 
-static int manage_zone(enum aftl_op op, u32 zone)
+static int send_zone_command(enum aftl_op op, u32 zone)
 {
 	return test_do(&device, op, zone * aftl_geometry(device.ftl)->zone_units, 0, 0, NULL);
 }
 
-static int write_at(u32 zone, u32 at, u32 units)
+static int write_zone_at(u32 zone, u32 at, u32 units)
 {
 	return test_do(&device, AFTL_OP_WRITE, zone * ZONE + at, units, AFTL_APPROX, NULL);
 }
 
-static void expect_zone(u32 zone, enum aftl_zone_state state, u32 written)
+static void check_zone_state(u32 zone, enum aftl_zone_state state, u32 written)
 {
 	u32 found;
 
@@ -60,7 +60,7 @@ TAP_TEST(an_append_returns_its_address)
 	struct test_request *first;
 	struct test_request *second;
 
-	open_with("4", "0", "0");
+	open_zoned_device("4", "0", "0");
 	first = test_submit_kept(&device, AFTL_OP_WRITE, 5 * ZONE, 3, 0, AFTL_REQUEST_APPEND, 0);
 	second = test_submit_kept(&device, AFTL_OP_WRITE, 5 * ZONE, 2, 0, AFTL_REQUEST_APPEND, 0);
 	CHECK(test_done(&device, first) && test_done(&device, second));
@@ -78,21 +78,21 @@ TAP_TEST(implicit_closes_rotate_among_the_zones)
 {
 	u32 i;
 
-	open_with("4", "2", "0");
+	open_zoned_device("4", "2", "0");
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(write_at(i, 0, 1), 0);
-	expect_zone(0, AFTL_ZONE_CLOSED, 1);
-	expect_zone(1, AFTL_ZONE_CLOSED, 1);
-	expect_zone(2, AFTL_ZONE_IMPLICIT, 1);
-	expect_zone(3, AFTL_ZONE_IMPLICIT, 1);
-	CHECK_EQ(write_at(0, 1, 1), 0);
-	expect_zone(2, AFTL_ZONE_CLOSED, 1);
-	CHECK_EQ(write_at(1, 1, 1), 0);
-	expect_zone(3, AFTL_ZONE_CLOSED, 1);
+		CHECK_EQ(write_zone_at(i, 0, 1), 0);
+	check_zone_state(0, AFTL_ZONE_CLOSED, 1);
+	check_zone_state(1, AFTL_ZONE_CLOSED, 1);
+	check_zone_state(2, AFTL_ZONE_IMPLICIT, 1);
+	check_zone_state(3, AFTL_ZONE_IMPLICIT, 1);
+	CHECK_EQ(write_zone_at(0, 1, 1), 0);
+	check_zone_state(2, AFTL_ZONE_CLOSED, 1);
+	CHECK_EQ(write_zone_at(1, 1, 1), 0);
+	check_zone_state(3, AFTL_ZONE_CLOSED, 1);
 	CHECK_EQ(test_counters(&device)->zone_implicit_closes, 4);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_OPEN, 0), 0);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_CLOSE, 0), 0);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_FINISH, 1), 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_OPEN, 0), 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_CLOSE, 0), 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_FINISH, 1), 0);
 	CHECK_EQ(test_counters(&device)->zone_opens, 6);
 	CHECK_EQ(test_counters(&device)->zone_closes, 1);
 	CHECK_EQ(test_counters(&device)->zone_finishes, 1);
@@ -103,25 +103,25 @@ TAP_TEST(pages_are_padded_only_when_a_zone_is_finished)
 {
 	u32 i;
 
-	open_with("3", "0", "0");
+	open_zoned_device("3", "0", "0");
 	for (i = 0; i < ZONE * 3; i++) {
-		CHECK_EQ(write_at(i % 3, i / 3, 1), 0);
+		CHECK_EQ(write_zone_at(i % 3, i / 3, 1), 0);
 		CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 		test_wait(&device, 20000000);
 	}
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
-	CHECK_EQ(write_at(3, 0, 1), 0);
+	CHECK_EQ(write_zone_at(3, 0, 1), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_FINISH, 3), 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_FINISH, 3), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE + 1);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
 }
 
-static u32 free_blocks(void)
+static u32 count_free_blocks(void)
 {
 	u32 sum = 0;
 	u32 i;
@@ -136,18 +136,18 @@ TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 {
 	u32 all;
 
-	open_with("4", "0", "0");
-	all = free_blocks();
-	CHECK_EQ(write_at(0, 0, ZONE), 0);
-	CHECK_EQ(write_at(1, 0, 40), 0);
+	open_zoned_device("4", "0", "0");
+	all = count_free_blocks();
+	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_zone_at(1, 0, 40), 0);
 	test_wait(&device, 1000000000);
-	CHECK_EQ(free_blocks(), all - 8);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 0), 0);
+	CHECK_EQ(count_free_blocks(), all - 8);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 0), 0);
 	test_wait(&device, 1000000000);
-	CHECK_EQ(free_blocks(), all - 4);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 1), 0);
+	CHECK_EQ(count_free_blocks(), all - 4);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 1), 0);
 	test_wait(&device, 1000000000);
-	CHECK_EQ(free_blocks(), all);
+	CHECK_EQ(count_free_blocks(), all);
 	CHECK_EQ(test_counters(&device)->array_erases, 8);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
 }
@@ -159,18 +159,18 @@ TAP_TEST(a_reset_waits_for_earlier_writes)
 	struct test_request *reset;
 	u32 i;
 
-	open_with("4", "0", "0");
+	open_zoned_device("4", "0", "0");
 	for (i = 0; i < 5; i++)
 		writes[i] = test_submit_kept(&device, AFTL_OP_WRITE, i * ZONE, ZONE, 0, 0, 0);
 	reset = test_submit_kept(&device, AFTL_OP_ZONE_RESET, 4 * ZONE, 0, 0, 0, 0);
 	CHECK(!writes[4]->done && !reset->done);
-	expect_zone(4, AFTL_ZONE_FULL, ZONE);
+	check_zone_state(4, AFTL_ZONE_FULL, ZONE);
 	test_drain(&device);
 	for (i = 0; i < 5; i++)
 		CHECK_EQ(writes[i]->request.status, 0);
 	CHECK_EQ(reset->request.status, 0);
 	CHECK_EQ(test_counters(&device)->zone_resets, 1);
-	expect_zone(4, AFTL_ZONE_EMPTY, 0);
+	check_zone_state(4, AFTL_ZONE_EMPTY, 0);
 	test_audit(&device);
 	for (i = 0; i < 5; i++)
 		test_put(&device, writes[i]);
@@ -202,7 +202,7 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 	test_drain(&device);
 	CHECK_EQ(device.failed, 0);
 	for (i = 0; i < 4; i++)
-		expect_zone(i, AFTL_ZONE_IMPLICIT, i + 1);
+		check_zone_state(i, AFTL_ZONE_IMPLICIT, i + 1);
 }
 
 TAP_TEST(zones_go_offline_when_blocks_are_lacking)
@@ -210,8 +210,8 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 	u32 at = 0;
 	u32 i;
 
-	open_with("4", "0", "0");
-	CHECK_EQ(write_at(0, 0, ZONE), 0);
+	open_zoned_device("4", "0", "0");
+	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
 	test_wait(&device, 1000000000);
 	/* A LUN has twelve blocks: nine for zones, the others for the core. */
 	for (i = 0; i < 12; i++)
@@ -221,17 +221,17 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 		}
 	at = 12 - 3 - aftl_reserved_blocks_per_lun(device.ftl);
 	for (i = 1; i < ZONES; i++)
-		expect_zone(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
-	expect_zone(0, AFTL_ZONE_FULL, ZONE);
+		check_zone_state(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
+	check_zone_state(0, AFTL_ZONE_FULL, ZONE);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8 * ZONE, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 8), -EIO);
-	CHECK_EQ(write_at(8, 0, 1), -EIO);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET_ALL, 0), 0);
-	expect_zone(0, AFTL_ZONE_EMPTY, 0);
-	expect_zone(8, AFTL_ZONE_OFFLINE, 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 8), -EIO);
+	CHECK_EQ(write_zone_at(8, 0, 1), -EIO);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET_ALL, 0), 0);
+	check_zone_state(0, AFTL_ZONE_EMPTY, 0);
+	check_zone_state(8, AFTL_ZONE_OFFLINE, 0);
 	for (i = 0; i < at; i++)
-		CHECK_EQ(write_at(i, 0, ZONE), 0);
+		CHECK_EQ(write_zone_at(i, 0, ZONE), 0);
 	test_wait(&device, 1000000000);
 	CHECK(!aftl_is_read_only(device.ftl));
 	/* Without spare blocks all zones become read-only. */
@@ -240,8 +240,8 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 			break;
 		}
-	expect_zone(0, AFTL_ZONE_READ_ONLY, ZONE);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 0), -EIO);
+	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 0), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
 }
 
@@ -249,18 +249,18 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 {
 	u32 i;
 
-	open_with("4", "0", "0");
-	CHECK_EQ(write_at(0, 0, ZONE), 0);
-	CHECK_EQ(write_at(1, 0, 5), 0);
+	open_zoned_device("4", "0", "0");
+	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_zone_at(1, 0, 5), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	test_drain(&device);
-	expect_zone(0, AFTL_ZONE_READ_ONLY, ZONE);
-	expect_zone(1, AFTL_ZONE_READ_ONLY, 5);
+	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
+	check_zone_state(1, AFTL_ZONE_READ_ONLY, 5);
 	for (i = 2; i < ZONES; i++)
-		expect_zone(i, AFTL_ZONE_OFFLINE, 0);
-	CHECK_EQ(write_at(1, 5, 1), -EIO);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET_ALL, 0), 0);
-	expect_zone(0, AFTL_ZONE_READ_ONLY, ZONE);
+		check_zone_state(i, AFTL_ZONE_OFFLINE, 0);
+	CHECK_EQ(write_zone_at(1, 5, 1), -EIO);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET_ALL, 0), 0);
+	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
 	test_wait(&device, 1000000000);
 }
 
@@ -277,10 +277,10 @@ TAP_TEST(small_zones_use_fewer_luns)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 32, 32, 0, NULL), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_lun_in_allocation_order(&device.ftl->geo, 0)), 0);
-	expect_zone(0, AFTL_ZONE_READ_ONLY, 32);
-	expect_zone(1, AFTL_ZONE_FULL, 32);
-	expect_zone(2, AFTL_ZONE_OFFLINE, 0);
-	expect_zone(3, AFTL_ZONE_EMPTY, 0);
+	check_zone_state(0, AFTL_ZONE_READ_ONLY, 32);
+	check_zone_state(1, AFTL_ZONE_FULL, 32);
+	check_zone_state(2, AFTL_ZONE_OFFLINE, 0);
+	check_zone_state(3, AFTL_ZONE_EMPTY, 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 32, 32, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 96, 32, 0, NULL), 0);
 }
@@ -296,32 +296,32 @@ TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, lun * 12 + i), 0);
 	for (i = 0; i < 18; i++)
-		expect_zone(i, i % 2 && i / 2 >= 9 - aftl_reserved_blocks_per_lun(device.ftl) ?
-			    AFTL_ZONE_OFFLINE : AFTL_ZONE_EMPTY, 0);
+		check_zone_state(i, i % 2 && i / 2 >= 9 - aftl_reserved_blocks_per_lun(device.ftl) ?
+				 AFTL_ZONE_OFFLINE : AFTL_ZONE_EMPTY, 0);
 }
 
 TAP_TEST(zones_survive_a_snapshot)
 {
 	struct aftl_block *block;
 
-	open_with("3", "2", "0");
-	CHECK_EQ(write_at(0, 0, ZONE), 0);
-	CHECK_EQ(write_at(1, 0, 24), 0);
-	CHECK_EQ(write_at(2, 0, 5), 0);
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_OPEN, 3), 0);
-	test_write_out(&device);
+	open_zoned_device("3", "2", "0");
+	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_zone_at(1, 0, 24), 0);
+	CHECK_EQ(write_zone_at(2, 0, 5), 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_OPEN, 3), 0);
+	test_flush_writes(&device);
 	block = device.ftl->luns->handle_blocks[device.ftl->zones.all[1].slot - 1];
 	CHECK_EQ(test_device_reload(&device), 0);
-	expect_zone(0, AFTL_ZONE_FULL, ZONE);
-	expect_zone(1, AFTL_ZONE_CLOSED, 24);
-	expect_zone(2, AFTL_ZONE_IMPLICIT, 5);
-	expect_zone(3, AFTL_ZONE_EXPLICIT, 0);
-	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
-	CHECK_EQ(write_at(1, 24, 8), 0);
-	test_write_out(&device);
+	check_zone_state(0, AFTL_ZONE_FULL, ZONE);
+	check_zone_state(1, AFTL_ZONE_CLOSED, 24);
+	check_zone_state(2, AFTL_ZONE_IMPLICIT, 5);
+	check_zone_state(3, AFTL_ZONE_EXPLICIT, 0);
+	CHECK_EQ(write_zone_at(4, 0, 1), -EOVERFLOW);
+	CHECK_EQ(write_zone_at(1, 24, 8), 0);
+	test_flush_writes(&device);
 	/* The zone continues in its open blocks. */
 	CHECK(block);
-	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
+	CHECK_EQ(device.ftl->geo.blocks - count_free_blocks(), 4 + 4 + 3);
 }
 
 /* Each zone has its own open block in each LUN, also after a reload. */
@@ -332,21 +332,21 @@ TAP_TEST(up_to_128_zones_are_active)
 	test_device_open_demo(&device, "baseline",
 			      SHAPE " blocks=200 max_active_zones=128 buffer=8MiB");
 	for (i = 0; i < 128; i++)
-		CHECK_EQ(write_at(i, 0, 10), 0);
-	CHECK_EQ(write_at(128, 0, 1), -EOVERFLOW);
-	test_write_out(&device);
-	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 128 * 4);
+		CHECK_EQ(write_zone_at(i, 0, 10), 0);
+	CHECK_EQ(write_zone_at(128, 0, 1), -EOVERFLOW);
+	test_flush_writes(&device);
+	CHECK_EQ(device.ftl->geo.blocks - count_free_blocks(), 128 * 4);
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(write_at(128, 0, 1), -EOVERFLOW);
+	CHECK_EQ(write_zone_at(128, 0, 1), -EOVERFLOW);
 	for (i = 0; i < 128; i++)
-		CHECK_EQ(write_at(i, 10, ZONE - 10), 0);
-	test_write_out(&device);
-	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 128 * 4);
+		CHECK_EQ(write_zone_at(i, 10, ZONE - 10), 0);
+	test_flush_writes(&device);
+	CHECK_EQ(device.ftl->geo.blocks - count_free_blocks(), 128 * 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	test_audit(&device);
 }
 
-static int load_zones(struct test_bytes *bytes)
+static int load_zoned_device(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	int ret;
@@ -367,14 +367,14 @@ TAP_TEST(damaged_snapshots_are_refused)
 		struct test_bytes bytes = { .limit = SIZE_MAX };
 		u32 zone;
 
-		open_with("1", "0", "0");
-		CHECK_EQ(write_at(0, 0, 5), 0);
-		test_write_out(&device);
+		open_zoned_device("1", "0", "0");
+		CHECK_EQ(write_zone_at(0, 0, 5), 0);
+		test_flush_writes(&device);
 		test_device_save(&device, &bytes);
 		for (zone = 0; zone < 2; zone++)
 			bytes.data[bytes.size - 4 - 5 * (ZONES - zone)] = (u8)states[i];
-		test_bytes_seal(&bytes);
-		CHECK_EQ(load_zones(&bytes), -EUCLEAN);
+		test_bytes_add_crc(&bytes);
+		CHECK_EQ(load_zoned_device(&bytes), -EUCLEAN);
 		CHECK_CONTAINS(device.error.text, i == 1 ? "more zones are open" : "impossible");
 		test_bytes_free(&bytes);
 	}
@@ -383,7 +383,7 @@ TAP_TEST(damaged_snapshots_are_refused)
 static void check_zones_refused(const char *policy, const char *key, const char *value,
 				const char *why)
 {
-	test_device_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
+	test_check_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
 }
 
 TAP_TEST(invalid_combinations_are_refused)
@@ -411,7 +411,7 @@ TAP_TEST(invalid_combinations_are_refused)
 
 TAP_TEST(requests_that_zones_do_not_support_are_refused)
 {
-	open_with("4", "0", "0");
+	open_zoned_device("4", "0", "0");
 	CHECK_EQ(test_submit(&device, AFTL_OP_DISCARD, 0, 1, 0, 0, 0), -EINVAL);
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE_ZEROES, 0, 1, 0, 0, 0), -EINVAL);
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, 0, 1, 0, 0, 0), -EINVAL);
@@ -495,7 +495,7 @@ TAP_TEST(each_request_leads_to_its_state)
 		int status = test_do(&device, step->op, unit, step->units, 0, NULL);
 
 		CHECK_MSG(status == step->status, "step %u ends with %d", i, status);
-		expect_zone(step->zone, step->state, step->written);
+		check_zone_state(step->zone, step->state, step->written);
 	}
 }
 
@@ -538,7 +538,7 @@ TAP_TEST(collection_of_a_zoned_device_moves_translation_pages_only)
 	CHECK_RANGE(counters->map_moved_units, 1, U64_MAX);
 	CHECK_EQ(counters->programmed_gc_units, counters->map_moved_units);
 	CHECK(!aftl_is_read_only(device.ftl));
-	test_write_out(&device);
+	test_flush_writes(&device);
 	CHECK_EQ(test_device_reload(&device), 0);
 }
 
@@ -548,18 +548,18 @@ TAP_TEST(a_reset_changes_the_translation_page_of_its_zone)
 
 	rewrite_zones(53);
 	changes = test_counters(&device)->map_changes;
-	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 5), 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 5), 0);
 	CHECK_EQ(test_counters(&device)->map_changes, changes + MAPPED_UNITS);
 }
 
 /* Random devices under overlapping requests. */
 
-static void on_complete(struct test_listener *self, struct test_request *request)
+static void check_never_out_of_space(struct test_listener *self, struct test_request *request)
 {
 	CHECK(request->request.status != -ENOSPC);
 }
 
-static u32 write_pointer(u32 zone)
+static u32 write_pointer_of_zone(u32 zone)
 {
 	u32 written;
 
@@ -568,7 +568,7 @@ static u32 write_pointer(u32 zone)
 }
 
 /* Zone of the valid data in a block, or U32_MAX if there are none. */
-static u32 zone_of_block(const struct aftl_block *block)
+static u32 test_zone_of_block(const struct aftl_block *block)
 {
 	u32 first = from_ppn(aftl_page_ppn(&device.ftl->media, block, 0));
 	u32 zone = U32_MAX;
@@ -588,14 +588,14 @@ static u32 zone_of_block(const struct aftl_block *block)
 }
 
 /* @more: allowed extra blocks per zone and LUN, caused by relocation. */
-static void check_blocks(u32 more)
+static void check_blocks_per_zone(u32 more)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
 	u32 *blocks = calloc((size_t)geo->zones * geo->luns, sizeof(*blocks));
 	u32 i;
 
 	for (i = 0; i < geo->blocks; i++) {
-		u32 zone = zone_of_block(&device.ftl->media.blocks[i]);
+		u32 zone = test_zone_of_block(&device.ftl->media.blocks[i]);
 
 		if (zone == U32_MAX || device.ftl->media.blocks[i].bits)
 			continue;
@@ -630,8 +630,8 @@ TAP_TEST(folding_fills_the_block_of_each_zone_without_padding)
 
 	test_device_open_demo(&device, "baseline", CACHED);
 	for (i = 0; i < 48; i++) {
-		CHECK_EQ(write_at(0, i, 1), 0);
-		CHECK_EQ(write_at(1, i, 1), 0);
+		CHECK_EQ(write_zone_at(0, i, 1), 0);
+		CHECK_EQ(write_zone_at(1, i, 1), 0);
 	}
 	test_wait(&device, 10000000000);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 8);
@@ -639,7 +639,7 @@ TAP_TEST(folding_fills_the_block_of_each_zone_without_padding)
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(count_blocks_with_data(0), 2);
 	CHECK_EQ(count_blocks_with_data(1), 0);
-	check_blocks(0);
+	check_blocks_per_zone(0);
 }
 
 TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
@@ -648,10 +648,10 @@ TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
 
 	test_device_open_demo(&device, "baseline", CACHED);
 	for (i = 0; i < 48; i++) {
-		CHECK_EQ(write_at(0, i, 1), 0);
+		CHECK_EQ(write_zone_at(0, i, 1), 0);
 		if (i != 16)
 			continue;
-		test_write_out(&device);
+		test_flush_writes(&device);
 		CHECK_EQ(test_device_reload(&device), 0);
 		CHECK_EQ(count_blocks_with_data(1), 2);
 	}
@@ -660,22 +660,22 @@ TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
 	CHECK_EQ(count_blocks_with_data(0), 1);
 }
 
-static void write_somewhere(struct aftl_random *random, u32 zone)
+static void write_in_zone(struct aftl_random *random, u32 zone)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
 	bool append = !aftl_random_below(random, 2);
-	u32 at = append ? 0 : write_pointer(zone) % geo->zone_units;
+	u32 at = append ? 0 : write_pointer_of_zone(zone) % geo->zone_units;
 	u32 units = 1 + aftl_random_below(random, min(geo->zone_capacity, 24U));
 
-	if (geo->zone_capacity > write_pointer(zone))
-		units = min(units, geo->zone_capacity - write_pointer(zone));
+	if (geo->zone_capacity > write_pointer_of_zone(zone))
+		units = min(units, geo->zone_capacity - write_pointer_of_zone(zone));
 	test_submit(&device, AFTL_OP_WRITE, zone * geo->zone_units + at,
 		    min(units, geo->zone_units - at), aftl_random_below(random, 2),
 		    append ? AFTL_REQUEST_APPEND : 0,
 		    aftl_now(device.ftl) + aftl_random_below(random, 300000));
 }
 
-static void read_somewhere(struct aftl_random *random)
+static void read_random_units(struct aftl_random *random)
 {
 	u32 units = 1 + aftl_random_below(random, min(test_units(&device), 60U));
 	u32 unit = aftl_random_below(random, test_units(&device) - units + 1);
@@ -683,7 +683,7 @@ static void read_somewhere(struct aftl_random *random)
 	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_now(device.ftl));
 }
 
-static void do_something(struct aftl_random *random, u32 few)
+static void do_random_operation(struct aftl_random *random, u32 few)
 {
 	static const u8 ops[] = {
 		AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_CLOSE, AFTL_OP_ZONE_FINISH, AFTL_OP_ZONE_RESET,
@@ -694,16 +694,16 @@ static void do_something(struct aftl_random *random, u32 few)
 
 	device.queue = (u8)aftl_random_below(random, AFTL_QUEUES_MAX);
 	if (draw < 70)
-		write_somewhere(random, zone);
+		write_in_zone(random, zone);
 	else if (draw < 90)
-		read_somewhere(random);
+		read_random_units(random);
 	else
 		test_submit(&device, ops[draw % ARRAY_SIZE(ops)],
 			    zone * device.ftl->geo.zone_units, 0, 0, 0, aftl_now(device.ftl));
 }
 
 /* Relocation may take extra blocks. */
-static u32 spare_blocks(void)
+static u32 spare_blocks_per_lun(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 
@@ -714,23 +714,23 @@ static u64 sum[3];
 static u32 lived;
 
 /* The zones of the other LUNs work on; their LUNs take over the translation pages. */
-static void outlive_a_lun(struct aftl_random *random, u32 few)
+static void check_zones_after_lun_death(struct aftl_random *random, u32 few)
 {
 	struct aftl_error error;
 	u32 i;
 
 	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(random, device.ftl->geo.luns)), 0);
 	for (i = 0; i < REQUESTS / 4 && !tap_failures(); i++) {
-		write_somewhere(random, aftl_random_below(random, few));
+		write_in_zone(random, aftl_random_below(random, few));
 		test_drain_to(&device, few);
 	}
 	test_drain(&device);
 	CHECK_MSG(!aftl_audit(device.ftl, &error), "%s", error.text);
 }
 
-static void drive_zones(struct aftl_random *random)
+static void drive_zone_requests(struct aftl_random *random)
 {
-	static struct test_listener listener = { .complete = on_complete };
+	static struct test_listener listener = { .complete = check_never_out_of_space };
 	static struct shadow_store store;
 	u32 few = 1 + aftl_random_below(random, device.ftl->geo.zones);
 	u32 depth = aftl_random_below(random, 30);
@@ -739,14 +739,14 @@ static void drive_zones(struct aftl_random *random)
 	test_device_listen(&device, &listener);
 	shadow_open(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		do_something(random, few);
+		do_random_operation(random, few);
 		test_drain_to(&device, depth);
 		if (i % 64 == 0)
-			check_blocks(spare_blocks());
+			check_blocks_per_zone(spare_blocks_per_lun());
 	}
 	test_drain(&device);
 	test_wait(&device, 1000000000);
-	check_blocks(spare_blocks());
+	check_blocks_per_zone(spare_blocks_per_lun());
 	/* Only translation pages are collected. */
 	CHECK_EQ(test_counters(&device)->programmed_gc_units,
 		 test_counters(&device)->gc_valid_units);
@@ -757,14 +757,14 @@ static void drive_zones(struct aftl_random *random)
 	sum[1] += test_counters(&device)->programmed_wear_units +
 		  test_counters(&device)->programmed_refresh_units;
 	sum[2] += test_counters(&device)->fold_blocks;
-	test_write_out(&device);
+	test_flush_writes(&device);
 	test_drain(&device);
 	CHECK_EQ(test_device_reload(&device), 0);
 	if (few % 2)
-		outlive_a_lun(random, few);
+		check_zones_after_lun_death(random, few);
 }
 
-static void set_zones(struct aftl_random *random)
+static void draw_zone_params(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
 	u64 unit = config->unit ? config->unit : config->page;
@@ -793,7 +793,7 @@ static void set_zones(struct aftl_random *random)
 }
 
 /* Create the device with the smallest buffer and cached map, which is the hardest case. */
-static bool create(const char *policy, bool cached_map)
+static bool create_smallest_device(const char *policy, bool cached_map)
 {
 	u64 least;
 	int ret = test_device_create(&device, policy);
@@ -809,20 +809,20 @@ static bool create(const char *policy, bool cached_map)
 	return !test_device_create(&device, policy);
 }
 
-static void run_seed(u64 seed)
+static void run_zones_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x25) };
-	const char *policy = test_any_policy(true, &random);
+	const char *policy = test_draw_policy(true, &random);
 
 	test_device_init(&device, "demo");
-	test_random_geometry(&device, &random);
-	test_random_options(&device, &random);
-	set_zones(&random);
-	if (create(policy, aftl_random_below(&random, 2))) {
+	test_randomize_geometry(&device, &random);
+	test_randomize_options(&device, &random);
+	draw_zone_params(&random);
+	if (create_smallest_device(policy, aftl_random_below(&random, 2))) {
 		lived++;
-		drive_zones(&random);
+		drive_zone_requests(&random);
 	}
-	test_random_finish(&device, policy, seed);
+	test_random_note_and_finish(&device, policy, seed);
 }
 
 TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)
@@ -830,7 +830,7 @@ TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)
 	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_seed(seed);
+		run_zones_seed(seed);
 	tap_note("%u devices: %llu resets, %llu units moved, %llu blocks folded", lived,
 		 (unsigned long long)sum[0], (unsigned long long)sum[1],
 		 (unsigned long long)sum[2]);
@@ -838,4 +838,4 @@ TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)
 	      (lived > SEEDS / 4 && sum[0] > 1000 && sum[1] > 1000 && sum[2] > 500));
 }
 
-TAP_SEED(run_seed)
+TAP_SEED(run_zones_seed)

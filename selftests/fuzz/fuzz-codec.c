@@ -30,7 +30,7 @@ struct packed {
 	size_t size;
 };
 
-static size_t pack_zlib(u8 *out, size_t room, const u8 *data, size_t size)
+static size_t compress_zlib(u8 *out, size_t room, const u8 *data, size_t size)
 {
 	z_stream stream = { .next_out = out, .avail_out = (uInt)room };
 	u8 nothing = 0;
@@ -44,7 +44,7 @@ static size_t pack_zlib(u8 *out, size_t room, const u8 *data, size_t size)
 	return stream.total_out;
 }
 
-static size_t pack_zstd(u8 *out, size_t room, const u8 *data, size_t size)
+static size_t compress_zstd(u8 *out, size_t room, const u8 *data, size_t size)
 {
 	size_t packed = ZSTD_compress(out, room, data, size, 1);
 
@@ -52,24 +52,24 @@ static size_t pack_zstd(u8 *out, size_t room, const u8 *data, size_t size)
 	return packed;
 }
 
-static size_t pack_once(u8 how, u8 *out, size_t room, const u8 *data, size_t size)
+static size_t compress_data(u8 how, u8 *out, size_t room, const u8 *data, size_t size)
 {
 	if (how & HOW_ZLIB)
-		return pack_zlib(out, room, data, size);
+		return compress_zlib(out, room, data, size);
 	if (how & HOW_ZSTD)
-		return pack_zstd(out, room, data, size);
+		return compress_zstd(out, room, data, size);
 	memcpy(out, data, size);
 	return size;
 }
 
-static struct packed pack_data(u8 how, const u8 *data, size_t size)
+static struct packed compress_input_data(u8 how, const u8 *data, size_t size)
 {
 	size_t room = 2 * size + 4096;
 	struct packed packed = { .bytes = memory_zeroed(room, 2) };
 
-	packed.size = pack_once(how, packed.bytes, room, data, size);
+	packed.size = compress_data(how, packed.bytes, room, data, size);
 	if (how & HOW_TWICE)
-		packed.size += pack_once(how, packed.bytes + packed.size, room, data, size);
+		packed.size += compress_data(how, packed.bytes + packed.size, room, data, size);
 	if (how & HOW_CHANGED && packed.size)
 		packed.bytes[packed.size / 2] ^= how | 1;
 	if (how & HOW_CUT && packed.size)
@@ -78,8 +78,8 @@ static struct packed pack_data(u8 how, const u8 *data, size_t size)
 }
 
 /* Read the whole input; if @data is not NULL, it must consist of repetitions of @data. */
-static int read_all(struct trace_input *input, const u8 *data, size_t size, u64 *total,
-		    struct aftl_error *error)
+static int read_whole_input(struct trace_input *input, const u8 *data, size_t size, u64 *total,
+			    struct aftl_error *error)
 {
 	for (*total = 0; *total < EXPANDED_MAX;) {
 		int ret = trace_input_fill_buffer(input, 1, error);
@@ -96,7 +96,7 @@ static int read_all(struct trace_input *input, const u8 *data, size_t size, u64 
 }
 
 /* Write to an anonymous file. */
-static void write_file(char *path, size_t room, int *file, const struct packed *packed)
+static void write_compressed_file(char *path, size_t room, int *file, const struct packed *packed)
 {
 	*file = memfd_create("fuzz", MFD_CLOEXEC);
 	demand(*file >= 0);
@@ -104,7 +104,7 @@ static void write_file(char *path, size_t room, int *file, const struct packed *
 	scnprintf(path, room, "/proc/self/fd/%d", *file);
 }
 
-static void try_file(const char *path, u8 how, const u8 *data, size_t size)
+static void try_compressed_file(const char *path, u8 how, const u8 *data, size_t size)
 {
 	bool compressed = how & (HOW_ZLIB | HOW_ZSTD), damaged = how & (HOW_CUT | HOW_CHANGED);
 	bool sound = compressed && !damaged;
@@ -114,11 +114,11 @@ static void try_file(const char *path, u8 how, const u8 *data, size_t size)
 	int ret = trace_input_open(&input, path, &error);
 
 	if (!ret) {
-		ret = read_all(&input, sound ? data : NULL, size, &total, &error);
+		ret = read_whole_input(&input, sound ? data : NULL, size, &total, &error);
 		trace_input_close(&input);
 	}
 	if (ret)
-		check_sentence(&error);
+		check_refusal_has_message(&error);
 	demand(!sound || (!ret && total == (how & HOW_TWICE ? 2 * size : size)));
 	demand(ret || !compressed || !(how & HOW_CUT) || how & HOW_CHANGED);
 }
@@ -131,9 +131,9 @@ int fuzz_input(const u8 *data, size_t size)
 
 	if (!size)
 		return 0;
-	packed = pack_data(data[0], data + 1, size - 1);
-	write_file(path, sizeof(path), &file, &packed);
-	try_file(path, data[0], data + 1, size - 1);
+	packed = compress_input_data(data[0], data + 1, size - 1);
+	write_compressed_file(path, sizeof(path), &file, &packed);
+	try_compressed_file(path, data[0], data + 1, size - 1);
 	close(file);
 	free(packed.bytes);
 	return 0;

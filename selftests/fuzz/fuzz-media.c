@@ -36,7 +36,7 @@ static struct {
 	off_t size;
 } kept[ARRAY_SIZE(forms)][APP_INPUTS];
 
-static void remove_all(void)
+static void remove_media_files(void)
 {
 	static const char *const names[] = { "image", "video", "series", "index", "outliers" };
 	unsigned int i;
@@ -46,7 +46,7 @@ static void remove_all(void)
 	demand(!rmdir(folder));
 }
 
-static void keep_setup(unsigned int form, unsigned int input)
+static void save_app_setup(unsigned int form, unsigned int input)
 {
 	int fd = openat(place.folder, forms[form].app->inputs[input].name, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -59,7 +59,7 @@ static void keep_setup(unsigned int form, unsigned int input)
 	close(fd);
 }
 
-static void write_all(void)
+static void write_media_files(void)
 {
 	const char *memory = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 	struct aftl_error error;
@@ -70,11 +70,11 @@ static void write_all(void)
 	place = (struct app_place){ .path = folder, .force = true };
 	place.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	demand(place.folder >= 0);
-	atexit(remove_all);
+	atexit(remove_media_files);
 	for (form = 0; form < ARRAY_SIZE(forms); form++) {
 		demand(!forms[form].app->create(&place, &forms[form].setup, &error));
 		for (i = 0; forms[form].app->inputs[i].name; i++)
-			keep_setup(form, i);
+			save_app_setup(form, i);
 	}
 }
 
@@ -87,7 +87,7 @@ static void put(unsigned int form, unsigned int input, const u8 *data, off_t siz
 	close(fd);
 }
 
-static void change(u8 *file, off_t size, const u8 *data, size_t left)
+static void change_file_bytes(u8 *file, off_t size, const u8 *data, size_t left)
 {
 	while (left > 4) {
 		off_t at = (data[0] | data[1] << 8 | data[2] << 16) % size;
@@ -102,7 +102,7 @@ static void change(u8 *file, off_t size, const u8 *data, size_t left)
 	}
 }
 
-static void spoil_data(unsigned int form, const u8 *data, size_t size)
+static void spoil_media_data(unsigned int form, const u8 *data, size_t size)
 {
 	unsigned int input = data[1] % APP_INPUTS;
 	off_t bytes = kept[form][input].size;
@@ -113,13 +113,13 @@ static void spoil_data(unsigned int form, const u8 *data, size_t size)
 	file = malloc(bytes);
 	demand(file);
 	memcpy(file, kept[form][input].data, bytes);
-	change(file, bytes, data + 2, size - 2);
+	change_file_bytes(file, bytes, data + 2, size - 2);
 	put(form, input, file, data[1] & 0x80 ? bytes * (data[1] & 0x7f) / 128 : bytes);
 	free(file);
 }
 
 /* As in app-run.c. */
-static bool take_setup(const struct app *app, struct app_setup *setup, struct aftl_error *error)
+static bool load_app_setup(const struct app *app, struct app_setup *setup, struct aftl_error *error)
 {
 	struct app_file file;
 	int ret;
@@ -129,21 +129,21 @@ static bool take_setup(const struct app *app, struct app_setup *setup, struct af
 		ret = app_file_read_setup(&file, setup, error);
 	app_file_close(&file);
 	if (ret)
-		check_sentence(error);
+		check_refusal_has_message(error);
 	return !ret && !is_app_file_foreign(app, setup) &&
 	       setup->width * setup->height <= PIXELS_MAX;
 }
 
-static void compute_result(const struct app *app)
+static void compute_app_result(const struct app *app)
 {
 	struct aftl_error error = { "" };
 	struct app_result result = { 0 };
 	struct app_setup setup;
 
-	if (!take_setup(app, &setup, &error))
+	if (!load_app_setup(app, &setup, &error))
 		return;
 	if (app->compute(&place, &setup, &result, &error))
-		check_sentence(&error);
+		check_refusal_has_message(&error);
 	demand(isfinite(result.squared) && isfinite(result.absolute) &&
 	       isfinite(result.similarity) && isfinite(result.coding));
 }
@@ -153,13 +153,13 @@ int fuzz_input(const u8 *data, size_t size)
 	unsigned int form, i;
 
 	if (!*folder)
-		write_all();
+		write_media_files();
 	if (size < 2)
 		return 0;
 	form = data[0] % ARRAY_SIZE(forms);
 	for (i = 0; forms[form].app->inputs[i].name; i++)
 		put(form, i, kept[form][i].data, kept[form][i].size);
-	spoil_data(form, data, size);
-	compute_result(forms[form].app);
+	spoil_media_data(form, data, size);
+	compute_app_result(forms[form].app);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include "core/policy/param-registry.h"
 #include "lib/fuzz.h"
 
-static void check_value(const struct aftl_config *config, const char *key)
+static void check_param_value(const struct aftl_config *config, const char *key)
 {
 	int index = aftl_param_find(key);
 	const struct aftl_param *param;
@@ -25,7 +25,7 @@ static void check_value(const struct aftl_config *config, const char *key)
 	demand(aftl_param_get(&again, index) == value);
 }
 
-static void set_pair(struct aftl_config *config, char *line)
+static void set_param_pair(struct aftl_config *config, char *line)
 {
 	struct aftl_config before = *config;
 	struct aftl_error error = { "" };
@@ -37,20 +37,20 @@ static void set_pair(struct aftl_config *config, char *line)
 	}
 	*value++ = '\0';
 	if (aftl_param_set(config, line, value, &error)) {
-		check_sentence(&error);
+		check_refusal_has_message(&error);
 		demand(!memcmp(config, &before, sizeof(before)));
 	} else {
-		check_value(config, line);
+		check_param_value(config, line);
 	}
 }
 
-static void check_shape(const struct aftl_config *config)
+static void check_config_geometry(const struct aftl_config *config)
 {
 	struct aftl_geometry geo;
 	struct aftl_error error = { "" };
 
 	if (aftl_geometry_init(&geo, config, &error)) {
-		check_sentence(&error);
+		check_refusal_has_message(&error);
 		return;
 	}
 	demand(geo.units && geo.units <= geo.ppns);
@@ -72,8 +72,8 @@ int fuzz_input(const u8 *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		set_pair(&config, line);
-	check_shape(&config);
+		set_param_pair(&config, line);
+	check_config_geometry(&config);
 	free(text);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include "lib/fuzz.h"
 #include "core/persist/record.h"
 
-static u32 crc32c(const u8 *bytes, size_t size)
+static u32 bitwise_crc32c(const u8 *bytes, size_t size)
 {
 	u32 crc = U32_MAX;
 	unsigned int bit;
@@ -19,22 +19,22 @@ static u32 crc32c(const u8 *bytes, size_t size)
 	return ~crc;
 }
 
-static void seal_header(u8 *header)
+static void set_header_checksum(u8 *header)
 {
-	u32 crc = crc32c(header, AFTL_RECORD_HEADER_BYTES - 4);
+	u32 crc = bitwise_crc32c(header, AFTL_RECORD_HEADER_BYTES - 4);
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
 		header[AFTL_RECORD_HEADER_BYTES - 4 + i] = crc >> 8 * i & 0xff;
 }
 
-static bool try_header(struct aftl_record_header *header, const u8 *bytes)
+static bool try_record_header(struct aftl_record_header *header, const u8 *bytes)
 {
 	u8 again[AFTL_RECORD_HEADER_BYTES];
 	struct aftl_error error = { "" };
 
 	if (aftl_record_header_decode(header, bytes, &error)) {
-		check_sentence(&error);
+		check_refusal_has_message(&error);
 		return false;
 	}
 	demand(!aftl_record_header_encode(header, again, &error));
@@ -43,14 +43,14 @@ static bool try_header(struct aftl_record_header *header, const u8 *bytes)
 	return true;
 }
 
-static void try_record(const struct aftl_record_header *header, const u8 *bytes)
+static void try_single_record(const struct aftl_record_header *header, const u8 *bytes)
 {
 	struct aftl_error error = { "" };
 	struct aftl_record record;
 	u8 again[AFTL_RECORD_BYTES];
 
 	if (aftl_record_decode(header, &record, bytes, &error)) {
-		check_sentence(&error);
+		check_refusal_has_message(&error);
 		return;
 	}
 	demand(record.class < header->classes && record.op < AFTL_OPS);
@@ -59,10 +59,10 @@ static void try_record(const struct aftl_record_header *header, const u8 *bytes)
 	demand(!memcmp(again, bytes, sizeof(again)));
 }
 
-static void try_records(const struct aftl_record_header *header, const u8 *bytes, size_t size)
+static void try_all_records(const struct aftl_record_header *header, const u8 *bytes, size_t size)
 {
 	for (; size >= AFTL_RECORD_BYTES; size -= AFTL_RECORD_BYTES, bytes += AFTL_RECORD_BYTES)
-		try_record(header, bytes);
+		try_single_record(header, bytes);
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -72,12 +72,12 @@ int fuzz_input(const u8 *data, size_t size)
 	size_t used = size < sizeof(bytes) ? size : sizeof(bytes);
 
 	memcpy(bytes, data, used);
-	if (!try_header(&header, bytes)) {
-		seal_header(bytes);
-		if (!try_header(&header, bytes))
+	if (!try_record_header(&header, bytes)) {
+		set_header_checksum(bytes);
+		if (!try_record_header(&header, bytes))
 			aftl_record_header_init(&header);
 	}
-	try_records(&header, data, size);
-	try_records(&header, data + used, size - used);
+	try_all_records(&header, data, size);
+	try_all_records(&header, data + used, size - used);
 	return 0;
 }

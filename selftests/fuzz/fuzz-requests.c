@@ -17,7 +17,7 @@ static struct {
 	u32 pending;
 } run;
 
-static void complete(void *host, struct aftl_request *request)
+static void count_completed_request(void *host, struct aftl_request *request)
 {
 	u32 index = request - run.requests;
 
@@ -34,25 +34,25 @@ static void read_one(void *host, struct aftl_request *request, const struct aftl
 }
 
 static const struct aftl_host_ops ops = {
-	.alloc = fuzz_alloc,
-	.free = fuzz_free,
-	.complete = complete,
+	.alloc = fuzz_alloc_counted,
+	.free = fuzz_free_counted,
+	.complete = count_completed_request,
 	.read = read_one,
 };
 
-static void draw_shape(struct aftl_config *config, struct fuzz_bytes *input)
+static void draw_geometry_params(struct aftl_config *config, struct fuzz_bytes *input)
 {
-	u32 flags = fuzz_next(input);
+	u32 flags = fuzz_next_byte(input);
 
-	config->channels = 1 + fuzz_next(input) % 3;
-	config->chips = 1 + fuzz_next(input) % 2;
-	config->planes = 1 + fuzz_next(input) % 3;
-	config->plane_mode = fuzz_next(input) % 3;
-	config->blocks = 1 + fuzz_next(input) % 48;
-	config->layers = 1 + fuzz_next(input) % 6;
-	config->word_lines = 1 + fuzz_next(input) % 6;
-	config->bits = 1 + fuzz_next(input) % 3;
-	config->page = 4096ULL << fuzz_next(input) % 3;
+	config->channels = 1 + fuzz_next_byte(input) % 3;
+	config->chips = 1 + fuzz_next_byte(input) % 2;
+	config->planes = 1 + fuzz_next_byte(input) % 3;
+	config->plane_mode = fuzz_next_byte(input) % 3;
+	config->blocks = 1 + fuzz_next_byte(input) % 48;
+	config->layers = 1 + fuzz_next_byte(input) % 6;
+	config->word_lines = 1 + fuzz_next_byte(input) % 6;
+	config->bits = 1 + fuzz_next_byte(input) % 3;
+	config->page = 4096ULL << fuzz_next_byte(input) % 3;
 	config->unit = flags & 1 ? 4096 : 0;
 	config->one_shot = flags >> 1 & 1;
 	config->order = flags >> 2 & 1;
@@ -60,34 +60,34 @@ static void draw_shape(struct aftl_config *config, struct fuzz_bytes *input)
 	config->errors = flags >> 4 & 1;
 	config->cell_model = flags >> 5 & 1;
 	config->buffer_safe = flags >> 6 & 1;
-	config->buffer = flags >> 7 ? 4096ULL * fuzz_next(input) : 0;
-	config->op = fuzz_next(input) * 35;
-	config->depth = 16 + fuzz_next(input);
+	config->buffer = flags >> 7 ? 4096ULL * fuzz_next_byte(input) : 0;
+	config->op = fuzz_next_byte(input) * 35;
+	config->depth = 16 + fuzz_next_byte(input);
 }
 
-static void draw_parameters(struct aftl_config *config, struct fuzz_bytes *input)
+static void draw_policy_params(struct aftl_config *config, struct fuzz_bytes *input)
 {
-	config->suspend = fuzz_next(input) % 4;
-	config->gc = fuzz_next(input) * 30;
-	config->gc_idle_valid = fuzz_next(input) * 39;
-	config->wear_gap = fuzz_next(input) % 8;
-	config->endurance = fuzz_next(input) % 4 ? 0 : 1 + fuzz_next(input);
-	config->bad = fuzz_next(input) * 300000000ULL;
-	config->fill = fuzz_next(input) % 3;
-	config->fill_valid = fuzz_next(input) * 39;
-	config->fill_overwrite = fuzz_next(input) * 100;
-	config->fill_approx = fuzz_next(input) * 39;
-	*aftl_config_param_ptr(config, aftl_param_find("promote")) = 1 + fuzz_next(input) % 7;
-	config->rber = fuzz_next(input) * 30000000ULL;
-	config->ecc_bits = fuzz_next(input) % 50;
-	config->ecc_levels = fuzz_next(input) % 4;
-	config->buffer_hold = fuzz_next(input) * 100000ULL;
-	config->idle = 1 + fuzz_next(input) * 100000ULL;
-	config->read_cache = fuzz_next(input) * 8192ULL;
-	config->read_ahead = config->read_cache / (2 + fuzz_next(input) % 4);
+	config->suspend = fuzz_next_byte(input) % 4;
+	config->gc = fuzz_next_byte(input) * 30;
+	config->gc_idle_valid = fuzz_next_byte(input) * 39;
+	config->wear_gap = fuzz_next_byte(input) % 8;
+	config->endurance = fuzz_next_byte(input) % 4 ? 0 : 1 + fuzz_next_byte(input);
+	config->bad = fuzz_next_byte(input) * 300000000ULL;
+	config->fill = fuzz_next_byte(input) % 3;
+	config->fill_valid = fuzz_next_byte(input) * 39;
+	config->fill_overwrite = fuzz_next_byte(input) * 100;
+	config->fill_approx = fuzz_next_byte(input) * 39;
+	*aftl_config_param_ptr(config, aftl_param_find("promote")) = 1 + fuzz_next_byte(input) % 7;
+	config->rber = fuzz_next_byte(input) * 30000000ULL;
+	config->ecc_bits = fuzz_next_byte(input) % 50;
+	config->ecc_levels = fuzz_next_byte(input) % 4;
+	config->buffer_hold = fuzz_next_byte(input) * 100000ULL;
+	config->idle = 1 + fuzz_next_byte(input) * 100000ULL;
+	config->read_cache = fuzz_next_byte(input) * 8192ULL;
+	config->read_ahead = config->read_cache / (2 + fuzz_next_byte(input) % 4);
 }
 
-static struct aftl *create(struct fuzz_bytes *input)
+static struct aftl *create_fuzzed_device(struct fuzz_bytes *input)
 {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -99,11 +99,11 @@ static struct aftl *create(struct fuzz_bytes *input)
 		policies++;
 	if (aftl_profile_load(&config, "demo", &error))
 		abort();
-	draw_shape(&config, input);
-	draw_parameters(&config, input);
+	draw_geometry_params(&config, input);
+	draw_policy_params(&config, input);
 	if (aftl_geometry_init(&geo, &config, &error) || geo.ppns > UNITS_MAX)
 		return NULL;
-	if (aftl_create(&ftl, &config, aftl_policy_at(fuzz_next(input) % policies), &ops, NULL,
+	if (aftl_create(&ftl, &config, aftl_policy_at(fuzz_next_byte(input) % policies), &ops, NULL,
 			&error)) {
 		demand(strlen(error.text) > 10);
 		return NULL;
@@ -111,7 +111,7 @@ static struct aftl *create(struct fuzz_bytes *input)
 	return ftl;
 }
 
-static void advance_one(void)
+static void process_one_event(void)
 {
 	u64 when = aftl_next_event(run.ftl);
 
@@ -119,13 +119,13 @@ static void advance_one(void)
 	aftl_advance(run.ftl, when);
 }
 
-static void wait_for(u32 pending)
+static void wait_for_pending(u32 pending)
 {
 	u32 events = 0;
 
 	while (run.pending > pending) {
 		demand(events++ < EVENTS_MAX);
-		advance_one();
+		process_one_event();
 	}
 }
 
@@ -135,19 +135,19 @@ static void submit(struct fuzz_bytes *input, u32 op)
 	struct aftl_request *request;
 	u32 said;
 
-	wait_for(REQUESTS - 1);
+	wait_for_pending(REQUESTS - 1);
 	while (run.busy[index])
 		index++;
 	request = &run.requests[index];
 	memset(request, 0x5a, sizeof(*request));
 	request->op = op;
-	request->unit = fuzz_next16(input) % (UNITS_MAX + UNITS_MAX / 8);
-	request->units = op == AFTL_OP_FLUSH ? 0 : fuzz_next(input) % 40;
-	said = fuzz_next(input);
+	request->unit = fuzz_next_u16(input) % (UNITS_MAX + UNITS_MAX / 8);
+	request->units = op == AFTL_OP_FLUSH ? 0 : fuzz_next_byte(input) % 40;
+	said = fuzz_next_byte(input);
 	request->class = said % 2;
 	request->level = request->class ? said / 2 % AFTL_LEVELS : 0;
-	request->flags = fuzz_next(input) % 16 ? 0 : AFTL_REQUEST_FUA;
-	request->arrival_ns = aftl_now(run.ftl) + fuzz_next16(input) * 100ULL;
+	request->flags = fuzz_next_byte(input) % 16 ? 0 : AFTL_REQUEST_FUA;
+	request->arrival_ns = aftl_now(run.ftl) + fuzz_next_u16(input) * 100ULL;
 	run.busy[index] = true;
 	run.pending++;
 	if (aftl_submit(run.ftl, request)) {
@@ -156,18 +156,18 @@ static void submit(struct fuzz_bytes *input, u32 op)
 	}
 }
 
-static void act_on_device(struct fuzz_bytes *input)
+static void do_device_action(struct fuzz_bytes *input)
 {
-	u32 what = fuzz_next(input) % 32;
+	u32 what = fuzz_next_byte(input) % 32;
 
 	if (what < 29)
 		submit(input, what < 14 ? AFTL_OP_WRITE : what < 24 ? AFTL_OP_READ : what % 5);
 	else if (what == 29)
-		aftl_age(run.ftl, fuzz_next(input) * 86400000000000ULL);
-	else if (what == 30 && aftl_fail_block(run.ftl, fuzz_next16(input) % 64))
+		aftl_age(run.ftl, fuzz_next_byte(input) * 86400000000000ULL);
+	else if (what == 30 && aftl_fail_block(run.ftl, fuzz_next_u16(input) % 64))
 		demand(aftl_geometry(run.ftl)->blocks <= 64);
 	else
-		aftl_advance(run.ftl, aftl_now(run.ftl) + fuzz_next16(input) * 10000ULL);
+		aftl_advance(run.ftl, aftl_now(run.ftl) + fuzz_next_u16(input) * 10000ULL);
 }
 
 int fuzz_input(const u8 *data, size_t size)
@@ -176,13 +176,13 @@ int fuzz_input(const u8 *data, size_t size)
 	struct aftl_error error = { "" };
 
 	memset(&run, 0, sizeof(run));
-	run.ftl = create(&input);
+	run.ftl = create_fuzzed_device(&input);
 	if (!run.ftl)
 		return 0;
 	if (!aftl_precondition(run.ftl))
 		while (input.left)
-			act_on_device(&input);
-	wait_for(0);
+			do_device_action(&input);
+	wait_for_pending(0);
 	demand(!aftl_pending_requests(run.ftl));
 	if (aftl_audit(run.ftl, &error)) {
 		fprintf(stderr, "audit: %s\n", error.text);

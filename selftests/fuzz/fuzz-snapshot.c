@@ -9,12 +9,12 @@
 
 static u32 completed;
 
-static void complete(void *host, struct aftl_request *request)
+static void count_completed_request(void *host, struct aftl_request *request)
 {
 	completed++;
 }
 
-static int read_bytes(void *host, void *data, size_t bytes)
+static int read_snapshot_bytes(void *host, void *data, size_t bytes)
 {
 	struct fuzz_bytes *from = host;
 
@@ -27,12 +27,12 @@ static int read_bytes(void *host, void *data, size_t bytes)
 }
 
 static const struct aftl_host_ops ops = {
-	.alloc = fuzz_alloc,
-	.free = fuzz_free,
-	.complete = complete,
+	.alloc = fuzz_alloc_counted,
+	.free = fuzz_free_counted,
+	.complete = count_completed_request,
 };
 
-static void check_device(struct aftl *ftl)
+static void check_loaded_device(struct aftl *ftl)
 {
 	struct aftl_request write = { .op = AFTL_OP_WRITE, .units = 1, .class = AFTL_APPROX,
 				      .level = 3 };
@@ -55,7 +55,7 @@ int fuzz_input(const u8 *data, size_t size)
 	struct aftl *ftl = NULL;
 	u8 *copy = malloc(size + 1);
 	struct fuzz_bytes bytes = { copy, size };
-	struct aftl_snapshot_source source = { read_bytes, &bytes };
+	struct aftl_snapshot_source source = { read_snapshot_bytes, &bytes };
 
 	if (!copy)
 		abort();
@@ -65,7 +65,7 @@ int fuzz_input(const u8 *data, size_t size)
 	if (aftl_load(&ftl, &source, &ops, NULL, &error)) {
 		demand(strlen(error.text) > 5 && !ftl);
 	} else {
-		check_device(ftl);
+		check_loaded_device(ftl);
 		aftl_destroy(ftl);
 	}
 	demand(!fuzz_held);

@@ -8,20 +8,20 @@
 #include "target-line.h"
 #include "target-status.h"
 
-static void check_refusal(int ret, const struct aftl_error *error)
+static void check_refusal_message(int ret, const struct aftl_error *error)
 {
 	if (ret)
-		check_sentence(error);
+		check_refusal_has_message(error);
 }
 
 /* A decoded line must print to a text that decodes to the same line. */
-static void check_line(const char *text, struct aftl_error *error)
+static void check_decoded_line(const char *text, struct aftl_error *error)
 {
 	struct target_line line, again;
 	char printed[TARGET_LINE_SIZE], twice[TARGET_LINE_SIZE];
 	int ret = target_line_parse(&line, text, error);
 
-	check_refusal(ret, error);
+	check_refusal_message(ret, error);
 	if (ret)
 		return;
 	target_line_print(&line, printed);
@@ -42,11 +42,11 @@ int fuzz_input(const u8 *data, size_t size)
 	demand(text);
 	memcpy(text, data, size);
 	text[size] = '\0';
-	check_refusal(target_status_parse(&status, text, &error), &error);
-	check_refusal(target_stats_parse(&stats, text, &error), &error);
-	check_refusal(block_answer_add(&survey, text, &next, &error), &error);
+	check_refusal_message(target_status_parse(&status, text, &error), &error);
+	check_refusal_message(target_stats_parse(&stats, text, &error), &error);
+	check_refusal_message(block_answer_add(&survey, text, &next, &error), &error);
 	demand(survey.bad <= survey.blocks && survey.erases_min <= survey.erases_max);
-	check_line(text, &error);
+	check_decoded_line(text, &error);
 	kernel_log_get_message(text, &error);
 	free(text);
 	return 0;

@@ -8,7 +8,7 @@
 #include "trace-pairing.h"
 #include "trace-window.h"
 
-static void check_request(const struct trace_request *request, u64 *last_ns)
+static void check_trace_request(const struct trace_request *request, u64 *last_ns)
 {
 	demand(request->op < AFTL_OPS && request->by < TRACE_BYS);
 	demand(request->bytes || request->op == AFTL_OP_FLUSH);
@@ -18,7 +18,7 @@ static void check_request(const struct trace_request *request, u64 *last_ns)
 }
 
 /* Take the requests that pairing has completed. */
-static void take_paired(struct trace_pairing *pairing)
+static void take_paired_requests(struct trace_pairing *pairing)
 {
 	struct trace_request request;
 
@@ -37,19 +37,19 @@ static void take(struct trace_window *window, struct trace_pairing *pairing, u64
 
 		if (!pairing) {
 			if (!window->late)
-				check_request(item, last_ns);
+				check_trace_request(item, last_ns);
 			continue;
 		}
 		if (event->act == TRACE_ACT_TEXT)
 			demand(strlen(event->text) < 1U << 16);
 		else if (event->act != TRACE_ACT_PROCESS)
 			trace_pairing_put(pairing, event, 0);
-		take_paired(pairing);
+		take_paired_requests(pairing);
 	}
 }
 
-static int read_all(struct trace_file *file, struct trace_window *window,
-		    struct trace_pairing *pairing, struct aftl_error *error)
+static int read_whole_trace(struct trace_file *file, struct trace_window *window,
+			    struct trace_pairing *pairing, struct aftl_error *error)
 {
 	u64 last_ns = 0;
 	int ret;
@@ -69,25 +69,25 @@ static int read_all(struct trace_file *file, struct trace_window *window,
 	return 0;
 }
 
-static void read_open(struct trace_file *file, bool issue, struct aftl_error *error)
+static void read_opened_trace(struct trace_file *file, bool issue, struct aftl_error *error)
 {
 	struct trace_pairing *pairing =
 		file->format->events ? trace_pairing_create(issue) : NULL;
 	struct trace_window window;
 
 	trace_window_create(&window, trace_item_bytes(file->format), 16);
-	if (read_all(file, &window, pairing, error)) {
-		check_sentence(error);
+	if (read_whole_trace(file, &window, pairing, error)) {
+		check_refusal_has_message(error);
 	} else if (pairing) {
 		trace_pairing_end(pairing);
-		take_paired(pairing);
+		take_paired_requests(pairing);
 	}
 	trace_pairing_free(pairing);
 	trace_window_free(&window);
 }
 
-static void try_format(const char *name, const char *columns, bool strict, const u8 *data,
-		       size_t size)
+static void try_trace_format(const char *name, const char *columns, bool strict, const u8 *data,
+			     size_t size)
 {
 	const struct trace_hints hints = {
 		.format = name, .columns = columns, .time_unit_ns = columns ? 1000 : 0,
@@ -101,9 +101,9 @@ static void try_format(const char *name, const char *columns, bool strict, const
 
 	trace_input_open_memory(&input, "fuzz", data, size);
 	if (trace_file_open_input(&file, &input, &hints, &losses, &error)) {
-		check_sentence(&error);
+		check_refusal_has_message(&error);
 	} else {
-		read_open(&file, size & 1, &error);
+		read_opened_trace(&file, size & 1, &error);
 		trace_file_close(&file);
 	}
 	demand(!strict || losses.told <= 1);
@@ -132,7 +132,7 @@ int fuzz_input(const u8 *data, size_t size)
 	/* Index count means format detection. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
-	try_format(name, name ? columns_of(name, data[0]) : NULL, data[0] & 0x80, data + 1,
-		   size - 1);
+	try_trace_format(name, name ? columns_of(name, data[0]) : NULL, data[0] & 0x80, data + 1,
+			 size - 1);
 	return 0;
 }

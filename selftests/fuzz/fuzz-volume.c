@@ -18,32 +18,32 @@ static u8 bytes[VOLUME_BYTES];
 /* Bytes of metadata in use; 0 until the volume is created. */
 static size_t used_of[KINDS];
 
-static int read_bytes(void *host, u64 offset, void *to, u32 size)
+static int backing_read_bytes(void *host, u64 offset, void *to, u32 size)
 {
 	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(to, bytes + offset, size);
 	return 0;
 }
 
-static int write_bytes(void *host, u64 offset, const void *from, u32 size)
+static int backing_write_bytes(void *host, u64 offset, const void *from, u32 size)
 {
 	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(bytes + offset, from, size);
 	return 0;
 }
 
-static int flush(void *host)
+static int backing_flush(void *host)
 {
 	return 0;
 }
 
 static const struct aftl_backing medium = {
 	.bytes = VOLUME_BYTES,
-	.read = read_bytes,
-	.write = write_bytes,
-	.flush = flush,
-	.alloc = fuzz_alloc,
-	.free = fuzz_free,
+	.read = backing_read_bytes,
+	.write = backing_write_bytes,
+	.flush = backing_flush,
+	.alloc = fuzz_alloc_counted,
+	.free = fuzz_free_counted,
 };
 
 /* Create the volume: callbacks of a working device */
@@ -51,12 +51,12 @@ static const struct aftl_backing medium = {
 static struct aftl *ftl;
 static struct aftl_volume *volume;
 
-static void on_complete(void *host, struct aftl_request *request)
+static void demand_request_success(void *host, struct aftl_request *request)
 {
 	demand(!request->status);
 }
 
-static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
+static void record_accepted_unit(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	struct aftl_plp_entry kept = { .seq = 0 };
 	u64 offset;
@@ -68,13 +68,13 @@ static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, 
 		demand(!aftl_volume_commit(volume));
 }
 
-static void on_release(void *host, u32 tag)
+static void release_plp_entry(void *host, u32 tag)
 {
 	if (aftl_geometry(ftl)->plp_entries)
 		aftl_volume_release_unit(volume, tag);
 }
 
-static void on_programmed(void *host, aftl_ppn_t first)
+static void record_programmed_page(void *host, aftl_ppn_t first)
 {
 	struct aftl_spare spare;
 
@@ -83,12 +83,12 @@ static void on_programmed(void *host, aftl_ppn_t first)
 					   &spare));
 }
 
-static void on_unmap(void *host, aftl_lpn_t first, u32 units)
+static void record_unmapped_range(void *host, aftl_lpn_t first, u32 units)
 {
 	demand(!aftl_volume_record_discard(volume, first, units));
 }
 
-static void on_erase(void *host, aftl_ppn_t first, u32 slots)
+static void record_erased_block(void *host, aftl_ppn_t first, u32 slots)
 {
 	struct aftl_erase_entry entry;
 
@@ -97,24 +97,24 @@ static void on_erase(void *host, aftl_ppn_t first, u32 slots)
 }
 
 static const struct aftl_host_ops working_ops = {
-	.alloc = fuzz_alloc,
-	.free = fuzz_free,
-	.complete = on_complete,
-	.accept = on_accept,
-	.release = on_release,
-	.programmed = on_programmed,
-	.unmap = on_unmap,
-	.erase = on_erase,
+	.alloc = fuzz_alloc_counted,
+	.free = fuzz_free_counted,
+	.complete = demand_request_success,
+	.accept = record_accepted_unit,
+	.release = release_plp_entry,
+	.programmed = record_programmed_page,
+	.unmap = record_unmapped_range,
+	.erase = record_erased_block,
 };
 
 static const struct aftl_host_ops loaded_ops = {
-	.alloc = fuzz_alloc,
-	.free = fuzz_free,
-	.complete = on_complete,
+	.alloc = fuzz_alloc_counted,
+	.free = fuzz_free_counted,
+	.complete = demand_request_success,
 };
 
 /* Set the parameters of a text like "key=value key=value". */
-static void set_params(struct aftl_config *config, const char *params)
+static void set_config(struct aftl_config *config, const char *params)
 {
 	struct aftl_error error;
 	char key[40];
@@ -138,15 +138,15 @@ static void configure_volume(struct aftl_volume_header *super, u32 kind)
 	struct aftl_error error;
 
 	demand(!aftl_profile_load(&super->config, "demo", &error));
-	set_params(&super->config,
+	set_config(&super->config,
 		   "channels=1 chips=2 blocks=12 layers=2 word_lines=2 page=4096 unit=2048 op=70");
-	set_params(&super->config, own[kind]);
+	set_config(&super->config, own[kind]);
 	memcpy(super->policy, "vth_b", 5);
 	memcpy(super->profile, "demo", 4);
 	memcpy(super->uuid, "fuzzfuzzfuzzfuzz", AFTL_UUID_BYTES);
 }
 
-static void submit(u32 i, u32 stride)
+static void submit_volume_write(u32 i, u32 stride)
 {
 	struct aftl_request request = {
 		.op = i % 7 == 6 ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
@@ -162,7 +162,7 @@ static void submit(u32 i, u32 stride)
 		aftl_advance(ftl, aftl_next_event(ftl));
 }
 
-static int load(const struct aftl_host_ops *ops, bool scan, struct aftl_error *error)
+static int load_fuzzed_volume(const struct aftl_host_ops *ops, bool scan, struct aftl_error *error)
 {
 	const struct aftl_volume_header *super = aftl_volume_get_header(volume);
 	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
@@ -174,7 +174,7 @@ static int load(const struct aftl_host_ops *ops, bool scan, struct aftl_error *e
 				error);
 }
 
-static void make_volume(u32 kind)
+static void make_seed_volume(u32 kind)
 {
 	static struct aftl_volume_header super;
 	struct aftl_error error = { "" };
@@ -185,10 +185,10 @@ static void make_volume(u32 kind)
 	demand(!aftl_volume_format(&medium, &super, &error));
 	demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
 	demand(!aftl_volume_open(&volume, &medium, &error));
-	demand(!load(&working_ops, false, &error));
+	demand(!load_fuzzed_volume(&working_ops, false, &error));
 	demand(!aftl_volume_mark_in_use(volume, aftl_policy_type(ftl), aftl_config(ftl)));
 	for (i = 0; i < 120; i++)
-		submit(i, kind ? 37 : 5);
+		submit_volume_write(i, kind ? 37 : 5);
 	demand(kind != 1 || aftl_get_stats(ftl)->counters.programmed_map_units);
 	demand(kind != 2 || aftl_get_stats(ftl)->counters.programmed_parity_units);
 	demand(!aftl_volume_commit(volume));
@@ -203,24 +203,24 @@ static void make_volume(u32 kind)
 
 /* Change the volume */
 
-static void seal_super(u8 *frame)
+static void set_header_checksum(u8 *frame)
 {
 	aftl_put_le(frame + 4092, ~aftl_crc32c(AFTL_CRC_START, frame, 4092), 4);
 }
 
-static void seal_all(const struct aftl_volume_header *super)
+static void set_all_checksums(const struct aftl_volume_header *super)
 {
 	u32 nonce = aftl_volume_header_nonce(super);
 	u64 sector = AFTL_FRAME_STATE * AFTL_FRAME_SECTORS;
 	u64 end = super->layout.snapshot * AFTL_FRAME_SECTORS;
 
-	seal_super(bytes);
-	seal_super(bytes + AFTL_FRAME_BYTES);
+	set_header_checksum(bytes);
+	set_header_checksum(bytes + AFTL_FRAME_BYTES);
 	for (; sector < end; sector++)
 		aftl_sector_seal(bytes + sector * AFTL_SECTOR_BYTES, nonce, sector);
 }
 
-static void change(const u8 *data, size_t size, size_t used)
+static void change_fuzzed_bytes(const u8 *data, size_t size, size_t used)
 {
 	while (size >= 5) {
 		size_t at = aftl_get_le(data, 3) % used;
@@ -234,7 +234,7 @@ static void change(const u8 *data, size_t size, size_t used)
 
 /* Check the result */
 
-static void demand_same_state(void)
+static void demand_same_volume_state(void)
 {
 	u8 payload[AFTL_SECTOR_BYTES] = { 0 };
 	struct aftl_volume_state state;
@@ -244,7 +244,7 @@ static void demand_same_state(void)
 	demand(!memcmp(&state, aftl_volume_state(volume), sizeof(state)));
 }
 
-static void demand_same_super(void)
+static void demand_same_header(void)
 {
 	static u8 frame[AFTL_FRAME_BYTES];
 	static struct aftl_volume_header super;
@@ -255,7 +255,7 @@ static void demand_same_super(void)
 	demand(!memcmp(&super, aftl_volume_get_header(volume), sizeof(super)));
 }
 
-static void demand_same_spares(void)
+static void demand_same_spare_entries(void)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	u8 again[AFTL_SECTOR_BYTES];
@@ -278,7 +278,7 @@ static void demand_same_spares(void)
 	}
 }
 
-static void try_load(bool scan)
+static void try_load_fuzzed_volume(bool scan)
 {
 	struct aftl_error error = { "" };
 	struct aftl_buffered_lpn what;
@@ -286,7 +286,7 @@ static void try_load(bool scan)
 	u64 offset;
 
 	ftl = NULL;
-	if (load(&loaded_ops, scan, &error)) {
+	if (load_fuzzed_volume(&loaded_ops, scan, &error)) {
 		demand(strlen(error.text) > 5 && !ftl);
 		return;
 	}
@@ -297,7 +297,7 @@ static void try_load(bool scan)
 	aftl_destroy(ftl);
 }
 
-static void try_open(bool scan)
+static void try_open_fuzzed_volume(bool scan)
 {
 	struct aftl_error error = { "" };
 
@@ -305,10 +305,10 @@ static void try_open(bool scan)
 		demand(strlen(error.text) > 5);
 		return;
 	}
-	demand_same_state();
-	demand_same_super();
-	demand_same_spares();
-	try_load(scan);
+	demand_same_volume_state();
+	demand_same_header();
+	demand_same_spare_entries();
+	try_load_fuzzed_volume(scan);
 	aftl_volume_release(volume);
 }
 
@@ -319,13 +319,13 @@ int fuzz_input(const u8 *data, size_t size)
 	u32 kind = size ? (data[0] >> 2) % KINDS : 0;
 
 	if (!used_of[kind])
-		make_volume(kind);
+		make_seed_volume(kind);
 	memcpy(bytes, sound[kind], used_of[kind]);
 	demand(!aftl_volume_header_decode(&super, bytes, &error));
-	change(data + 1, size ? size - 1 : 0, used_of[kind]);
+	change_fuzzed_bytes(data + 1, size ? size - 1 : 0, used_of[kind]);
 	if (size && data[0] & 2)
-		seal_all(&super);
-	try_open(size && data[0] & 1);
+		set_all_checksums(&super);
+	try_open_fuzzed_volume(size && data[0] & 1);
 	demand(!fuzz_held);
 	return 0;
 }

@@ -20,7 +20,7 @@ static struct approxftl *handle;
 static char *path;
 static int fd;
 
-static void begin_test(void)
+static void open_fake_library(void)
 {
 	fake_control_reset();
 	CHECK_EQ(ftruncate(fd, 0), 0);
@@ -29,7 +29,7 @@ static void begin_test(void)
 	CHECK(approxftl_active(handle));
 }
 
-static void end_test(void)
+static void close_fake_library(void)
 {
 	approxftl_close(handle);
 	handle = NULL;
@@ -46,7 +46,7 @@ TAP_TEST(ranges_are_tagged_untagged_and_listed)
 {
 	struct approxftl_extent extents[8];
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_tag(handle, fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(approxftl_protect(handle, fd, 0, 100), 0);
 	CHECK_EQ(approxftl_untag(handle, fd, 8192, 4096), 0);
@@ -57,7 +57,7 @@ TAP_TEST(ranges_are_tagged_untagged_and_listed)
 	CHECK_EQ(approxftl_query(handle, fd, 100, extents, 1), 1);
 	check_extent(&extents[0], 100, 8092, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(approxftl_query(handle, fd, -1, extents, 8), 0);
-	end_test();
+	close_fake_library();
 }
 
 /* A kernel module without APPROXFTL_TAG_FD has the range tagged instead. */
@@ -65,7 +65,7 @@ TAP_TEST(a_whole_file_is_tagged_by_each_carrier)
 {
 	struct approxftl_extent extent;
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_tag(handle, fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(fake_control.whole_files, 1);
 	CHECK_EQ(approxftl_tag(handle, fd, 0, 4096, APPROXFTL_APPROXIMATE), 0);
@@ -79,7 +79,7 @@ TAP_TEST(a_whole_file_is_tagged_by_each_carrier)
 	CHECK_EQ(fake_control.whole_files, 2);
 	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
 	check_extent(&extent, 0, -1, APPROXFTL_APPROXIMATE);
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(long_answers_are_fetched_in_parts)
@@ -87,19 +87,19 @@ TAP_TEST(long_answers_are_fetched_in_parts)
 	struct approxftl_extent extents[40];
 	int i;
 
-	begin_test();
+	open_fake_library();
 	fake_control.most = 3;
 	for (i = 0; i < 20; i++)
 		CHECK_EQ(approxftl_tag(handle, fd, 1000 * i, 10, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 40), 20);
 	check_extent(&extents[19], 19000, 10, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 7), 7);
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(invalid_ranges_are_refused_without_a_system_call)
 {
-	begin_test();
+	open_fake_library();
 	fake_control.calls = 0;
 	CHECK_EQ(approxftl_tag(handle, fd, -1, 10, APPROXFTL_APPROXIMATE), -EINVAL);
 	CHECK_EQ(approxftl_tag(handle, fd, 0, -2, APPROXFTL_APPROXIMATE), -EINVAL);
@@ -109,7 +109,7 @@ TAP_TEST(invalid_ranges_are_refused_without_a_system_call)
 	CHECK_EQ(approxftl_tag(handle, fd, 0, 0, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(fake_control.calls, 0);
 	CHECK_EQ(approxftl_tag(handle, -1, 0, 10, APPROXFTL_APPROXIMATE), -EBADF);
-	end_test();
+	close_fake_library();
 }
 
 /* Each kernel reason has its own message, with the remedy behind a ";". */
@@ -117,7 +117,7 @@ TAP_TEST(every_reason_has_a_text)
 {
 	u32 reason;
 
-	begin_test();
+	open_fake_library();
 	for (reason = APPROXFTL_REASON_KIND; reason <= APPROXFTL_REASON_IN_USE; reason++) {
 		fake_control.refuse = EOPNOTSUPP;
 		fake_control.reason = reason;
@@ -131,10 +131,10 @@ TAP_TEST(every_reason_has_a_text)
 	fake_control.refuse = EPERM;
 	CHECK_EQ(approxftl_watch(handle, fd, true), -EPERM);
 	CHECK_CONTAINS(approxftl_reason(handle), "root");
-	end_test();
+	close_fake_library();
 }
 
-static void *other_thread(void *unused)
+static void *query_scope_in_thread(void *unused)
 {
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, NULL), 0);
 	CHECK_CONTAINS(approxftl_reason(handle), "nothing was refused");
@@ -145,13 +145,13 @@ TAP_TEST(regions_nest_within_a_thread)
 {
 	pthread_t thread;
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_region_end(handle), -EINVAL);
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_APPROXIMATE, "outer"), 0);
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, "inner"), 0);
 	CHECK_EQ(fake_control.scope, APPROXFTL_PRECISE);
 	CHECK_TEXT(fake_control.scope_label, "inner");
-	CHECK_EQ(pthread_create(&thread, NULL, other_thread, NULL), 0);
+	CHECK_EQ(pthread_create(&thread, NULL, query_scope_in_thread, NULL), 0);
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 	CHECK_EQ(approxftl_region_end(handle), 0);
 	CHECK_EQ(fake_control.scope, APPROXFTL_APPROXIMATE);
@@ -164,14 +164,14 @@ TAP_TEST(regions_nest_within_a_thread)
 	CHECK_TEXT(fake_control.scope_label, "outer");
 	CHECK_EQ(approxftl_region_end(handle), -EINVAL);
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_APPROXIMATE, "left open"), 0);
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(labels_of_invalid_length_or_text_are_refused)
 {
 	char text[APPROXFTL_LABEL_MAX + 2];
 
-	begin_test();
+	open_fake_library();
 	memset(text, 'x', sizeof(text));
 	text[APPROXFTL_LABEL_MAX + 1] = '\0';
 	CHECK_EQ(approxftl_label(handle, text), -EINVAL);
@@ -180,7 +180,7 @@ TAP_TEST(labels_of_invalid_length_or_text_are_refused)
 	CHECK_TEXT(fake_control.note, text);
 	CHECK_EQ(approxftl_label(handle, ""), -EINVAL);
 	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, "two\nlines"), -EINVAL);
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(a_write_has_the_class_of_its_call)
@@ -188,7 +188,7 @@ TAP_TEST(a_write_has_the_class_of_its_call)
 	struct approxftl_extent extent;
 	char back[4] = "";
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, 4096, APPROXFTL_APPROXIMATE), 4);
 	CHECK_EQ(pread(fd, back, 4, 4096), 4);
 	CHECK_EQ(memcmp(back, "data", 4), 0);
@@ -200,14 +200,14 @@ TAP_TEST(a_write_has_the_class_of_its_call)
 	fake_control.reason = APPROXFTL_REASON_OWNER;
 	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, 0, APPROXFTL_PRECISE), -EPERM);
 	CHECK_CONTAINS(approxftl_reason(handle), "somebody else's");
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(errors_of_a_range_are_returned)
 {
 	struct approxftl_errors errors;
 
-	begin_test();
+	open_fake_library();
 	fake_control.most = 5;
 	fake_control.flips = 3;
 	CHECK_EQ(approxftl_tag(handle, fd, FAKE_UNIT, 7 * FAKE_UNIT, APPROXFTL_APPROXIMATE), 0);
@@ -226,7 +226,7 @@ TAP_TEST(errors_of_a_range_are_returned)
 	fake_control.elsewhere = true;
 	CHECK_EQ(approxftl_errors(handle, fd, 0, -1, &errors), -EOPNOTSUPP);
 	CHECK_CONTAINS(approxftl_reason(handle), "not on a device of dm-approxftl");
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(errors_of_single_units_are_returned)
@@ -234,7 +234,7 @@ TAP_TEST(errors_of_single_units_are_returned)
 	struct approxftl_unit units[16];
 	off_t from = 100;
 
-	begin_test();
+	open_fake_library();
 	fake_control.most = 4;
 	CHECK_EQ(approxftl_tag(handle, fd, 0, FAKE_UNIT, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 6), 6);
@@ -249,7 +249,7 @@ TAP_TEST(errors_of_single_units_are_returned)
 	fake_control.refuse = EINTR;
 	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 16), -EINTR);
 	CHECK_EQ(from, 2 * FAKE_UNIT);
-	end_test();
+	close_fake_library();
 }
 
 /* Without the device all calls succeed, and writes are plain. */
@@ -285,7 +285,7 @@ TAP_TEST(without_the_control_device_all_calls_are_harmless)
 	CHECK_EQ(approxftl_caps(handle, &info), 0);
 	CHECK_EQ(info.version, 0);
 	CHECK_EQ(fake_control.calls, 0);
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(opening_a_file_that_is_on_no_device_is_refused_or_inactive)
@@ -296,13 +296,13 @@ TAP_TEST(opening_a_file_that_is_on_no_device_is_refused_or_inactive)
 	CHECK_EQ(approxftl_open(path, 2, &handle), -EINVAL);
 	CHECK_EQ(approxftl_open("/nonexistent", 0, &handle), -ENOENT);
 	CHECK_EQ(approxftl_open("/proc/self/stat", APPROXFTL_REQUIRE, &handle), 0);
-	end_test();
+	close_fake_library();
 	fake_control.elsewhere = true;
 	CHECK_EQ(approxftl_open("/proc/self/stat", APPROXFTL_REQUIRE, &handle), -ENODEV);
 	CHECK_CONTAINS(approxftl_reason(NULL), "not on a device of dm-approxftl");
 	CHECK_EQ(approxftl_open("/proc/self/stat", 0, &handle), 0);
 	CHECK(!approxftl_active(handle));
-	end_test();
+	close_fake_library();
 	fake_control.missing = EACCES;
 	CHECK_EQ(approxftl_open(NULL, APPROXFTL_REQUIRE, &handle), -EACCES);
 	CHECK_CONTAINS(approxftl_reason(NULL), "adduser USER approxftl");
@@ -312,7 +312,7 @@ TAP_TEST(opening_a_file_that_is_on_no_device_is_refused_or_inactive)
 	CHECK_EQ(info.max_ranges, 262144);
 	CHECK_EQ(info.may, APPROXFTL_CAN_FILE | APPROXFTL_CAN_BUFFER | APPROXFTL_CAN_SCOPE |
 			   APPROXFTL_CAN_STORED | APPROXFTL_CAN_NOTE);
-	end_test();
+	close_fake_library();
 	approxftl_close(NULL);
 }
 
@@ -344,7 +344,7 @@ TAP_TEST(the_extended_attribute_is_parsed_and_printed)
 	}
 }
 
-static u64 units_of(unsigned int level)
+static u64 count_units_of_level(unsigned int level)
 {
 	struct approxftl_errors errors;
 
@@ -352,7 +352,7 @@ static u64 units_of(unsigned int level)
 	return errors.units;
 }
 
-static void check_levels(void)
+static void check_stored_levels(void)
 {
 	struct approxftl_extent extents[4];
 	struct approxftl_errors errors;
@@ -364,10 +364,10 @@ static void check_levels(void)
 	CHECK_EQ(extents[1].level, 2);
 	check_extent(&extents[2], 8 * FAKE_UNIT, -1, APPROXFTL_APPROXIMATE);
 	CHECK_EQ(extents[2].level, 3);
-	CHECK_EQ(units_of(0), 4);
-	CHECK_EQ(units_of(1), 1);
-	CHECK_EQ(units_of(2), 3);
-	CHECK_EQ(units_of(3), 8);
+	CHECK_EQ(count_units_of_level(0), 4);
+	CHECK_EQ(count_units_of_level(1), 1);
+	CHECK_EQ(count_units_of_level(2), 3);
+	CHECK_EQ(count_units_of_level(3), 8);
 	CHECK_EQ(approxftl_errors(handle, fd, 0, APPROXFTL_TO_END, &errors), 0);
 	CHECK_EQ(errors.approximate_units, 12);
 	CHECK_EQ(approxftl_level_errors(handle, fd, 0, 1, 4, &errors), -EINVAL);
@@ -377,21 +377,21 @@ TAP_TEST(quality_levels_are_passed_to_the_kernel)
 {
 	char text[128] = "";
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_tag(handle, fd, 0, FAKE_UNIT, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(approxftl_tag(handle, fd, FAKE_UNIT, 3 * FAKE_UNIT, approxftl_level_class(2)), 0);
 	CHECK_EQ(approxftl_tag(handle, fd, 8 * FAKE_UNIT, -1, approxftl_level_class(3)), 0);
 	CHECK_EQ(approxftl_tag(handle, fd, 0, 1, approxftl_level_class(4)), -EINVAL);
 	CHECK_EQ(approxftl_tag(handle, fd, 0, 1, (enum approxftl_class)5), -EINVAL);
-	check_levels();
+	check_stored_levels();
 	CHECK_EQ(approxftl_remember(handle, fd), 0);
 	CHECK(fgetxattr(fd, "user.approxftl", text, sizeof(text) - 1) > 0);
 	CHECK_TEXT(text, "0+4096 4096+12288=approximate_2 32768+=approximate_3");
 	CHECK_EQ(approxftl_untag(handle, fd, 0, APPROXFTL_TO_END), 0);
 	CHECK_EQ(approxftl_recall(handle, fd), 3);
-	check_levels();
+	check_stored_levels();
 	CHECK_TEXT(approxftl_class_name(APPROXFTL_LEVEL_3), "approximate_3");
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(tags_are_remembered_and_recalled)
@@ -399,7 +399,7 @@ TAP_TEST(tags_are_remembered_and_recalled)
 	struct approxftl_extent extents[2];
 	char text[64] = "";
 
-	begin_test();
+	open_fake_library();
 	fremovexattr(fd, "user.approxftl");
 	CHECK_EQ(approxftl_recall(handle, fd), 0);
 	CHECK_EQ(approxftl_tag(handle, fd, 0, -1, APPROXFTL_APPROXIMATE), 0);
@@ -419,19 +419,19 @@ TAP_TEST(tags_are_remembered_and_recalled)
 	CHECK_EQ(approxftl_recall(handle, fd), -EINVAL);
 	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 2), 0);
 	fremovexattr(fd, "user.approxftl");
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(too_many_ranges_to_remember_are_refused)
 {
 	int i;
 
-	begin_test();
+	open_fake_library();
 	for (i = 0; i < 1000; i++)
 		CHECK_EQ(approxftl_tag(handle, fd, 100000 * i, 1, APPROXFTL_APPROXIMATE), 0);
 	CHECK_EQ(approxftl_remember(handle, fd), -E2BIG);
 	CHECK_CONTAINS(approxftl_reason(handle), "4096");
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(an_arena_allocates_and_frees_pieces)
@@ -439,7 +439,7 @@ TAP_TEST(an_arena_allocates_and_frees_pieces)
 	struct approxftl_arena *arena;
 	char *first, *second, *third;
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(ftruncate(fd, 0), 0);
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
 	first = approxftl_alloc(arena, 1);
@@ -460,7 +460,7 @@ TAP_TEST(an_arena_allocates_and_frees_pieces)
 	CHECK(!approxftl_alloc(arena, SIZE_MAX - 100));
 	CHECK_EQ(approxftl_arena_sync(arena), 0);
 	approxftl_arena_destroy(arena);
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(a_named_arena_persists_in_its_file)
@@ -470,7 +470,7 @@ TAP_TEST(a_named_arena_persists_in_its_file)
 	char *memory;
 	off_t offset;
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
 	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
 	check_extent(&extent, 0, -1, APPROXFTL_APPROXIMATE);
@@ -488,7 +488,7 @@ TAP_TEST(a_named_arena_persists_in_its_file)
 	fake_control.refuse = EPERM;
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), -EPERM);
 	CHECK(!arena);
-	end_test();
+	close_fake_library();
 }
 
 TAP_TEST(an_arena_may_be_in_memory)
@@ -497,19 +497,19 @@ TAP_TEST(an_arena_may_be_in_memory)
 	struct approxftl_arena *arena;
 	char *memory;
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_arena_create(handle, buffer, &arena), 0);
 	close(buffer);
 	memory = approxftl_alloc(arena, 10000);
 	memory[9999] = 1;
 	approxftl_arena_destroy(arena);
-	end_test();
+	close_fake_library();
 }
 
 static pthread_barrier_t together;
 
 /* Threads allocate disjoint pieces of one arena. */
-static void *many_pieces(void *argument)
+static void *allocate_pieces_in_thread(void *argument)
 {
 	struct approxftl_arena *arena = argument;
 	pthread_t self = pthread_self();
@@ -536,17 +536,17 @@ TAP_TEST(several_threads_may_use_an_arena)
 	void *wrong;
 	int i;
 
-	begin_test();
+	open_fake_library();
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
 	CHECK_EQ(pthread_barrier_init(&together, NULL, 4), 0);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(pthread_create(&threads[i], NULL, many_pieces, arena), 0);
+		CHECK_EQ(pthread_create(&threads[i], NULL, allocate_pieces_in_thread, arena), 0);
 	for (i = 0; i < 4; i++) {
 		CHECK_EQ(pthread_join(threads[i], &wrong), 0);
 		CHECK(!wrong);
 	}
 	approxftl_arena_destroy(arena);
-	end_test();
+	close_fake_library();
 }
 
 int main(void)

@@ -17,7 +17,7 @@ static const char *const arguments[] = {
 	"--cycles", "3000", "--bits", "2", "--requests", "3000",
 };
 
-static void test_open(void)
+static void check_drive_open(void)
 {
 	char *text = play_text();
 	size_t used = 0;
@@ -49,7 +49,7 @@ static u64 check_simulated(void)
 }
 
 /* Everything that can be asked, which changes nothing. */
-static bool look_everywhere(void)
+static bool call_every_query(void)
 {
 	int failed = play_about() | play_state() | play_events(0);
 	u32 i;
@@ -64,7 +64,7 @@ static bool look_everywhere(void)
 }
 
 /* As many words say so as the device has errors, whatever has happened to the page. */
-static void test_cells(void)
+static void check_cell_errors(void)
 {
 	const struct aftl_geometry *geo = play.drive.geo;
 	u32 found = 0;
@@ -85,19 +85,19 @@ static void test_cells(void)
 	CHECK(found > 300);
 }
 
-static void test_walk(void)
+static void check_random_actions(void)
 {
 	u32 at;
 
 	for (at = 1; at < REQUESTS; at += at % 64 + 1)
 		CHECK_EQ(play_to(at, 1e18), 0);
-	CHECK(look_everywhere());
+	CHECK(call_every_query());
 	CHECK_EQ(play_to(REQUESTS, 1e18), 0);
 	CHECK_EQ(play_finish(), 0);
 	CHECK_EQ(play_digest(), check_simulated());
 }
 
-static u32 check_different(const u8 *content, u8 byte, u32 bytes)
+static u32 count_different_bits(const u8 *content, u8 byte, u32 bytes)
 {
 	u32 bits = 0;
 	u32 i;
@@ -112,7 +112,7 @@ static u64 check_counted_events(void)
 	return aftl_get_stats(play.drive.ftl)->counters.read_flipped_bits;
 }
 
-static void test_content(void)
+static void check_page_content(void)
 {
 	u8 *content = play_content(16 * 4096);
 	u64 before = check_counted_events();
@@ -122,12 +122,12 @@ static void test_content(void)
 	CHECK_EQ(play_age(8760), 0);
 	CHECK_EQ(play_read(40, 16), 0);
 	CHECK(check_counted_events() > before + 10);
-	CHECK_EQ(check_different(content, 0x5a, 16 * 4096), check_counted_events() - before);
+	CHECK_EQ(count_different_bits(content, 0x5a, 16 * 4096), check_counted_events() - before);
 	CHECK(play_read(U32_MAX - 8, 16));
 	CHECK_CONTAINS(play_text(), "there are");
 }
 
-static void test_change(void)
+static void check_parameter_change(void)
 {
 	scnprintf(play_text(), PLAY_TEXT_BYTES, "policy=vth_b");
 	CHECK_EQ(play_change(), 0);
@@ -136,7 +136,7 @@ static void test_change(void)
 	CHECK_EQ(play_audit(), 0);
 	CHECK_EQ(play_to(REQUESTS + 2000, 1e18), 0);
 	CHECK_EQ(play_audit(), 0);
-	CHECK(look_everywhere());
+	CHECK(call_every_query());
 	scnprintf(play_text(), PLAY_TEXT_BYTES, "policy=none");
 	CHECK(play_change());
 	CHECK_TEXT(play_text(), "there is no policy \"none\"");
@@ -144,11 +144,11 @@ static void test_change(void)
 
 int main(void)
 {
-	if (!tap_run("create a device", test_open))
+	if (!tap_run("create a device", check_drive_open))
 		tap_bail_out("%s", play_text());
-	tap_run("a run in steps ends as in the simulator", test_walk);
-	tap_run("cells that crossed a reference match the errors", test_cells);
-	tap_run("bytes are read with the device's flipped bits", test_content);
-	tap_run("a change of policy keeps the data", test_change);
+	tap_run("a run in steps ends as in the simulator", check_random_actions);
+	tap_run("cells that crossed a reference match the errors", check_cell_errors);
+	tap_run("bytes are read with the device's flipped bits", check_page_content);
+	tap_run("a change of policy keeps the data", check_parameter_change);
 	return tap_finish();
 }

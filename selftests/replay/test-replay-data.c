@@ -83,7 +83,7 @@ TAP_TEST(unrelated_data_are_not_recognised)
 	CHECK(!payload_read_head(words, 4096, SEED, &found, &flips));
 }
 
-static void begin_expecting(void)
+static void create_expected_data(void)
 {
 	expected_data_free(&expected);
 	expected.unit_bytes = 4096;
@@ -92,14 +92,14 @@ static void begin_expecting(void)
 		tap_bail_out("%s", error.text);
 }
 
-static bool begin_write(u64 unit, u32 sequence, bool keeps)
+static bool begin_expected_write(u64 unit, u32 sequence, bool keeps)
 {
 	const struct payload what = { .unit = unit, .sequence = sequence, .class = 1 };
 
 	return expected_data_begin_write(&expected, unit, 1, &what, keeps);
 }
 
-static enum data_verdict verdict_of(u64 unit, u64 holds, u32 sequence, u32 floor)
+static enum data_verdict verdict_of_unit_content(u64 unit, u64 holds, u32 sequence, u32 floor)
 {
 	const struct payload what = { .unit = holds, .sequence = sequence, .class = 1 };
 	struct payload found;
@@ -119,20 +119,20 @@ static u32 floor_of(u64 unit)
 
 TAP_TEST(overwritten_data_are_recognised_as_stale)
 {
-	begin_expecting();
-	CHECK(begin_write(5, 1, true));
+	create_expected_data();
+	CHECK(begin_expected_write(5, 1, true));
 	CHECK_EQ(floor_of(5), 0);
-	CHECK_EQ(verdict_of(5, 5, 1, 0), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, 0), DATA_GOOD);
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	CHECK_EQ(floor_of(5), 1);
-	CHECK(begin_write(5, 2, true));
-	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
+	CHECK(begin_expected_write(5, 2, true));
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor_of(5)), DATA_GOOD);
 	expected_data_end_write(&expected, 5, 1, 2, true, false);
-	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
-	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
-	CHECK_EQ(verdict_of(5, 6, 2, floor_of(5)), DATA_MISPLACED);
-	CHECK_EQ(verdict_of(5, 5, 3, floor_of(5)), DATA_STALE);
-	CHECK_EQ(verdict_of(6, 5, 2, floor_of(6)), DATA_FOREIGN);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 2, floor_of(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor_of(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(5, 6, 2, floor_of(5)), DATA_MISPLACED);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 3, floor_of(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(6, 5, 2, floor_of(6)), DATA_FOREIGN);
 }
 
 /* A read issued before a write completed may return the old data. */
@@ -140,28 +140,28 @@ TAP_TEST(a_read_beside_a_write_may_return_old_or_new_data)
 {
 	u32 floor;
 
-	begin_expecting();
-	CHECK(begin_write(5, 1, true));
+	create_expected_data();
+	CHECK(begin_expected_write(5, 1, true));
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
-	CHECK(begin_write(5, 2, true));
+	CHECK(begin_expected_write(5, 2, true));
 	floor = floor_of(5);
 	expected_data_end_write(&expected, 5, 1, 2, true, false);
-	CHECK_EQ(verdict_of(5, 5, 1, floor), DATA_GOOD);
-	CHECK_EQ(verdict_of(5, 5, 2, floor), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 2, floor), DATA_GOOD);
 }
 
 TAP_TEST(either_of_two_concurrent_writes_may_win)
 {
-	begin_expecting();
-	CHECK(begin_write(5, 1, true));
-	CHECK(!begin_write(5, 2, true));
+	create_expected_data();
+	CHECK(begin_expected_write(5, 1, true));
+	CHECK(!begin_expected_write(5, 2, true));
 	expected_data_end_write(&expected, 5, 1, 2, false, false);
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
-	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
-	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
-	CHECK(begin_write(5, 3, true));
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor_of(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 2, floor_of(5)), DATA_GOOD);
+	CHECK(begin_expected_write(5, 3, true));
 	expected_data_end_write(&expected, 5, 1, 3, true, false);
-	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 2, floor_of(5)), DATA_STALE);
 }
 
 TAP_TEST(discarded_data_are_not_checked)
@@ -169,29 +169,29 @@ TAP_TEST(discarded_data_are_not_checked)
 	struct payload found;
 	u32 flips;
 
-	begin_expecting();
-	CHECK(begin_write(5, 1, true));
+	create_expected_data();
+	CHECK(begin_expected_write(5, 1, true));
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	memset(words, 0, sizeof(words));
 	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips), DATA_LOST);
-	CHECK(begin_write(5, 2, false));
+	CHECK(begin_expected_write(5, 2, false));
 	expected_data_end_write(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips),
 		 DATA_FOREIGN);
-	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
-	CHECK(begin_write(5, 3, true));
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor_of(5)), DATA_FOREIGN);
+	CHECK(begin_expected_write(5, 3, true));
 	expected_data_end_write(&expected, 5, 1, 3, true, false);
-	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor_of(5)), DATA_STALE);
 }
 
 TAP_TEST(data_of_a_failed_write_are_not_checked)
 {
-	begin_expecting();
-	CHECK(begin_write(5, 1, true));
+	create_expected_data();
+	CHECK(begin_expected_write(5, 1, true));
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
-	CHECK(begin_write(5, 2, true));
+	CHECK(begin_expected_write(5, 2, true));
 	expected_data_end_write(&expected, 5, 1, 2, true, true);
-	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
+	CHECK_EQ(verdict_of_unit_content(5, 5, 1, floor_of(5)), DATA_FOREIGN);
 }
 
 /* Freed buffers are reused, separately for each size. */
@@ -255,7 +255,7 @@ TAP_TEST(a_log_is_read_as_written)
 }
 
 /* Call one of the printers; return true if its text contains @part, or for NULL is empty. */
-static bool check_printed(bool start, const struct target_status *status, const char *part)
+static bool check_printout(bool start, const struct target_status *status, const char *part)
 {
 	char text[512] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
@@ -272,16 +272,16 @@ TAP_TEST(the_starting_state_and_late_timers_are_reported)
 {
 	struct target_status status = { .units = 800, .late_p99_ns = 100000 };
 
-	CHECK(check_printed(true, &status,
-			    "/dev/x: starts 0.0 % full, 0 of 800 logical pages hold data; "));
-	CHECK(check_printed(true, &status, "-- --fill none"));
-	CHECK(check_printed(false, &status, NULL));
+	CHECK(check_printout(true, &status,
+			     "/dev/x: starts 0.0 % full, 0 of 800 logical pages hold data; "));
+	CHECK(check_printout(true, &status, "-- --fill none"));
+	CHECK(check_printout(false, &status, NULL));
 	status.valid_units = 300;
 	status.late_p99_ns = 2000000;
-	CHECK(check_printed(true, &status,
-			    "/dev/x: starts 37.5 % full, 300 of 800 logical pages hold data\n"));
-	CHECK(check_printed(false, &status,
-			    "since its last reset /dev/x completed 1 % of the requests more "));
+	CHECK(check_printout(true, &status,
+			     "/dev/x: starts 37.5 % full, 300 of 800 logical pages hold data\n"));
+	CHECK(check_printout(false, &status,
+			     "since its last reset /dev/x completed 1 % of the requests more "));
 }
 
 int main(void)

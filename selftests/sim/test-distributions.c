@@ -18,7 +18,7 @@ static void check_logarithm(void)
 	CHECK_EQ(fixed_log2_q32(U64_MAX), (64ULL << 32) - 1);
 }
 
-static void check_power(void)
+static void check_exp2_table(void)
 {
 	struct fixed_roots roots;
 	unsigned int whole;
@@ -33,7 +33,7 @@ static void check_power(void)
 }
 
 /* exp2(log2(x)) returns x within the rounding error. */
-static void power_of_logarithm(void)
+static void check_exp2_of_log2(void)
 {
 	struct aftl_random random = { 5 };
 	struct fixed_roots roots;
@@ -50,7 +50,7 @@ static void power_of_logarithm(void)
 	}
 }
 
-static void check_tags(void)
+static void check_tag_names(void)
 {
 	struct tags state;
 
@@ -65,8 +65,8 @@ static void check_tags(void)
 int main(void)
 {
 	tap_run("binary logarithm", check_logarithm);
-	tap_run("power of two", check_power);
-	tap_run("power of a logarithm", power_of_logarithm);
-	tap_run("tags at their limits", check_tags);
+	tap_run("power of two", check_exp2_table);
+	tap_run("power of a logarithm", check_exp2_of_log2);
+	tap_run("tags at their limits", check_tag_names);
 	return tap_finish();
 }

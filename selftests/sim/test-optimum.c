@@ -80,7 +80,7 @@ static u64 state_key(struct state *state, u32 blocks)
 	return key << UNITS_MAX | state->buffer;
 }
 
-static void search_put(struct search *search, struct state state, u32 cost)
+static void search_put_state(struct search *search, struct state state, u32 cost)
 {
 	u64 key = state_key(&state, search->instance->device.blocks);
 	u32 at = (u32)(key * 0x9e3779b97f4a7c15ULL >> (64 - TABLE_BITS));
@@ -115,11 +115,11 @@ static void put_programs(struct search *search, const struct state *state, u32 u
 			continue;
 		next.live[i] |= 1 << unit;
 		next.used[i]++;
-		search_put(search, next, cost);
+		search_put_state(search, next, cost);
 	}
 }
 
-static struct state without_unit(const struct state *state, u32 unit)
+static struct state state_without_unit(const struct state *state, u32 unit)
 {
 	struct state next = *state;
 
@@ -130,10 +130,10 @@ static struct state without_unit(const struct state *state, u32 unit)
 }
 
 /* Every relocation and every program out of the buffer. */
-static void put_own_moves(struct search *search, const struct state *state, u32 cost)
+static void search_put_relocations(struct search *search, const struct state *state, u32 cost)
 {
 	for (u32 unit = 0; unit < search->instance->device.units; unit++) {
-		struct state next = without_unit(state, unit);
+		struct state next = state_without_unit(state, unit);
 
 		if (state->buffer & 1 << unit)
 			put_programs(search, &next, unit, BLOCKS_MAX, cost + 1);
@@ -143,13 +143,13 @@ static void put_own_moves(struct search *search, const struct state *state, u32 
 	}
 }
 
-static void put_operation(struct search *to, const struct state *state, u32 op, u32 cost)
+static void search_put_operation(struct search *to, const struct state *state, u32 op, u32 cost)
 {
 	u32 unit = op & OPTIMUM_UNIT;
-	struct state next = without_unit(state, unit);
+	struct state next = state_without_unit(state, unit);
 
 	if (op & OPTIMUM_DISCARD) {
-		search_put(to, next, cost);
+		search_put_state(to, next, cost);
 		return;
 	}
 	/* The erase of an emptied block may make room for this write. */
@@ -157,18 +157,18 @@ static void put_operation(struct search *to, const struct state *state, u32 op, 
 	put_programs(to, &next, unit, BLOCKS_MAX, cost + 1);
 	next.buffer |= 1 << unit;
 	if ((u32)__builtin_popcount(next.buffer) <= to->instance->device.buffer_units)
-		search_put(to, next, cost);
+		search_put_state(to, next, cost);
 }
 
 /* Every layout of the live units at the start. */
-static void put_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
+static void search_put_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
 {
 	if (unit == search->instance->device.units) {
-		search_put(search, *state, 0);
+		search_put_state(search, *state, 0);
 		return;
 	}
 	if (!(live & 1 << unit)) {
-		put_layouts(search, state, unit + 1, live);
+		search_put_layouts(search, state, unit + 1, live);
 		return;
 	}
 	for (u32 i = 0; i < search->instance->device.blocks; i++) {
@@ -178,12 +178,12 @@ static void put_layouts(struct search *search, const struct state *state, u32 un
 			continue;
 		next.live[i] |= 1 << unit;
 		next.used[i]++;
-		put_layouts(search, &next, unit + 1, live);
+		search_put_layouts(search, &next, unit + 1, live);
 	}
 }
 
 /* Return the least number of programs. */
-static u64 search_least(const struct instance *instance)
+static u64 search_least_programs(const struct instance *instance)
 {
 	const struct optimum_stream *stream = &instance->stream;
 	const struct state empty = { .buffer = 0 };
@@ -197,7 +197,7 @@ static u64 search_least(const struct instance *instance)
 		live = stream->ops[i] & OPTIMUM_DISCARD ? live & ~bit : live | bit;
 	}
 	search_clear(after, instance);
-	put_layouts(after, &empty, 0, live);
+	search_put_layouts(after, &empty, 0, live);
 	for (u64 i = stream->begin; i < stream->count; i++) {
 		struct search *before = after;
 
@@ -207,8 +207,8 @@ static u64 search_least(const struct instance *instance)
 			for (u32 j = 0; j < before->count[cost]; j++) {
 				struct state state = before->states[cost][j];
 
-				put_own_moves(before, &state, cost);
-				put_operation(after, &state, stream->ops[i], cost);
+				search_put_relocations(before, &state, cost);
+				search_put_operation(after, &state, stream->ops[i], cost);
 			}
 	}
 	for (cost = 0; cost < COST_MAX && !after->count[cost];)
@@ -259,7 +259,7 @@ static void check_instance(struct aftl_random *random, struct score *score)
 	u64 least;
 
 	made.stream.ops = made.ops;
-	least = search_least(&made);
+	least = search_least_programs(&made);
 	CHECK_EQ(optimum_find(&made.device, &made.stream, NULL, &optimum), 0);
 	CHECK(optimum_lower(&optimum) <= least);
 	CHECK(least <= optimum_reached(&optimum));

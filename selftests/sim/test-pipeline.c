@@ -17,7 +17,7 @@
  * @places: number of the chunk in each place of the ring
  * @taken: chunks taken, by lane
  * @slow: the first lane stays at its first chunk until the other lanes are blocked
- * @at_it: threads in make(), then threads in take() by lane
+ * @at_it: threads in make_pipeline_chunk(), then threads in take_pipeline_chunk() by lane
  * @chunks: number of chunks to be made
  * @wrong: concurrent or out-of-order calls
  */
@@ -41,7 +41,7 @@ static void leave_lane(struct watch *watch, u32 who)
 	atomic_fetch_sub(&watch->at_it[who], 1);
 }
 
-static bool make(void *context, u64 number)
+static bool make_pipeline_chunk(void *context, u64 number)
 {
 	struct watch *watch = context;
 
@@ -52,7 +52,7 @@ static bool make(void *context, u64 number)
 }
 
 /* Wait a little longer, in case a lane wrongly goes farther, but at most 500 ms per lane. */
-static void wait_for_others(struct watch *watch)
+static void wait_for_other_lanes(struct watch *watch)
 {
 	u32 lane, ms;
 
@@ -62,13 +62,13 @@ static void wait_for_others(struct watch *watch)
 	usleep(5000);
 }
 
-static void take(void *context, u64 number, u32 lane)
+static void take_pipeline_chunk(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
 	enter_lane(watch, 1 + lane);
 	if (watch->slow && !lane && !number)
-		wait_for_others(watch);
+		wait_for_other_lanes(watch);
 	if (watch->places[number % PIPELINE_AHEAD] != number ||
 	    atomic_fetch_add(&watch->taken[lane], 1) != number)
 		atomic_fetch_add(&watch->wrong, 1);
@@ -80,8 +80,8 @@ static void check_pipeline(u64 chunks, u32 threads, bool slow)
 	struct watch watch = { .chunks = chunks, .slow = slow };
 	const struct pipeline pipeline = {
 		.context = &watch,
-		.make = make,
-		.take = take,
+		.make = make_pipeline_chunk,
+		.take = take_pipeline_chunk,
 		.lanes = LANES,
 		.threads = threads,
 	};
@@ -115,7 +115,7 @@ TAP_TEST(the_pipeline_ends_without_chunks)
 	check_pipeline(1, 3, false);
 }
 
-static void count_call(void *context, u64 number, u32 lane)
+static void count_taken_chunk(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
@@ -127,7 +127,7 @@ TAP_TEST(pipeline_each_calls_each_lane_once)
 	struct watch watch = { .chunks = 0 };
 	u32 i;
 
-	pipeline_run_each(&watch, count_call, LANES, 2);
+	pipeline_run_each(&watch, count_taken_chunk, LANES, 2);
 	for (i = 0; i < LANES; i++)
 		CHECK_EQ(atomic_load(&watch.taken[i]), 1);
 }

@@ -20,7 +20,7 @@ static u32 draw_stripe_below(u32 n)
 #define UNITS 4096
 
 /* Each unit has a place of its own, which is not on the parity of its row. */
-static void check_places(u32 members, u32 chunk)
+static void check_unit_places(u32 members, u32 chunk)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
 	u8 *used = calloc((size_t)STRIPE_MEMBERS_MAX * UNITS, 1);
@@ -48,11 +48,11 @@ TAP_TEST(units_map_one_to_one_to_members)
 	u32 members;
 
 	for (members = STRIPE_MEMBERS_MIN; members <= STRIPE_MEMBERS_MAX; members++) {
-		check_places(members, 64);
-		check_places(members, 1);
-		check_places(members, 1000);
-		check_places(members, UNITS);
-		check_places(members, UNITS + 1);
+		check_unit_places(members, 64);
+		check_unit_places(members, 1);
+		check_unit_places(members, 1000);
+		check_unit_places(members, UNITS);
+		check_unit_places(members, UNITS + 1);
 	}
 }
 
@@ -74,7 +74,7 @@ TAP_TEST(parity_rotates_as_in_md)
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];
 
-static u32 parity_of(const u32 *cells, u32 data)
+static u32 parity_of_cells(const u32 *cells, u32 data)
 {
 	u32 parity = 0;
 	u32 i;
@@ -84,28 +84,28 @@ static u32 parity_of(const u32 *cells, u32 data)
 	return parity;
 }
 
-static u32 old_cell(u32 have, u32 cell)
+static u32 read_old_cell(u32 have, u32 cell)
 {
 	CHECK_MSG(have >> cell & 1, "cell %u is needed and was not read", cell);
 	return old[cell];
 }
 
 /* Compute the parity as planned, from the cells that the plan provides. */
-static u32 planned_parity(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
+static u32 parity_by_plan(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
 {
-	u32 parity = plan->reconstruct ? 0 : old_cell(have, data);
+	u32 parity = plan->reconstruct ? 0 : read_old_cell(have, data);
 	u32 i;
 
 	for (i = 0; i < data; i++) {
 		if (dirty >> i & 1)
-			parity ^= plan->reconstruct ? new[i] : new[i] ^ old_cell(have, i);
+			parity ^= plan->reconstruct ? new[i] : new[i] ^ read_old_cell(have, i);
 		else if (plan->reconstruct)
-			parity ^= old_cell(have, i);
+			parity ^= read_old_cell(have, i);
 	}
 	return parity;
 }
 
-static void check_plan(u32 members, u32 dirty, u32 known)
+static void check_stripe_plan(u32 members, u32 dirty, u32 known)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = 64 };
 	struct stripe_plan plan = stripe_make_plan(&layout, dirty, known);
@@ -120,12 +120,12 @@ static void check_plan(u32 members, u32 dirty, u32 known)
 		modify += (dirty & ~known) >> i & 1;
 		reconstruct += (~dirty & ~known) >> i & 1;
 	}
-	old[data] = parity_of(old, data);
+	old[data] = parity_of_cells(old, data);
 	modify += !(known >> data & 1);
 	CHECK_EQ(plan.write, dirty | 1U << data);
 	CHECK(!(plan.read & known));
 	CHECK_EQ((u32)__builtin_popcount(plan.read), min(modify, reconstruct));
-	CHECK_EQ(planned_parity(&plan, known | plan.read, dirty, data), parity_of(new, data));
+	CHECK_EQ(parity_by_plan(&plan, known | plan.read, dirty, data), parity_of_cells(new, data));
 }
 
 TAP_TEST(plans_read_the_least_and_make_the_right_parity)
@@ -137,11 +137,11 @@ TAP_TEST(plans_read_the_least_and_make_the_right_parity)
 	for (members = STRIPE_MEMBERS_MIN; members <= 6; members++)
 		for (dirty = 1; dirty < 1U << (members - 1); dirty++)
 			for (known = 0; known < 1U << members; known++)
-				check_plan(members, dirty, known);
+				check_stripe_plan(members, dirty, known);
 	for (dirty = 0; dirty < 20000; dirty++) {
 		members = 7 + draw_stripe_below(STRIPE_MEMBERS_MAX - 6);
-		check_plan(members, 1 + draw_stripe_below((1U << (members - 1)) - 1),
-			   draw_stripe_below(1U << members));
+		check_stripe_plan(members, 1 + draw_stripe_below((1U << (members - 1)) - 1),
+				  draw_stripe_below(1U << members));
 	}
 }
 
@@ -170,7 +170,7 @@ static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 	open_array_of("baseline", members, chunk, stripes, hold_ns);
 }
 
-static bool drain_cache(void)
+static bool drain_array_cache(void)
 {
 	while (array.pending) {
 		u64 next_ns = raid_array_next_event(&array);
@@ -184,12 +184,12 @@ static bool drain_cache(void)
 
 static const struct aftl_hint no_hint;
 
-static void write_units(u32 unit, u32 units)
+static void submit_array_write(u32 unit, u32 units)
 {
 	raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, no_hint);
 }
 
-static u64 member_units(u32 member)
+static u64 written_member_units(u32 member)
 {
 	return aftl_get_stats(array.members[member])->counters.host_write_units;
 }
@@ -200,7 +200,7 @@ static u64 all_member_units(void)
 	u32 i;
 
 	for (i = 0; i < array.layout.members; i++)
-		sum += member_units(i);
+		sum += written_member_units(i);
 	return sum;
 }
 
@@ -210,14 +210,14 @@ TAP_TEST(full_rows_read_nothing)
 	const struct raid_counters *c = &array.counters;
 
 	open_array(4, 8, 64, 3000000);
-	write_units(0, 24);
-	drain_cache();
+	submit_array_write(0, 24);
+	drain_array_cache();
 	CHECK_EQ(c->data_units, 24);
 	CHECK_EQ(c->parity_units, 8);
 	CHECK_EQ(c->old_units, 0);
 	CHECK_EQ(c->full_rows, 8);
 	CHECK_EQ(all_member_units(), 32);
-	CHECK_EQ(member_units(3), 8);
+	CHECK_EQ(written_member_units(3), 8);
 	raid_array_release(&array);
 }
 
@@ -230,19 +230,19 @@ TAP_TEST(single_units_read_the_least)
 	const struct raid_counters *c = &array.counters;
 
 	open_array(4, 8, 64, 3000000);
-	write_units(0, 1);
-	drain_cache();
+	submit_array_write(0, 1);
+	drain_array_cache();
 	CHECK_EQ(c->reconstructed_rows, 1);
 	CHECK_EQ(c->old_units, 2);
 	/* Now the whole row is in the cache. */
-	write_units(8, 1);
-	drain_cache();
+	submit_array_write(8, 1);
+	drain_array_cache();
 	CHECK_EQ(c->full_rows, 1);
 	CHECK_EQ(c->old_units, 2);
 	raid_array_release(&array);
 	open_array(6, 8, 64, 3000000);
-	write_units(0, 1);
-	drain_cache();
+	submit_array_write(0, 1);
+	drain_array_cache();
 	CHECK_EQ(c->modified_rows, 1);
 	CHECK_EQ(c->old_units, 2);
 	CHECK_EQ(c->parity_units, 1);
@@ -257,10 +257,10 @@ TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 
 	open_array(6, 8, 64, 3000000);
 	for (i = 0; i < 10; i++)
-		write_units(i % 2 * 8, 1);
+		submit_array_write(i % 2 * 8, 1);
 	CHECK_EQ(array.pending, 10);
 	CHECK_EQ(c->parity_units, 0);
-	drain_cache();
+	drain_array_cache();
 	CHECK_EQ(c->write_requests, 10);
 	CHECK_EQ(c->data_units, 2);
 	CHECK_EQ(c->parity_units, 1);
@@ -280,7 +280,7 @@ TAP_TEST(hints_reach_the_members)
 	for (cell = 0; cell < 2; cell++)
 		raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, 8 * cell, 1, AFTL_PRECISE,
 				  hints[cell]);
-	drain_cache();
+	drain_array_cache();
 	for (cell = 0; cell < 3; cell++)
 		for (i = 0; i < AFTL_STREAMS; i++)
 			CHECK_EQ(aftl_get_stats(array.members[cell_member(&array.layout, 0, cell)])
@@ -291,20 +291,20 @@ TAP_TEST(hints_reach_the_members)
 TAP_TEST(reads_return_cached_writes)
 {
 	open_array(4, 8, 64, 3000000);
-	write_units(0, 1);
+	submit_array_write(0, 1);
 	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 8, AFTL_PRECISE, no_hint);
-	drain_cache();
+	drain_array_cache();
 	CHECK_EQ(array.counters.cached_units, 1);
 	CHECK_EQ(array.counters.read_units, 8);
 	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 48, AFTL_PRECISE, no_hint);
-	drain_cache();
+	drain_array_cache();
 	CHECK_EQ(array.counters.cached_units, 1);
 	CHECK_EQ(array.counters.read_requests, 2);
 	raid_array_release(&array);
 }
 
 /* All requests end with a cache of one row and chunks of one unit. */
-static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+static void drive_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 {
 	u64 units = 0;
 	u32 i;
@@ -319,9 +319,9 @@ static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 				  AFTL_PRECISE, no_hint);
 		units += length;
 		if (array.pending > 16)
-			drain_cache();
+			drain_array_cache();
 	}
-	drain_cache();
+	drain_array_cache();
 	CHECK_EQ(array.counters.read_units + array.counters.write_units, units);
 	CHECK_EQ(array.counters.failed_requests, 0);
 	CHECK(array.counters.data_units <= array.counters.write_units);
@@ -333,12 +333,12 @@ static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 
 TAP_TEST(arrays_of_the_least_size_work)
 {
-	drive_degenerate(3, 1, 1, 0);
-	drive_degenerate(3, 64, 1, 3000000);
-	drive_degenerate(4, 1, 2, 3000000);
-	drive_degenerate(5, 7, 3, 0);
-	drive_degenerate(16, 64, 256, 3000000);
-	drive_degenerate(10, 1000, 16, 100000);
+	drive_smallest_array(3, 1, 1, 0);
+	drive_smallest_array(3, 64, 1, 3000000);
+	drive_smallest_array(4, 1, 2, 3000000);
+	drive_smallest_array(5, 7, 3, 0);
+	drive_smallest_array(16, 64, 256, 3000000);
+	drive_smallest_array(10, 1000, 16, 100000);
 }
 
 /*
@@ -363,8 +363,8 @@ TAP_TEST(member_counters_equal_a_recount)
 		plan = stripe_make_plan(&layout, 1U << cell, known[row]);
 		known[row] |= plan.read | plan.write;
 		reads += (u32)__builtin_popcount(plan.read);
-		write_units(unit, 1);
-		drain_cache();
+		submit_array_write(unit, 1);
+		drain_array_cache();
 		CHECK_EQ(array.counters.old_units, reads);
 		CHECK_EQ(array.counters.parity_units, i + 1);
 		CHECK_EQ(all_member_units(), 2 * ((u64)i + 1));

@@ -67,7 +67,7 @@ static bool on_volume(enum kind kind)
 }
 
 /* Pointers to devices are numbers, from one on. */
-static struct aftl_device *to_device(u32 index)
+static struct aftl_device *index_to_device(u32 index)
 {
 	return (struct aftl_device *)(uintptr_t)(index + 1);
 }
@@ -86,7 +86,7 @@ static struct aftl_device *make_device(enum kind kind)
 	if (i == DEVICES)
 		tap_bail_out("more than %u devices at once", DEVICES);
 	model.kind[i] = kind + 1;
-	return to_device(i);
+	return index_to_device(i);
 }
 
 static void destroy_device(const struct aftl_device *device)
@@ -101,21 +101,21 @@ static void destroy_device(const struct aftl_device *device)
 }
 
 /* Return true if a table of @kind can take over data of kind @data. */
-static bool fits(enum kind data, enum kind kind)
+static bool kinds_fit(enum kind data, enum kind kind)
 {
 	if (on_volume(data) || on_volume(kind))
 		return data == kind;
 	return kind != KIND_RAM_SMALL || data == KIND_RAM_SMALL;
 }
 
-static bool fits_data(u32 i)
+static bool table_fits_data(u32 i)
 {
 	struct aftl_table *predecessor;
 
 	if (!aftl_table_get_predecessor(&model.tables[i], &predecessor))
 		return true;
 	CHECK(model.born);
-	return fits(model.born - 1, kinds[i]);
+	return kinds_fit(model.born - 1, kinds[i]);
 }
 
 /* Steps of one table; each returns true if it was possible. */
@@ -149,7 +149,7 @@ static bool loaded(u32 i, u32 choice)
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
 		return false;
 	model.phase[i] = PHASE_IDLE;
-	if (!fits_data(i))
+	if (!table_fits_data(i))
 		model.phase[i] = PHASE_CLOSING;
 	else if (!choice)
 		model.tables[i].spare = make_device(kinds[i]);
@@ -166,7 +166,7 @@ static bool resume(u32 i, u32 choice)
 		CHECK_EQ(aftl_table_begin_takeover(&model.tables[i]), -EAGAIN);
 		return false;
 	}
-	if (!fits_data(i)) {
+	if (!table_fits_data(i)) {
 		aftl_table_refuse_load(&model.tables[i]);
 		refusals++;
 		return true;
@@ -180,22 +180,22 @@ static bool resume(u32 i, u32 choice)
 	return true;
 }
 
-static void make_spare(u32 i)
+static void make_spare_device(u32 i)
 {
 	if (!model.tables[i].spare)
 		model.tables[i].spare = make_device(kinds[i]);
 }
 
-static void resume_in_memory(u32 i, bool fails)
+static void resume_memory_table(u32 i, bool fails)
 {
 	struct aftl_table *table = &model.tables[i];
 
 	if (model.resume[i] == AFTL_RESUME_NEW) {
-		make_spare(i);
+		make_spare_device(i);
 		aftl_table_use_spare_device(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
 		   model.kind[to_index(model.own.device)] != kinds[i] + 1) {
-		make_spare(i);
+		make_spare_device(i);
 		if (fails) {
 			destroy_device(table->spare);
 			table->spare = NULL;
@@ -207,13 +207,13 @@ static void resume_in_memory(u32 i, bool fails)
 	}
 }
 
-static void resume_volume(u32 i, bool fails)
+static void resume_volume_table(u32 i, bool fails)
 {
 	struct aftl_table *table = &model.tables[i];
 
 	if (model.resume[i] != AFTL_RESUME_AGAIN) {
 		destroy_device(aftl_table_close_device(table));
-		make_spare(i);
+		make_spare_device(i);
 		aftl_table_use_spare_device(table);
 	}
 	if (fails)
@@ -226,15 +226,15 @@ static bool work(u32 i, u32 choice)
 	if (model.phase[i] != PHASE_RESUMING)
 		return false;
 	if (on_volume(kinds[i]))
-		resume_volume(i, choice);
+		resume_volume_table(i, choice);
 	else
-		resume_in_memory(i, choice == 1);
+		resume_memory_table(i, choice == 1);
 	model.resume[i] = 0;
 	model.phase[i] = choice ? PHASE_FAILING : PHASE_RESUMED;
 	return true;
 }
 
-static bool end_resume(u32 i, u32 choice)
+static bool step_end_resume(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -254,7 +254,7 @@ static bool end_resume(u32 i, u32 choice)
 }
 
 /* A mapped device can be suspended whether or not its table has the data. */
-static bool start_or_stop(u32 i, u32 choice)
+static bool step_start_or_stop(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -267,7 +267,7 @@ static bool start_or_stop(u32 i, u32 choice)
 	return true;
 }
 
-static bool close_table(u32 i, u32 choice)
+static bool step_close_table(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
 
@@ -293,12 +293,13 @@ static bool unload(u32 i, u32 choice)
 typedef bool (*step_fn)(u32 i, u32 choice);
 
 static const step_fn steps[] = {
-	load, loaded, refuse, resume, work, end_resume, start_or_stop, close_table, unload,
+	load,	loaded, refuse, resume, work, step_end_resume, step_start_or_stop, step_close_table,
+	unload,
 };
 
 /* Invariants of each state */
 
-static u32 references(const struct aftl_device *device)
+static u32 count_device_references(const struct aftl_device *device)
 {
 	u32 count = model.own.device == device;
 	u32 i;
@@ -308,15 +309,15 @@ static u32 references(const struct aftl_device *device)
 	return count;
 }
 
-static void check_devices(void)
+static void check_model_devices(void)
 {
 	u32 volumes = 0;
 	u32 data = 0;
 	u32 i;
 
 	for (i = 0; i < DEVICES; i++) {
-		CHECK_EQ(references(to_device(i)), model.kind[i] != 0);
-		volumes += to_device(i) == model.own.device && on_volume(model.kind[i] - 1);
+		CHECK_EQ(count_device_references(index_to_device(i)), model.kind[i] != 0);
+		volumes += index_to_device(i) == model.own.device && on_volume(model.kind[i] - 1);
 		data += model.data[i];
 	}
 	CHECK(volumes <= 1);
@@ -327,7 +328,7 @@ static void check_devices(void)
 		CHECK(model.own.state != AFTL_DATA_UNOWNED && model.own.state != AFTL_DATA_NONE);
 }
 
-static void check_owner(void)
+static void check_model_owner(void)
 {
 	u32 see = 0;
 	u32 i;
@@ -341,7 +342,7 @@ static void check_owner(void)
 			continue;
 		see++;
 		CHECK(model.own.state == AFTL_DATA_OWNED && model.own.owner == table);
-		CHECK(table->device == model.own.device && fits(model.born - 1, kinds[i]));
+		CHECK(table->device == model.own.device && kinds_fit(model.born - 1, kinds[i]));
 	}
 	CHECK(model.own.state != AFTL_DATA_NONE || !model.own.exists);
 	CHECK_EQ(see, model.own.state == AFTL_DATA_OWNED && model.own.tables);
@@ -355,7 +356,7 @@ static struct model *states;
 static u32 state_count;
 static u32 *slots;
 
-static u32 slot_of(void)
+static u32 find_state_slot(void)
 {
 	const u8 *bytes = (const u8 *)&model;
 	u64 hash = 14695981039346656037ULL;
@@ -366,13 +367,13 @@ static u32 slot_of(void)
 	return (u32)(hash >> 32) % SLOTS;
 }
 
-static void renumber(struct model *from, struct aftl_device **device, u32 index)
+static void renumber_device(struct model *from, struct aftl_device **device, u32 index)
 {
 	if (!*device)
 		return;
 	model.kind[index] = from->kind[to_index(*device)];
 	model.data[index] = from->data[to_index(*device)];
-	*device = to_device(index);
+	*device = index_to_device(index);
 }
 
 /* States that differ only in device numbers are equal. */
@@ -383,11 +384,11 @@ static void renumber_devices(void)
 
 	memset(model.kind, 0, sizeof(model.kind));
 	memset(model.data, 0, sizeof(model.data));
-	renumber(&from, &model.own.device, 0);
+	renumber_device(&from, &model.own.device, 0);
 	for (i = 0; i < TABLES; i++) {
 		if (model.tables[i].device)
 			model.tables[i].device = model.own.device;
-		renumber(&from, &model.tables[i].spare, 1 + i);
+		renumber_device(&from, &model.tables[i].spare, 1 + i);
 	}
 }
 
@@ -396,10 +397,10 @@ static void reach(void)
 {
 	u32 slot;
 
-	check_devices();
-	check_owner();
+	check_model_devices();
+	check_model_owner();
 	renumber_devices();
-	slot = slot_of();
+	slot = find_state_slot();
 	for (; slots[slot]; slot = (slot + 1) % SLOTS)
 		if (!memcmp(&states[slots[slot] - 1], &model, sizeof(model)))
 			return;
@@ -409,7 +410,7 @@ static void reach(void)
 	slots[slot] = state_count;
 }
 
-static void step_on(const struct model *from)
+static void take_all_steps_from(const struct model *from)
 {
 	u32 i, j, choice;
 
@@ -422,7 +423,7 @@ static void step_on(const struct model *from)
 			}
 }
 
-static void explain(u32 at)
+static void print_path_to_state(u32 at)
 {
 	tap_note("kinds %u %u %u, from state %u: own %u of %d, phases %u %u %u", kinds[0], kinds[1],
 		 kinds[2], at, states[at].own.state,
@@ -439,14 +440,14 @@ static u32 search(void)
 	state_count = 0;
 	reach();
 	for (at = 0; at < state_count && !tap_failures(); at++) {
-		step_on(&states[at]);
+		take_all_steps_from(&states[at]);
 		if (tap_failures())
-			explain(at);
+			print_path_to_state(at);
 	}
 	return state_count;
 }
 
-static void every_order_of_three_tables(void)
+static void check_three_table_orders(void)
 {
 	u32 all = 0;
 	u32 i, j, k;
@@ -472,7 +473,7 @@ int main(void)
 	if (!states || !slots)
 		tap_bail_out("not enough memory for the states");
 	tap_run("three tables, in every order: one owner, no data lost, none left behind",
-		every_order_of_three_tables);
+		check_three_table_orders);
 	free(slots);
 	free(states);
 	return tap_finish();

@@ -26,7 +26,7 @@ static void reopen_ledger(void)
 }
 
 /* Begin a change of some units. */
-static struct ledger_change begin_change(u64 first, u32 count, enum ledger_kind kind)
+static struct ledger_change begin_ledger_change(u64 first, u32 count, enum ledger_kind kind)
 {
 	struct ledger_change change = { .first = first, .count = count };
 
@@ -35,9 +35,9 @@ static struct ledger_change begin_change(u64 first, u32 count, enum ledger_kind 
 	return change;
 }
 
-static u32 complete_write(u64 first, u32 count, bool forced)
+static u32 begin_and_end_write(u64 first, u32 count, bool forced)
 {
-	struct ledger_change change = begin_change(first, count, LEDGER_WRITE);
+	struct ledger_change change = begin_ledger_change(first, count, LEDGER_WRITE);
 
 	ledger_done(ledger, &change, forced);
 	free(change.floors);
@@ -59,10 +59,10 @@ TAP_TEST(the_last_write_must_be_found)
 
 	reopen_ledger();
 	CHECK(may_hold(2, 0));
-	first = complete_write(2, 2, false);
+	first = begin_and_end_write(2, 2, false);
 	CHECK(may_hold(2, first) && may_hold(3, first));
 	CHECK(!may_hold(2, 0) && may_hold(1, 0) && may_hold(4, 0));
-	second = complete_write(3, 1, false);
+	second = begin_and_end_write(3, 1, false);
 	CHECK(!may_hold(3, first) && may_hold(3, second) && may_hold(2, first));
 	CHECK(!may_hold(3, second + 1));
 }
@@ -73,8 +73,8 @@ TAP_TEST(a_write_in_flight_may_be_found)
 	struct ledger_change change;
 
 	reopen_ledger();
-	first = complete_write(0, 4, false);
-	change = begin_change(2, 4, LEDGER_WRITE);
+	first = begin_and_end_write(0, 4, false);
+	change = begin_ledger_change(2, 4, LEDGER_WRITE);
 	CHECK(may_hold(2, first) && may_hold(2, change.generation));
 	ledger_done(ledger, &change, false);
 	CHECK(!may_hold(2, first) && may_hold(2, change.generation));
@@ -88,10 +88,10 @@ TAP_TEST(a_failed_write_may_be_found)
 	struct ledger_change failed;
 
 	reopen_ledger();
-	first = complete_write(1, 1, false);
-	failed = begin_change(1, 1, LEDGER_WRITE);
+	first = begin_and_end_write(1, 1, false);
+	failed = begin_ledger_change(1, 1, LEDGER_WRITE);
 	CHECK(may_hold(1, first) && may_hold(1, failed.generation));
-	last = complete_write(1, 1, false);
+	last = begin_and_end_write(1, 1, false);
 	CHECK(!may_hold(1, first) && !may_hold(1, failed.generation) && may_hold(1, last));
 	free(failed.floors);
 }
@@ -102,9 +102,9 @@ TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 	u32 before;
 
 	reopen_ledger();
-	before = complete_write(0, 4, false);
-	one = begin_change(0, 3, LEDGER_WRITE);
-	other = begin_change(1, 3, LEDGER_WRITE);
+	before = begin_and_end_write(0, 4, false);
+	one = begin_ledger_change(0, 3, LEDGER_WRITE);
+	other = begin_ledger_change(1, 3, LEDGER_WRITE);
 	ledger_mark_overlap(&other, &one);
 	ledger_done(ledger, &other, false);
 	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation));
@@ -123,11 +123,11 @@ TAP_TEST(a_flush_covers_completed_writes)
 	u64 covered;
 
 	reopen_ledger();
-	first = complete_write(0, 2, false);
+	first = begin_and_end_write(0, 2, false);
 	covered = ledger_flush_begin(ledger);
-	second = complete_write(1, 1, false);
+	second = begin_and_end_write(1, 1, false);
 	ledger_flush_done(ledger, covered);
-	third = complete_write(0, 2, false);
+	third = begin_and_end_write(0, 2, false);
 	CHECK(!may_hold(0, first) && !may_hold(1, second));
 	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && !may_hold(1, 0));
@@ -143,11 +143,11 @@ TAP_TEST(concurrent_flushes_cover_different_writes)
 
 	reopen_ledger();
 	early = ledger_flush_begin(ledger);
-	first = complete_write(0, 1, false);
+	first = begin_and_end_write(0, 1, false);
 	late = ledger_flush_begin(ledger);
 	ledger_flush_done(ledger, late);
 	ledger_flush_done(ledger, early);
-	complete_write(1, 1, false);
+	begin_and_end_write(1, 1, false);
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
 	CHECK(may_hold(1, 0));
@@ -159,12 +159,12 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	u64 one, two;
 
 	reopen_ledger();
-	first = complete_write(0, 1, false);
+	first = begin_and_end_write(0, 1, false);
 	one = ledger_flush_begin(ledger);
-	second = complete_write(1, 1, false);
+	second = begin_and_end_write(1, 1, false);
 	two = ledger_flush_begin(ledger);
 	ledger_flush_done(ledger, one);
-	complete_write(2, 1, false);
+	begin_and_end_write(2, 1, false);
 	ledger_flush_done(ledger, two);
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
@@ -178,8 +178,8 @@ TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 	struct ledger_change one, other;
 
 	reopen_ledger();
-	one = begin_change(0, 2, LEDGER_WRITE);
-	other = begin_change(1, 2, LEDGER_WRITE);
+	one = begin_ledger_change(0, 2, LEDGER_WRITE);
+	other = begin_ledger_change(1, 2, LEDGER_WRITE);
 	ledger_mark_overlap(&other, &one);
 	ledger_done(ledger, &other, true);
 	ledger_apply_power_failure(ledger);
@@ -194,8 +194,8 @@ TAP_TEST(a_fua_write_covers_itself)
 	u32 forced, beside;
 
 	reopen_ledger();
-	beside = complete_write(5, 1, false);
-	forced = complete_write(6, 1, true);
+	beside = begin_and_end_write(5, 1, false);
+	forced = begin_and_end_write(6, 1, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(6, forced) && !may_hold(6, 0));
 	CHECK(may_hold(5, beside) && may_hold(5, 0));
@@ -207,11 +207,11 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 
 	reopen_ledger();
 	ledger_freeze(ledger);
-	forced = complete_write(0, 1, true);
+	forced = begin_and_end_write(0, 1, true);
 	ledger_flush_done(ledger, ledger_flush_begin(ledger));
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
-	forced = complete_write(0, 1, true);
+	forced = begin_and_end_write(0, 1, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
@@ -223,7 +223,7 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 	u32 forced;
 
 	reopen_ledger();
-	forced = complete_write(0, 1, true);
+	forced = begin_and_end_write(0, 1, true);
 	ledger_freeze(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
 	ledger_settle(ledger, 0, &lost, true);
@@ -237,12 +237,12 @@ TAP_TEST(zeroes_count_as_a_version)
 	u32 before, after;
 
 	reopen_ledger();
-	before = complete_write(0, 2, true);
-	change = begin_change(0, 1, LEDGER_ZEROES);
+	before = begin_and_end_write(0, 2, true);
+	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
 	CHECK(may_hold(0, 0) && may_hold(0, before) && !may_hold(1, 0));
 	ledger_done(ledger, &change, false);
 	CHECK(may_hold(0, 0) && !may_hold(0, before));
-	after = complete_write(0, 1, false);
+	after = begin_and_end_write(0, 1, false);
 	CHECK(!may_hold(0, 0) && may_hold(0, after));
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, before) && may_hold(0, after));
@@ -255,14 +255,14 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	struct block_found found = { .kind = BLOCK_FOREIGN };
 
 	reopen_ledger();
-	change = begin_change(0, 1, LEDGER_ANYTHING);
+	change = begin_ledger_change(0, 1, LEDGER_ANYTHING);
 	ledger_done(ledger, &change, false);
 	CHECK(may_hold(0, 0) && may_hold(0, 1));
 	CHECK(ledger_allows_content(ledger, 0, ledger_floor(ledger, 0), &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
 	CHECK(!ledger_allows_content(ledger, 0, ledger_floor(ledger, 0), &found));
-	complete_write(0, 1, false);
+	begin_and_end_write(0, 1, false);
 	CHECK(!may_hold(0, 0));
 	free(change.floors);
 }
@@ -274,8 +274,8 @@ TAP_TEST(a_version_that_was_found_must_stay)
 	u32 first, second;
 
 	reopen_ledger();
-	first = complete_write(0, 1, false);
-	second = complete_write(0, 1, false);
+	first = begin_and_end_write(0, 1, false);
+	second = begin_and_end_write(0, 1, false);
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));
 	found.name.generation = first;
@@ -292,9 +292,9 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	u32 first, second;
 
 	reopen_ledger();
-	first = complete_write(0, 1, true);
-	second = complete_write(0, 1, false);
-	change = begin_change(0, 1, LEDGER_ZEROES);
+	first = begin_and_end_write(0, 1, true);
+	second = begin_and_end_write(0, 1, false);
+	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
 	ledger_done(ledger, &change, false);
 	ledger_settle(ledger, 0, &zeroes, false);
 	CHECK(may_hold(0, 0) && !may_hold(0, first) && !may_hold(0, second));

@@ -127,7 +127,7 @@ static void draw_superblocks(struct aftl_config *config)
 }
 
 /* A seventh of the remaining devices caches little or all of its mapping table. */
-static void draw_map(struct aftl_config *config)
+static void draw_mapping_cache(struct aftl_config *config)
 {
 	struct aftl_random random = { aftl_hash64(config->seed) };
 	u64 program;
@@ -146,7 +146,7 @@ static void draw_map(struct aftl_config *config)
 }
 
 /* An eighth of the remaining devices programs in two passes, with as few blocks as possible. */
-static void draw_passes(struct aftl_config *config)
+static void draw_two_pass_programs(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed };
 
@@ -170,7 +170,7 @@ static void draw_small_buffer(struct life *life, struct aftl_config *config)
 }
 
 /* No parity protects the data of a die. Fast erases may end before a program in progress. */
-static void draw_dies(struct life *life, struct aftl_config *config)
+static void draw_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
 	config->rain = false;
@@ -183,7 +183,7 @@ static void draw_dies(struct life *life, struct aftl_config *config)
 }
 
 /* Error rates of the coarsest sensing with a weak ECC. */
-static void draw_errors(struct life *life, struct aftl_config *config)
+static void draw_error_rates(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
 	config->rber = 1000000000;
@@ -191,7 +191,7 @@ static void draw_errors(struct life *life, struct aftl_config *config)
 	config->ecc_levels = life_below(life, 3);
 }
 
-static void draw_zones(struct life *life, struct aftl_config *config)
+static void draw_zone_params(struct life *life, struct aftl_config *config)
 {
 	u32 units = 4U << life_below(life, 5);
 
@@ -214,15 +214,15 @@ static void draw_zones(struct life *life, struct aftl_config *config)
 	config->read_limit = !life->tight;
 }
 
-static void draw_config(struct life *life, struct aftl_config *config)
+static void draw_life_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
 	struct test_device device;
 	u32 unit = units[life_below(life, ARRAY_SIZE(units))];
 
 	test_device_init(&device, "demo");
-	test_random_geometry(&device, &life->random);
-	test_random_options(&device, &life->random);
+	test_randomize_geometry(&device, &life->random);
+	test_randomize_options(&device, &life->random);
 	*config = device.config;
 	config->blocks = 5 + life_below(life, 36);
 	config->chips = 1;
@@ -233,24 +233,24 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	config->bad = life_chance(life, 15) ? 30000000000ULL : 0;
 	config->endurance = life_chance(life, 10) ? 8 + life_below(life, 20) : 0;
 	if (life->kind == ZONED) {
-		draw_zones(life, config);
+		draw_zone_params(life, config);
 		return;
 	}
 	draw_superblocks(config);
-	draw_map(config);
-	draw_passes(config);
+	draw_mapping_cache(config);
+	draw_two_pass_programs(config);
 	if (life->kind == AGAIN || life->kind == MORTAL)
 		draw_small_buffer(life, config);
 	if (life->kind == MORTAL)
-		draw_dies(life, config);
+		draw_die_failures(life, config);
 	if (life->kind == WORN)
-		draw_errors(life, config);
+		draw_error_rates(life, config);
 	life->may_wear = config->bad || config->endurance ||
 			 (config->rain && config->superblock > 2 && config->seed & 1) ||
 			 life->kind == MORTAL;
 }
 
-static bool small_enough(const struct aftl_config *config)
+static bool is_config_small_enough(const struct aftl_config *config)
 {
 	struct aftl_error error;
 	struct aftl_geometry geo;
@@ -260,7 +260,7 @@ static bool small_enough(const struct aftl_config *config)
 }
 
 /* Set the smallest buffer that the zoned device accepts. */
-static bool shrink_buffer(const char *policy, struct aftl_config *config)
+static bool shrink_write_buffer(const char *policy, struct aftl_config *config)
 {
 	struct test_device device;
 
@@ -275,30 +275,30 @@ static bool shrink_buffer(const char *policy, struct aftl_config *config)
 }
 
 /* Draw policy ressd, which reprograms pages, more often than others; it needs three-bit cells. */
-static const char *draw_policy(struct life *life)
+static const char *draw_life_policy(struct life *life)
 {
 	if (life->kind == ZONED)
-		return test_any_policy(true, &life->random);
+		return test_draw_policy(true, &life->random);
 	if (life->kind == AGAIN || life_chance(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
-	return test_any_policy(false, &life->random);
+	return test_draw_policy(false, &life->random);
 }
 
 /* Draw until a device can be created: not every policy fits every geometry. */
-static void be_born(struct life *life)
+static void draw_and_create_device(struct life *life)
 {
 	struct aftl_config config;
 
 	for (;;) {
-		life->policy = draw_policy(life);
+		life->policy = draw_life_policy(life);
 		do {
-			draw_config(life, &config);
+			draw_life_config(life, &config);
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
 			if (config.passes > 1)
 				life->policy = life_chance(life, 50) ? "tlc" : "baseline";
-		} while (!small_enough(&config));
-		if (life->kind == ZONED && !shrink_buffer(life->policy, &config))
+		} while (!is_config_small_enough(&config));
+		if (life->kind == ZONED && !shrink_write_buffer(life->policy, &config))
 			continue;
 		if (durable_open_as(&life->durable, &config, life->policy,
 				    aftl_hash64_pair(config.seed, 3) % 3 == 0))
@@ -317,7 +317,7 @@ static void arm_power_failure(struct life *life, u32 changes)
 					   life_below(life, changes);
 }
 
-static bool is_safe(const struct life *life)
+static bool is_buffer_persistent(const struct life *life)
 {
 	return life->durable.super.config.buffer && life->durable.super.config.buffer_safe;
 }
@@ -327,13 +327,13 @@ static void crash_device(struct life *life)
 	durable_crash(&life->durable, life_below(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
-	tally.safe_crashed += is_safe(life);
-	tally.safe_beside += is_safe(life) && (life->durable.super.config.map_cache ||
-					       life->durable.super.config.passes > 1);
+	tally.safe_crashed += is_buffer_persistent(life);
+	tally.safe_beside += is_buffer_persistent(life) && (life->durable.super.config.map_cache ||
+							    life->durable.super.config.passes > 1);
 }
 
 /* Fail unless the power failure caused the error. */
-static bool was_power(struct life *life, int ret, const char *doing)
+static bool was_power_failure(struct life *life, int ret, const char *doing)
 {
 	return CHECK_MSG(life->durable.disk.off, "%s: %d: %s", doing, ret,
 			 life->durable.device.error.text);
@@ -346,7 +346,7 @@ static void crash_in_format(struct life *life)
 
 	arm_power_failure(life, 40);
 	ret = durable_format(&life->durable);
-	if (ret && !was_power(life, ret, "format"))
+	if (ret && !was_power_failure(life, ret, "format"))
 		return;
 	tally.in_format += ret != 0;
 	crash_device(life);
@@ -360,7 +360,7 @@ static void crash_in_format(struct life *life)
 
 /* Sessions */
 
-static void note_work(const struct durable_device *durable)
+static void count_durable_work(const struct durable_device *durable)
 {
 	const struct aftl_counters *counters = test_counters(&durable->device);
 
@@ -377,7 +377,7 @@ static void note_work(const struct durable_device *durable)
 				     counters->programmed_refresh_units;
 }
 
-static void fail_a_block(struct life *life)
+static void fail_random_block(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 	u32 block = life_below(life, aftl_geometry(device->ftl)->blocks);
@@ -387,7 +387,7 @@ static void fail_a_block(struct life *life)
 }
 
 /* With parity one die failure loses no data, but the device may lack space for writes. */
-static void fail_a_die(struct life *life)
+static void fail_random_die(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 
@@ -400,7 +400,7 @@ static void fail_a_die(struct life *life)
 }
 
 /* Fail a die, preferably while an entry waits for a buffer slot, and fail the power soon after. */
-static void fail_any_die(struct life *life)
+static void fail_die_then_power(struct life *life)
 {
 	const struct aftl *ftl = life->durable.device.ftl;
 	u32 luns = aftl_geometry(ftl)->luns;
@@ -415,7 +415,7 @@ static void fail_any_die(struct life *life)
 		arm_power_failure(life, 60);
 }
 
-static void draw_stream(struct life *life, struct test_stream *stream)
+static void draw_request_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
 	stream->read = life_below(life, 30);
@@ -427,7 +427,7 @@ static void draw_stream(struct life *life, struct test_stream *stream)
 }
 
 /* Return true if power is still on. */
-static bool zone_session(struct life *life)
+static bool run_zone_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 	u32 lag = life_chance(life, 20) ? 0 : 1 + life_below(life, 30);
@@ -444,23 +444,23 @@ static bool zone_session(struct life *life)
 }
 
 /* Return true if power is still on. */
-static bool live_session(struct life *life)
+static bool run_live_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 	u32 steps = 1 + life_below(life, life->steps);
 	u32 lag = life_chance(life, 20) ? 0 : 1 + life_below(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
 
-	draw_stream(life, &stream);
+	draw_request_stream(life, &stream);
 	/* Reads in progress when their die dies fail, even if the unit was rewritten since. */
 	if (life->kind == MORTAL)
 		stream.read = 0;
 	durable->batched = life->kind == MORTAL;
-	fail_a_block(life);
-	fail_a_die(life);
+	fail_random_block(life);
+	fail_random_die(life);
 	while (steps-- && !tap_failures()) {
-		test_stream_step(&stream, &durable->device);
-		fail_any_die(life);
+		test_stream_submit_one(&stream, &durable->device);
+		fail_die_then_power(life);
 		if (durable_work(durable, life_below(life, lag + 1)))
 			return false;
 	}
@@ -468,7 +468,7 @@ static bool live_session(struct life *life)
 }
 
 /* Failures are allowed only on worn devices. */
-static void check_health(struct life *life)
+static void check_device_health(struct life *life)
 {
 	const struct test_device *device = &life->durable.device;
 
@@ -486,35 +486,35 @@ static void end_work(struct life *life, bool on)
 	struct durable_device *durable = &life->durable;
 	int ret = durable->ret;
 
-	note_work(durable);
-	check_health(life);
-	if (!on && was_power(life, ret, "work"))
+	count_durable_work(durable);
+	check_device_health(life);
+	if (!on && was_power_failure(life, ret, "work"))
 		tally.in_work++;
 	if (!on || life_chance(life, 30))
 		return;
 	if (life->kind == ZONED && !life->tight && life_chance(life, 50))
-		test_write_out(&durable->device);
+		test_flush_writes(&durable->device);
 	if (life_chance(life, 50))
 		arm_power_failure(life, 30);
 	ret = durable_shut(durable);
-	if (ret && was_power(life, ret, "close"))
+	if (ret && was_power_failure(life, ret, "close"))
 		tally.in_shut++;
 	tally.shut += !ret;
 }
 
-static void choose_policy(struct life *life)
+static void choose_session_policy(struct life *life)
 {
 	if (!life_chance(life, 10))
 		return;
 	tally.changed_policy++;
-	life->policy = draw_policy(life);
+	life->policy = draw_life_policy(life);
 }
 
 /*
  * A zone takes as many blocks per LUN as it needs, however often power failed, or one more if other
  * zones still had all open blocks.
  */
-static void check_room(const struct aftl *ftl)
+static void check_zone_room(const struct aftl *ftl)
 {
 	u32 *blocks = calloc((size_t)ftl->geo.zones * ftl->geo.luns, sizeof(*blocks));
 	bool counted = false;
@@ -535,7 +535,7 @@ static void check_room(const struct aftl *ftl)
 }
 
 /* Check the zones of a loaded device, before it is marked as in use. */
-static int check_zones(struct life *life)
+static int check_loaded_zones(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 	int ret = durable_load(durable, life->policy, life_chance(life, 10));
@@ -550,7 +550,7 @@ static int check_zones(struct life *life)
 		active += aftl_zone_is_active(&ftl->zones.all[i]);
 	CHECK_RANGE(active, 0, ftl->config.max_active_zones);
 	if (life->tight)
-		check_room(ftl);
+		check_zone_room(ftl);
 	durable_stop(durable);
 	return 0;
 }
@@ -560,11 +560,11 @@ static int start_session(struct life *life)
 {
 	const char *policy = life->policy;
 	bool scan = life_chance(life, 10);
-	int ret = life->kind == ZONED ? check_zones(life) : 0;
+	int ret = life->kind == ZONED ? check_loaded_zones(life) : 0;
 
 	if (ret)
 		return ret;
-	choose_policy(life);
+	choose_session_policy(life);
 	ret = durable_start(&life->durable, life->policy, scan);
 	if (ret == -EINVAL && strcmp(policy, life->policy) != 0) {
 		life->policy = policy;
@@ -576,20 +576,21 @@ static int start_session(struct life *life)
 	return ret;
 }
 
-static void run_session(struct life *life)
+static void run_life_session(struct life *life)
 {
 	int ret;
 
 	arm_power_failure(life, life_chance(life, 10) ? 8 : life_chance(life, 50) ? 60 : 1000);
 	ret = start_session(life);
-	if (ret && was_power(life, ret, "start"))
+	if (ret && was_power_failure(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
-		end_work(life, life->kind == ZONED ? zone_session(life) : live_session(life));
+		end_work(life,
+			 life->kind == ZONED ? run_zone_session(life) : run_live_session(life));
 	crash_device(life);
 }
 
-static void fill_device(struct life *life)
+static void fill_life_device(struct life *life)
 {
 	struct test_stream stream;
 	int ret = durable_start(&life->durable, life->policy, false);
@@ -599,32 +600,32 @@ static void fill_device(struct life *life)
 		return;
 	}
 	test_stream_init(&stream, aftl_random_next(&life->random));
-	test_stream_fill(&stream, &life->durable.device);
+	test_stream_write_all(&stream, &life->durable.device);
 	CHECK_EQ(durable_settle(&life->durable), 0);
-	check_health(life);
+	check_device_health(life);
 	durable_stop(&life->durable);
 }
 
-static void live_through(struct life *life)
+static void run_life_until_worn(struct life *life)
 {
 	u32 i;
 
 	if (life_chance(life, 40))
 		crash_in_format(life);
 	if (life->kind != ZONED && life_chance(life, 70))
-		fill_device(life);
+		fill_life_device(life);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
-		run_session(life);
+		run_life_session(life);
 	if (life_chance(life, 40))
 		crash_in_format(life);
 }
 
-static bool run_life(u64 seed, enum kind kind)
+static bool run_life_of_seed(u64 seed, enum kind kind)
 {
 	struct life life = { .random = { aftl_hash64(seed) }, .kind = kind };
 
 	life.tight = kind == ZONED && life_chance(&life, 50);
-	be_born(&life);
+	draw_and_create_device(&life);
 	life.steps = 10 + life_below(&life, 400);
 	if (kind == ZONED)
 		life.requests = (struct zone_stream){
@@ -632,14 +633,14 @@ static bool run_life(u64 seed, enum kind kind)
 			.few = 1 + life_below(&life, 6),
 			.flushes = life_below(&life, 25),
 		};
-	live_through(&life);
+	run_life_until_worn(&life);
 	if (tap_failures())
 		test_note_config(&life.durable.device, life.policy, seed);
 	durable_close(&life.durable);
 	return !tap_failures();
 }
 
-static void report_coverage(void)
+static void report_life_coverage(void)
 {
 	tap_note("%u crashes: %u in format, %u in start, %u in work, %u in close; %u closed",
 		 tally.crashes, tally.in_format, tally.in_start, tally.in_work, tally.in_shut,
@@ -658,7 +659,7 @@ static void report_coverage(void)
 		 (unsigned long long)tally.zones_moved);
 }
 
-static void lives_of_zoned_devices(void)
+static void run_zoned_lives(void)
 {
 	u32 safe_units = tally.safe_units;
 	u32 in_start = tally.in_start;
@@ -666,9 +667,9 @@ static void lives_of_zoned_devices(void)
 	u32 in_shut = tally.in_shut;
 	u64 i;
 
-	for (i = 0; i < ZONED_LIVES && run_life(FIRST_SEED + i, ZONED); i++)
+	for (i = 0; i < ZONED_LIVES && run_life_of_seed(FIRST_SEED + i, ZONED); i++)
 		;
-	report_coverage();
+	report_life_coverage();
 	CHECK_RANGE(tally.in_start - in_start, 50, U32_MAX);
 	CHECK_RANGE(tally.in_work - in_work, 500, U32_MAX);
 	CHECK_RANGE(tally.in_shut - in_shut, 50, U32_MAX);
@@ -700,14 +701,14 @@ TAP_TEST(the_random_runs_covered_every_case)
 	CHECK_RANGE(tally.safe_units, 1000, U32_MAX);
 }
 
-static u64 wanted_lives(int argc, char **argv)
+static u64 parse_life_count(int argc, char **argv)
 {
 	const char *lives = argc > 2 ? argv[2] : getenv("AFTL_CRASH_LIVES");
 
 	return lives ? strtoull(lives, NULL, 10) : LIVES;
 }
 
-static enum kind wanted_kind(int argc, char **argv)
+static enum kind parse_life_kind(int argc, char **argv)
 {
 	static const char *const names[KINDS] = { "any", "again", "mortal", "worn", "zoned" };
 	u32 kind = 0;
@@ -720,39 +721,39 @@ static enum kind wanted_kind(int argc, char **argv)
 }
 
 /* Seeds that once lost data or hung. */
-static void lives_of_before(void)
+static void rerun_failed_seeds(void)
 {
 	static const u64 seeds[] = { 1606, 5811, 15375, 16112 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(seeds); i++)
-		run_life(seeds[i], ANY);
-	run_life(101743, AGAIN);
-	run_life(70, MORTAL);
-	run_life(116, MORTAL);
+		run_life_of_seed(seeds[i], ANY);
+	run_life_of_seed(101743, AGAIN);
+	run_life_of_seed(70, MORTAL);
+	run_life_of_seed(116, MORTAL);
 	/* Its buffer holds data of more zones than may be active. */
-	run_life(20260455, ZONED);
+	run_life_of_seed(20260455, ZONED);
 	for (i = 1; i <= 12; i++)
-		run_life(i, WORN);
+		run_life_of_seed(i, WORN);
 	CHECK_RANGE(tally.uncorrectable, 10, U32_MAX);
 }
 
 int main(int argc, char **argv)
 {
 	u64 seed = argc > 1 ? strtoull(argv[1], NULL, 10) : FIRST_SEED;
-	u64 lives = wanted_lives(argc, argv);
-	enum kind kind = wanted_kind(argc, argv);
+	u64 lives = parse_life_count(argc, argv);
+	enum kind kind = parse_life_kind(argc, argv);
 	u64 i;
 
 	tap_begin("%llu lives from seed %llu on", (unsigned long long)lives,
 		  (unsigned long long)seed);
-	for (i = 0; i < lives && run_life(seed + i, kind); i++)
+	for (i = 0; i < lives && run_life_of_seed(seed + i, kind); i++)
 		;
-	report_coverage();
+	report_life_coverage();
 	tap_end();
 	if (argc == 1) {
-		tap_run("seeds of earlier bugs pass", lives_of_before);
-		tap_run("lives of zoned devices", lives_of_zoned_devices);
+		tap_run("seeds of earlier bugs pass", rerun_failed_seeds);
+		tap_run("lives of zoned devices", run_zoned_lives);
 	}
 	return lives >= LIVES && kind == ANY ? tap_run_all() : tap_finish();
 }

@@ -13,38 +13,39 @@
 #define HURT 24
 
 /* The host works off operations late, by a varying amount. */
-static void work_late(u64 seed, u32 steps)
+static void run_requests_late(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures()) {
-		test_stream_step(&stream, &durable.device);
+		test_stream_submit_one(&stream, &durable.device);
 		if (steps % 3)
 			durable_work(&durable, steps % 7);
 	}
 	CHECK_EQ(durable.ret, 0);
 }
 
-static void work_late_and_settle(u64 seed, u32 steps)
+static void run_late_and_commit(u64 seed, u32 steps)
 {
-	work_late(seed, steps);
+	run_requests_late(seed, steps);
 	durable_settle(&durable);
 	CHECK_EQ(durable.ret, 0);
 }
 
-static u32 hurt_some(struct aftl_random *random)
+static u32 damage_random_sectors(struct aftl_random *random)
 {
 	u32 hurt = 0;
 	u32 tries;
 
 	for (tries = 0; tries < 50 * HURT && hurt < HURT; tries++)
-		hurt += durable_hurt(&durable, (u32)aftl_random_below(random, durable.unit_count),
-				     0);
+		hurt += durable_damage_sector(&durable,
+					      (u32)aftl_random_below(random, durable.unit_count),
+					      0);
 	return hurt;
 }
 
-static void check_counts(u32 least)
+static void check_recovery_counts(u32 least)
 {
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
@@ -54,7 +55,7 @@ static void check_counts(u32 least)
 }
 
 /* Relocate block @block of each LUN with its lost pages. */
-static void move_block(u32 block)
+static void relocate_block_of_luns(u32 block)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	u32 i;
@@ -67,24 +68,24 @@ static void move_block(u32 block)
 	durable_settle(&durable);
 }
 
-static void start_again(const char *policy, bool scan)
+static void reload_and_start(const char *policy, bool scan)
 {
 	volume_must(durable_start(&durable, policy, scan), "start again");
 	CHECK_EQ(durable.recovery.lost_units, aftl_count_lost_units(durable.device.ftl));
 }
 
-static void write_everything(void)
+static void write_all_units(void)
 {
 	u32 i;
 
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
-	check_counts(0);
+	check_recovery_counts(0);
 	CHECK_EQ(durable.lost_units, 0);
 }
 
 /* Return the block of a page that is known to be lost, within its LUN. */
-static u32 block_of_lost(void)
+static u32 find_block_of_lost_page(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	u32 unit = aftl_find_lost_lpns(durable.device.ftl, 0, geo->units - 1, true);
@@ -95,43 +96,43 @@ static u32 block_of_lost(void)
 }
 
 /* The number of lost pages, and of those that a load could find to be lost, only decreases. */
-static void survive_unreadable(const char *policy, const char *shape, u64 seed)
+static void check_unreadable_sectors(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 lost;
 
 	volume_open(policy, shape);
-	work_late_and_settle(seed, 900);
-	CHECK_RANGE(hurt_some(&random), HURT / 2, HURT);
-	check_counts(0);
-	move_block(0);
-	work_late_and_settle(seed + 1, 300);
-	check_counts(1);
-	move_block(block_of_lost());
-	check_counts(1);
+	run_late_and_commit(seed, 900);
+	CHECK_RANGE(damage_random_sectors(&random), HURT / 2, HURT);
+	check_recovery_counts(0);
+	relocate_block_of_luns(0);
+	run_late_and_commit(seed + 1, 300);
+	check_recovery_counts(1);
+	relocate_block_of_luns(find_block_of_lost_page());
+	check_recovery_counts(1);
 	lost = aftl_count_lost_units(durable.device.ftl);
 	volume_shut();
-	start_again(policy, seed % 2);
+	reload_and_start(policy, seed % 2);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
-	check_counts(lost);
-	work_late_and_settle(seed + 2, 100);
+	check_recovery_counts(lost);
+	run_late_and_commit(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
-	start_again(policy, false);
-	check_counts(0);
-	write_everything();
+	reload_and_start(policy, false);
+	check_recovery_counts(0);
+	write_all_units();
 	volume_shut();
-	start_again(policy, false);
+	reload_and_start(policy, false);
 	CHECK_EQ(durable.lost_units, 0);
 }
 
-static void each_survives_unreadable(const char *policy, const char *params)
+static void check_policy_unreadable(const char *policy, const char *params)
 {
 	static u64 calls;
 	u64 seed;
 
 	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
-		survive_unreadable(policy, small_volumes[seed], seed + 5 * calls);
+		check_unreadable_sectors(policy, small_volumes[seed], seed + 5 * calls);
 	calls++;
 }
 
@@ -146,20 +147,20 @@ static void survive_fault(const char *policy, const char *shape, u64 seed)
 	u32 i;
 
 	volume_open(policy, shape);
-	work_late_and_settle(seed, 600);
+	run_late_and_commit(seed, 600);
 	for (i = 0; i < 50 * HURT && failed < HURT; i++)
 		failed += durable_fail_unit(&durable, (u32)aftl_random_below(&random,
 									     durable.unit_count));
 	CHECK_RANGE(failed, HURT / 2, HURT);
-	check_counts(failed);
+	check_recovery_counts(failed);
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
-	start_again(policy, false);
-	check_counts(failed);
-	work_late_and_settle(seed + 1, 300);
-	check_counts(0);
+	reload_and_start(policy, false);
+	check_recovery_counts(failed);
+	run_late_and_commit(seed + 1, 300);
+	check_recovery_counts(0);
 	volume_shut();
-	start_again(policy, false);
-	check_counts(0);
+	reload_and_start(policy, false);
+	check_recovery_counts(0);
 }
 
 static void each_survives_fault(const char *policy, const char *params)
@@ -172,26 +173,26 @@ static void each_survives_fault(const char *policy, const char *params)
 
 /* Metadata */
 
-static void hurt_sector(u64 sector)
+static void damage_sector(u64 sector)
 {
 	durable.disk.unreadable[sector] = true;
 }
 
-static void crash_and_check(struct aftl_random *random)
+static void crash_and_check_device(struct aftl_random *random)
 {
 	durable_crash(&durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
-	start_again("approxftl", false);
+	reload_and_start("approxftl", false);
 	CHECK_EQ(durable.recovery.state + durable.recovery.tables, 0);
 }
 
 /* A volume that opens despite a damaged sector repairs it, and loses no data. */
-static void open_and_crash(u64 sector, struct aftl_random *random)
+static void open_repair_and_crash(u64 sector, struct aftl_random *random)
 {
-	hurt_sector(sector);
-	start_again("approxftl", false);
+	damage_sector(sector);
+	reload_and_start("approxftl", false);
 	if (sector % 2)
-		work_late_and_settle(sector, 20);
-	crash_and_check(random);
+		run_late_and_commit(sector, 20);
+	crash_and_check_device(random);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
 	durable.disk.unreadable[sector] = false;
@@ -203,12 +204,12 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	u64 sector;
 
 	volume_open("approxftl", small_volumes[0]);
-	work_late_and_settle(3, 900);
+	run_late_and_commit(3, 900);
 	volume_shut();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
 			break;
-		open_and_crash(sector, &random);
+		open_repair_and_crash(sector, &random);
 		volume_shut();
 	}
 	CHECK_RANGE(sector, 300, U64_MAX);
@@ -222,29 +223,29 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	u32 refused = 0;
 
 	volume_open("approxftl", small_volumes[0]);
-	work_late_and_settle(4, 900);
+	run_late_and_commit(4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	for (sector = 0; sector < snapshot && !tap_failures(); sector += 7) {
 		if (sector < spares) {
-			open_and_crash(sector, &random);
+			open_repair_and_crash(sector, &random);
 			durable_crash(&durable, DISK_CRASH_ALL, &random);
 			continue;
 		}
-		hurt_sector(sector);
+		damage_sector(sector);
 		refused += durable_start(&durable, "approxftl", false) == -ENODATA;
 		durable_stop(&durable);
 		durable.disk.unreadable[sector] = false;
 	}
 	CHECK_RANGE(refused, 15, U32_MAX);
-	start_again("approxftl", false);
+	reload_and_start("approxftl", false);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 }
 
 /* Unwritable sectors */
 
-static void wear_sectors(u32 count, struct aftl_random *random)
+static void make_sectors_unwritable(u32 count, struct aftl_random *random)
 {
 	u64 first = durable.super.layout.data * AFTL_FRAME_SECTORS;
 	u64 end = durable.super.layout.frames * AFTL_FRAME_SECTORS;
@@ -254,7 +255,7 @@ static void wear_sectors(u32 count, struct aftl_random *random)
 }
 
 /* Remapped data in a retired block would never be relocated. */
-static void none_in_retired(void)
+static void check_no_remap_in_retired(void)
 {
 	const struct aftl_media *media = aftl_media(durable.device.ftl);
 	u32 block = aftl_volume_next_remapped(durable.volume, 0);
@@ -263,12 +264,12 @@ static void none_in_retired(void)
 		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
 }
 
-static void check_all(void)
+static void check_all_units(void)
 {
 	CHECK_EQ(durable_settle(&durable), 0);
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
-	none_in_retired();
+	check_no_remap_in_retired();
 	test_audit(&durable.device);
 	durable_check(&durable);
 	CHECK_EQ(durable.lost_units, 0);
@@ -287,17 +288,17 @@ static void crash_unwritable(struct aftl_random *random)
 		memset(durable.disk.unwritable, false, durable.disk.medium.bytes / DISK_SECTOR);
 }
 
-static u32 survive_unwritable(const char *policy, const char *shape, u64 seed)
+static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 displaced;
 	u32 round;
 
 	volume_open(policy, shape);
-	work_late(seed, 300);
+	run_requests_late(seed, 300);
 	for (round = 0; round < 9 && !tap_failures(); round++) {
-		wear_sectors(2, &random);
-		work_late(seed + round, 250);
+		make_sectors_unwritable(2, &random);
+		run_requests_late(seed + round, 250);
 		if (round % 3 == 1)
 			volume_shut();
 		else if (round % 3 == 2)
@@ -305,30 +306,30 @@ static u32 survive_unwritable(const char *policy, const char *shape, u64 seed)
 		if (round % 3)
 			volume_start(policy);
 		if (round % 2)
-			check_all();
+			check_all_units();
 	}
-	check_all();
+	check_all_units();
 	displaced = durable.displaced;
 	return displaced;
 }
 
-static void each_survives_unwritable(const char *policy, const char *params)
+static void check_policy_unwritable(const char *policy, const char *params)
 {
 	static u64 calls;
 	u32 displaced = 0;
 	u64 seed;
 
 	for (seed = 0; seed < 2 * SMALL_VOLUMES && !tap_failures(); seed++)
-		displaced += survive_unwritable(policy, small_volumes[seed % SMALL_VOLUMES],
-						seed + 16 * calls);
+		displaced += check_unwritable_sectors(policy, small_volumes[seed % SMALL_VOLUMES],
+						      seed + 16 * calls);
 	calls++;
 	CHECK_RANGE(displaced, 20, U32_MAX);
 }
 
 int main(void)
 {
-	test_each_policy("unreadable data", NULL, each_survives_unreadable);
+	test_each_policy("unreadable data", NULL, check_policy_unreadable);
 	test_each_policy("units that a fault made uncorrectable", NULL, each_survives_fault);
-	test_each_policy("unwritable sectors", NULL, each_survives_unwritable);
+	test_each_policy("unwritable sectors", NULL, check_policy_unwritable);
 	return tap_run_all();
 }

@@ -46,13 +46,13 @@ struct sparse_medium {
 
 static struct sparse_medium disk;
 
-static u8 *frame_at(u32 index)
+static u8 *stored_frame_bytes(u32 index)
 {
 	return disk.bytes + (size_t)index * AFTL_FRAME_BYTES;
 }
 
 /* Entry of @disk.place for the frame: its index, or 0 if it is not stored. */
-static u32 *find_kept(u64 number)
+static u32 *find_stored_frame(u64 number)
 {
 	u32 at = number % PLACES;
 
@@ -66,7 +66,7 @@ static bool in_tables(u64 number)
 	return number >= AFTL_FRAME_TABLES && number < disk.super.layout.snapshot;
 }
 
-static void as_formatted(u64 number, u8 *bytes)
+static void make_formatted_frame(u64 number, u8 *bytes)
 {
 	u32 nonce = aftl_volume_header_nonce(&disk.super);
 	u32 i;
@@ -78,14 +78,14 @@ static void as_formatted(u64 number, u8 *bytes)
 				 number * AFTL_FRAME_SECTORS + i);
 }
 
-static void write_frame(u64 number, const u8 *bytes)
+static void store_frame(u64 number, const u8 *bytes)
 {
 	static u8 formatted[AFTL_FRAME_BYTES];
-	u32 *index = find_kept(number);
+	u32 *index = find_stored_frame(number);
 
 	disk.written++;
 	if (!*index) {
-		as_formatted(number, formatted);
+		make_formatted_frame(number, formatted);
 		if (!memcmp(bytes, formatted, AFTL_FRAME_BYTES))
 			return;
 		if (disk.kept == FRAMES_KEPT)
@@ -93,45 +93,45 @@ static void write_frame(u64 number, const u8 *bytes)
 		*index = disk.kept++;
 		disk.number[*index] = number;
 	}
-	memcpy(frame_at(*index), bytes, AFTL_FRAME_BYTES);
+	memcpy(stored_frame_bytes(*index), bytes, AFTL_FRAME_BYTES);
 }
 
-static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+static int sparse_backing_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	u32 i;
 
 	(void)host;
 	for (i = 0; i < size / AFTL_FRAME_BYTES; i++)
-		write_frame(offset / AFTL_FRAME_BYTES + i,
+		store_frame(offset / AFTL_FRAME_BYTES + i,
 			    (const u8 *)bytes + (size_t)i * AFTL_FRAME_BYTES);
 	return 0;
 }
 
-static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+static int sparse_backing_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	u32 i;
 
 	(void)host;
 	for (i = 0; i < size / AFTL_FRAME_BYTES; i++) {
 		u64 number = offset / AFTL_FRAME_BYTES + i;
-		u32 index = *find_kept(number);
+		u32 index = *find_stored_frame(number);
 		u8 *to = (u8 *)bytes + (size_t)i * AFTL_FRAME_BYTES;
 
 		if (index)
-			memcpy(to, frame_at(index), AFTL_FRAME_BYTES);
+			memcpy(to, stored_frame_bytes(index), AFTL_FRAME_BYTES);
 		else
-			as_formatted(number, to);
+			make_formatted_frame(number, to);
 	}
 	return 0;
 }
 
-static int medium_flush(void *host)
+static int sparse_backing_flush(void *host)
 {
 	(void)host;
 	return 0;
 }
 
-static void *limited_alloc(void *host, size_t bytes)
+static void *alloc_within_limit(void *host, size_t bytes)
 {
 	(void)host;
 	disk.largest = max_t(u64, disk.largest, bytes);
@@ -142,15 +142,15 @@ static void *limited_alloc(void *host, size_t bytes)
 	return core_memory_alloc(NULL, bytes);
 }
 
-static void limited_free(void *host, void *memory, size_t bytes)
+static void free_within_limit(void *host, void *memory, size_t bytes)
 {
 	disk.held -= bytes;
 	core_memory_free(host, memory, bytes);
 }
 
-static const struct aftl_host_ops ops = { .alloc = limited_alloc, .free = limited_free };
+static const struct aftl_host_ops ops = { .alloc = alloc_within_limit, .free = free_within_limit };
 
-static void set_parameter(const char *key, const char *value)
+static void set_volume_parameter(const char *key, const char *value)
 {
 	struct aftl_error error;
 
@@ -159,7 +159,7 @@ static void set_parameter(const char *key, const char *value)
 }
 
 /* Configure @blocks of 1 GiB: 16384 pages of 64 KiB. */
-static void plan_volume(const char *blocks, const char *unit)
+static void configure_large_volume(const char *blocks, const char *unit)
 {
 	struct aftl_error error;
 
@@ -169,30 +169,30 @@ static void plan_volume(const char *blocks, const char *unit)
 	disk.kept = 1;
 	disk.medium = (struct aftl_backing){
 		.bytes = 1ULL << 50,
-		.read = medium_read,
-		.write = medium_write,
-		.flush = medium_flush,
-		.alloc = limited_alloc,
-		.free = limited_free,
+		.read = sparse_backing_read,
+		.write = sparse_backing_write,
+		.flush = sparse_backing_flush,
+		.alloc = alloc_within_limit,
+		.free = free_within_limit,
 	};
 	if (aftl_profile_load(&disk.super.config, "demo", &error))
 		tap_bail_out("%s", error.text);
-	set_parameter("channels", "1");
-	set_parameter("chips", "4");
-	set_parameter("planes", "1");
-	set_parameter("bits", "1");
-	set_parameter("layers", "128");
-	set_parameter("word_lines", "128");
-	set_parameter("page", "64KiB");
-	set_parameter("unit", unit);
-	set_parameter("blocks", blocks);
-	set_parameter("errors", "off");
+	set_volume_parameter("channels", "1");
+	set_volume_parameter("chips", "4");
+	set_volume_parameter("planes", "1");
+	set_volume_parameter("bits", "1");
+	set_volume_parameter("layers", "128");
+	set_volume_parameter("word_lines", "128");
+	set_volume_parameter("page", "64KiB");
+	set_volume_parameter("unit", unit);
+	set_volume_parameter("blocks", blocks);
+	set_volume_parameter("errors", "off");
 	memcpy(disk.super.uuid, "of a large one!!", AFTL_UUID_BYTES);
 	scnprintf(disk.super.policy, sizeof(disk.super.policy), "baseline");
 	scnprintf(disk.super.profile, sizeof(disk.super.profile), "demo");
 }
 
-static struct aftl_volume *open_volume(void)
+static struct aftl_volume *open_large_volume(void)
 {
 	struct aftl_volume *volume = NULL;
 	struct aftl_error error = { "" };
@@ -204,7 +204,7 @@ static struct aftl_volume *open_volume(void)
 	return volume;
 }
 
-static struct aftl *load_large(struct aftl_volume *volume, struct aftl_recovery *recovery)
+static struct aftl *load_large_volume(struct aftl_volume *volume, struct aftl_recovery *recovery)
 {
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
@@ -239,52 +239,52 @@ static void record_large_program(struct aftl_volume *volume, u32 page, u32 unit)
  */
 #define SPOTS 64
 
-static u32 spot_unit(const struct aftl_geometry *geo, u32 spot)
+static u32 unit_of_spot(const struct aftl_geometry *geo, u32 spot)
 {
 	u64 pages = geo->units / geo->page_units;
 
 	return (u32)(spot * (pages - 1) / (SPOTS - 1)) * geo->page_units;
 }
 
-static u32 spot_page(const struct aftl_geometry *geo, u32 spot)
+static u32 page_of_spot(const struct aftl_geometry *geo, u32 spot)
 {
 	return (u32)((u64)(SPOTS - 1 - spot) * (geo->blocks - 1) / (SPOTS - 1)) * geo->pages;
 }
 
-static void write_spots(struct aftl_volume *volume)
+static void record_spot_programs(struct aftl_volume *volume)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++)
-		record_large_program(volume, spot_page(geo, spot) + geo->pages,
-				     spot_unit(geo, spot));
+		record_large_program(volume, page_of_spot(geo, spot) + geo->pages,
+				     unit_of_spot(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
-		record_large_program(volume, spot_page(geo, spot), spot_unit(geo, spot));
-		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(spot_unit(geo, spot) + 1), 1),
+		record_large_program(volume, page_of_spot(geo, spot), unit_of_spot(geo, spot));
+		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(unit_of_spot(geo, spot) + 1), 1),
 			 0);
 	}
 	CHECK_EQ(aftl_volume_commit(volume), 0);
 }
 
-static void check_spots(const struct aftl *ftl)
+static void check_spot_mappings(const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++) {
-		u32 slot = spot_page(geo, spot) * geo->page_units;
-		aftl_lpn_t lpn = to_lpn(spot_unit(geo, spot));
+		u32 slot = page_of_spot(geo, spot) * geo->page_units;
+		aftl_lpn_t lpn = to_lpn(unit_of_spot(geo, spot));
 
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), slot);
-		lpn = to_lpn(spot_unit(geo, spot) + 1);
+		lpn = to_lpn(unit_of_spot(geo, spot) + 1);
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), from_ppn(AFTL_NO_PPN));
 	}
 }
 
 /* Index of the first stored frame of spare entries beyond the first read chunk. */
-static u32 later_frame(void)
+static u32 find_later_stored_frame(void)
 {
 	u32 best = 0;
 	u32 i;
@@ -297,13 +297,13 @@ static u32 later_frame(void)
 	return best;
 }
 
-static void damage_is_noticed(void)
+static void check_damage_noticed(void)
 {
-	struct aftl_volume *volume = open_volume();
+	struct aftl_volume *volume = open_large_volume();
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	u8 *bytes = frame_at(later_frame());
+	u8 *bytes = stored_frame_bytes(find_later_stored_frame());
 
 	bytes[3] ^= 1;
 	CHECK_EQ(aftl_volume_load(volume, aftl_policy_find(disk.super.policy),
@@ -314,74 +314,74 @@ static void damage_is_noticed(void)
 	aftl_volume_release(volume);
 }
 
-static u64 seconds_now(void)
+static u64 cpu_seconds_now(void)
 {
 	return (u64)clock() / CLOCKS_PER_SEC;
 }
 
-static void crash_and_find(void)
+static void crash_and_check_spots(void)
 {
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
 	struct aftl_volume *volume;
 	struct aftl *ftl;
 	u64 format_held;
-	u64 begin = seconds_now();
+	u64 begin = cpu_seconds_now();
 
 	CHECK_EQ(aftl_volume_format(&disk.medium, &disk.super, &error), 0);
 	CHECK_TEXT(error.text, "");
 	format_held = disk.most_held;
 	CHECK(!disk.super.lazy_tables || disk.written < 256);
-	volume = open_volume();
-	write_spots(volume);
+	volume = open_large_volume();
+	record_spot_programs(volume);
 	aftl_volume_release(volume);
-	volume = open_volume();
-	ftl = load_large(volume, &recovery);
+	volume = open_large_volume();
+	ftl = load_large_volume(volume, &recovery);
 	CHECK(!recovery.closed);
-	check_spots(ftl);
+	check_spot_mappings(ftl);
 	CHECK(disk.largest <= INT_MAX);
 	tap_note("%u units: %llu s, at most %llu MiB, the largest piece %llu MiB; %llu to format",
-		 aftl_geometry(ftl)->units, (unsigned long long)(seconds_now() - begin),
+		 aftl_geometry(ftl)->units, (unsigned long long)(cpu_seconds_now() - begin),
 		 (unsigned long long)(disk.most_held >> 20),
 		 (unsigned long long)(disk.largest >> 20),
 		 (unsigned long long)(format_held >> 20));
 	aftl_destroy(ftl);
 	aftl_volume_release(volume);
-	damage_is_noticed();
+	check_damage_noticed();
 	CHECK_EQ(disk.held, 0);
 }
 
-static void four_tebibytes(void)
+static void test_four_tebibytes(void)
 {
-	plan_volume("1024", "16KiB");
-	crash_and_find();
+	configure_large_volume("1024", "16KiB");
+	crash_and_check_spots();
 }
 
 /* A sparse volume is written to a few MiB only. */
-static void sixteen_tebibytes(void)
+static void test_sixteen_tebibytes(void)
 {
-	plan_volume("4096", "64KiB");
+	configure_large_volume("4096", "64KiB");
 	disk.super.lazy_tables = true;
-	crash_and_find();
+	crash_and_check_spots();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
 static void four_that_are_begun(void)
 {
-	plan_volume("1024", "64KiB");
+	configure_large_volume("1024", "64KiB");
 	disk.super.lazy_tables = true;
-	crash_and_find();
+	crash_and_check_spots();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
-static void sizes_in_small_units(void)
+static void test_sizes_small_units(void)
 {
 	static const char *const blocks[] = { "256", "512", "1023" };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(blocks); i++) {
-		plan_volume(blocks[i], "4KiB");
-		crash_and_find();
+		configure_large_volume(blocks[i], "4KiB");
+		crash_and_check_spots();
 	}
 }
 
@@ -389,12 +389,12 @@ int main(int argc, char **argv)
 {
 	const char *all = argc > 1 ? argv[1] : getenv("AFTL_LARGE");
 
-	tap_run("4 TiB in units of 16 KiB are recovered after a crash", four_tebibytes);
+	tap_run("4 TiB in units of 16 KiB are recovered after a crash", test_four_tebibytes);
 	tap_run("4 TiB in units of 64 KiB, on a sparse device, are recovered", four_that_are_begun);
 	if (all && !strcmp(all, "all")) {
 		tap_run("16 TiB in units of 64 KiB, on a sparse device, are recovered",
-			sixteen_tebibytes);
-		tap_run("1, 2 and 4 TiB in units of 4 KiB are recovered", sizes_in_small_units);
+			test_sixteen_tebibytes);
+		tap_run("1, 2 and 4 TiB in units of 4 KiB are recovered", test_sizes_small_units);
 	}
 	free(disk.bytes);
 	return tap_finish();

@@ -30,7 +30,7 @@ static const struct aftl_cmt *cmt_of_device(void)
 }
 
 /* Start a volume on which every unit is written. */
-static void begin_mapped(const char *policy)
+static void start_written_volume(const char *policy)
 {
 	u32 i;
 
@@ -42,12 +42,12 @@ static void begin_mapped(const char *policy)
 	volume_work(1, 300);
 }
 
-static u64 write_one(void)
+static u64 write_first_unit(void)
 {
-	return test_latency(&durable.device, AFTL_OP_WRITE, 0, 1, 0);
+	return test_get_latency(&durable.device, AFTL_OP_WRITE, 0, 1, 0);
 }
 
-static u32 count_on_flash(void)
+static u32 count_trans_pages_on_flash(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	aftl_ppn_t ppn;
@@ -59,7 +59,7 @@ static u32 count_on_flash(void)
 	return count;
 }
 
-static u32 count_written(void)
+static u32 count_trans_pages_written(void)
 {
 	u32 count = 0;
 	u32 i;
@@ -70,27 +70,27 @@ static u32 count_written(void)
 }
 
 /* Check the recovered table before any request; the first programs have started. */
-static void look_at_recovered(const char *policy)
+static void check_recovered_table(const char *policy)
 {
 	volume_load(policy, false);
-	CHECK_EQ(durable.recovery.mapped_units, count_written());
-	CHECK_RANGE(count_on_flash(), LEAVE / 2, LEAVE);
-	CHECK_EQ(cmt_of_device()->cached + count_on_flash(), TRANS_PAGES);
+	CHECK_EQ(durable.recovery.mapped_units, count_trans_pages_written());
+	CHECK_RANGE(count_trans_pages_on_flash(), LEAVE / 2, LEAVE);
+	CHECK_EQ(cmt_of_device()->cached + count_trans_pages_on_flash(), TRANS_PAGES);
 	CHECK_EQ(cmt_of_device()->cached - cmt_of_device()->evicting, KEPT);
-	CHECK(write_one() >= (TRANS_PAGES - KEPT - LEAVE) / LEAVE * PROGRAM_NS);
+	CHECK(write_first_unit() >= (TRANS_PAGES - KEPT - LEAVE) / LEAVE * PROGRAM_NS);
 	CHECK_RANGE(map_counters()->programmed_map_units, TRANS_PAGES - KEPT - LEAVE, TRANS_PAGES);
 	CHECK(cmt_of_device()->cached - cmt_of_device()->evicting <= KEPT);
 	CHECK(cmt_of_device()->evicting <= LEAVE);
 	durable_stop(&durable);
 }
 
-static void a_crash(const char *policy)
+static void check_crash_recovery(const char *policy)
 {
-	begin_mapped(policy);
-	CHECK(count_on_flash() > TRANS_PAGES / 2);
+	start_written_volume(policy);
+	CHECK(count_trans_pages_on_flash() > TRANS_PAGES / 2);
 	volume_crash_and_start(policy);
 	durable_stop(&durable);
-	look_at_recovered(policy);
+	check_recovered_table(policy);
 	volume_start(policy);
 	volume_work(2, 1000);
 	CHECK(map_counters()->map_loads > 0);
@@ -98,21 +98,21 @@ static void a_crash(const char *policy)
 }
 
 /* A clean close keeps the cached pages, and writes do not wait. */
-static void closed_in_order(const char *policy)
+static void check_clean_close(const char *policy)
 {
 	u32 cached;
 	u32 flash;
 
-	begin_mapped(policy);
+	start_written_volume(policy);
 	cached = cmt_of_device()->cached;
-	flash = count_on_flash();
+	flash = count_trans_pages_on_flash();
 	volume_shut();
 	volume_start(policy);
 	CHECK(durable.recovery.closed);
-	CHECK_EQ(durable.recovery.mapped_units, count_written());
+	CHECK_EQ(durable.recovery.mapped_units, count_trans_pages_written());
 	CHECK_EQ(cmt_of_device()->cached, cached);
-	CHECK_EQ(count_on_flash(), flash);
-	CHECK(write_one() <= 2 * PROGRAM_NS);
+	CHECK_EQ(count_trans_pages_on_flash(), flash);
+	CHECK(write_first_unit() <= 2 * PROGRAM_NS);
 }
 
 /* Repeated power failures while translation pages are written. */
@@ -120,7 +120,7 @@ static void crash_upon_crash(const char *policy)
 {
 	u32 i;
 
-	begin_mapped(policy);
+	start_written_volume(policy);
 	for (i = 0; i < 60; i++) {
 		volume_crash_and_start(policy);
 		CHECK(cmt_of_device()->cached > KEPT);
@@ -131,11 +131,11 @@ static void crash_upon_crash(const char *policy)
 }
 
 /* Translation pages of the dead die are written to the other one. */
-static void a_die_is_dead(const char *policy)
+static void check_dead_die_recovery(const char *policy)
 {
 	u32 i;
 
-	begin_mapped(policy);
+	start_written_volume(policy);
 	CHECK_EQ(aftl_fail_lun(durable.device.ftl, 1), 0);
 	for (i = 0; i < durable.unit_count; i++)
 		durable.units[i].hurt = durable.units[i].newest;
@@ -147,17 +147,17 @@ static void a_die_is_dead(const char *policy)
 
 TAP_TEST(other_policies_are_refused)
 {
-	begin_mapped("baseline");
-	volume_keeps_its_policy("baseline", "separated");
+	start_written_volume("baseline");
+	check_volume_keeps_policy("baseline", "separated");
 }
 
 static const char *const policies[] = { "baseline", "separated", "streams", "approxftl" };
 
 int main(void)
 {
-	tap_run_each("a crash", policies, ARRAY_SIZE(policies), a_crash);
-	tap_run_each("closed in order", policies, ARRAY_SIZE(policies), closed_in_order);
+	tap_run_each("a crash", policies, ARRAY_SIZE(policies), check_crash_recovery);
+	tap_run_each("closed in order", policies, ARRAY_SIZE(policies), check_clean_close);
 	tap_run_each("a crash upon a crash", policies, ARRAY_SIZE(policies), crash_upon_crash);
-	tap_run_each("a die is dead", policies, ARRAY_SIZE(policies), a_die_is_dead);
+	tap_run_each("a die is dead", policies, ARRAY_SIZE(policies), check_dead_die_recovery);
 	return tap_run_all();
 }

@@ -80,8 +80,8 @@ static bool pair_chance(struct life *life, u32 percent)
 /* Devices */
 
 /* Return 0 if the device and its volume can be created. */
-static int try_device(const struct aftl_config *config, const char *policy,
-		      struct aftl_error *error)
+static int try_create_device(const struct aftl_config *config, const char *policy,
+			     struct aftl_error *error)
 {
 	struct aftl_volume_header super = { .config = *config };
 	struct test_device device;
@@ -99,7 +99,7 @@ static int try_device(const struct aftl_config *config, const char *policy,
 }
 
 /* Choose the policy of the table, or any other that this device can have. */
-static const char *draw_policy(struct life *life, const struct aftl_config *config)
+static const char *draw_pair_policy(struct life *life, const struct aftl_config *config)
 {
 	struct aftl_error error;
 	u32 i;
@@ -107,16 +107,16 @@ static const char *draw_policy(struct life *life, const struct aftl_config *conf
 	if (pair_chance(life, 40))
 		return life->set->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
-		const char *policy = test_any_policy(false, &life->random);
+		const char *policy = test_draw_policy(false, &life->random);
 
-		if (!try_device(config, policy, &error))
+		if (!try_create_device(config, policy, &error))
 			return policy;
 	}
 	return life->set->policy;
 }
 
 /* Draw parameters that belong to no feature, if the device still accepts them. */
-static void draw_others(struct life *life, struct aftl_config *config)
+static void draw_unrelated_params(struct life *life, struct aftl_config *config)
 {
 	struct aftl_config drawn = *config;
 	struct aftl_error error;
@@ -131,19 +131,19 @@ static void draw_others(struct life *life, struct aftl_config *config)
 	drawn.victim = pair_chance(life, 50) ? AFTL_VICTIM_greedy : pair_below(life, AFTL_VICTIMS);
 	drawn.gc_idle_valid = pair_below(life, 10001);
 	drawn.buffer_hold = pair_below(life, 3) * 700000;
-	if (!try_device(&drawn, life->set->policy, &error))
+	if (!try_create_device(&drawn, life->set->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
 }
 
-static void be_born(struct life *life)
+static void draw_and_create_device(struct life *life)
 {
 	struct aftl_config config = life->set->config;
 	struct durable_device *durable = &life->durable;
 
-	draw_others(life, &config);
-	life->policy = draw_policy(life, &config);
-	life->other = draw_policy(life, &config);
+	draw_unrelated_params(life, &config);
+	life->policy = draw_pair_policy(life, &config);
+	life->other = draw_pair_policy(life, &config);
 	if (durable_open_as(durable, &config, life->policy, pair_chance(life, 50)))
 		tap_bail_out("no such device");
 	aftl_volume_header_to_shard(&durable->super, pair_below(life, (u32)config.shards));
@@ -162,7 +162,7 @@ static void be_born(struct life *life)
 /* Sessions */
 
 /* Make a sector unreadable or unwritable. */
-static void fail_sectors(struct life *life)
+static void fail_random_sector(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 	u64 first = durable->super.layout.data * AFTL_FRAME_SECTORS;
@@ -171,19 +171,20 @@ static void fail_sectors(struct life *life)
 	if (!life->set->failing)
 		return;
 	if (pair_chance(life, 10))
-		tally.hurt += durable_hurt(durable, pair_below(life, durable->unit_count), 0);
+		tally.hurt +=
+			durable_damage_sector(durable, pair_below(life, durable->unit_count), 0);
 	if (life->unwritable && pair_chance(life, 1)) {
 		durable->disk.unwritable[first + pair_below(life, (u32)(end - first))] = true;
 		life->unwritable--;
 	}
 }
 
-static void send_request(struct life *life)
+static void send_random_request(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 
 	if (!aftl_geometry(device->ftl)->zones) {
-		test_stream_step(&life->stream, device);
+		test_stream_submit_one(&life->stream, device);
 		return;
 	}
 	if (device->config.queue_weights)
@@ -193,7 +194,7 @@ static void send_request(struct life *life)
 	test_drain_to(device, pair_below(life, 20));
 }
 
-static void check_health(const struct life *life)
+static void check_device_health(const struct life *life)
 {
 	const struct test_device *device = &life->durable.device;
 
@@ -205,18 +206,18 @@ static void check_health(const struct life *life)
 			  (unsigned long long)device->failed);
 }
 
-static int work_steps(struct life *life, u32 steps)
+static int run_request_steps(struct life *life, u32 steps)
 {
 	struct durable_device *durable = &life->durable;
 	u32 lag = pair_chance(life, 20) ? 0 : 1 + pair_below(life, 30);
 	int ret = 0;
 
 	while (!ret && steps-- && !tap_failures()) {
-		fail_sectors(life);
-		send_request(life);
+		fail_random_sector(life);
+		send_random_request(life);
 		ret = durable_work(durable, pair_below(life, lag + 1));
 	}
-	check_health(life);
+	check_device_health(life);
 	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
 	return ret;
 }
@@ -237,57 +238,57 @@ static int start_with_policy(struct life *life, const char *wanted)
 }
 
 /* Write every logical page once. A zoned device is left empty. */
-static int fill_pair(struct life *life)
+static int fill_pair_device(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 
 	if (aftl_geometry(durable->device.ftl)->zones)
 		return 0;
-	test_stream_fill(&life->stream, &durable->device);
+	test_stream_write_all(&life->stream, &durable->device);
 	return durable_settle(durable);
 }
 
-static int pair_session(struct life *life, const char *policy, u32 steps)
+static int run_pair_session(struct life *life, const char *policy, u32 steps)
 {
 	int ret = start_with_policy(life, policy);
 
 	if (!ret && !life->filled)
-		ret = fill_pair(life);
+		ret = fill_pair_device(life);
 	life->filled = true;
 	if (!ret)
-		ret = work_steps(life, steps);
+		ret = run_request_steps(life, steps);
 	return ret ? ret : durable_shut(&life->durable);
 }
 
-static bool must_succeed(struct life *life, int ret, const char *what)
+static bool check_success(struct life *life, int ret, const char *what)
 {
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
 
 /* After a power failure: recover, continue, fail again, close and reopen. */
-static void recover_pair(struct life *life, enum disk_crash crash)
+static void recover_pair_twice(struct life *life, enum disk_crash crash)
 {
 	const char *policy = pair_chance(life, 50) ? life->policy : life->other;
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
-	if (!must_succeed(life, start_with_policy(life, policy), "start after a power failure") ||
-	    !must_succeed(life, work_steps(life, 1 + pair_below(life, 60)),
-			  "work after a power failure"))
+	if (!check_success(life, start_with_policy(life, policy), "start after a power failure") ||
+	    !check_success(life, run_request_steps(life, 1 + pair_below(life, 60)),
+			   "work after a power failure"))
 		return;
 	durable_crash(&life->durable, pair_below(life, DISK_CRASHES), &life->random);
-	if (must_succeed(life, pair_session(life, life->other, pair_below(life, 30)),
-			 "a session after two"))
-		must_succeed(life, start_with_policy(life, life->policy), "start after all");
+	if (check_success(life, run_pair_session(life, life->other, pair_below(life, 30)),
+			  "a session after two"))
+		check_success(life, start_with_policy(life, life->policy), "start after all");
 }
 
 /*
- * live_once() - run one life
+ * run_life_once() - run one life
  * @change: write or flush at which the power fails, from 1; 0: none
  *
  * Return: number of writes and flushes before that.
  */
-static u64 live_once(const struct feature_set *set, u64 seed, u64 change, enum disk_crash crash)
+static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, enum disk_crash crash)
 {
 	struct life *life = calloc(1, sizeof(*life));
 	u64 formatted;
@@ -298,17 +299,17 @@ static u64 live_once(const struct feature_set *set, u64 seed, u64 change, enum d
 		tap_bail_out("out of memory");
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->set = set;
-	be_born(life);
-	must_succeed(life, durable_format(&life->durable), "format");
+	draw_and_create_device(life);
+	check_success(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
-	ret = pair_session(life, life->policy, 1000);
+	ret = run_pair_session(life, life->policy, 1000);
 	if (!ret)
-		ret = pair_session(life, life->other, 500);
+		ret = run_pair_session(life, life->other, 500);
 	changes = life->durable.disk.changes - formatted;
 	if (CHECK_MSG(!ret || life->durable.disk.off, "work: %d: %s", ret,
 		      life->durable.device.error.text))
-		recover_pair(life, crash);
+		recover_pair_twice(life, crash);
 	tally.displaced += life->durable.displaced;
 	if (tap_failures()) {
 		test_note_config(&life->durable.device, life->policy, seed);
@@ -321,27 +322,27 @@ static u64 live_once(const struct feature_set *set, u64 seed, u64 change, enum d
 }
 
 /* Repeat a life with a power failure at @samples of its changes, or at each if it has fewer. */
-static void live_often(const struct feature_set *set, u64 seed, u64 samples)
+static void run_life_often(const struct feature_set *set, u64 seed, u64 samples)
 {
 	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };
 	u64 life = aftl_random_next(&random) >> 32;
-	u64 changes = live_once(set, life, 0, DISK_CRASH_ALL);
+	u64 changes = run_life_once(set, life, 0, DISK_CRASH_ALL);
 	u64 i;
 
 	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
 		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
 
-		live_once(set, life, change, aftl_random_below(&random, DISK_CRASHES));
+		run_life_once(set, life, change, aftl_random_below(&random, DISK_CRASHES));
 	}
 }
 
 /* Pairs and triples */
 
-static void check_refused(const struct feature_set *set)
+static void check_pair_refused(const struct feature_set *set)
 {
 	struct aftl_error error = { "" };
 
-	CHECK_MSG(try_device(&set->config, set->policy, &error),
+	CHECK_MSG(try_create_device(&set->config, set->policy, &error),
 		  "%s is accepted; the table says that it is refused", set->name);
 	CHECK_MSG(strchr(error.text, ':') || strstr(error.text, "policy"),
 		  "\"%s\" does not begin with what is wrong", error.text);
@@ -351,23 +352,23 @@ static void check_refused(const struct feature_set *set)
 	tally.refused++;
 }
 
-static void try_features(u32 mask, u64 seed, u64 samples)
+static void try_feature_set(u32 mask, u64 seed, u64 samples)
 {
 	struct aftl_error error = { "" };
 	struct feature_set set;
 
-	features_set(&features, mask, &set);
+	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
 	if (set.refused)
-		check_refused(&set);
-	else if (CHECK_MSG(!try_device(&set.config, set.policy, &error), "%s", error.text))
-		live_often(&set, seed, samples);
+		check_pair_refused(&set);
+	else if (CHECK_MSG(!try_create_device(&set.config, set.policy, &error), "%s", error.text))
+		run_life_often(&set, seed, samples);
 	tally.accepted += !set.refused;
 	tap_end();
 }
 
 /* Three different features that go together in pairs. */
-static u32 draw_triple(struct aftl_random *random)
+static u32 draw_feature_triple(struct aftl_random *random)
 {
 	struct feature_set set;
 	u32 mask;
@@ -376,12 +377,12 @@ static u32 draw_triple(struct aftl_random *random)
 		mask = 0;
 		while (hweight64(mask) < 3)
 			mask |= BIT(aftl_random_below(random, features.count));
-		features_set(&features, mask, &set);
+		features_apply_set(&features, mask, &set);
 	} while (set.refused);
 	return mask;
 }
 
-static void try_all(u64 seed, u64 samples, u32 triples)
+static void try_all_pairs(u64 seed, u64 samples, u32 triples)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u32 i;
@@ -389,9 +390,9 @@ static void try_all(u64 seed, u64 samples, u32 triples)
 
 	for (i = 0; i < features.count; i++)
 		for (j = i; j < features.count; j++)
-			try_features(BIT(i) | BIT(j), seed, samples);
+			try_feature_set(BIT(i) | BIT(j), seed, samples);
 	for (i = 0; i < triples; i++)
-		try_features(draw_triple(&random), seed, samples);
+		try_feature_set(draw_feature_triple(&random), seed, samples);
 	tap_note("%u devices accepted, %u refused", tally.accepted, tally.refused);
 	tap_note("%llu power failures; %llu policy changes, %llu sessions with collection",
 		 (unsigned long long)tally.crashes, (unsigned long long)tally.changed_policy,
@@ -409,38 +410,38 @@ TAP_TEST(the_random_runs_covered_every_case)
 	CHECK_RANGE(tally.displaced, 1, U64_MAX);
 }
 
-static u64 number_or(const char *word, u64 otherwise)
+static u64 parse_number_or(const char *word, u64 otherwise)
 {
 	return word ? strtoull(word, NULL, 10) : otherwise;
 }
 
-static void try_named(int argc, char **argv, u64 seed)
+static void try_named_features(int argc, char **argv, u64 seed)
 {
-	u32 mask = features_find(&features, argv[1]);
+	u32 mask = features_find_by_names(&features, argv[1]);
 	struct feature_set set;
 
 	if (argc < 4) {
-		try_features(mask, argc > 2 ? number_or(argv[2], 0) : seed, U64_MAX);
+		try_feature_set(mask, argc > 2 ? parse_number_or(argv[2], 0) : seed, U64_MAX);
 		return;
 	}
-	features_set(&features, mask, &set);
+	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
-	live_once(&set, number_or(argv[2], 0), number_or(argv[3], 0),
-		  number_or(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	run_life_once(&set, parse_number_or(argv[2], 0), parse_number_or(argv[3], 0),
+		      parse_number_or(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
 	tap_end();
 }
 
 int main(int argc, char **argv)
 {
-	u64 seed = number_or(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
-	u64 samples = number_or(getenv("AFTL_CRASH_STATES"), SAMPLES);
+	u64 seed = parse_number_or(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
+	u64 samples = parse_number_or(getenv("AFTL_CRASH_STATES"), SAMPLES);
 	bool all = argc == 2 && !strcmp(argv[1], "all");
 
-	features_read(&features);
+	features_read_table(&features);
 	if (argc > 1 && !all) {
-		try_named(argc, argv, seed);
+		try_named_features(argc, argv, seed);
 		return tap_finish();
 	}
-	try_all(seed, all || !samples ? U64_MAX : samples, all ? 200 : TRIPLES);
+	try_all_pairs(seed, all || !samples ? U64_MAX : samples, all ? 200 : TRIPLES);
 	return tap_run_all();
 }

@@ -100,7 +100,7 @@ static void copy_promises(struct durable_device *to, const struct durable_device
 	memcpy(to->levels, from->levels, min(from->stamps + 1, (u32)DURABLE_LEVELS));
 }
 
-static void apply_history(struct history *history, const struct lying_write *write, u8 how)
+static void apply_writes_to_judge(struct history *history, const struct lying_write *write, u8 how)
 {
 	struct lying_disk *disk = &history->judge.disk;
 	u32 half = write->size / DISK_SECTOR / 2 * DISK_SECTOR;
@@ -114,7 +114,7 @@ static void apply_history(struct history *history, const struct lying_write *wri
 }
 
 /* Undo all writes of the subset on the judge's medium. */
-static void take_back(struct history *history)
+static void undo_applied_writes(struct history *history)
 {
 	const struct lying_disk *live = &history->live.disk;
 	struct lying_disk *disk = &history->judge.disk;
@@ -126,7 +126,7 @@ static void take_back(struct history *history)
 	}
 }
 
-static void copy_medium(struct lying_disk *to, const u8 *from)
+static void copy_disk_content(struct lying_disk *to, const u8 *from)
 {
 	memcpy(to->bytes, from, to->medium.bytes);
 	memcpy(to->durable, from, to->medium.bytes);
@@ -138,7 +138,7 @@ static u32 zone_units(const struct durable_device *durable)
 }
 
 /* On zoned devices a write may be impossible: the zone is full, or too many are active. */
-static void use_unit(struct durable_device *durable, u32 unit)
+static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 {
 	struct test_device *device = &durable->device;
 	bool zones = zone_units(durable);
@@ -164,7 +164,7 @@ static void go_on(struct history *history, const char *policy)
 
 	if (!CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, judge->device.error.text))
 		return;
-	use_unit(judge, unit);
+	write_unit_if_possible(judge, unit);
 	durable_crash(judge, DISK_CRASH_WRITES, &history->random);
 	ret = durable_load(judge, policy, false);
 	if (CHECK_MSG(!ret, "%s: load: %d: %s", policy, ret, judge->device.error.text)) {
@@ -172,7 +172,7 @@ static void go_on(struct history *history, const char *policy)
 		durable_check(judge);
 	}
 	durable_stop(judge);
-	copy_medium(&judge->disk, history->live.disk.durable);
+	copy_disk_content(&judge->disk, history->live.disk.durable);
 	tally.went_on++;
 }
 
@@ -198,7 +198,7 @@ static void recover_history(struct history *history)
 
 /* Crashes */
 
-static void note_subset(const struct history *history, u32 writes)
+static void describe_write_subset(const struct history *history, u32 writes)
 {
 	char text[65];
 	u32 i;
@@ -211,59 +211,59 @@ static void note_subset(const struct history *history, u32 writes)
 		 history->words, (unsigned long long)history->live.disk.flushes, text);
 }
 
-static void try_subset(struct history *history, u32 writes)
+static void try_write_subset(struct history *history, u32 writes)
 {
 	const struct lying_write *write = history->live.disk.writes;
 	unsigned int failures = tap_failures();
 	u32 i;
 
 	for (i = 0; i < writes; i++, write = write->next)
-		apply_history(history, write, history->written[i]);
+		apply_writes_to_judge(history, write, history->written[i]);
 	recover_history(history);
-	take_back(history);
+	undo_applied_writes(history);
 	if (tap_failures() != failures)
-		note_subset(history, writes);
+		describe_write_subset(history, writes);
 }
 
-static void try_all_but(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
+static void try_subset_without(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
 {
 	memset(history->written, rest, writes);
 	history->written[odd] = how;
-	try_subset(history, writes);
+	try_write_subset(history, writes);
 }
 
-static void try_prefix(struct history *history, u32 writes, u32 end)
+static void try_write_prefix(struct history *history, u32 writes, u32 end)
 {
 	memset(history->written, 0, writes);
 	memset(history->written, 1, end);
-	try_subset(history, writes);
+	try_write_subset(history, writes);
 }
 
-static void try_sample(struct history *history, u32 writes)
+static void try_sampled_subsets(struct history *history, u32 writes)
 {
 	u32 i;
 
 	for (i = 0; i < writes; i++)
 		history->written[i] = aftl_random_below(&history->random, 2);
-	try_subset(history, writes);
+	try_write_subset(history, writes);
 }
 
-static void try_some(struct history *history, u32 writes)
+static void try_some_subsets(struct history *history, u32 writes)
 {
 	u32 i;
 
 	for (i = 0; i <= writes; i++)
-		try_prefix(history, writes, i);
+		try_write_prefix(history, writes, i);
 	for (i = 0; i < writes; i++) {
-		try_all_but(history, writes, i, 1, 0);
-		try_all_but(history, writes, i, 0, 1);
+		try_subset_without(history, writes, i, 1, 0);
+		try_subset_without(history, writes, i, 0, 1);
 	}
 	for (i = 0; i < SAMPLES; i++)
-		try_sample(history, writes);
+		try_sampled_subsets(history, writes);
 	tally.sampled++;
 }
 
-static void try_all(struct history *history, u32 writes)
+static void try_all_subsets(struct history *history, u32 writes)
 {
 	u32 mask;
 	u32 i;
@@ -271,11 +271,11 @@ static void try_all(struct history *history, u32 writes)
 	for (mask = 0; mask < 1U << writes; mask++) {
 		for (i = 0; i < writes; i++)
 			history->written[i] = mask >> i & 1;
-		try_subset(history, writes);
+		try_write_subset(history, writes);
 	}
 }
 
-static void try_torn(struct history *history, u32 writes)
+static void try_torn_writes(struct history *history, u32 writes)
 {
 	const struct lying_write *write = history->live.disk.writes;
 	u32 i;
@@ -283,33 +283,33 @@ static void try_torn(struct history *history, u32 writes)
 	for (i = 0; i < writes; i++, write = write->next) {
 		if (write->size == DISK_SECTOR)
 			continue;
-		try_all_but(history, writes, i, 1, 2);
-		try_all_but(history, writes, i, 1, 3);
+		try_subset_without(history, writes, i, 1, 2);
+		try_subset_without(history, writes, i, 1, 3);
 		tally.torn += 2;
 	}
 	memset(history->written, 2, writes);
-	try_subset(history, writes);
+	try_write_subset(history, writes);
 	memset(history->written, 3, writes);
-	try_subset(history, writes);
+	try_write_subset(history, writes);
 	tally.torn += 2;
 }
 
 /* Test crashes between the previous flush and this one. */
-static void crash_here(void *context)
+static void try_crashes_before_flush(void *context)
 {
 	struct history *history = context;
 	u32 writes = lying_disk_count_writes(&history->live.disk);
 
 	if (tap_failures())
 		return;
-	copy_medium(&history->judge.disk, history->live.disk.durable);
+	copy_disk_content(&history->judge.disk, history->live.disk.durable);
 	history->written = realloc(history->written, writes + 1);
 	tally.crashes++;
 	if (writes <= (history->all ? WRITES_ALL : WRITES_ALL_SAMPLE))
-		try_all(history, writes);
+		try_all_subsets(history, writes);
 	else
-		try_some(history, writes);
-	try_torn(history, writes);
+		try_some_subsets(history, writes);
+	try_torn_writes(history, writes);
 }
 
 /* Operations */
@@ -329,27 +329,27 @@ static void submit_request(struct history *history, enum aftl_op op, u32 unit, u
 	CHECK_EQ(test_submit(device, op, unit, units, class, flags, aftl_now(device->ftl)), 0);
 }
 
-static void write_once(struct history *history)
+static void write_one_unit(struct history *history)
 {
 	submit_request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0);
 }
 
-static void write_three(struct history *history)
+static void write_three_units(struct history *history)
 {
 	submit_request(history, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, 0);
 }
 
-static void write_approx(struct history *history)
+static void write_approximate_units(struct history *history)
 {
 	submit_request(history, AFTL_OP_WRITE, 1, 2, AFTL_APPROX, 0);
 }
 
-static void write_through(struct history *history)
+static void write_unit_through(struct history *history)
 {
 	submit_request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, AFTL_REQUEST_FUA);
 }
 
-static void discard_two(struct history *history)
+static void discard_two_units(struct history *history)
 {
 	submit_request(history, AFTL_OP_DISCARD, 0, 2, 0, 0);
 }
@@ -359,7 +359,7 @@ static void submit_flush(struct history *history)
 	submit_request(history, AFTL_OP_FLUSH, 0, 0, 0, 0);
 }
 
-static void age_cells(struct history *history)
+static void advance_device_age(struct history *history)
 {
 	aftl_age(history->live.device.ftl, YEAR_NS);
 }
@@ -396,13 +396,13 @@ static const struct operation {
 	char word;
 	void (*run)(struct history *history);
 } operations[] = {
-	{ 'w', write_once },
-	{ 'W', write_three },
-	{ 'a', write_approx },
-	{ 'u', write_through },
-	{ 'd', discard_two },
+	{ 'w', write_one_unit },
+	{ 'W', write_three_units },
+	{ 'a', write_approximate_units },
+	{ 'u', write_unit_through },
+	{ 'd', discard_two_units },
 	{ 'f', submit_flush },
-	{ 'o', age_cells },
+	{ 'o', advance_device_age },
 	{ 'c', collect_garbage },
 	{ 'r', reload_device },
 	{ 'p', change_policy },
@@ -410,30 +410,30 @@ static const struct operation {
 
 /* Zones: write one, and use another */
 
-static void submit_append(struct history *history, u32 zone, u32 units, u32 flags)
+static void submit_zone_append(struct history *history, u32 zone, u32 units, u32 flags)
 {
 	submit_request(history, AFTL_OP_WRITE, zone * zone_units(&history->live), units,
 		       AFTL_PRECISE, flags | AFTL_REQUEST_APPEND);
 }
 
-static void append_once(struct history *history)
+static void append_one_unit(struct history *history)
 {
-	submit_append(history, 0, 1, 0);
+	submit_zone_append(history, 0, 1, 0);
 }
 
-static void append_three(struct history *history)
+static void append_three_units(struct history *history)
 {
-	submit_append(history, 0, 3, 0);
+	submit_zone_append(history, 0, 3, 0);
 }
 
-static void append_through(struct history *history)
+static void append_unit_through(struct history *history)
 {
-	submit_append(history, 0, 1, AFTL_REQUEST_FUA);
+	submit_zone_append(history, 0, 1, AFTL_REQUEST_FUA);
 }
 
-static void append_elsewhere(struct history *history)
+static void append_to_other_zone(struct history *history)
 {
-	submit_append(history, 1, 3, 0);
+	submit_zone_append(history, 1, 3, 0);
 }
 
 static void write_at_pointer(struct history *history)
@@ -445,29 +445,29 @@ static void write_at_pointer(struct history *history)
 		       AFTL_PRECISE, 0);
 }
 
-static void reset_zone(struct history *history)
+static void reset_first_zone(struct history *history)
 {
 	submit_request(history, AFTL_OP_ZONE_RESET, 0, 0, 0, 0);
 }
 
-static void finish_zone(struct history *history)
+static void finish_first_zone(struct history *history)
 {
 	submit_request(history, AFTL_OP_ZONE_FINISH, 0, 0, 0, 0);
 }
 
 static const struct operation zone_operations[] = {
-	{ 'w', append_once },
-	{ 'W', append_three },
-	{ 'u', append_through },
-	{ 'e', append_elsewhere },
+	{ 'w', append_one_unit },
+	{ 'W', append_three_units },
+	{ 'u', append_unit_through },
+	{ 'e', append_to_other_zone },
 	{ 'p', write_at_pointer },
-	{ 'd', reset_zone },
-	{ 'n', finish_zone },
+	{ 'd', reset_first_zone },
+	{ 'n', finish_first_zone },
 	{ 'f', submit_flush },
 	{ 'r', reload_device },
 };
 
-static void run_word(struct history *history, char word)
+static void run_history_word(struct history *history, char word)
 {
 	u32 i;
 
@@ -487,7 +487,7 @@ static void restore_snapshot(struct history *history, const char *policy, const 
 	live->disk.before_flush = NULL;
 	while (live->disk.writes)
 		lying_disk_crash(&live->disk, DISK_CRASH_NOTHING, &history->random);
-	copy_medium(&live->disk, history->base);
+	copy_disk_content(&live->disk, history->base);
 	memcpy(live->units, history->base_units, live->unit_count * sizeof(*live->units));
 	memcpy(live->finished, history->base_finished, live->unit_count);
 	live->stamps = history->base_stamps;
@@ -498,7 +498,7 @@ static void restore_snapshot(struct history *history, const char *policy, const 
 	history->random = (struct aftl_random){ aftl_hash64(tally.histories) };
 }
 
-static void live_through(struct history *history)
+static void run_whole_history(struct history *history)
 {
 	const char *policy = history->policy;
 	const char *other = history->other;
@@ -506,13 +506,13 @@ static void live_through(struct history *history)
 
 	restore_snapshot(history, policy, other);
 	start_history(history, policy);
-	history->live.disk.before_flush = crash_here;
+	history->live.disk.before_flush = try_crashes_before_flush;
 	history->live.disk.watcher = history;
 	for (word = history->words; *word && !tap_failures(); word++)
-		run_word(history, *word);
+		run_history_word(history, *word);
 	if (!tap_failures()) {
 		CHECK_EQ(durable_settle(&history->live), 0);
-		crash_here(history);
+		try_crashes_before_flush(history);
 	}
 	durable_stop(&history->live);
 	restore_snapshot(history, policy, other);
@@ -520,7 +520,7 @@ static void live_through(struct history *history)
 }
 
 /* Half a zone is written, others are full, and one was reset and rewritten. */
-static void wear_zones_in(struct history *history)
+static void prepare_zones_state(struct history *history)
 {
 	struct durable_device *live = &history->live;
 	struct test_device *device = &live->device;
@@ -541,7 +541,7 @@ static void wear_zones_in(struct history *history)
 }
 
 /* Initial state of histories: full, partly overwritten, collected, and cleanly closed. */
-static void wear_in(struct history *history)
+static void prepare_device_state(struct history *history)
 {
 	struct durable_device *live = &history->live;
 	struct test_device *device = &live->device;
@@ -603,9 +603,9 @@ static void open_history(struct history *history, const struct subject *subject,
 	history->operations = zones ? zone_operations : operations;
 	history->letters = zones ? ARRAY_SIZE(zone_operations) : ARRAY_SIZE(operations);
 	if (zones)
-		wear_zones_in(history);
+		prepare_zones_state(history);
 	else
-		wear_in(history);
+		prepare_device_state(history);
 	history->base_finished = calloc(history->live.unit_count, 1);
 	memcpy(history->base_finished, history->live.finished, history->live.unit_count);
 	history->base = malloc(history->live.disk.medium.bytes);
@@ -635,27 +635,27 @@ static u32 count_histories(const struct history *history, u32 length)
 	return count;
 }
 
-static void name_history(struct history *history, u32 number, u32 length)
+static void name_history_by_number(struct history *history, u32 number, u32 length)
 {
 	memset(history->words, 0, sizeof(history->words));
 	for (; length--; number /= history->letters)
 		history->words[length] = history->operations[number % history->letters].word;
 }
 
-static bool is_asked(const struct history *history, u32 number, u32 length)
+static bool is_history_selected(const struct history *history, u32 number, u32 length)
 {
 	return history->all || aftl_hash64_pair(number, history->mode) % sample_of[length] == 0;
 }
 
-static void all_of_length(struct history *history, u32 length)
+static void try_histories_of_length(struct history *history, u32 length)
 {
 	u32 number;
 
 	for (number = 0; number < count_histories(history, length) && !tap_failures(); number++) {
-		if (!is_asked(history, number, length))
+		if (!is_history_selected(history, number, length))
 			continue;
-		name_history(history, number, length);
-		live_through(history);
+		name_history_by_number(history, number, length);
+		run_whole_history(history);
 	}
 }
 
@@ -672,7 +672,7 @@ static void draw_history(struct history *history, struct aftl_random *random)
 			history->operations[aftl_random_below(random, history->letters)].word;
 }
 
-static void longer_histories(struct history *history)
+static void try_longer_histories(struct history *history)
 {
 	struct aftl_random random = { aftl_hash64_pair(history->mode, LONGER_DRAWN) };
 	u32 drawn = history->all ? 100 * LONGER_DRAWN : LONGER_DRAWN;
@@ -680,15 +680,15 @@ static void longer_histories(struct history *history)
 
 	for (i = 0; i < ARRAY_SIZE(longer) && !tap_failures(); i++) {
 		snprintf(history->words, sizeof(history->words), "%s", longer[i]);
-		live_through(history);
+		run_whole_history(history);
 	}
 	for (i = 0; i < drawn && !tap_failures(); i++) {
 		draw_history(history, &random);
-		live_through(history);
+		run_whole_history(history);
 	}
 }
 
-static void all_histories(const struct subject *subject, u64 buffer, bool all)
+static void try_all_histories(const struct subject *subject, u64 buffer, bool all)
 {
 	struct history history;
 	u32 length;
@@ -699,14 +699,14 @@ static void all_histories(const struct subject *subject, u64 buffer, bool all)
 	history.all = all;
 	for (history.mode = 0; history.mode < MODES; history.mode++) {
 		for (length = 1; length <= WORDS_MAX; length++)
-			all_of_length(&history, length);
-		longer_histories(&history);
+			try_histories_of_length(&history, length);
+		try_longer_histories(&history);
 	}
 	close_history(&history);
 	tap_end();
 }
 
-static void note_tally(void)
+static void print_history_counts(void)
 {
 	tap_note("%llu histories, %llu of them collect; %llu crashes, of %llu a sample",
 		 (unsigned long long)tally.histories, (unsigned long long)tally.collected,
@@ -716,7 +716,7 @@ static void note_tally(void)
 		 (unsigned long long)tally.went_on);
 }
 
-static const struct subject *find_subject(const char *policy)
+static const struct subject *find_subject_by_policy(const char *policy)
 {
 	u32 i;
 
@@ -727,18 +727,18 @@ static const struct subject *find_subject(const char *policy)
 	return NULL;
 }
 
-static void one_history(char **argv)
+static void try_named_history(char **argv)
 {
 	struct history history;
 
 	tap_begin("%s %s %s %s", argv[1], argv[2], argv[3], argv[4]);
-	open_history(&history, find_subject(argv[1]), strtoull(argv[2], NULL, 10));
+	open_history(&history, find_subject_by_policy(argv[1]), strtoull(argv[2], NULL, 10));
 	history.mode = strtoul(argv[3], NULL, 10) ? MODE_AT_ONCE : MODE_ONE_BY_ONE;
 	snprintf(history.words, sizeof(history.words), "%s", argv[4]);
-	live_through(&history);
+	run_whole_history(&history);
 	close_history(&history);
 	tap_end();
-	note_tally();
+	print_history_counts();
 }
 
 TAP_TEST(the_random_histories_covered_every_case)
@@ -758,7 +758,7 @@ int main(int argc, char **argv)
 	u32 i;
 
 	if (argc == 5) {
-		one_history(argv);
+		try_named_history(argv);
 		return tap_finish();
 	}
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
@@ -766,9 +766,9 @@ int main(int argc, char **argv)
 
 		if (strcmp(subjects[i].policy, "baseline") &&
 		    strcmp(subjects[i].policy, subjects[i].other))
-			all_histories(&subjects[i], 0, all);
-		all_histories(&subjects[i], zones ? 8192 : 4096, all);
+			try_all_histories(&subjects[i], 0, all);
+		try_all_histories(&subjects[i], zones ? 8192 : 4096, all);
 	}
-	note_tally();
+	print_history_counts();
 	return tap_run_all();
 }

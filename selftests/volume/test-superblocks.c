@@ -14,19 +14,19 @@
 static const char shape[] =
 	"channels=4 chips=1 blocks=64 layers=2 word_lines=4 superblock=4 rain=on op=80";
 
-static void begin_superblocks(const char *policy)
+static void open_superblock_volume(const char *policy)
 {
 	volume_open(policy, shape);
 	volume_work(1, 1500);
 }
 
-static void kill_die(u32 lun)
+static void fail_die_of_lun(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(durable.device.ftl, lun), 0);
 	test_audit(&durable.device);
 }
 
-static u32 valid_in(u32 lun)
+static u32 valid_units_in_lun(u32 lun)
 {
 	struct aftl_lun_info info;
 
@@ -38,26 +38,26 @@ static void wait_for_rebuild(u32 lun)
 {
 	u32 last = U32_MAX;
 
-	while (valid_in(lun) && valid_in(lun) != last) {
-		last = valid_in(lun);
+	while (valid_units_in_lun(lun) && valid_units_in_lun(lun) != last) {
+		last = valid_units_in_lun(lun);
 		test_wait(&durable.device, 1000000000);
 		CHECK_EQ(durable_settle(&durable), 0);
 	}
 }
 
 /* Data of the dead die are read from the stripe and rebuilt after the crash; nothing is lost. */
-static void a_die_dies(const char *policy)
+static void check_die_failure(const char *policy)
 {
 	u32 held;
 
-	begin_superblocks(policy);
-	kill_die(1);
-	held = valid_in(1);
+	open_superblock_volume(policy);
+	fail_die_of_lun(1);
+	held = valid_units_in_lun(1);
 	CHECK(held > 50);
 	volume_crash_and_start(policy);
-	CHECK_RANGE(valid_in(1), 1, held);
+	CHECK_RANGE(valid_units_in_lun(1), 1, held);
 	wait_for_rebuild(1);
-	CHECK_EQ(valid_in(1), 0);
+	CHECK_EQ(valid_units_in_lun(1), 0);
 	CHECK(test_counters(&durable.device)->programmed_rebuild_units > 0);
 	volume_work(2, 1500);
 	volume_crash_and_start(policy);
@@ -65,17 +65,17 @@ static void a_die_dies(const char *policy)
 	volume_shut();
 	volume_start(policy);
 	CHECK(durable.recovery.closed);
-	CHECK_EQ(valid_in(1), 0);
+	CHECK_EQ(valid_units_in_lun(1), 0);
 	volume_work(4, 300);
 	CHECK_EQ(test_counters(&durable.device)->policy_bugs, 0);
 }
 
-static bool is_lost(u32 unit)
+static bool is_unit_lost(u32 unit)
 {
 	return test_do(&durable.device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
 }
 
-static u32 note_lost(bool *lost)
+static u32 record_lost_units(bool *lost)
 {
 	u32 count = 0;
 	u32 i;
@@ -84,7 +84,7 @@ static u32 note_lost(bool *lost)
 	for (i = 0; i < durable.unit_count; i++) {
 		durable.units[i].hurt = durable.units[i].newest;
 		if (lost)
-			lost[i] = is_lost(i);
+			lost[i] = is_unit_lost(i);
 		count += lost && lost[i];
 	}
 	return count;
@@ -103,26 +103,26 @@ static void overwrite_first_half(void)
 }
 
 /* Superblocks with blocks on two dead dies are reused: lost data must not reappear. */
-static void two_dies_die(const char *policy)
+static void check_two_die_failures(const char *policy)
 {
 	bool *lost;
 	u32 i;
 
-	begin_superblocks(policy);
+	open_superblock_volume(policy);
 	lost = calloc(durable.unit_count, sizeof(*lost));
-	kill_die(1);
-	kill_die(2);
-	CHECK_MSG(note_lost(lost) > 20, "nothing is lost");
+	fail_die_of_lun(1);
+	fail_die_of_lun(2);
+	CHECK_MSG(record_lost_units(lost) > 20, "nothing is lost");
 	overwrite_first_half();
 	CHECK(test_counters(&durable.device)->gc_blocks > 20);
-	note_lost(lost);
+	record_lost_units(lost);
 	volume_crash_and_start(policy);
 	for (i = durable.unit_count / 2; i < durable.unit_count && !tap_failures(); i++)
-		CHECK_MSG(!lost[i] || is_lost(i), "unit %u was lost and is there again", i);
+		CHECK_MSG(!lost[i] || is_unit_lost(i), "unit %u was lost and is there again", i);
 	free(lost);
 }
 
-static u32 parity_blocks(u8 *member)
+static u32 count_parity_blocks(u8 *member)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	u32 begun = 0;
@@ -141,21 +141,21 @@ static u32 parity_blocks(u8 *member)
 }
 
 /* Written parity is found on the same die after a crash, and continues there. */
-static void parity_is_found(const char *policy)
+static void check_parity_recovered(const char *policy)
 {
 	u8 before[64];
 	u8 after[64];
 	u32 i;
 
-	begin_superblocks(policy);
-	CHECK(parity_blocks(before) > 5);
+	open_superblock_volume(policy);
+	CHECK(count_parity_blocks(before) > 5);
 	volume_crash_and_start(policy);
-	parity_blocks(after);
+	count_parity_blocks(after);
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		CHECK_MSG(before[i] == 0xff || before[i] == after[i],
 			  "parity of superblock %u was in LUN %u and is in %u", i, before[i],
 			  after[i]);
-	kill_die(0);
+	fail_die_of_lun(0);
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_do(&durable.device, AFTL_OP_READ, i, 1, 0, NULL), 0);
 }
@@ -165,8 +165,8 @@ TAP_TEST(one_blocks_entry_marks_its_die_dead)
 {
 	struct aftl_lun_info info;
 
-	begin_superblocks("baseline");
-	kill_die(1);
+	open_superblock_volume("baseline");
+	fail_die_of_lun(1);
 	CHECK_EQ(durable_work(&durable, 3), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	volume_crash();
@@ -181,7 +181,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 	struct aftl_erase_entry entry;
 	u64 commit;
 
-	begin_superblocks("baseline");
+	open_superblock_volume("baseline");
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	commit = aftl_volume_state(durable.volume)->commit;
 	aftl_erase_entry_from_block(&entry, durable.device.ftl, 0);
@@ -194,15 +194,15 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 }
 
 /* Another die takes over the parity of a dead one that had written some of it. */
-static void parity_is_taken_over(const char *policy)
+static void check_parity_takeover(const char *policy)
 {
 	u32 i;
 
-	begin_superblocks(policy);
+	open_superblock_volume(policy);
 	for (i = 1; i < 3; i++) {
-		kill_die(i);
+		fail_die_of_lun(i);
 		wait_for_rebuild(i);
-		note_lost(NULL);
+		record_lost_units(NULL);
 		volume_work(i, 600);
 		volume_crash_and_start(policy);
 	}
@@ -216,9 +216,9 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 	u32 tried = 0;
 	u32 i;
 
-	begin_superblocks("baseline");
+	open_superblock_volume("baseline");
 	ftl = durable.device.ftl;
-	kill_die(1);
+	fail_die_of_lun(1);
 	for (i = 0; i < each; i++) {
 		struct aftl_block *dead = &ftl->media.blocks[each + i];
 		struct aftl_block *keeper = aftl_parity_block_of(ftl, dead);
@@ -236,17 +236,17 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 
 TAP_TEST(other_policies_are_refused)
 {
-	begin_superblocks("baseline");
-	volume_keeps_its_policy("baseline", "separated");
+	open_superblock_volume("baseline");
+	check_volume_keeps_policy("baseline", "separated");
 }
 
 static const char *const policies[] = { "baseline", "separated", "cubeftl", "tvr" };
 
 int main(void)
 {
-	tap_run_each("a die dies", policies, ARRAY_SIZE(policies), a_die_dies);
-	tap_run_each("two dies die", policies, ARRAY_SIZE(policies), two_dies_die);
-	tap_run_each("parity is found", policies, ARRAY_SIZE(policies), parity_is_found);
-	tap_run_each("parity is taken over", policies, ARRAY_SIZE(policies), parity_is_taken_over);
+	tap_run_each("a die dies", policies, ARRAY_SIZE(policies), check_die_failure);
+	tap_run_each("two dies die", policies, ARRAY_SIZE(policies), check_two_die_failures);
+	tap_run_each("parity is found", policies, ARRAY_SIZE(policies), check_parity_recovered);
+	tap_run_each("parity is taken over", policies, ARRAY_SIZE(policies), check_parity_takeover);
 	return tap_run_all();
 }

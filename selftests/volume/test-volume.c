@@ -32,33 +32,33 @@ static void send_requests(u64 seed, u32 steps, u32 reads)
 
 	test_stream_init(&stream, seed);
 	stream.read = reads;
-	test_stream_run(&stream, &durable.device, steps);
+	test_stream_submit(&stream, &durable.device, steps);
 	durable_settle(&durable);
 }
 
-static void work_and_settle(u64 seed, u32 steps)
+static void run_requests_and_commit(u64 seed, u32 steps)
 {
 	send_requests(seed, steps, 5);
 }
 
 /* Format and use a device, and close it. */
-static void open_closed(const char *policy, const char *params)
+static void format_use_and_close(const char *policy, const char *params)
 {
 	volume_open(policy, params);
-	work_and_settle(7, 1500);
+	run_requests_and_commit(7, 1500);
 	volume_shut();
 }
 
 /* Snapshot and recovery */
 
-static u64 future_of(void)
+static u64 digest_after_requests(void)
 {
-	work_and_settle(99, 800);
+	run_requests_and_commit(99, 800);
 	return aftl_digest(durable.device.ftl);
 }
 
 /* Close the volume and continue with the device: it must behave like the loaded one. */
-static u64 close_and_go_on(void)
+static u64 close_and_compare_future(void)
 {
 	struct test_device *device = &durable.device;
 	u64 digest;
@@ -71,24 +71,24 @@ static u64 close_and_go_on(void)
 	/* The backing device stays as the close left it. */
 	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce_device(device->ftl);
-	digest = future_of();
+	digest = digest_after_requests();
 	durable_stop(&durable);
 	return digest;
 }
 
-static void closed_is_exact(const char *policy, const char *params)
+static void check_clean_close_exact(const char *policy, const char *params)
 {
 	u64 future;
 
 	volume_open(policy, params);
-	work_and_settle(7, 1500);
-	future = close_and_go_on();
+	run_requests_and_commit(7, 1500);
+	future = close_and_compare_future();
 	volume_load(policy, false);
 	CHECK(durable.recovery.closed);
 	CHECK_TEXT(durable.recovery.snapshot.text, "");
 	CHECK_EQ(aftl_digest(durable.device.ftl), durable.digest);
 	durable.ret = -ESHUTDOWN;
-	CHECK_EQ(future_of(), future);
+	CHECK_EQ(digest_after_requests(), future);
 }
 
 /* State on which snapshot and tables must agree: everything except which blocks are open. */
@@ -98,7 +98,7 @@ struct books {
 	u64 mapped;
 };
 
-static u64 block_books(const struct aftl *ftl, u32 index)
+static u64 digest_block_metadata(const struct aftl *ftl, u32 index)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	const struct aftl_block *block = &media->blocks[index];
@@ -114,7 +114,7 @@ static u64 block_books(const struct aftl *ftl, u32 index)
 	return block->programmed ? aftl_hash64_pair(digest, block->opened_ns) : digest;
 }
 
-static struct books books_of(const struct aftl *ftl)
+static struct books digest_device_metadata(const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	struct books books = { 0 };
@@ -128,22 +128,22 @@ static struct books books_of(const struct aftl *ftl)
 		books.map = aftl_hash64_pair(books.map, (u64)from_ppn(ppn) << 2 | class);
 	}
 	for (i = 0; i < geo->blocks; i++)
-		books.media = aftl_hash64_pair(books.media, block_books(ftl, i));
+		books.media = aftl_hash64_pair(books.media, digest_block_metadata(ftl, i));
 	return books;
 }
 
-static void tables_agree_on(const char *policy, const char *params)
+static void check_tables_agree(const char *policy, const char *params)
 {
 	struct books snapshot;
 	struct books tables;
 
-	open_closed(policy, params);
+	format_use_and_close(policy, params);
 	volume_load(policy, false);
-	snapshot = books_of(durable.device.ftl);
+	snapshot = digest_device_metadata(durable.device.ftl);
 	durable_stop(&durable);
 	volume_load(policy, true);
 	CHECK(!durable.recovery.closed);
-	tables = books_of(durable.device.ftl);
+	tables = digest_device_metadata(durable.device.ftl);
 	CHECK_EQ(tables.map, snapshot.map);
 	CHECK_EQ(tables.media, snapshot.media);
 	CHECK_EQ(tables.mapped, durable.recovery.mapped_units);
@@ -160,12 +160,12 @@ TAP_TEST(snapshot_and_tables_agree_on_bits_in_a_cell)
 		"channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=4 one_shot=on passes=2 "
 		"buffer=128KiB op=60% slc_static=10% slc_dynamic=20%";
 
-	tables_agree_on("baseline", one_shot);
-	tables_agree_on("tlc", twice);
-	tables_agree_on("baseline", twice);
-	tables_agree_on("cubeftl", one_shot);
-	tables_agree_on("baseline", "channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=3 "
-			"op=50% slc_static=10% slc_dynamic=20%");
+	check_tables_agree("baseline", one_shot);
+	check_tables_agree("tlc", twice);
+	check_tables_agree("baseline", twice);
+	check_tables_agree("cubeftl", one_shot);
+	check_tables_agree("baseline", "channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=3 "
+			   "op=50% slc_static=10% slc_dynamic=20%");
 }
 
 /*
@@ -178,8 +178,8 @@ TAP_TEST(snapshot_and_tables_agree_on_handles)
 		"channels=1 chips=2 blocks=48 layers=2 word_lines=4 op=70% placement_handles=3 "
 		"placement_isolation=persistent";
 
-	tables_agree_on("baseline", placed);
-	tables_agree_on("approxftl", placed);
+	check_tables_agree("baseline", placed);
+	check_tables_agree("approxftl", placed);
 }
 
 /* Changes from one session to the next */
@@ -188,19 +188,19 @@ TAP_TEST(other_policies_take_over)
 {
 	unsigned int i;
 
-	open_closed("approxftl", small);
+	format_use_and_close("approxftl", small);
 	for (i = 0; aftl_policy_at(i); i++) {
 		const char *policy = aftl_policy_at(i)->name;
 
 		volume_must(durable_start(&durable, policy, i % 2), policy);
 		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
-		work_and_settle(i, 200);
+		run_requests_and_commit(i, 200);
 		volume_shut();
 	}
 }
 
-static u32 noted_blocks(const struct aftl *ftl)
+static u32 count_blocks_with_note(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	u32 noted = 0;
@@ -216,18 +216,18 @@ static u32 noted_blocks(const struct aftl *ftl)
  */
 TAP_TEST(another_policy_gets_no_saved_policy_state)
 {
-	open_closed("approxftl", small);
+	format_use_and_close("approxftl", small);
 	volume_load("approxftl", true);
-	CHECK_RANGE(noted_blocks(durable.device.ftl), 1, U32_MAX);
+	CHECK_RANGE(count_blocks_with_note(durable.device.ftl), 1, U32_MAX);
 	durable_stop(&durable);
 	volume_must(durable_start(&durable, "baseline", true), "change");
 	durable_stop(&durable);
 	volume_load("baseline", false);
 	CHECK(!durable.recovery.closed);
-	CHECK_EQ(noted_blocks(durable.device.ftl), 0);
+	CHECK_EQ(count_blocks_with_note(durable.device.ftl), 0);
 }
 
-static int load_changed(const char *key, const char *value)
+static int load_with_changed_param(const char *key, const char *value)
 {
 	struct test_device *device = &durable.device;
 	const struct aftl_policy_type *type = aftl_policy_find(durable.super.policy);
@@ -251,13 +251,13 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 {
 	struct aftl_volume *volume;
 
-	open_closed("baseline", small);
-	CHECK_EQ(load_changed("seed", "5"), -EINVAL);
+	format_use_and_close("baseline", small);
+	CHECK_EQ(load_with_changed_param("seed", "5"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "seed");
-	CHECK_EQ(load_changed("blocks", "49"), -EINVAL);
+	CHECK_EQ(load_with_changed_param("blocks", "49"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "blocks 48");
-	CHECK_EQ(load_changed("buffer_safe", "on"), 0);
-	CHECK_EQ(load_changed("program", "1ms"), 0);
+	CHECK_EQ(load_with_changed_param("buffer_safe", "on"), 0);
+	CHECK_EQ(load_with_changed_param("program", "1ms"), 0);
 	volume_must(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), "open");
 	CHECK_EQ(aftl_volume_get_header(volume)->config.program, 1000000);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 3);
@@ -266,7 +266,7 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 
 /* Refusals */
 
-static int try_format(const char *params, char text[240])
+static int try_format_params(const char *params, char text[240])
 {
 	int ret;
 
@@ -281,7 +281,7 @@ TAP_TEST(impossible_volumes_are_not_formatted)
 {
 	char text[240] = "";
 
-	CHECK_EQ(try_format("fill=random", text), -EINVAL);
+	CHECK_EQ(try_format_params("fill=random", text), -EINVAL);
 	CHECK_CONTAINS(text, "fill");
 }
 
@@ -306,7 +306,7 @@ TAP_TEST(too_many_mapping_units_in_a_flash_page_are_refused)
 	CHECK_CONTAINS(error.text, "lower buffer");
 }
 
-static int open_again(void)
+static int reopen_volume(void)
 {
 	struct aftl_volume *volume = NULL;
 	int ret = aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error);
@@ -322,11 +322,11 @@ TAP_TEST(a_backing_device_of_the_wrong_size_is_refused)
 {
 	volume_format("baseline", small, false);
 	durable.disk.medium.bytes -= AFTL_FRAME_BYTES;
-	CHECK_EQ(open_again(), -ENOSPC);
+	CHECK_EQ(reopen_volume(), -ENOSPC);
 	CHECK_CONTAINS(durable.device.error.text, "bytes");
 	CHECK_EQ(durable_format(&durable), -ENOSPC);
 	durable.disk.medium.bytes += AFTL_FRAME_BYTES;
-	CHECK_EQ(open_again(), 0);
+	CHECK_EQ(reopen_volume(), 0);
 }
 
 /* The stored parameters are those of the whole device; the volume has one shard of it. */
@@ -342,18 +342,18 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 		volume_start("approxftl");
 		aftl_derive_shard_config(&own, &durable.super.config, shard);
 		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
-		work_and_settle(shard, 2000);
+		run_requests_and_commit(shard, 2000);
 		durable_stop(&durable);
 		volume_must(durable_start(&durable, "baseline", true), "start after a crash");
 		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config,
 			      &durable.super.config, sizeof(own)));
 		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
-		work_and_settle(7, 500);
+		run_requests_and_commit(7, 500);
 		volume_shut();
 		volume_start("baseline");
 		CHECK(durable.recovery.closed);
 		durable_stop(&durable);
-		CHECK_EQ(load_changed("shards", "1"), -EINVAL);
+		CHECK_EQ(load_with_changed_param("shards", "1"), -EINVAL);
 		CHECK_CONTAINS(durable.device.error.text, "made with shards 2");
 	}
 }
@@ -381,7 +381,7 @@ TAP_TEST(headers_of_shards_match)
 	CHECK(!aftl_volume_header_matches(&own, &other, 2));
 }
 
-static void seal_super(u8 *bytes)
+static void set_header_checksum(u8 *bytes)
 {
 	aftl_put_le(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
 }
@@ -393,24 +393,24 @@ TAP_TEST(invalid_headers_are_refused)
 	volume_format("baseline", small, false);
 	bytes = durable.disk.bytes;
 	bytes[8] = 5;
-	seal_super(bytes);
-	CHECK_EQ(open_again(), -EINVAL);
+	set_header_checksum(bytes);
+	CHECK_EQ(reopen_volume(), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "format 5");
 	bytes[8] = 1;
 	bytes[130] ^= 1;
-	seal_super(bytes);
-	CHECK_EQ(open_again(), -EINVAL);
+	set_header_checksum(bytes);
+	CHECK_EQ(reopen_volume(), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "does not know");
 	bytes[130] ^= 1;
 	bytes[4088] = 1;
-	seal_super(bytes);
+	set_header_checksum(bytes);
 	memcpy(bytes + AFTL_FRAME_BYTES, bytes, AFTL_FRAME_BYTES);
-	CHECK_EQ(open_again(), -EUCLEAN);
+	CHECK_EQ(reopen_volume(), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "shard that the device does not have");
 	bytes[1] ^= 1;
-	CHECK_EQ(open_again(), -EMEDIUMTYPE);
+	CHECK_EQ(reopen_volume(), -EMEDIUMTYPE);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
-	CHECK_EQ(open_again(), -ENODATA);
+	CHECK_EQ(reopen_volume(), -ENODATA);
 }
 
 /* A header update was interrupted: the copy is older, or the first header is torn. */
@@ -419,18 +419,18 @@ TAP_TEST(the_copy_of_the_header_is_used)
 	struct aftl_volume *volume;
 
 	volume_format("baseline", small, false);
-	CHECK_EQ(load_changed("program", "1ms"), 0);
+	CHECK_EQ(load_with_changed_param("program", "1ms"), 0);
 	memset(durable.disk.bytes + 600, 0xff, 512);
 	CHECK_EQ(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), 0);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 2);
 	aftl_volume_release(volume);
 	memset(durable.disk.bytes + AFTL_FRAME_BYTES + 600, 0xff, 512);
-	CHECK_EQ(open_again(), -EUCLEAN);
+	CHECK_EQ(reopen_volume(), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "checksum");
 }
 
 /* Fail the power while the header is written, before change @change of the disk. */
-static void change_halfway(u64 change, u32 program, struct aftl_random *random)
+static void fail_power_in_header_write(u64 change, u32 program, struct aftl_random *random)
 {
 	volume_load(durable.super.policy, false);
 	durable.disk.power_off_at = durable.disk.changes + change;
@@ -450,9 +450,9 @@ TAP_TEST(one_header_is_always_intact)
 	for (first = 1; first <= 4; first++)
 		for (second = 1; second <= 4; second++) {
 			volume_format("baseline", small, false);
-			change_halfway(first, 1000000, &random);
-			change_halfway(second, 2000000, &random);
-			CHECK_EQ(open_again(), 0);
+			fail_power_in_header_write(first, 1000000, &random);
+			fail_power_in_header_write(second, 2000000, &random);
+			CHECK_EQ(reopen_volume(), 0);
 		}
 }
 
@@ -460,7 +460,7 @@ TAP_TEST(one_header_is_always_intact)
 
 enum area { AREA_SUPER, AREA_STATE, AREA_TABLES, AREA_SNAPSHOT, AREAS };
 
-static enum area area_of(u64 sector)
+static enum area area_of_sector(u64 sector)
 {
 	u64 frame = sector / AFTL_FRAME_SECTORS;
 
@@ -471,7 +471,7 @@ static enum area area_of(u64 sector)
 	return frame < durable.super.layout.snapshot ? AREA_TABLES : AREA_SNAPSHOT;
 }
 
-static bool is_begun(u64 sector)
+static bool is_extent_initialised(u64 sector)
 {
 	const struct aftl_layout *layout = &durable.super.layout;
 	u64 frame = sector / AFTL_FRAME_SECTORS;
@@ -484,15 +484,15 @@ static bool is_begun(u64 sector)
 		       aftl_extent_of(layout, frame) % 8 & 1;
 }
 
-static bool holds_something(u64 sector)
+static bool sector_holds_data(u64 sector)
 {
 	u64 snapshot = durable.super.layout.snapshot * AFTL_FRAME_BYTES;
 
-	if (area_of(sector) == AREA_STATE)
+	if (area_of_sector(sector) == AREA_STATE)
 		return sector % AFTL_FRAME_SECTORS == 0;
-	if (area_of(sector) == AREA_SNAPSHOT)
+	if (area_of_sector(sector) == AREA_SNAPSHOT)
 		return (sector + 1) * AFTL_SECTOR_BYTES <= snapshot + durable.snapshot_bytes;
-	return area_of(sector) == AREA_SUPER || is_begun(sector);
+	return area_of_sector(sector) == AREA_SUPER || is_extent_initialised(sector);
 }
 
 /* Return true for sectors whose content only a snapshot can replace. */
@@ -523,10 +523,10 @@ static void check_mended(enum area area, bool scan, u32 damaged)
 		CHECK(strlen(recovery->snapshot.text) > 5);
 }
 
-static void check_damaged(u64 sector, bool scan, int ret)
+static void check_damaged_load(u64 sector, bool scan, int ret)
 {
 	u64 spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
-	enum area area = area_of(sector);
+	enum area area = area_of_sector(sector);
 	const char *text = durable.device.error.text;
 
 	if (area == AREA_TABLES && scan && needs_snapshot(sector)) {
@@ -538,9 +538,9 @@ static void check_damaged(u64 sector, bool scan, int ret)
 	}
 }
 
-static void try_damaged(u64 sector, struct aftl_random *random)
+static void try_damaged_sector(u64 sector, struct aftl_random *random)
 {
-	enum area area = area_of(sector);
+	enum area area = area_of_sector(sector);
 	bool scan = area == AREA_TABLES && aftl_random_below(random, 2);
 	u8 *byte = durable.disk.bytes + sector * AFTL_SECTOR_BYTES +
 		   aftl_random_below(random, AFTL_SECTOR_BYTES);
@@ -549,7 +549,7 @@ static void try_damaged(u64 sector, struct aftl_random *random)
 
 	*byte ^= flip;
 	ret = durable_load(&durable, "approxftl", scan);
-	check_damaged(sector, scan, ret);
+	check_damaged_load(sector, scan, ret);
 	if (!ret)
 		durable_check(&durable);
 	durable_stop(&durable);
@@ -562,10 +562,10 @@ static void damage_each_sector(u32 tried[AREAS])
 	u64 sector;
 
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector++) {
-		if (!holds_something(sector) || tap_failures())
+		if (!sector_holds_data(sector) || tap_failures())
 			continue;
-		try_damaged(sector, &random);
-		tried[area_of(sector)]++;
+		try_damaged_sector(sector, &random);
+		tried[area_of_sector(sector)]++;
 	}
 	CHECK_EQ(tried[AREA_SUPER], 16);
 	CHECK_EQ(tried[AREA_STATE], 2);
@@ -576,13 +576,13 @@ TAP_TEST(any_sector_may_be_damaged)
 {
 	u32 tried[AREAS] = { 0 };
 
-	open_closed("approxftl", small);
+	format_use_and_close("approxftl", small);
 	damage_each_sector(tried);
 	CHECK_RANGE(tried[AREA_SNAPSHOT], 5, U32_MAX);
 }
 
 /* Write a little to a volume with an extent table, most of whose extents stay uninitialised. */
-static void open_lazy(void)
+static void open_lazy_volume(void)
 {
 	volume_format("approxftl",
 		      "channels=2 chips=1 blocks=48 layers=32 word_lines=4 op=60", true);
@@ -593,13 +593,13 @@ static void open_lazy(void)
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 }
 
-static u32 count_begun(void)
+static u32 count_initialised_extents(void)
 {
 	u64 frame = durable.super.layout.erases;
 	u32 begun = 0;
 
 	for (; frame < durable.super.layout.snapshot; frame += AFTL_EXTENT_FRAMES)
-		begun += is_begun(frame * AFTL_FRAME_SECTORS);
+		begun += is_extent_initialised(frame * AFTL_FRAME_SECTORS);
 	return begun;
 }
 
@@ -607,9 +607,9 @@ TAP_TEST(any_sector_of_lazy_tables_may_be_damaged)
 {
 	u32 tried[AREAS] = { 0 };
 
-	open_lazy();
+	open_lazy_volume();
 	volume_shut();
-	CHECK_RANGE(count_begun(), 1, 6);
+	CHECK_RANGE(count_initialised_extents(), 1, 6);
 	damage_each_sector(tried);
 }
 
@@ -619,16 +619,16 @@ TAP_TEST(only_initialised_extents_are_read)
 	const struct aftl_layout *layout = &durable.super.layout;
 	u64 sector;
 
-	open_lazy();
+	open_lazy_volume();
 	durable_stop(&durable);
 	for (sector = layout->erases * AFTL_FRAME_SECTORS;
 	     sector < layout->snapshot * AFTL_FRAME_SECTORS; sector++)
-		if (!is_begun(sector))
+		if (!is_extent_initialised(sector))
 			memset(durable.disk.bytes + sector * AFTL_SECTOR_BYTES, 0x77,
 			       AFTL_SECTOR_BYTES);
 	volume_start("approxftl");
 	CHECK_EQ(durable.recovery.mapped_units, 9);
-	work_and_settle(7, 1500);
+	run_requests_and_commit(7, 1500);
 	volume_shut();
 	volume_load("approxftl", true);
 	CHECK_EQ(durable.recovery.tables, 0);
@@ -640,7 +640,7 @@ static void write_and_flush(u32 first, u32 units)
 	struct test_device *device = &durable.device;
 
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
-	test_write_out(device);
+	test_flush_writes(device);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	durable_settle(&durable);
 }
@@ -649,7 +649,7 @@ static void write_and_flush(u32 first, u32 units)
  * Fail the power at @change of the disk while an extent is initialised: by the first write, or, on
  * a zoned device, by a reset of a written zone before it is written again.
  */
-static bool fail_as_it_begins(bool zones, u32 change, u64 seed)
+static bool fail_extent_init(bool zones, u32 change, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 units = zones ? 16 : 9;
@@ -678,12 +678,12 @@ TAP_TEST(a_power_failure_while_an_extent_is_initialised_loses_nothing)
 
 	for (zones = 0; zones < 2; zones++)
 		for (seed = 0; seed < 24; seed++)
-			for (change = 1; !tap_failures() && fail_as_it_begins(zones, change, seed);
+			for (change = 1; !tap_failures() && fail_extent_init(zones, change, seed);
 			     change++)
 				;
 }
 
-static u8 *table_of_stretches(u32 copy)
+static u8 *extent_table_copy(u32 copy)
 {
 	struct aftl_place place = aftl_extent_place(&durable.super.layout, 0, copy);
 
@@ -695,24 +695,24 @@ TAP_TEST(the_extent_table_has_a_copy)
 {
 	u32 copy;
 
-	open_lazy();
+	open_lazy_volume();
 	durable_stop(&durable);
 	for (copy = 0; copy < AFTL_EXTENT_COPIES; copy++) {
-		memset(table_of_stretches(copy), 0, AFTL_SECTOR_BYTES);
+		memset(extent_table_copy(copy), 0, AFTL_SECTOR_BYTES);
 		volume_start("approxftl");
 		CHECK_EQ(durable.recovery.tables, 1);
 		CHECK_EQ(durable.recovery.mapped_units, 9);
 		durable_stop(&durable);
-		CHECK(!memcmp(table_of_stretches(0), table_of_stretches(1), AFTL_PAYLOAD_BYTES));
+		CHECK(!memcmp(extent_table_copy(0), extent_table_copy(1), AFTL_PAYLOAD_BYTES));
 	}
-	memset(table_of_stretches(0), 0, AFTL_SECTOR_BYTES);
-	memset(table_of_stretches(1), 0, AFTL_SECTOR_BYTES);
+	memset(extent_table_copy(0), 0, AFTL_SECTOR_BYTES);
+	memset(extent_table_copy(1), 0, AFTL_SECTOR_BYTES);
 	CHECK_EQ(durable_load(&durable, "approxftl", false), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "what has been written of the tables");
 }
 
 /* Write three zones, reset one more, and finish one. */
-static void work_in_zones(void)
+static void use_three_zones(void)
 {
 	struct test_device *device = &durable.device;
 	u32 zone_units = aftl_geometry(device->ftl)->zone_units;
@@ -723,14 +723,14 @@ static void work_in_zones(void)
 				 NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
-	test_write_out(device);
+	test_flush_writes(device);
 	durable_settle(&durable);
 }
 
-static void open_zones(void)
+static void open_zoned_volume(void)
 {
 	volume_open("approxftl", small_zones);
-	work_in_zones();
+	use_three_zones();
 	volume_shut();
 }
 
@@ -738,7 +738,7 @@ TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged)
 {
 	u32 tried[AREAS] = { 0 };
 
-	open_zones();
+	open_zoned_volume();
 	damage_each_sector(tried);
 }
 
@@ -747,7 +747,7 @@ TAP_TEST(the_zone_table_is_rebuilt)
 {
 	u8 *table;
 
-	open_zones();
+	open_zoned_volume();
 	table = durable.disk.bytes + durable.super.layout.discards * AFTL_FRAME_BYTES;
 	memset(table, 0xff, AFTL_SECTOR_BYTES);
 	volume_start("approxftl");
@@ -767,24 +767,24 @@ TAP_TEST(zoned_volumes_record_bad_blocks)
 	CHECK(durable.recovery.bad_blocks);
 }
 
-static void check_stays(const char *key, const char *value)
+static void check_param_is_fixed(const char *key, const char *value)
 {
-	CHECK_EQ(load_changed(key, value), -EINVAL);
+	CHECK_EQ(load_with_changed_param(key, value), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "that is as it was formatted");
 }
 
 /* The size of the persistent write buffer cannot be changed. */
 TAP_TEST(a_persistent_buffer_keeps_its_size)
 {
-	open_zones();
-	check_stays("buffer", "1MiB");
-	open_closed("baseline", small_safe);
-	check_stays("buffer", "512KiB");
-	check_stays("buffer_safe", "off");
+	open_zoned_volume();
+	check_param_is_fixed("buffer", "1MiB");
+	format_use_and_close("baseline", small_safe);
+	check_param_is_fixed("buffer", "512KiB");
+	check_param_is_fixed("buffer_safe", "off");
 }
 
 /* Write lpn 3 precise and lpn 7 twice approximate; write and discard lpn 9. */
-static void write_buffer(void)
+static void write_buffered_units(void)
 {
 	struct test_device *device = &durable.device;
 
@@ -801,7 +801,7 @@ static void write_buffer(void)
 	CHECK_EQ(durable_settle(&durable), 0);
 }
 
-static void check_buffered(u32 unit, u32 level)
+static void check_buffered_unit(u32 unit, u32 level)
 {
 	const struct aftl *ftl = durable.device.ftl;
 	struct aftl_buffered_lpn what = { 0 };
@@ -820,11 +820,11 @@ static void check_buffered(u32 unit, u32 level)
 TAP_TEST(a_persistent_buffer_survives_a_crash)
 {
 	volume_format("approxftl", small_safe, false);
-	write_buffer();
+	write_buffered_units();
 	volume_crash();
 	volume_start("approxftl");
-	check_buffered(3, 0);
-	check_buffered(7, 2);
+	check_buffered_unit(3, 0);
+	check_buffered_unit(7, 2);
 	CHECK_EQ(durable.buffered[9], 0);
 	volume_shut();
 	volume_start("approxftl");
@@ -833,7 +833,7 @@ TAP_TEST(a_persistent_buffer_survives_a_crash)
 	CHECK_EQ(aftl_lpn_level(durable.device.ftl, to_lpn(7)), 2);
 }
 
-static int keep_at(u32 tag, u32 unit)
+static int persist_unit_at_tag(u32 tag, u32 unit)
 {
 	struct aftl_plp_entry entry = { .what.lpn = to_lpn(unit) };
 	u64 offset;
@@ -841,7 +841,7 @@ static int keep_at(u32 tag, u32 unit)
 	return aftl_volume_persist_unit(durable.volume, tag, &entry, &offset);
 }
 
-static void end_data(int reused, int retired)
+static void end_older_version(int reused, int retired)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 
@@ -851,7 +851,7 @@ static void end_data(int reused, int retired)
 	CHECK_EQ(aftl_volume_commit_programs(durable.volume), reused);
 }
 
-static void note_hidden(u16 hidden)
+static void record_hidden_units(u16 hidden)
 {
 	struct aftl_spare spare = { .hidden = hidden };
 
@@ -859,13 +859,13 @@ static void note_hidden(u16 hidden)
 }
 
 /* Take all slots of the buffer; one becomes free with the next commit. */
-static void take_places(void)
+static void take_all_plp_slots(void)
 {
 	u32 tags = aftl_tag_count(durable.device.ftl);
 	u32 i;
 
 	for (i = 0; i < tags; i++)
-		CHECK_EQ(keep_at(i, tags + i), 0);
+		CHECK_EQ(persist_unit_at_tag(i, tags + i), 0);
 	aftl_volume_release_unit(durable.volume, 0);
 }
 
@@ -875,50 +875,50 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	u32 i;
 
 	volume_open("baseline", small_safe);
-	take_places();
+	take_all_plp_slots();
 	for (i = 0; i < 2; i++) {
-		note_hidden(1);
-		CHECK_EQ(keep_at(i, i), -EAGAIN);
-		note_hidden(0);
-		end_data(0, -EAGAIN);
-		note_hidden(2);
-		note_hidden(0);
-		end_data(-EAGAIN, -EAGAIN);
+		record_hidden_units(1);
+		CHECK_EQ(persist_unit_at_tag(i, i), -EAGAIN);
+		record_hidden_units(0);
+		end_older_version(0, -EAGAIN);
+		record_hidden_units(2);
+		record_hidden_units(0);
+		end_older_version(-EAGAIN, -EAGAIN);
 		if (i)
 			aftl_volume_release_unit(durable.volume, i);
 		else
-			CHECK_EQ(keep_at(i, i), 0);
-		end_data(0, 0);
+			CHECK_EQ(persist_unit_at_tag(i, i), 0);
+		end_older_version(0, 0);
 		aftl_volume_release_unit(durable.volume, 1);
 	}
 }
 
-static void drain_buffer(void)
+static void drain_write_buffer(void)
 {
-	test_write_out(&durable.device);
+	test_flush_writes(&durable.device);
 	CHECK_EQ(durable_settle(&durable), 0);
 }
 
 /* Lpn 0 is on flash, and a newer version waits for a slot. Return its flash page. */
-static u32 write_late(struct aftl_spare *spare)
+static u32 write_version_without_slot(struct aftl_spare *spare)
 {
 	const struct aftl *ftl = durable.device.ftl;
 	aftl_ppn_t ppn;
 	u32 class;
 
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
-	drain_buffer();
+	drain_write_buffer();
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
 	aftl_spare_from_page(spare, ftl, ppn);
 	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
-	take_places();
-	CHECK_EQ(keep_at(0, 0), -EAGAIN);
+	take_all_plp_slots();
+	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
 /* Store the data of the older version. */
-static void keep_unit(u32 page)
+static void store_older_version(u32 page)
 {
 	u32 bytes = aftl_geometry(durable.device.ftl)->unit_bytes;
 	u32 page_units = aftl_geometry(durable.device.ftl)->page_units;
@@ -947,17 +947,17 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 
 	volume_open("baseline", small_safe);
 	pages = aftl_geometry(durable.device.ftl)->pages;
-	page = write_late(&spare);
+	page = write_version_without_slot(&spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* Other pages take the slot that became free. */
 	aftl_volume_release_unit(durable.volume, 1);
-	CHECK_EQ(keep_at(1, 9), 0);
-	CHECK_EQ(keep_at(0, 0), -EAGAIN);
+	CHECK_EQ(persist_unit_at_tag(1, 9), 0);
+	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
 	ret = aftl_volume_record_retire(durable.volume, 20, &entry);
 	if (ret)
-		keep_unit(page);
+		store_older_version(page);
 	CHECK_EQ(ret ? aftl_volume_record_retire(durable.volume, 20, &entry) : 0, 0);
 	/* Discard all other pages. */
 	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(1), durable.unit_count - 1), 0);
@@ -1004,7 +1004,7 @@ TAP_TEST(the_newest_persisted_version_of_a_page_counts)
 	u64 offset;
 
 	volume_open("baseline", small_safe);
-	take_places();
+	take_all_plp_slots();
 	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &late, &offset), -EAGAIN);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &anew, &offset), 0);
@@ -1031,14 +1031,14 @@ TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 #define TWICE 48
 
 /* Write pages to flash, then newer versions, most of which wait elsewhere for a slot. */
-static void write_twice(void)
+static void write_newer_versions(void)
 {
 	struct test_device *device = &durable.device;
 	u32 i;
 
 	for (i = 0; i < TWICE; i++)
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
-	drain_buffer();
+	drain_write_buffer();
 	for (i = TWICE; i--;)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
 				     aftl_now(device->ftl)), 0);
@@ -1047,7 +1047,7 @@ static void write_twice(void)
 /*
  * Fail all blocks of the first LUN, and those in use of the other one, so that data are relocated.
  */
-static void fail_blocks(void)
+static void fail_blocks_in_use(void)
 {
 	const struct aftl *ftl = durable.device.ftl;
 	u32 i;
@@ -1055,14 +1055,14 @@ static void fail_blocks(void)
 	for (i = 0; i < aftl_geometry(ftl)->blocks; i++)
 		if (i < aftl_geometry(ftl)->blocks_per_lun || aftl_media(ftl)->blocks[i].programmed)
 			CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
-	drain_buffer();
+	drain_write_buffer();
 	/* Data whose relocation is being programmed are read from the controller, too. */
 	test_wait(&durable.device, 10000000000ULL);
 	CHECK(aftl_is_read_only(durable.device.ftl));
 }
 
 /* Count the pages that are read from the buffer, and return the last one. */
-static u32 read_buffer(u32 *last)
+static u32 count_buffered_reads(u32 *last)
 {
 	const u64 *reads = &test_counters(&durable.device)->buffer_read_units;
 	u64 begin = *reads;
@@ -1087,9 +1087,9 @@ static void check_unflushable(const char *params, bool closed)
 	u32 count;
 
 	volume_open("baseline", params);
-	write_twice();
-	fail_blocks();
-	count = read_buffer(&unit);
+	write_newer_versions();
+	fail_blocks_in_use();
+	count = count_buffered_reads(&unit);
 	CHECK_RANGE(count, 8, TWICE);
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(durable_settle(&durable), 0);
@@ -1117,7 +1117,7 @@ TAP_TEST(unflushable_data_stay_in_a_persistent_buffer)
 }
 
 /* The second word line has had its coarse pass, and the first one no fine pass. */
-static bool is_between_passes(const struct aftl *ftl)
+static bool is_word_line_between_passes(const struct aftl *ftl)
 {
 	u32 pages = ftl->geo.pages;
 	u32 i;
@@ -1141,7 +1141,7 @@ static void crash_between_passes(void)
 	for (i = 0; i < 50; i++)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
 				     aftl_now(device->ftl)), 0);
-	while (!is_between_passes(device->ftl) && test_step(device))
+	while (!is_word_line_between_passes(device->ftl) && test_step(device))
 		;
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
@@ -1149,7 +1149,7 @@ static void crash_between_passes(void)
 }
 
 /* Record the end of a page of the due fine pass, but not the others. */
-static void note_a_part(struct aftl *ftl)
+static void record_partial_page(struct aftl *ftl)
 {
 	struct aftl_block *block = ftl->media.blocks;
 	aftl_ppn_t ppn;
@@ -1161,7 +1161,7 @@ static void note_a_part(struct aftl *ftl)
 }
 
 /* Assign all free blocks to other uses. */
-static void take_what_is_free(struct aftl *ftl)
+static void occupy_free_blocks(struct aftl *ftl)
 {
 	struct aftl_block *block;
 
@@ -1169,7 +1169,7 @@ static void take_what_is_free(struct aftl *ftl)
 		aftl_block_open(ftl, block, AFTL_ORDER_FOGGY_FINE, 0);
 }
 
-static void move_somewhere(void)
+static void relocate_some_block(void)
 {
 	CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, 0), 0);
 	test_wait(&durable.device, 1000000000);
@@ -1197,12 +1197,12 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 		ftl = durable.device.ftl;
 		CHECK(!ftl->luns->fallback);
 		if (noted)
-			note_a_part(ftl);
-		take_what_is_free(ftl);
+			record_partial_page(ftl);
+		occupy_free_blocks(ftl);
 		aftl_block_manager_check_reserve(ftl);
 		CHECK_EQ(!ftl->luns->fallback, noted);
 		if (!noted)
-			move_somewhere();
+			relocate_some_block();
 		durable_stop(&durable);
 	}
 }
@@ -1212,7 +1212,7 @@ TAP_TEST(zeroed_tables_are_damaged)
 {
 	u64 spares;
 
-	open_closed("approxftl", small);
+	format_use_and_close("approxftl", small);
 	spares = durable.super.layout.spares * AFTL_FRAME_BYTES;
 	memset(durable.disk.bytes + spares, 0, AFTL_FRAME_BYTES);
 	CHECK_EQ(durable_load(&durable, "approxftl", true), -EUCLEAN);
@@ -1224,7 +1224,7 @@ TAP_TEST(the_older_of_two_states_suffices)
 {
 	u32 frame;
 
-	open_closed("approxftl", small);
+	format_use_and_close("approxftl", small);
 	volume_start("approxftl");
 	frame = AFTL_FRAME_STATE + (aftl_volume_state(durable.volume)->commit & 1);
 	durable_stop(&durable);
@@ -1236,13 +1236,13 @@ TAP_TEST(the_older_of_two_states_suffices)
 	CHECK(!durable.recovery.state);
 	durable_stop(&durable);
 	memset(durable.disk.bytes + AFTL_FRAME_STATE * AFTL_FRAME_BYTES, 0, 2 * AFTL_FRAME_BYTES);
-	CHECK_EQ(open_again(), -EUCLEAN);
+	CHECK_EQ(reopen_volume(), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "state");
 }
 
 /* Failures of the backing device */
 
-static int short_life(void)
+static int run_short_life(void)
 {
 	int ret = durable_format(&durable);
 
@@ -1266,7 +1266,7 @@ static int short_life(void)
 static u32 tolerated;
 
 /* Return: true if the call was reached. */
-static bool fail_call(u64 number)
+static bool fail_disk_call(u64 number)
 {
 	struct aftl_random random = { number };
 	bool reached;
@@ -1274,7 +1274,7 @@ static bool fail_call(u64 number)
 
 	volume_prepare("approxftl", small_units, false);
 	durable.disk.fail_at = number;
-	ret = short_life();
+	ret = run_short_life();
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
@@ -1290,7 +1290,7 @@ TAP_TEST(the_failure_of_any_device_call_is_reported)
 {
 	u64 number = 1;
 
-	while (!tap_failures() && fail_call(number))
+	while (!tap_failures() && fail_disk_call(number))
 		number++;
 	tap_note("%llu calls", (unsigned long long)number - 1);
 	CHECK_RANGE(number, 200, 100000);
@@ -1316,7 +1316,7 @@ TAP_TEST(a_failed_volume_accepts_no_changes)
 
 /* Allocation failures */
 
-static int format_and_load(void)
+static int format_and_load_volume(void)
 {
 	int ret = durable_format(&durable);
 
@@ -1335,16 +1335,16 @@ TAP_TEST(the_failure_of_any_allocation_is_reported)
 
 	volume_format("approxftl", small, false);
 	durable.disk.allocations = 0;
-	CHECK_EQ(format_and_load(), 0);
+	CHECK_EQ(format_and_load_volume(), 0);
 	all = durable.disk.allocations;
 	for (i = 1; i <= all; i++) {
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_at = i;
 		durable.disk.no_memory_again = 0;
-		well += !format_and_load();
+		well += !format_and_load_volume();
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_again = 1;
-		CHECK_EQ(format_and_load(), -ENOMEM);
+		CHECK_EQ(format_and_load_volume(), -ENOMEM);
 		CHECK_CONTAINS(durable.device.error.text, "memory");
 		CHECK_EQ(durable.disk.held, 0);
 	}
@@ -1357,10 +1357,10 @@ TAP_TEST(the_failure_of_any_allocation_is_reported)
 static const char many_pages[] =
 	"channels=2 chips=1 blocks=400 layers=8 word_lines=8 planes=1 unit=512 page=512 op=60";
 
-static void open_used(bool closed)
+static void open_used_volume(bool closed)
 {
 	volume_open("baseline", many_pages);
-	work_and_settle(3, 3000);
+	run_requests_and_commit(3, 3000);
 	if (closed)
 		volume_shut();
 	else
@@ -1371,7 +1371,7 @@ static void open_used(bool closed)
 }
 
 /* Load the device; on failure the error and its message are in @durable. */
-static int find_again(u64 *digest)
+static int load_and_compare_digest(u64 *digest)
 {
 	int ret = durable_load(&durable, durable.super.policy, false);
 
@@ -1382,13 +1382,13 @@ static int find_again(u64 *digest)
 	return ret;
 }
 
-static void open_left(const char *params, bool closed)
+static void open_left_volume(const char *params, bool closed)
 {
 	volume_open("approxftl", params);
 	if (params == small_zones)
-		work_in_zones();
+		use_three_zones();
 	else
-		work_and_settle(7, 1500);
+		run_requests_and_commit(7, 1500);
 	if (closed)
 		volume_shut();
 	else
@@ -1396,7 +1396,7 @@ static void open_left(const char *params, bool closed)
 }
 
 /* Loads without memory leave the volume as it was. */
-static void load_without_memory(const char *params, bool closed)
+static void check_load_without_memory(const char *params, bool closed)
 {
 	u64 expected;
 	u64 digest;
@@ -1404,16 +1404,16 @@ static void load_without_memory(const char *params, bool closed)
 	u32 all;
 	u32 i;
 
-	open_left(params, closed);
+	open_left_volume(params, closed);
 	durable.disk.allocations = 0;
-	CHECK_EQ(find_again(&expected), 0);
+	CHECK_EQ(load_and_compare_digest(&expected), 0);
 	all = durable.disk.allocations;
 	for (i = 1; i <= all + 1; i++) {
 		int ret;
 
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_at = i;
-		ret = find_again(&digest);
+		ret = load_and_compare_digest(&digest);
 		CHECK_EQ(digest, ret ? 0 : expected);
 		CHECK_EQ(durable.disk.held, 0);
 		well += !ret;
@@ -1432,39 +1432,39 @@ TAP_TEST(loads_without_memory_change_nothing)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
-		load_without_memory(shapes[i], true);
-		load_without_memory(shapes[i], false);
+		check_load_without_memory(shapes[i], true);
+		check_load_without_memory(shapes[i], false);
 	}
 }
 
-static void several_reads_are_under_way(bool closed)
+static void check_concurrent_reads(bool closed)
 {
 	u64 expected;
 	u64 digest;
 	u32 all;
 	u32 i;
 
-	open_used(closed);
-	CHECK_EQ(find_again(&expected), 0);
+	open_used_volume(closed);
+	CHECK_EQ(load_and_compare_digest(&expected), 0);
 	CHECK_EQ(durable.disk.most_reading, AFTL_READER_CHUNKS / 2 + 1);
 	all = durable.disk.begun;
 	CHECK_RANGE(all, AFTL_READER_CHUNKS / 2 + 2, 20);
 	for (i = 1; i <= all; i += 3) {
 		durable.disk.begun = 0;
 		durable.disk.not_begun_at = i;
-		CHECK_EQ(find_again(&digest), 0);
+		CHECK_EQ(load_and_compare_digest(&digest), 0);
 		CHECK_EQ(digest, expected);
 	}
 }
 
 TAP_TEST(tables_are_read_ahead)
 {
-	several_reads_are_under_way(false);
+	check_concurrent_reads(false);
 }
 
 TAP_TEST(a_snapshot_is_read_ahead)
 {
-	several_reads_are_under_way(true);
+	check_concurrent_reads(true);
 }
 
 /* A chunk that cannot be read is read frame by frame. */
@@ -1476,13 +1476,13 @@ TAP_TEST(a_failure_of_read_ahead_is_harmless)
 	u64 calls;
 	u64 i;
 
-	open_used(false);
-	CHECK_EQ(find_again(&expected), 0);
+	open_used_volume(false);
+	CHECK_EQ(load_and_compare_digest(&expected), 0);
 	calls = durable.disk.calls;
 	for (i = 1; i <= calls; i += 2) {
 		durable.disk.calls = 0;
 		durable.disk.fail_at = i;
-		if (find_again(&digest))
+		if (load_and_compare_digest(&digest))
 			CHECK_CONTAINS(durable.device.error.text, "cannot be read");
 		else
 			well += digest == expected;
@@ -1491,7 +1491,7 @@ TAP_TEST(a_failure_of_read_ahead_is_harmless)
 }
 
 /* Fail reads of a load. The result is used, and recovered after a crash. */
-static int fail_for_a_while(u64 first, u64 calls, bool *reached)
+static int fail_load_reads(u64 first, u64 calls, bool *reached)
 {
 	struct aftl_random random = { first };
 	int ret;
@@ -1525,11 +1525,11 @@ TAP_TEST(a_temporary_read_failure_loses_nothing)
 	u64 calls;
 
 	volume_open("baseline", small);
-	work_and_settle(3, 300);
+	run_requests_and_commit(3, 300);
 	volume_shut();
 	for (first = 1; reached && !tap_failures(); first++)
 		for (calls = 1; calls <= 14 && !tap_failures(); calls++) {
-			well += !fail_for_a_while(first, calls, &reached);
+			well += !fail_load_reads(first, calls, &reached);
 			volume_start("baseline");
 			volume_shut();
 		}
@@ -1543,7 +1543,7 @@ TAP_TEST(the_unreadable_frame_is_named)
 	u64 first;
 	u64 frame;
 
-	open_used(false);
+	open_used_volume(false);
 	first = durable.super.layout.spares;
 	for (frame = first; frame < durable.super.layout.discards; frame += 111) {
 		char name[40];
@@ -1551,7 +1551,7 @@ TAP_TEST(the_unreadable_frame_is_named)
 		snprintf(name, sizeof(name), "sector %llu,",
 			 (unsigned long long)frame * AFTL_FRAME_SECTORS);
 		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = true;
-		CHECK_EQ(find_again(&digest), -ENODATA);
+		CHECK_EQ(load_and_compare_digest(&digest), -ENODATA);
 		CHECK_CONTAINS(durable.device.error.text, name);
 		CHECK_CONTAINS(durable.device.error.text, "cannot be read");
 		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = false;
@@ -1560,7 +1560,7 @@ TAP_TEST(the_unreadable_frame_is_named)
 
 static u32 pauses_left;
 
-static int pause_or_end(void *host)
+static int interrupt_after_yields(void *host)
 {
 	(void)host;
 	return pauses_left-- ? 0 : -EINTR;
@@ -1572,10 +1572,10 @@ TAP_TEST(a_load_can_be_interrupted)
 	u32 pauses;
 	u32 i;
 
-	open_used(false);
-	durable.device.ops.pause = pause_or_end;
+	open_used_volume(false);
+	durable.device.ops.pause = interrupt_after_yields;
 	pauses_left = U32_MAX;
-	CHECK_EQ(find_again(NULL), 0);
+	CHECK_EQ(load_and_compare_digest(NULL), 0);
 	pauses = U32_MAX - pauses_left;
 	/*
 	 * For each block: while the tables are read, while its pages are mapped, and in the audit.
@@ -1583,7 +1583,7 @@ TAP_TEST(a_load_can_be_interrupted)
 	CHECK_RANGE(pauses, 3 * 800 - 10, 3 * 900);
 	for (i = 0; i < pauses; i += i / 2 + 1) {
 		pauses_left = i;
-		CHECK_EQ(find_again(NULL), -EINTR);
+		CHECK_EQ(load_and_compare_digest(NULL), -EINTR);
 		CHECK_CONTAINS(durable.device.error.text, "interrupted while the");
 	}
 	durable.device.ops.pause = NULL;
@@ -1613,8 +1613,8 @@ TAP_TEST(many_changes_are_committed_without_a_flush)
 
 /* Encoding */
 
-static void draw_spare(struct aftl_spare *spare, const struct aftl_geometry *geo,
-		       struct aftl_random *random)
+static void draw_spare_entry(struct aftl_spare *spare, const struct aftl_geometry *geo,
+			     struct aftl_random *random)
 {
 	u32 i;
 
@@ -1644,7 +1644,7 @@ static void draw_spare(struct aftl_spare *spare, const struct aftl_geometry *geo
 	}
 }
 
-static bool same_spare(const struct aftl_spare *a, const struct aftl_spare *b, u32 units)
+static bool is_same_spare_entry(const struct aftl_spare *a, const struct aftl_spare *b, u32 units)
 {
 	return a->seq == b->seq && a->opened_ns == b->opened_ns && a->erases == b->erases &&
 	       a->wear == b->wear && a->first_hour == b->first_hour && a->hours == b->hours &&
@@ -1654,7 +1654,7 @@ static bool same_spare(const struct aftl_spare *a, const struct aftl_spare *b, u
 	       !memcmp(a->origin, b->origin, units * sizeof(*a->origin));
 }
 
-static void refuse_spare(const struct aftl_spare *spare, const struct aftl_geometry *geo)
+static void check_spare_refused(const struct aftl_spare *spare, const struct aftl_geometry *geo)
 {
 	struct aftl_spare out;
 	u8 bytes[AFTL_SECTOR_BYTES];
@@ -1679,33 +1679,33 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	for (i = 0; i < 2000; i++) {
 		geo.passes = 1 + i % 2;
-		draw_spare(&in, &geo, &random);
+		draw_spare_entry(&in, &geo, &random);
 		aftl_spare_encode(&in, &geo, bytes);
 		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
-		CHECK(same_spare(&in, &out, geo.page_units));
+		CHECK(is_same_spare_entry(&in, &out, geo.page_units));
 	}
 	/* A coarse pass alone, a mapped page that cannot be read, an unknown order. */
 	in.order = AFTL_ORDER_SEQUENTIAL;
-	refuse_spare(&in, &geo);
+	check_spare_refused(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_FOGGY, 0);
 	in.word[0] = to_lpn(0);
 	in.mapped = 1;
-	refuse_spare(&in, &geo);
+	check_spare_refused(&in, &geo);
 	/* Refuse precise data with a quality level, and a level that does not exist. */
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), 2);
-	refuse_spare(&in, &geo);
+	check_spare_refused(&in, &geo);
 	in.attr = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), AFTL_LEVELS);
-	refuse_spare(&in, &geo);
+	check_spare_refused(&in, &geo);
 	in.order = AFTL_ORDERS;
-	refuse_spare(&in, &geo);
+	check_spare_refused(&in, &geo);
 	/* An in-place switch order on a device that programs single pages. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);
-	refuse_spare(&in, &geo);
+	check_spare_refused(&in, &geo);
 }
 
 TAP_TEST(a_sector_is_valid_only_at_its_position)
@@ -1723,7 +1723,7 @@ TAP_TEST(a_sector_is_valid_only_at_its_position)
 
 int main(void)
 {
-	test_each_policy("closed and loaded, nothing is lost", small, closed_is_exact);
-	test_each_policy("snapshot and tables agree", small, tables_agree_on);
+	test_each_policy("closed and loaded, nothing is lost", small, check_clean_close_exact);
+	test_each_policy("snapshot and tables agree", small, check_tables_agree);
 	return tap_run_all();
 }

@@ -83,7 +83,7 @@ static const struct aftl_config *config_of(const struct account *account)
 	return &account->ftl->config;
 }
 
-static struct account_block *block_at(const struct account *account, u32 block)
+static struct account_block *account_of_block(const struct account *account, u32 block)
 {
 	return &account->blocks[block];
 }
@@ -93,12 +93,12 @@ static struct account_page *page_at(const struct account *account, u32 block, u3
 	return &account->pages[block * account->ftl->geo.pages + page];
 }
 
-static u64 at_least(u64 value)
+static u64 minus_rounding(u64 value)
 {
 	return value - value / ROUNDING;
 }
 
-bool account_open(struct account *account, struct aftl *ftl)
+bool account_open_device(struct account *account, struct aftl *ftl)
 {
 	*account = (struct account){ .ftl = ftl };
 	account->blocks = calloc(ftl->geo.blocks, sizeof(*account->blocks));
@@ -106,7 +106,7 @@ bool account_open(struct account *account, struct aftl *ftl)
 	return account->blocks && account->pages;
 }
 
-void account_close(struct account *account)
+void account_close_device(struct account *account)
 {
 	free(account->blocks);
 	free(account->pages);
@@ -146,7 +146,7 @@ static u32 find_around(const struct aftl_geometry *geo, u32 page, struct neighbo
 	return count;
 }
 
-static u32 programmed_around(const struct account *account, u32 block, u32 page, u32 *all)
+static u32 count_programmed_neighbours(const struct account *account, u32 block, u32 page, u32 *all)
 {
 	struct neighbour found[4];
 	u32 programmed = 0;
@@ -159,16 +159,16 @@ static u32 programmed_around(const struct account *account, u32 block, u32 page,
 }
 
 /* Is the page programmed second on the checkerboard that the block started with? */
-static bool is_second(const struct account *account, u32 block, u32 page)
+static bool is_page_of_second_colour(const struct account *account, u32 block, u32 page)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 layer = geo->pages / geo->layers;
 
 	return (page / layer + page % layer / geo->program_pages +
-		block_at(account, block)->flip) % 2;
+		account_of_block(account, block)->flip) % 2;
 }
 
-static bool low_top(u16 attr)
+static bool is_low_top(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -179,7 +179,7 @@ static bool low_top(u16 attr)
 /* Programs */
 
 /* Time of a mode: from the profile if set, else scaled from profile "demo". */
-static u64 own_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
+static u64 profile_or_demo_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
 {
 	u64 own = aftl_param_get(config, at);
 
@@ -192,15 +192,15 @@ static u64 mode_ns(const struct aftl_config *config, u32 mode)
 {
 	switch (mode) {
 	case AFTL_MODE_REDUCED:
-		return own_ns(config, AFTL_PARAM_AT(program_reduced), 437500);
+		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_reduced), 437500);
 	case AFTL_MODE_BETWEEN:
-		return own_ns(config, AFTL_PARAM_AT(program_between), 532000);
+		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_between), 532000);
 	case AFTL_MODE_AFTER:
-		return own_ns(config, AFTL_PARAM_AT(program_after), 469000);
+		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_after), 469000);
 	case AFTL_MODE_COARSE:
-		return own_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
+		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
 	case AFTL_MODE_FINE:
-		return own_ns(config, AFTL_PARAM_AT(program_fine), 933000);
+		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_fine), 933000);
 	case AFTL_MODE_ROUGH:
 		return mode_ns(config, AFTL_MODE_REDUCED) * mode_ns(config, AFTL_MODE_COARSE) /
 		       config->program;
@@ -216,12 +216,12 @@ static u64 mode_ns(const struct aftl_config *config, u32 mode)
 	return config->program;
 }
 
-static bool fewer_bits(u32 mode)
+static bool mode_has_fewer_bits(u32 mode)
 {
 	return mode == AFTL_MODE_SLC || mode == AFTL_MODE_MLC || mode == AFTL_MODE_TLC;
 }
 
-static bool without_margins(u32 mode, u32 class)
+static bool mode_has_no_margins(u32 mode, u32 class)
 {
 	return mode == AFTL_MODE_REDUCED && class == AFTL_PRECISE;
 }
@@ -258,7 +258,7 @@ static u64 later_rate(const struct account *account, const struct aftl_placement
 /*
  * A mode that adds no errors must not be faster. Approximate data have the errors of their class.
  */
-static bool costs_nothing(const struct account *account, const struct command *command)
+static bool mode_is_error_free(const struct account *account, const struct command *command)
 {
 	const struct aftl_placement *place = command->place;
 
@@ -279,7 +279,7 @@ static u64 by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 	const struct aftl_config *config = config_of(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
 
-	if (!config->program_fast || config->one_shot || fewer_bits(mode) ||
+	if (!config->program_fast || config->one_shot || mode_has_fewer_bits(mode) ||
 	    page % geo->word_line_pages >= geo->planes_wide)
 		return ns;
 	return ns * config->program_fast / config->program;
@@ -309,7 +309,7 @@ static u32 margin_steps(const struct account *account, u32 page, u32 kept)
 	return aftl_tvr_steps[page % geo->word_line_pages >= geo->planes_wide][kept];
 }
 
-static u64 by_margins(const struct account *account, u64 ns, u32 page)
+static u64 program_ns_by_margins(const struct account *account, u64 ns, u32 page)
 {
 	u32 kept = margins_kept(config_of(account));
 
@@ -321,13 +321,13 @@ static u32 given_up_mv(const struct aftl_ispp *ispp)
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
-static bool default_steps(const struct aftl_ispp *ispp)
+static bool steps_are_default(const struct aftl_ispp *ispp)
 {
 	return !given_up_mv(ispp) && !ispp->skip;
 }
 
 /* Scale a program time by the ISPP loops and verifies that are skipped. */
-static u64 by_steps(u64 ns, const struct aftl_ispp *ispp)
+static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
 	u32 mv = min_t(u32, given_up_mv(ispp), MOST_LOOPS * STEP_MV);
@@ -353,7 +353,7 @@ static bool must_overshoot(const struct account *account, const struct aftl_plac
 	u32 mv = given_up_mv(&place->ispp);
 	struct aftl_program_result shown;
 
-	if (default_steps(&place->ispp))
+	if (steps_are_default(&place->ispp))
 		return false;
 	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
 	return (mv && !guarded) || place->ispp.skip > shown.early ||
@@ -365,8 +365,8 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	const struct aftl_config *config = config_of(account);
 	const struct aftl_placement *place = command->place;
 	u32 mode = place->mode;
-	bool no_margins = without_margins(mode, command->class);
-	bool nothing = costs_nothing(account, command);
+	bool no_margins = mode_has_no_margins(mode, command->class);
+	bool nothing = mode_is_error_free(account, command);
 	u64 standard_ns;
 	u64 ns;
 
@@ -375,9 +375,9 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	ns = mode_ns(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
 	ns = by_wear(account, by_place(account, ns, mode, place->page), place->block->erases);
 	if (no_margins && !nothing)
-		ns = by_margins(account, ns, place->page);
+		ns = program_ns_by_margins(account, ns, place->page);
 	standard_ns = ns;
-	ns = by_steps(ns, &place->ispp);
+	ns = program_ns_by_ispp_steps(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
 		ns = follower_ns(config, standard_ns, ns);
 	/* A switch first senses the bit that is stored. */
@@ -391,10 +391,10 @@ static u64 least_program_ns(const struct account *account, const struct command 
 
 static void check_steps(struct account *account, const struct aftl_placement *place, u16 attr)
 {
-	if (default_steps(&place->ispp))
+	if (steps_are_default(&place->ispp))
 		return;
 	if (place->ispp.skip > MOST_LOOPS || given_up_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
-	    fewer_bits(place->mode))
+	    mode_has_fewer_bits(place->mode))
 		complain(account, "mode %u takes steps of %u mV, %u fewer verifies", place->mode,
 			 given_up_mv(&place->ispp), place->ispp.skip);
 	if (must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
@@ -411,7 +411,7 @@ static void check_again(struct account *account, const struct aftl_placement *pl
 	bool replaced = order == AFTL_ORDER_SUPER_LAYER && place->mode == AFTL_MODE_MLC &&
 			aftl_page_mode(before) == AFTL_MODE_MLC;
 
-	if ((!fine && !replaced) || !default_steps(&place->ispp))
+	if ((!fine && !replaced) || !steps_are_default(&place->ispp))
 		complain(account, "page %u is programmed again in mode %u, %u mV, order %u",
 			 place->page, place->mode, given_up_mv(&place->ispp), order);
 }
@@ -433,7 +433,7 @@ static void check_lending(struct account *account, const struct aftl_placement *
 		complain(account, "page %u of class %u lends to nobody", place->page, class);
 }
 
-static u32 programmed_pages(const struct account *account, u32 block, u32 first, u32 end)
+static u32 count_programmed_pages(const struct account *account, u32 block, u32 first, u32 end)
 {
 	u32 pages = 0;
 
@@ -462,10 +462,10 @@ static void check_switch(struct account *account, const struct aftl_placement *p
 	if (place->mode != (rest ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC) ||
 	    config_of(account)->bits != 3 || geo->program_pages != line ||
 	    place->page % line != (rest ? wide : 0) ||
-	    place->pages != (rest ? line - wide : wide) || !default_steps(&place->ispp) ||
-	    programmed_pages(account, block, 0, first) != first ||
-	    programmed_pages(account, block, first, end) != there ||
-	    programmed_pages(account, block, end, geo->pages))
+	    place->pages != (rest ? line - wide : wide) || !steps_are_default(&place->ispp) ||
+	    count_programmed_pages(account, block, 0, first) != first ||
+	    count_programmed_pages(account, block, first, end) != there ||
+	    count_programmed_pages(account, block, end, geo->pages))
 		complain(account, "mode %u: %u pages from %u are no half of a switch", place->mode,
 			 place->pages, place->page);
 }
@@ -478,12 +478,12 @@ static void check_rough(struct account *account, const struct aftl_placement *pl
 }
 
 /* Check that a mode with less guard is legal at this page. */
-static void check_place(struct account *account, const struct aftl_placement *place, u32 block)
+static void check_mode_place(struct account *account, const struct aftl_placement *place, u32 block)
 {
 	u32 order = place->block->order;
 	u32 around;
-	u32 programmed = programmed_around(account, block, place->page, &around);
-	bool second = is_second(account, block, place->page);
+	u32 programmed = count_programmed_neighbours(account, block, place->page, &around);
+	bool second = is_page_of_second_colour(account, block, place->page);
 
 	if (place->mode == AFTL_MODE_AFTER && programmed < around)
 		complain(account, "page %u is after %u of %u neighbours", place->page, programmed,
@@ -509,7 +509,7 @@ static enum account_swing swing_of(const struct account *account, const struct c
 {
 	if (command->place->mode == AFTL_MODE_ROUGH)
 		return SWING_LOW_TOP;
-	if (command->place->mode != AFTL_MODE_REDUCED || costs_nothing(account, command))
+	if (command->place->mode != AFTL_MODE_REDUCED || mode_is_error_free(account, command))
 		return SWING_FULL;
 	return command->class == AFTL_APPROX ? SWING_LOW_TOP : SWING_NO_MARGINS;
 }
@@ -518,7 +518,7 @@ static void remember_program(struct account *account, const struct command *comm
 			     u16 attr)
 {
 	const struct aftl_placement *place = command->place;
-	struct account_block *mine = block_at(account, block);
+	struct account_block *mine = account_of_block(account, block);
 	u8 swing = swing_of(account, command);
 	u32 i;
 
@@ -530,15 +530,15 @@ static void remember_program(struct account *account, const struct command *comm
 		page_at(account, block, place->page - i)->turn = account->turns;
 }
 
-static void check_program(struct account *account, const struct aftl_array_event *event)
+static void check_program_event(struct account *account, const struct aftl_array_event *event)
 {
 	const struct aftl_placement *place = &account->ftl->luns[event->lun].work.placement;
 	const struct account_page *page = page_at(account, event->block, event->page);
 	const struct aftl_media *media = &account->ftl->media;
 	u16 attr = aftl_block_page_attr(media, &media->blocks[event->block], event->page);
 	struct command command = { place, aftl_page_class(attr), page->turn != 0 };
-	struct account_block *mine = block_at(account, event->block);
-	u64 least = at_least(least_program_ns(account, &command));
+	struct account_block *mine = account_of_block(account, event->block);
+	u64 least = minus_rounding(least_program_ns(account, &command));
 
 	if (!mine->begun)
 		mine->flip = place->block->flip;
@@ -554,7 +554,7 @@ static void check_program(struct account *account, const struct aftl_array_event
 	if (command.again)
 		check_again(account, place, page->attr);
 	else
-		check_place(account, place, event->block);
+		check_mode_place(account, place, event->block);
 	check_lending(account, place, event->block, command.class);
 	check_rough(account, place, command.class);
 	remember_program(account, &command, event->block, attr);
@@ -577,7 +577,7 @@ static u64 worn_erase_ns(const struct account *account, u32 erases)
 	return ns * (before + (((after - before) * at.fraction) >> 16)) / new;
 }
 
-static u32 full_wear(const struct account *account, u8 swing)
+static u32 full_erase_wear_of(const struct account *account, u8 swing)
 {
 	u32 kept = margins_kept(config_of(account));
 
@@ -586,16 +586,16 @@ static u32 full_wear(const struct account *account, u8 swing)
 }
 
 /* A shallow erase suffices after low top voltages; anything else needs a full erase after it. */
-static void check_erase(struct account *account, const struct aftl_array_event *event)
+static void check_erase_event(struct account *account, const struct aftl_array_event *event)
 {
 	const struct aftl_block *block = &account->ftl->media.blocks[event->block];
-	struct account_block *mine = block_at(account, event->block);
+	struct account_block *mine = account_of_block(account, event->block);
 	bool enough = mine->gentle && mine->swing <= SWING_LOW_TOP;
 
 	mine->wear = block->wear;
 	mine->due_wear = mine->gentle ? (u32)config_of(account)->wear_low : 0;
-	mine->due_wear += enough ? 0 : full_wear(account, mine->swing);
-	mine->due_ns = at_least(worn_erase_ns(account, block->erases));
+	mine->due_wear += enough ? 0 : full_erase_wear_of(account, mine->swing);
+	mine->due_ns = minus_rounding(worn_erase_ns(account, block->erases));
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
 	mine->erasing = true;
 	if (event->array_ns < mine->due_ns)
@@ -605,14 +605,14 @@ static void check_erase(struct account *account, const struct aftl_array_event *
 
 void account_gentle(struct account *account, const struct aftl_block *block, bool gentle)
 {
-	block_at(account, aftl_block_index(&account->ftl->media, block))->gentle = gentle;
+	account_of_block(account, aftl_block_index(&account->ftl->media, block))->gentle = gentle;
 }
 
-void account_erased(struct account *account, aftl_ppn_t first)
+void account_block_erased(struct account *account, aftl_ppn_t first)
 {
 	u32 number = from_ppn(first) / account->ftl->geo.block_ppns;
 	const struct aftl_block *block = &account->ftl->media.blocks[number];
-	struct account_block *mine = block_at(account, number);
+	struct account_block *mine = account_of_block(account, number);
 
 	if (mine->erasing && block->wear < (u64)mine->wear + mine->due_wear)
 		complain(account, "an erase of swing %u%s wears %u, not %u", mine->swing,
@@ -630,7 +630,7 @@ void account_erased(struct account *account, aftl_ppn_t first)
 /* Reads */
 
 /* Was the page programmed in less time than usual, or with another word line's steps? */
-static bool is_relaxed(u16 attr)
+static bool is_page_programmed_faster(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -647,7 +647,7 @@ static u16 as_usual(u16 attr)
 	       (attr & AFTL_PAGE_OVERPROGRAMMED);
 }
 
-static u64 rate_as(const struct account *account, u32 block, u32 page, u16 attr)
+static u64 page_rate_with_attr(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	u16 *at = aftl_page_attr_at(&ftl->media, block * ftl->geo.pages + page);
@@ -674,10 +674,10 @@ static u32 errors_as(const struct account *account, u32 block, u32 page, u16 att
 	return errors;
 }
 
-static void check_errors(struct account *account, u32 block, u32 page, u16 attr)
+static void check_page_errors(struct account *account, u32 block, u32 page, u16 attr)
 {
-	u64 relaxed = rate_as(account, block, page, attr);
-	u64 usual = rate_as(account, block, page, as_usual(attr));
+	u64 relaxed = page_rate_with_attr(account, block, page, attr);
+	u64 usual = page_rate_with_attr(account, block, page, as_usual(attr));
 
 	account->relaxed++;
 	if (relaxed < usual)
@@ -701,7 +701,7 @@ static bool is_later(const struct account *account, u32 block, u32 neighbour, u3
 	return turn && neighbour > page;
 }
 
-static void check_disturbance(struct account *account, u32 block, u32 page)
+static void check_page_disturbance(struct account *account, u32 block, u32 page)
 {
 	const struct aftl_media *media = &account->ftl->media;
 	u32 first = page - page % media->geo->program_pages;
@@ -713,7 +713,7 @@ static void check_disturbance(struct account *account, u32 block, u32 page)
 	while (count--)
 		if (is_later(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[low_top(page_at(account, block, found[count].page)->attr)];
+				[is_low_top(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, not %u", page, told, mv);
 }
@@ -742,7 +742,7 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 	}
 	if (!config->read_fine && !config->read_coarse)
 		return usual_read_ns(config);
-	rate = rate_as(account, block, page, attr);
+	rate = page_rate_with_attr(account, block, page, attr);
 	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
 		return or_read(config, config->read_fine);
 	return rate <= aftl_sense_limit_q40[1] ? usual_read_ns(config) :
@@ -750,7 +750,7 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 }
 
 /* A page of one bit per cell must not be read as such once the other bits are programmed. */
-static void check_one_bit(struct account *account, u32 block, u32 page, u16 attr)
+static void check_one_bit_page(struct account *account, u32 block, u32 page, u16 attr)
 {
 	u32 line = account->ftl->geo.word_line_pages;
 	u32 last = page - page % line + line - 1;
@@ -760,7 +760,7 @@ static void check_one_bit(struct account *account, u32 block, u32 page, u16 attr
 		complain(account, "page %u is read as one bit of three", page);
 }
 
-static void check_read(struct account *account, const struct aftl_array_event *event)
+static void check_read_event(struct account *account, const struct aftl_array_event *event)
 {
 	const struct aftl_config *config = config_of(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -771,33 +771,33 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 	u64 least;
 
 	/* The core has counted this read already; its own sensing disturbs only later reads. */
-	block->reads = block_at(account, event->block)->reads;
+	block->reads = account_of_block(account, event->block)->reads;
 	least = least_read_ns(account, event->block, event->page, attr);
 	if (config->read_move)
 		least = min(least, (u64)config->read_move);
 	block->reads = reads;
-	block_at(account, event->block)->reads = reads;
+	account_of_block(account, event->block)->reads = reads;
 	if (event->array_ns < least)
 		complain(account, "a read of mode %u: %llu ns, not %llu", aftl_page_mode(attr),
 			 (unsigned long long)event->array_ns, (unsigned long long)least);
 	add_to_account(account, &account->reads, least);
-	if (is_relaxed(attr))
-		check_errors(account, event->block, event->page, attr);
-	check_one_bit(account, event->block, event->page, attr);
+	if (is_page_programmed_faster(attr))
+		check_page_errors(account, event->block, event->page, attr);
+	check_one_bit_page(account, event->block, event->page, attr);
 	if (!block->bits)
-		check_disturbance(account, event->block, event->page);
+		check_page_disturbance(account, event->block, event->page);
 }
 
-void account_event(struct account *account, const struct aftl_array_event *event)
+void account_array_event(struct account *account, const struct aftl_array_event *event)
 {
 	if (!account->ftl)
 		return;
 	if (event->op == AFTL_ARRAY_PROGRAM)
-		check_program(account, event);
+		check_program_event(account, event);
 	else if (event->op == AFTL_ARRAY_ERASE)
-		check_erase(account, event);
+		check_erase_event(account, event);
 	else if (event->op == AFTL_ARRAY_READ)
-		check_read(account, event);
+		check_read_event(account, event);
 }
 
 static void check_sum(struct account *account, const char *name, u64 told, u64 least)
@@ -807,7 +807,7 @@ static void check_sum(struct account *account, const char *name, u64 told, u64 l
 			 (unsigned long long)least);
 }
 
-void account_sums(struct account *account)
+void account_check_sums(struct account *account)
 {
 	const struct aftl_counters *counters = &account->ftl->stats.counters;
 

@@ -48,26 +48,26 @@ struct account {
 };
 
 /**
- * account_open() - initialise the account of an unused device
+ * account_open_device() - initialise the account of an unused device
  * @account: the account to initialise
  * @ftl: device
  *
  * Return: false if memory runs out.
  */
-bool account_open(struct account *account, struct aftl *ftl);
+bool account_open_device(struct account *account, struct aftl *ftl);
 
-void account_close(struct account *account);
+void account_close_device(struct account *account);
 
 /* Call from the host's array() for each operation that begins. */
-void account_event(struct account *account, const struct aftl_array_event *event);
+void account_array_event(struct account *account, const struct aftl_array_event *event);
 
 /* Record the policy's answer whether the next erase of @block is shallow. */
 void account_gentle(struct account *account, const struct aftl_block *block, bool gentle);
 
 /* Call from the host's erase(): the block that begins at ppn @first has been erased. */
-void account_erased(struct account *account, aftl_ppn_t first);
+void account_block_erased(struct account *account, aftl_ppn_t first);
 
 /* On an idle device: check that its counters reach the sums of the account. */
-void account_sums(struct account *account);
+void account_check_sums(struct account *account);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "bytes.h"
 
-static int write_bytes(void *host, const void *data, size_t size)
+static int write_test_bytes(void *host, const void *data, size_t size)
 {
 	struct test_bytes *bytes = host;
 
@@ -22,7 +22,7 @@ static int write_bytes(void *host, const void *data, size_t size)
 	return 0;
 }
 
-static int read_bytes(void *host, void *data, size_t size)
+static int read_test_bytes(void *host, void *data, size_t size)
 {
 	struct test_bytes *bytes = host;
 
@@ -36,13 +36,13 @@ static int read_bytes(void *host, void *data, size_t size)
 
 struct aftl_snapshot_sink test_bytes_sink(struct test_bytes *bytes)
 {
-	return (struct aftl_snapshot_sink){ write_bytes, bytes };
+	return (struct aftl_snapshot_sink){ write_test_bytes, bytes };
 }
 
 struct aftl_snapshot_source test_bytes_source(struct test_bytes *bytes)
 {
 	bytes->at = 0;
-	return (struct aftl_snapshot_source){ read_bytes, bytes };
+	return (struct aftl_snapshot_source){ read_test_bytes, bytes };
 }
 
 void test_bytes_free(struct test_bytes *bytes)
@@ -64,7 +64,7 @@ u32 test_crc32c(const u8 *data, size_t size)
 	return ~crc;
 }
 
-void test_bytes_seal(struct test_bytes *bytes)
+void test_bytes_add_crc(struct test_bytes *bytes)
 {
 	u32 crc = test_crc32c(bytes->data, bytes->size - 4);
 	unsigned int i;

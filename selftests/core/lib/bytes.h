@@ -31,6 +31,6 @@ void test_bytes_free(struct test_bytes *bytes);
 u32 test_crc32c(const u8 *data, size_t size);
 
 /* Store the checksum of all but the last four bytes there. */
-void test_bytes_seal(struct test_bytes *bytes);
+void test_bytes_add_crc(struct test_bytes *bytes);
 
 #endif

@@ -58,35 +58,35 @@ struct shadow_promise {
 	struct shadow_promise *next;
 };
 
-static struct shadow_store *store_of(struct test_listener *listener)
+static struct shadow_store *shadow_store_of_listener(struct test_listener *listener)
 {
 	return container_of(listener, struct shadow_store, listener);
 }
 
-static u64 unit_pattern(u32 unit, u32 stamp, u32 word)
+static u64 shadow_pattern_word(u32 unit, u32 stamp, u32 word)
 {
 	return aftl_hash64_pair((u64)stamp << 32 | unit, word);
 }
 
-static u64 *tag_words(struct shadow_store *store, u32 tag)
+static u64 *shadow_tag_words(struct shadow_store *store, u32 tag)
 {
 	return store->content + (size_t)tag * store->words;
 }
 
-static u64 *slot_words(struct shadow_store *store, u32 slot)
+static u64 *shadow_slot_words(struct shadow_store *store, u32 slot)
 {
-	return tag_words(store, aftl_tag_count(store->device->ftl) + slot);
+	return shadow_tag_words(store, aftl_tag_count(store->device->ftl) + slot);
 }
 
-static void fill_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
+static void fill_shadow_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
 {
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		words[i] = unit_pattern(unit, stamp, i);
+		words[i] = shadow_pattern_word(unit, stamp, i);
 }
 
-static bool is_partial(const struct aftl_request *request, u32 index)
+static bool is_page_partial(const struct aftl_request *request, u32 index)
 {
 	return (request->head_skip && !index) ||
 	       (request->tail_skip && index == request->units - 1);
@@ -98,7 +98,7 @@ static void check_rest(struct shadow_store *store, const struct test_request *re
 {
 	u32 rest = request->rest[index != 0];
 
-	if (!is_partial(&request->request, index) || store->lost_writes)
+	if (!is_page_partial(&request->request, index) || store->lost_writes)
 		return;
 	store->rests++;
 	CHECK_MSG(rest == store->units[unit].newest,
@@ -106,10 +106,10 @@ static void check_rest(struct shadow_store *store, const struct test_request *re
 		  store->units[unit].newest);
 }
 
-static void on_accept(struct test_listener *listener, struct test_request *request,
-		      aftl_lpn_t lpn, u32 tag)
+static void shadow_on_accept(struct test_listener *listener, struct test_request *request,
+			     aftl_lpn_t lpn, u32 tag)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 	struct shadow_tag *mine = &store->tags[tag];
 	u32 index = from_lpn(lpn) - request->request.unit;
 
@@ -127,28 +127,28 @@ static void on_accept(struct test_listener *listener, struct test_request *reque
 	};
 	request->floor[index % TEST_REQUEST_UNITS] = mine->stamp;
 	store->units[mine->unit].newest = mine->stamp;
-	fill_pattern(tag_words(store, tag), store->words, mine->unit, mine->stamp);
+	fill_shadow_pattern(shadow_tag_words(store, tag), store->words, mine->unit, mine->stamp);
 }
 
 /* Has the data in @slot been overwritten or discarded? */
-static bool is_dead(const struct shadow_store *store, u32 slot)
+static bool slot_is_obsolete(const struct shadow_store *store, u32 slot)
 {
 	const struct shadow_unit *unit = &store->units[store->slots[slot].unit];
 
 	return unit->best != slot || unit->zero > store->slots[slot].stamp;
 }
 
-static bool may_program(struct shadow_store *store, u32 slot)
+static bool may_program_slot(struct shadow_store *store, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(store->device->ftl);
 
 	if (!store->slots[slot].programmed)
 		return true;
 	return aftl_block_of_ppn(media, to_ppn(slot))->order == AFTL_ORDER_SUPER_LAYER &&
-	       is_dead(store, slot);
+	       slot_is_obsolete(store, slot);
 }
 
-static void forget_slot(struct shadow_store *store, u32 slot)
+static void forget_slot_data(struct shadow_store *store, u32 slot)
 {
 	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
 
@@ -157,7 +157,7 @@ static void forget_slot(struct shadow_store *store, u32 slot)
 }
 
 /* The newest stamp is valid, whatever the order of programs. */
-static void remember_best(struct shadow_store *store, u32 slot)
+static void remember_newest_slot(struct shadow_store *store, u32 slot)
 {
 	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
 
@@ -165,14 +165,14 @@ static void remember_best(struct shadow_store *store, u32 slot)
 		unit->best = slot;
 }
 
-static void put_slot(struct shadow_store *store, u32 slot, struct shadow_slot data,
-		     const u64 *words)
+static void store_slot_data(struct shadow_store *store, u32 slot, struct shadow_slot data,
+			    const u64 *words)
 {
-	CHECK_MSG(may_program(store, slot), "slot %u is programmed without an erase", slot);
-	forget_slot(store, slot);
+	CHECK_MSG(may_program_slot(store, slot), "slot %u is programmed without an erase", slot);
+	forget_slot_data(store, slot);
 	store->slots[slot] = data;
-	memcpy(slot_words(store, slot), words, store->words * sizeof(u64));
-	remember_best(store, slot);
+	memcpy(shadow_slot_words(store, slot), words, store->words * sizeof(u64));
+	remember_newest_slot(store, slot);
 }
 
 /* Was the program of @slot in progress when its LUN died? */
@@ -183,10 +183,10 @@ static bool has_died(struct shadow_store *store, u32 slot)
 	return aftl_block_of_ppn(media, to_ppn(slot))->state == AFTL_BLOCK_BAD;
 }
 
-static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-		       aftl_ppn_t ppn)
+static void shadow_on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+			      aftl_ppn_t ppn)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 	struct shadow_tag *mine = &store->tags[tag];
 
 	CHECK_MSG(mine->live, "tag %u is programmed after its release", tag);
@@ -195,16 +195,16 @@ static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 	CHECK_EQ(from_lpn(lpn), mine->unit);
 	mine->programmed = true;
 	mine->slot = from_ppn(ppn);
-	put_slot(store, from_ppn(ppn), (struct shadow_slot){
+	store_slot_data(store, from_ppn(ppn), (struct shadow_slot){
 		.programmed = true,
 		.unit = mine->unit,
 		.stamp = mine->stamp,
 		.class = mine->class,
 		.level = mine->level,
-	}, tag_words(store, tag));
+	}, shadow_tag_words(store, tag));
 }
 
-static bool has_successor(struct shadow_store *store, const struct shadow_tag *tag)
+static bool has_tag_successor(struct shadow_store *store, const struct shadow_tag *tag)
 {
 	u32 i;
 
@@ -227,9 +227,9 @@ static void note_lost_write(struct shadow_store *store, const struct shadow_tag 
 	store->units[tag->unit].given_up = max(store->units[tag->unit].given_up, tag->stamp);
 }
 
-static void on_release(struct test_listener *listener, u32 tag)
+static void shadow_on_release(struct test_listener *listener, u32 tag)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 	struct shadow_tag *mine = &store->tags[tag];
 	struct shadow_unit *unit = &store->units[mine->unit];
 
@@ -237,23 +237,23 @@ static void on_release(struct test_listener *listener, u32 tag)
 	mine->live = false;
 	if (mine->programmed)
 		unit->durable = max(unit->durable, mine->stamp);
-	else if (!has_successor(store, mine))
+	else if (!has_tag_successor(store, mine))
 		note_lost_write(store, mine);
-	*tag_words(store, tag) = POISON;
+	*shadow_tag_words(store, tag) = POISON;
 }
 
-static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-		    aftl_ppn_t to)
+static void shadow_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+			   aftl_ppn_t to)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 	const struct shadow_slot *source = &store->slots[from_ppn(from)];
 
 	CHECK_MSG(source->programmed, "slot %u is copied after its erase", from_ppn(from));
 	CHECK_EQ(source->unit, from_lpn(lpn));
-	put_slot(store, from_ppn(to), *source, slot_words(store, from_ppn(from)));
+	store_slot_data(store, from_ppn(to), *source, shadow_slot_words(store, from_ppn(from)));
 }
 
-static void erase_slot(struct shadow_store *store, u32 slot)
+static void erase_slot_data(struct shadow_store *store, u32 slot)
 {
 	struct shadow_slot *mine = &store->slots[slot];
 	struct shadow_unit *unit = &store->units[mine->unit];
@@ -264,23 +264,23 @@ static void erase_slot(struct shadow_store *store, u32 slot)
 		unit->best = U32_MAX;
 	}
 	mine->programmed = false;
-	*slot_words(store, slot) = POISON;
+	*shadow_slot_words(store, slot) = POISON;
 }
 
-static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void shadow_on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 	u32 i;
 
 	CHECK_EQ(slots, aftl_geometry(store->device->ftl)->block_ppns);
 	CHECK_EQ(from_ppn(first) % slots, 0);
 	for (i = 0; i < slots; i++)
-		erase_slot(store, from_ppn(first) + i);
+		erase_slot_data(store, from_ppn(first) + i);
 }
 
 /* A read that was in progress when the newest write was dropped may return an older version. */
-static void check_stamp(const struct shadow_store *store, const struct test_request *request,
-			u32 unit, u32 stamp)
+static void check_read_stamp(const struct shadow_store *store, const struct test_request *request,
+			     u32 unit, u32 stamp)
 {
 	u32 floor = request->floor[(unit - request->request.unit) % TEST_REQUEST_UNITS];
 
@@ -290,7 +290,7 @@ static void check_stamp(const struct shadow_store *store, const struct test_requ
 }
 
 /* Flip the reported bits in the scratch copy; return how many then differ from the slot. */
-static u32 flip_bits(struct shadow_store *store, const struct aftl_read *read)
+static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(store->device->ftl);
 	u32 differing = 0;
@@ -302,14 +302,14 @@ static u32 flip_bits(struct shadow_store *store, const struct aftl_read *read)
 		store->scratch[at / 64] ^= 1ULL << at % 64;
 	}
 	for (i = 0; i < store->words; i++)
-		differing += __builtin_popcountll(store->scratch[i] ^ slot_words(store,
+		differing += __builtin_popcountll(store->scratch[i] ^ shadow_slot_words(store,
 							from_ppn(read->ppn))[i]);
 	return differing;
 }
 
 /* Copies keep their write generation, and their errors never decrease. */
-static void check_history(struct shadow_store *store, const struct shadow_slot *slot,
-			  const struct aftl_read *read)
+static void check_slot_history(struct shadow_store *store, const struct shadow_slot *slot,
+			       const struct aftl_read *read)
 {
 	struct shadow_unit *unit = &store->units[slot->unit];
 
@@ -324,8 +324,8 @@ static void check_history(struct shadow_store *store, const struct shadow_slot *
 	unit->flips = read->flips;
 }
 
-static void check_flips(struct shadow_store *store, const struct shadow_slot *slot,
-			const struct aftl_read *read)
+static void check_reported_flips(struct shadow_store *store, const struct shadow_slot *slot,
+				 const struct aftl_read *read)
 {
 	if (read->lost)
 		return;
@@ -334,23 +334,23 @@ static void check_flips(struct shadow_store *store, const struct shadow_slot *sl
 	if (!aftl_config(store->device->ftl)->errors)
 		CHECK_EQ(read->flips, 0);
 	if (store->words * 64 == aftl_geometry(store->device->ftl)->unit_bits && read->flips)
-		CHECK_EQ(flip_bits(store, read), read->flips);
+		CHECK_EQ(flip_reported_bits(store, read), read->flips);
 	store->flipped += read->flips;
-	check_history(store, slot, read);
+	check_slot_history(store, slot, read);
 }
 
-static void check_words(struct shadow_store *store, const u64 *words, u32 unit, u32 stamp)
+static void check_pattern_words(struct shadow_store *store, const u64 *words, u32 unit, u32 stamp)
 {
 	u32 i;
 
 	for (i = 0; i < store->words; i++)
-		if (words[i] != unit_pattern(unit, stamp, i))
+		if (words[i] != shadow_pattern_word(unit, stamp, i))
 			break;
 	CHECK_MSG(i == store->words, "unit %u: word %u is not what was written", unit, i);
 }
 
-static void read_flash(struct shadow_store *store, const struct test_request *request,
-		       const struct aftl_read *read)
+static void shadow_read_flash(struct shadow_store *store, const struct test_request *request,
+			      const struct aftl_read *read)
 {
 	const struct shadow_slot *slot = &store->slots[from_ppn(read->ppn)];
 
@@ -360,15 +360,15 @@ static void read_flash(struct shadow_store *store, const struct test_request *re
 	CHECK_EQ(slot->unit, from_lpn(read->lpn));
 	CHECK_MSG(store->units[slot->unit].zero <= slot->stamp, "unit %u: discarded data is read",
 		  slot->unit);
-	check_stamp(store, request, slot->unit, slot->stamp);
-	memcpy(store->scratch, slot_words(store, from_ppn(read->ppn)),
+	check_read_stamp(store, request, slot->unit, slot->stamp);
+	memcpy(store->scratch, shadow_slot_words(store, from_ppn(read->ppn)),
 	       store->words * sizeof(u64));
-	check_words(store, store->scratch, slot->unit, slot->stamp);
-	check_flips(store, slot, read);
+	check_pattern_words(store, store->scratch, slot->unit, slot->stamp);
+	check_reported_flips(store, slot, read);
 }
 
-static void read_buffer(struct shadow_store *store, const struct test_request *request,
-			const struct aftl_read *read)
+static void shadow_read_buffer(struct shadow_store *store, const struct test_request *request,
+			       const struct aftl_read *read)
 {
 	const struct shadow_tag *tag = &store->tags[read->tag];
 
@@ -376,12 +376,12 @@ static void read_buffer(struct shadow_store *store, const struct test_request *r
 		return;
 	CHECK_EQ(tag->unit, from_lpn(read->lpn));
 	CHECK_EQ(read->flips, 0);
-	check_stamp(store, request, tag->unit, tag->stamp);
-	check_words(store, tag_words(store, read->tag), tag->unit, tag->stamp);
+	check_read_stamp(store, request, tag->unit, tag->stamp);
+	check_pattern_words(store, shadow_tag_words(store, read->tag), tag->unit, tag->stamp);
 }
 
-static void read_rest(struct shadow_store *store, struct test_request *request,
-		      const struct aftl_read *read)
+static void shadow_read_rest(struct shadow_store *store, struct test_request *request,
+			     const struct aftl_read *read)
 {
 	u32 unit = from_lpn(read->lpn);
 	u32 *rest = &request->rest[unit != request->request.unit];
@@ -394,28 +394,28 @@ static void read_rest(struct shadow_store *store, struct test_request *request,
 		*rest = store->units[unit].zero;
 }
 
-static void on_read(struct test_listener *listener, struct test_request *request,
-		    const struct aftl_read *read)
+static void shadow_on_read(struct test_listener *listener, struct test_request *request,
+			   const struct aftl_read *read)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 
 	store->reads++;
 	if (read->lost && read->ppn == AFTL_NO_PPN)
 		return;
 	if (request->request.op == AFTL_OP_WRITE) {
-		read_rest(store, request, read);
+		shadow_read_rest(store, request, read);
 		return;
 	}
 	switch (read->source) {
 	case AFTL_SOURCE_FLASH:
-		read_flash(store, request, read);
+		shadow_read_flash(store, request, read);
 		break;
 	case AFTL_SOURCE_BUFFER:
-		read_buffer(store, request, read);
+		shadow_read_buffer(store, request, read);
 		break;
 	case AFTL_SOURCE_ZERO:
-		check_stamp(store, request, from_lpn(read->lpn),
-			    store->units[from_lpn(read->lpn)].zero);
+		check_read_stamp(store, request, from_lpn(read->lpn),
+				 store->units[from_lpn(read->lpn)].zero);
 		break;
 	}
 }
@@ -431,7 +431,7 @@ static void promise_durable(struct shadow_store *store, u32 flush, const struct 
 }
 
 /* A flush must cover data that are acknowledged but not on flash. */
-static void submitted_flush(struct shadow_store *store, const struct test_request *request)
+static void shadow_submitted_flush(struct shadow_store *store, const struct test_request *request)
 {
 	u32 i;
 
@@ -445,7 +445,7 @@ static void submitted_flush(struct shadow_store *store, const struct test_reques
 	}
 }
 
-static void check_durable(struct shadow_store *store, u32 unit, u32 stamp, const char *what)
+static void check_unit_durable(struct shadow_store *store, u32 unit, u32 stamp, const char *what)
 {
 	const struct shadow_unit *mine = &store->units[unit];
 
@@ -453,7 +453,7 @@ static void check_durable(struct shadow_store *store, u32 unit, u32 stamp, const
 		  "unit %u: %s is complete and its data is not on flash", unit, what);
 }
 
-static void completed_flush(struct shadow_store *store, const struct test_request *request)
+static void shadow_completed_flush(struct shadow_store *store, const struct test_request *request)
 {
 	struct shadow_promise **link = &store->promises;
 
@@ -465,7 +465,7 @@ static void completed_flush(struct shadow_store *store, const struct test_reques
 			continue;
 		}
 		if (!request->request.status)
-			check_durable(store, mine->unit, mine->stamp, "a flush");
+			check_unit_durable(store, mine->unit, mine->stamp, "a flush");
 		*link = mine->next;
 		free(mine);
 	}
@@ -478,7 +478,7 @@ static bool must_be_durable(const struct shadow_store *store, const struct aftl_
 	return !config->buffer || (request->flags & AFTL_REQUEST_FUA && !config->buffer_safe);
 }
 
-static void completed_write(struct shadow_store *store, const struct test_request *request)
+static void shadow_completed_write(struct shadow_store *store, const struct test_request *request)
 {
 	u32 i;
 
@@ -489,12 +489,12 @@ static void completed_write(struct shadow_store *store, const struct test_reques
 
 		unit->completed = max(unit->completed, request->floor[i]);
 		if (must_be_durable(store, &request->request))
-			check_durable(store, request->request.unit + i, request->floor[i],
-				      "a write");
+			check_unit_durable(store, request->request.unit + i, request->floor[i],
+					   "a write");
 	}
 }
 
-static void completed_discard(struct shadow_store *store, const struct test_request *request)
+static void shadow_completed_discard(struct shadow_store *store, const struct test_request *request)
 {
 	u32 i;
 
@@ -505,7 +505,7 @@ static void completed_discard(struct shadow_store *store, const struct test_requ
 	}
 }
 
-static void completed_read(const struct test_request *request)
+static void shadow_completed_read(const struct test_request *request)
 {
 	CHECK_MSG(request->request.status || request->seen == request->request.units,
 		  "a read of %u units fetched %u", request->request.units, request->seen);
@@ -513,9 +513,9 @@ static void completed_read(const struct test_request *request)
 		  request->request.status, request->lost ? "" : "out");
 }
 
-static void on_complete(struct test_listener *listener, struct test_request *request)
+static void shadow_on_complete(struct test_listener *listener, struct test_request *request)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 	bool may_fail = store->full_disk || aftl_geometry(store->device->ftl)->zones;
 
 	/* A write fails if the rest of a unit cannot be read. */
@@ -525,20 +525,20 @@ static void on_complete(struct test_listener *listener, struct test_request *req
 		  "op %u fails with %d", request->request.op, request->request.status);
 	switch (request->request.op) {
 	case AFTL_OP_READ:
-		completed_read(request);
+		shadow_completed_read(request);
 		break;
 	case AFTL_OP_WRITE:
-		completed_write(store, request);
+		shadow_completed_write(store, request);
 		break;
 	case AFTL_OP_FLUSH:
-		completed_flush(store, request);
+		shadow_completed_flush(store, request);
 		break;
 	default:
-		completed_discard(store, request);
+		shadow_completed_discard(store, request);
 	}
 }
 
-static void submitted_discard(struct shadow_store *store, struct test_request *request)
+static void shadow_submitted_discard(struct shadow_store *store, struct test_request *request)
 {
 	u32 i;
 
@@ -550,9 +550,9 @@ static void submitted_discard(struct shadow_store *store, struct test_request *r
 }
 
 /* Handles zone resets only: host discards are recorded when they are submitted. */
-static void on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units)
+static void shadow_on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 	u32 i;
 
 	if (!aftl_geometry(store->device->ftl)->zones)
@@ -564,7 +564,7 @@ static void on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units
 	}
 }
 
-static void submitted_read(struct shadow_store *store, struct test_request *request)
+static void shadow_submitted_read(struct shadow_store *store, struct test_request *request)
 {
 	u32 i;
 
@@ -572,29 +572,29 @@ static void submitted_read(struct shadow_store *store, struct test_request *requ
 		request->floor[i] = store->units[request->request.unit + i].completed;
 }
 
-static void on_submitted(struct test_listener *listener, struct test_request *request)
+static void shadow_on_submitted(struct test_listener *listener, struct test_request *request)
 {
-	struct shadow_store *store = store_of(listener);
+	struct shadow_store *store = shadow_store_of_listener(listener);
 
 	if (request->request.units > TEST_REQUEST_UNITS)
 		tap_bail_out("requests of more than %u units are not followed",
 			     TEST_REQUEST_UNITS);
 	switch (request->request.op) {
 	case AFTL_OP_READ:
-		submitted_read(store, request);
+		shadow_submitted_read(store, request);
 		break;
 	case AFTL_OP_WRITE:
 		break;
 	case AFTL_OP_FLUSH:
-		submitted_flush(store, request);
+		shadow_submitted_flush(store, request);
 		break;
 	default:
-		submitted_discard(store, request);
+		shadow_submitted_discard(store, request);
 	}
 }
 
 /* Relocation may make approximate data precise, and precise data have no level. */
-static void compare_class(struct shadow_store *store, u32 unit, u32 class)
+static void compare_unit_class(struct shadow_store *store, u32 unit, u32 class)
 {
 	const struct shadow_slot *slot = &store->slots[store->units[unit].best];
 
@@ -618,7 +618,7 @@ void shadow_compare(struct shadow_store *store)
 
 		CHECK_EQ(from_ppn(ppn), mapped ? best : from_ppn(AFTL_NO_PPN));
 		if (mapped)
-			compare_class(store, unit, class);
+			compare_unit_class(store, unit, class);
 	}
 	test_audit(store->device);
 }
@@ -652,15 +652,15 @@ void shadow_open(struct shadow_store *store, struct test_device *device, bool wh
 
 	*store = (struct shadow_store){
 		.listener = {
-			.submitted = on_submitted,
-			.complete = on_complete,
-			.accept = on_accept,
-			.program = on_program,
-			.release = on_release,
-			.copy = on_copy,
-			.unmap = on_unmap,
-			.erase = on_erase,
-			.read = on_read,
+			.submitted = shadow_on_submitted,
+			.complete = shadow_on_complete,
+			.accept = shadow_on_accept,
+			.program = shadow_on_program,
+			.release = shadow_on_release,
+			.copy = shadow_on_copy,
+			.unmap = shadow_on_unmap,
+			.erase = shadow_on_erase,
+			.read = shadow_on_read,
 			.finish = shadow_finish,
 			.close = shadow_release,
 		},

@@ -24,7 +24,7 @@ static u32 draw_stream_below(struct test_stream *stream, u32 n)
 	return aftl_random_below(&stream->random, n);
 }
 
-static enum aftl_op choose_op(struct test_stream *stream)
+static enum aftl_op choose_request_op(struct test_stream *stream)
 {
 	u32 draw;
 
@@ -38,7 +38,7 @@ static enum aftl_op choose_op(struct test_stream *stream)
 	return AFTL_OP_WRITE;
 }
 
-static u32 choose_unit(struct test_stream *stream, u32 units)
+static u32 choose_request_unit(struct test_stream *stream, u32 units)
 {
 	u32 tenth = max(units / 10, 1U);
 
@@ -47,7 +47,7 @@ static u32 choose_unit(struct test_stream *stream, u32 units)
 }
 
 /* Choose any placement id, including none and one without a handle. */
-static void draw_placement(struct test_stream *stream, struct test_device *device)
+static void draw_placement_id(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.placement_handles)
 		device->hint.stream = (u8)draw_stream_below(stream,
@@ -55,7 +55,7 @@ static void draw_placement(struct test_stream *stream, struct test_device *devic
 }
 
 /* Choose a host queue, including one beyond those that have a weight. */
-static void draw_queue(struct test_stream *stream, struct test_device *device)
+static void draw_host_queue(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.queue_weights)
 		device->queue =
@@ -79,11 +79,11 @@ static void draw_partial(struct test_stream *stream, struct test_device *device,
 	device->tail_skip = (u16)aftl_random_below(&stream->partial_random, sectors);
 }
 
-bool test_stream_step(struct test_stream *stream, struct test_device *device)
+bool test_stream_submit_one(struct test_stream *stream, struct test_device *device)
 {
-	enum aftl_op op = choose_op(stream);
+	enum aftl_op op = choose_request_op(stream);
 	u32 all = test_units(device);
-	u32 unit = choose_unit(stream, all);
+	u32 unit = choose_request_unit(stream, all);
 	u32 wanted = 1 + draw_stream_below(stream, stream->units_max);
 	u32 units = min(wanted, all - unit);
 	u32 class = draw_stream_below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
@@ -96,21 +96,21 @@ bool test_stream_step(struct test_stream *stream, struct test_device *device)
 		units = 0;
 	}
 	stream->operations += units;
-	draw_placement(stream, device);
-	draw_queue(stream, device);
+	draw_placement_id(stream, device);
+	draw_host_queue(stream, device);
 	draw_partial(stream, device, op, units);
 	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
 		 0);
 	return test_drain_to(device, stream->depth);
 }
 
-void test_stream_run(struct test_stream *stream, struct test_device *device, u32 requests)
+void test_stream_submit(struct test_stream *stream, struct test_device *device, u32 requests)
 {
-	while (requests-- && !tap_failures() && test_stream_step(stream, device))
+	while (requests-- && !tap_failures() && test_stream_submit_one(stream, device))
 		;
 }
 
-bool test_stream_fill(struct test_stream *stream, struct test_device *device)
+bool test_stream_write_all(struct test_stream *stream, struct test_device *device)
 {
 	u32 all = test_units(device);
 	u32 unit;
@@ -128,7 +128,7 @@ bool test_stream_fill(struct test_stream *stream, struct test_device *device)
 	return true;
 }
 
-void test_random_geometry(struct test_device *device, struct aftl_random *random)
+void test_randomize_geometry(struct test_device *device, struct aftl_random *random)
 {
 	struct aftl_config *config = &device->config;
 
@@ -147,7 +147,7 @@ void test_random_geometry(struct test_device *device, struct aftl_random *random
 	config->op = 1000 + aftl_random_below(random, 7000);
 }
 
-static void random_buffer(struct aftl_config *config, struct aftl_random *random)
+static void randomize_write_buffer(struct aftl_config *config, struct aftl_random *random)
 {
 	if (aftl_random_below(random, 2))
 		return;
@@ -157,7 +157,7 @@ static void random_buffer(struct aftl_config *config, struct aftl_random *random
 }
 
 /* The seed enables an SLC cache on half of the devices that support it. */
-static void random_cache(struct aftl_config *config)
+static void randomize_slc_cache(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed };
 
@@ -168,7 +168,7 @@ static void random_cache(struct aftl_config *config)
 }
 
 /* The seed enables read cache or read-ahead on a third of the devices. */
-static void random_recent(struct aftl_config *config)
+static void randomize_read_cache(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 3 };
 
@@ -180,7 +180,7 @@ static void random_recent(struct aftl_config *config)
 }
 
 /* The seed gives several host queues to a third of the devices. */
-static void random_queues(struct aftl_config *config)
+static void randomize_host_queues(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 4 };
 	u32 queues = 2 + aftl_random_below(&random, AFTL_QUEUES_MAX - 1);
@@ -193,7 +193,7 @@ static void random_queues(struct aftl_config *config)
 }
 
 /* The seed chooses erase suspension for writes, and cache commands. */
-static void random_suspension(struct aftl_config *config)
+static void randomize_suspension(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 5 };
 
@@ -202,7 +202,7 @@ static void random_suspension(struct aftl_config *config)
 }
 
 /* The seed enables paced GC on half of the devices. */
-static void random_gc_pace(struct aftl_config *config)
+static void randomize_gc_pace(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 6 };
 
@@ -213,7 +213,7 @@ static void random_gc_pace(struct aftl_config *config)
 }
 
 /* Queue depth and garbage collection */
-static void random_work(struct aftl_config *config, struct aftl_random *random)
+static void randomize_load_and_gc(struct aftl_config *config, struct aftl_random *random)
 {
 	config->depth = 16 + aftl_random_below(random, 40);
 	config->order = aftl_random_below(random, 2);
@@ -230,7 +230,7 @@ static void random_work(struct aftl_config *config, struct aftl_random *random)
 }
 
 /* Failures, and request times outside the flash */
-static void random_errors(struct aftl_config *config, struct aftl_random *random)
+static void randomize_failures(struct aftl_config *config, struct aftl_random *random)
 {
 	config->errors = aftl_random_below(random, 3) != 0;
 	config->cell_model = aftl_random_below(random, 2);
@@ -240,7 +240,7 @@ static void random_errors(struct aftl_config *config, struct aftl_random *random
 }
 
 /* Parameters of single policies */
-static void random_own(struct aftl_config *config, struct aftl_random *random)
+static void randomize_policy_params(struct aftl_config *config, struct aftl_random *random)
 {
 	u64 zone;
 
@@ -257,7 +257,7 @@ static void random_own(struct aftl_config *config, struct aftl_random *random)
 }
 
 /* More parameters of policies, and program modes */
-static void random_modes(struct aftl_config *config, struct aftl_random *random)
+static void randomize_program_modes(struct aftl_config *config, struct aftl_random *random)
 {
 	*test_own(config, "history") = aftl_random_below(random, 3);
 	*test_own(config, "rewrite") = aftl_random_below(random, 3);
@@ -274,7 +274,7 @@ static void random_modes(struct aftl_config *config, struct aftl_random *random)
 }
 
 /* Two-pass programs, and read limits */
-static void random_passes(struct aftl_config *config, struct aftl_random *random)
+static void randomize_two_pass(struct aftl_config *config, struct aftl_random *random)
 {
 	config->read_coarse = aftl_random_below(random, 2) * 90000;
 	config->read_fine = config->read_coarse / 3;
@@ -288,7 +288,7 @@ static void random_passes(struct aftl_config *config, struct aftl_random *random
 }
 
 /* Times by page position, and the host link */
-static void random_times(struct aftl_config *config, struct aftl_random *random)
+static void randomize_latencies(struct aftl_config *config, struct aftl_random *random)
 {
 	config->suspend_step = aftl_random_below(random, 3) * 90000;
 	config->row = 1 + aftl_random_below(random, 2) * aftl_random_below(random, 5);
@@ -300,26 +300,26 @@ static void random_times(struct aftl_config *config, struct aftl_random *random)
 	config->controller_command = config->seed % 4 == 1 ? 1500 : 0;
 }
 
-void test_random_options(struct test_device *device, struct aftl_random *random)
+void test_randomize_options(struct test_device *device, struct aftl_random *random)
 {
 	struct aftl_config *config = &device->config;
 
-	random_buffer(config, random);
-	random_work(config, random);
-	random_errors(config, random);
-	random_own(config, random);
+	randomize_write_buffer(config, random);
+	randomize_load_and_gc(config, random);
+	randomize_failures(config, random);
+	randomize_policy_params(config, random);
 	config->seed = aftl_random_next(random);
-	random_modes(config, random);
-	random_passes(config, random);
-	random_cache(config);
-	random_recent(config);
-	random_queues(config);
-	random_suspension(config);
-	random_gc_pace(config);
-	random_times(config, random);
+	randomize_program_modes(config, random);
+	randomize_two_pass(config, random);
+	randomize_slc_cache(config);
+	randomize_read_cache(config);
+	randomize_host_queues(config);
+	randomize_suspension(config);
+	randomize_gc_pace(config);
+	randomize_latencies(config, random);
 }
 
-const char *test_any_policy(bool placed, struct aftl_random *random)
+const char *test_draw_policy(bool placed, struct aftl_random *random)
 {
 	const struct aftl_policy_type *type;
 	u32 policies = 0;
@@ -351,7 +351,7 @@ void test_note_config(const struct test_device *device, const char *policy, u64 
 	tap_note("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);
 }
 
-void test_random_finish(struct test_device *device, const char *policy, u64 seed)
+void test_random_note_and_finish(struct test_device *device, const char *policy, u64 seed)
 {
 	test_device_finish(device);
 	if (tap_failures())

@@ -43,31 +43,31 @@ struct test_stream {
 void test_stream_init(struct test_stream *stream, u64 seed);
 
 /* Send one request; return false if the device hangs. */
-bool test_stream_step(struct test_stream *stream, struct test_device *device);
+bool test_stream_submit_one(struct test_stream *stream, struct test_device *device);
 
 /* Send @requests requests, unless a check fails or the device hangs. */
-void test_stream_run(struct test_stream *stream, struct test_device *device, u32 requests);
+void test_stream_submit(struct test_stream *stream, struct test_device *device, u32 requests);
 
 /* Write every unit once in ascending order. */
-bool test_stream_fill(struct test_stream *stream, struct test_device *device);
+bool test_stream_write_all(struct test_stream *stream, struct test_device *device);
 
 /**
- * test_random_geometry() - draw a small, unusual geometry for @device
+ * test_randomize_geometry() - draw a small, unusual geometry for @device
  */
-void test_random_geometry(struct test_device *device, struct aftl_random *random);
+void test_randomize_geometry(struct test_device *device, struct aftl_random *random);
 
 /**
- * test_random_options() - draw buffers, queues, GC parameters and errors
+ * test_randomize_options() - draw buffers, queues, GC parameters and errors
  */
-void test_random_options(struct test_device *device, struct aftl_random *random);
+void test_randomize_options(struct test_device *device, struct aftl_random *random);
 
 /* Draw a policy; @placed: one that leaves the host's zones and placement handles alone. */
-const char *test_any_policy(bool placed, struct aftl_random *random);
+const char *test_draw_policy(bool placed, struct aftl_random *random);
 
 /* Print the differences of @device from profile "demo" as simulator arguments. */
 void test_note_config(const struct test_device *device, const char *policy, u64 seed);
 
 /* Finish a device of random parameters; after a failed check print them. */
-void test_random_finish(struct test_device *device, const char *policy, u64 seed);
+void test_random_note_and_finish(struct test_device *device, const char *policy, u64 seed);
 
 #endif

@@ -16,7 +16,7 @@ static struct {
 
 static void (*cleanups[TAP_CLEANUPS_MAX])(void);
 
-static void print_name(const char *verdict)
+static void tap_print_result(const char *verdict)
 {
 	printf("%s %u - %s\n", verdict, tap.points, tap.name);
 	fflush(stdout);
@@ -57,7 +57,7 @@ bool tap_end(void)
 	if (tap.failures > TAP_MESSAGES_MAX)
 		printf("# and %u more\n", tap.failures - TAP_MESSAGES_MAX);
 	tap.failed_points += tap.failures != 0;
-	print_name(tap.failures ? "not ok" : "ok");
+	tap_print_result(tap.failures ? "not ok" : "ok");
 	return !tap.failures;
 }
 
@@ -88,7 +88,7 @@ void tap_register(struct tap_test *test)
 	*place = test;
 }
 
-static void run_point(const struct tap_test *test)
+static void run_registered_test(const struct tap_test *test)
 {
 	char name[sizeof(tap.name)], *at;
 
@@ -105,7 +105,7 @@ int tap_run_all(void)
 	if (!tap.tests)
 		tap_bail_out("the program has no test point");
 	for (test = tap.tests; test; test = test->next)
-		run_point(test);
+		run_registered_test(test);
 	return tap_finish();
 }
 

@@ -18,7 +18,7 @@ struct header {
 /* Devices that hold memory or requests. */
 static struct test_device *open_devices;
 
-static bool is_open(const struct test_device *device)
+static bool is_test_device_open(const struct test_device *device)
 {
 	const struct test_device *other;
 
@@ -35,7 +35,7 @@ static void finish_open_devices(void)
 
 static void add_open_device(struct test_device *device)
 {
-	if (is_open(device))
+	if (is_test_device_open(device))
 		return;
 	device->next_open = open_devices;
 	open_devices = device;
@@ -50,7 +50,7 @@ static void remove_open_device(struct test_device *device)
 	*link = device->next_open;
 }
 
-static void *take_memory(void *host, size_t bytes)
+static void *test_host_alloc(void *host, size_t bytes)
 {
 	struct test_device *device = host;
 	struct header *header;
@@ -69,7 +69,7 @@ static void *take_memory(void *host, size_t bytes)
 	return header + 1;
 }
 
-static void give_memory(void *host, void *memory, size_t bytes)
+static void test_host_free(void *host, void *memory, size_t bytes)
 {
 	struct test_device *device = host;
 	struct header *header = (struct header *)memory - 1;
@@ -99,7 +99,7 @@ static struct test_request *is_test_request(struct aftl_request *request)
 				each->callback(each, __VA_ARGS__);		\
 	} while (0)
 
-static void on_complete(void *host, struct aftl_request *request)
+static void test_host_complete(void *host, struct aftl_request *request)
 {
 	struct test_device *device = host;
 	struct test_request *mine = is_test_request(request);
@@ -118,71 +118,71 @@ static void on_complete(void *host, struct aftl_request *request)
 		test_put(device, mine);
 }
 
-static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
+static void test_host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	TELL(host, accept, request ? is_test_request(request) : NULL, lpn, tag);
 }
 
 /* A callback that counts for aftl_max_host_calls(). */
-static void count_call(struct test_device *device)
+static void count_host_call(struct test_device *device)
 {
 	device->burst++;
 }
 
-static void on_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void test_host_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, program, tag, lpn, ppn);
 }
 
-static void on_unstored(void *host, u32 tag)
+static void test_host_unstored(void *host, u32 tag)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, unstored, tag);
 }
 
-static void on_release(void *host, u32 tag)
+static void test_host_release(void *host, u32 tag)
 {
 	TELL(host, release, tag);
 }
 
-static void on_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
+static void test_host_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, copy, lpn, from, to);
 }
 
-static void on_programmed(void *host, aftl_ppn_t first)
+static void test_host_programmed(void *host, aftl_ppn_t first)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, programmed, first);
 }
 
-static void on_unmap(void *host, aftl_lpn_t first, u32 units)
+static void test_host_unmap(void *host, aftl_lpn_t first, u32 units)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, unmap, first, units);
 }
 
-static void on_zone(void *host, u32 zone, enum aftl_zone_state state)
+static void test_host_zone(void *host, u32 zone, enum aftl_zone_state state)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, zone, zone, state);
 }
 
-static void on_erase(void *host, aftl_ppn_t first, u32 slots)
+static void test_host_erase(void *host, aftl_ppn_t first, u32 slots)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, erase, first, slots);
 }
 
-static void on_retire(void *host, u32 first, u32 blocks)
+static void test_host_retire(void *host, u32 first, u32 blocks)
 {
-	count_call(host);
+	count_host_call(host);
 	TELL(host, retire, first, blocks);
 }
 
-static void on_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+static void test_host_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	struct test_request *mine = is_test_request(request);
 
@@ -199,7 +199,7 @@ static u32 first_programmed(const struct aftl_geometry *geo, const struct aftl_a
 	return event->page - event->page % geo->word_line_pages;
 }
 
-void test_watch_array(void *host, const struct aftl_array_event *event)
+void test_record_array_event(void *host, const struct aftl_array_event *event)
 {
 	struct test_device *device = host;
 	struct test_program *program = &device->programs[event->lun % TEST_WATCHED_LUNS];
@@ -224,26 +224,26 @@ void test_watch_array(void *host, const struct aftl_array_event *event)
 
 void test_device_init(struct test_device *device, const char *profile)
 {
-	if (is_open(device))
+	if (is_test_device_open(device))
 		test_device_finish(device);
 	tap_at_end(finish_open_devices);
 	*device = (struct test_device){ 0 };
 	device->ops = (struct aftl_host_ops){
-		.alloc = take_memory,
-		.free = give_memory,
-		.complete = on_complete,
-		.accept = on_accept,
-		.program = on_program,
-		.unstored = on_unstored,
-		.release = on_release,
-		.copy = on_copy,
-		.programmed = on_programmed,
-		.unmap = on_unmap,
-		.zone = on_zone,
-		.erase = on_erase,
-		.retire = on_retire,
-		.array = test_watch_array,
-		.read = on_read,
+		.alloc = test_host_alloc,
+		.free = test_host_free,
+		.complete = test_host_complete,
+		.accept = test_host_accept,
+		.program = test_host_program,
+		.unstored = test_host_unstored,
+		.release = test_host_release,
+		.copy = test_host_copy,
+		.programmed = test_host_programmed,
+		.unmap = test_host_unmap,
+		.zone = test_host_zone,
+		.erase = test_host_erase,
+		.retire = test_host_retire,
+		.array = test_record_array_event,
+		.read = test_host_read,
 	};
 	if (aftl_profile_load(&device->config, profile, &device->error))
 		tap_bail_out("%s", device->error.text);
@@ -307,7 +307,7 @@ void test_device_unlisten(struct test_device *device, struct test_listener *list
 
 static int create_device(struct test_device *device, const struct aftl_policy_type *type)
 {
-	if (is_open(device))
+	if (is_test_device_open(device))
 		test_device_finish(device);
 	device->error.text[0] = '\0';
 	device->ftl = NULL;
@@ -316,7 +316,7 @@ static int create_device(struct test_device *device, const struct aftl_policy_ty
 	return device->ret ? device->ret : aftl_precondition(device->ftl);
 }
 
-static const struct aftl_policy_type *find_policy(const char *policy)
+static const struct aftl_policy_type *find_policy_or_bail_out(const char *policy)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(policy);
 
@@ -327,7 +327,7 @@ static const struct aftl_policy_type *find_policy(const char *policy)
 
 int test_device_create(struct test_device *device, const char *policy)
 {
-	return create_device(device, find_policy(policy));
+	return create_device(device, find_policy_or_bail_out(policy));
 }
 
 void test_device_open_type(struct test_device *device, const struct aftl_policy_type *type,
@@ -344,7 +344,7 @@ void test_device_open_type(struct test_device *device, const struct aftl_policy_
 
 void test_device_open(struct test_device *device, const char *policy, const char *params)
 {
-	test_device_open_type(device, find_policy(policy), params);
+	test_device_open_type(device, find_policy_or_bail_out(policy), params);
 }
 
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params)
@@ -353,8 +353,8 @@ void test_device_open_demo(struct test_device *device, const char *policy, const
 	test_device_open(device, policy, params);
 }
 
-void test_device_refused(struct test_device *device, const char *policy, const char *params,
-			 const char *part)
+void test_check_refused(struct test_device *device, const char *policy, const char *params,
+			const char *part)
 {
 	test_device_init(device, "demo");
 	test_device_set_all(device, params);
@@ -416,7 +416,7 @@ void test_device_close(struct test_device *device)
 		free(request);
 	}
 	device->pool = NULL;
-	if (is_open(device))
+	if (is_test_device_open(device))
 		remove_open_device(device);
 }
 
@@ -447,7 +447,7 @@ int test_device_reload_as(struct test_device *device, const char *policy)
 	return reload_device(device, aftl_policy_find(policy), &device->config);
 }
 
-static struct test_request *get_request(struct test_device *device)
+static struct test_request *get_pooled_request(struct test_device *device)
 {
 	struct test_request *request = device->pool;
 
@@ -470,17 +470,17 @@ void test_put(struct test_device *device, struct test_request *request)
 	device->pool = request;
 }
 
-static u8 level_of(const struct test_device *device, u32 class)
+static u8 test_quality_level_of(const struct test_device *device, u32 class)
 {
 	if (!class)
 		return 0;
 	return device->level < AFTL_LEVELS ? device->level : device->versions % AFTL_LEVELS;
 }
 
-static struct test_request *fill_request(struct test_device *device, enum aftl_op op, u32 unit,
-					 u32 units, u32 class, u32 flags, u64 at_ns)
+static struct test_request *fill_test_request(struct test_device *device, enum aftl_op op, u32 unit,
+					      u32 units, u32 class, u32 flags, u64 at_ns)
 {
-	struct test_request *mine = get_request(device);
+	struct test_request *mine = get_pooled_request(device);
 
 	/* The core must initialise its own fields of a request: fill them with garbage. */
 	memset(&mine->request, 0xa5, sizeof(mine->request));
@@ -497,7 +497,7 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 	device->head_skip = 0;
 	device->tail_skip = 0;
 	mine->version = ++device->versions;
-	mine->request.level = level_of(device, class);
+	mine->request.level = test_quality_level_of(device, class);
 	memset(&mine->waits, 0, sizeof(mine->waits));
 	mine->done = false;
 	mine->seen = 0;
@@ -531,7 +531,7 @@ void test_end(struct test_device *device)
 	device->largest_burst = max(device->largest_burst, device->burst);
 }
 
-static bool step_to(struct test_device *device, u64 now_ns)
+static bool process_event_until(struct test_device *device, u64 now_ns)
 {
 	bool more;
 
@@ -543,7 +543,7 @@ static bool step_to(struct test_device *device, u64 now_ns)
 
 void test_advance(struct test_device *device, u64 now_ns)
 {
-	while (step_to(device, now_ns))
+	while (process_event_until(device, now_ns))
 		;
 }
 
@@ -589,14 +589,14 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		u32 flags, u64 at_ns)
 {
-	return hand_over(device, fill_request(device, op, unit, units, class, flags, at_ns),
+	return hand_over(device, fill_test_request(device, op, unit, units, class, flags, at_ns),
 			 false);
 }
 
 struct test_request *test_submit_kept(struct test_device *device, enum aftl_op op, u32 unit,
 				      u32 units, u32 class, u32 flags, u64 at_ns)
 {
-	struct test_request *mine = fill_request(device, op, unit, units, class, flags, at_ns);
+	struct test_request *mine = fill_test_request(device, op, unit, units, class, flags, at_ns);
 
 	return hand_over(device, mine, true) ? NULL : mine;
 }
@@ -608,7 +608,7 @@ bool test_step(struct test_device *device)
 	if (next == U64_MAX)
 		return false;
 	CHECK_MSG(next >= aftl_now(device->ftl), "the next event lies in the past");
-	step_to(device, next);
+	process_event_until(device, next);
 	return true;
 }
 
@@ -648,7 +648,7 @@ int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u3
 	return test_do_flagged(device, op, unit, units, class, 0, latency_ns);
 }
 
-u64 test_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)
+u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)
 {
 	u64 latency_ns = 0;
 
@@ -686,7 +686,7 @@ void test_wait(struct test_device *device, u64 ns)
 	test_advance(device, aftl_now(device->ftl) + ns);
 }
 
-void test_write_out(struct test_device *device)
+void test_flush_writes(struct test_device *device)
 {
 	u32 steps = HANG_EVENTS;
 
@@ -744,7 +744,7 @@ struct aftl_block *test_block_of(struct test_device *device, u32 unit)
 	return aftl_block_of_ppn(&device->ftl->media, test_lookup(device, unit));
 }
 
-u64 test_programmed_units(const struct test_device *device)
+u64 test_count_programs(const struct test_device *device)
 {
 	const struct aftl_counters *c = test_counters(device);
 

@@ -50,7 +50,7 @@ struct test_device;
 #define TEST_WATCHED_LUNS 64
 
 /**
- * struct test_program - the last program or erase of a LUN, see test_watch_array()
+ * struct test_program - the last program or erase of a LUN, see test_record_array_event()
  * @block: its block
  * @page: its first page there
  * @end: the page after the last one
@@ -188,11 +188,11 @@ void test_device_set_all(struct test_device *device, const char *params);
 const char *test_params(const char *format, ...) __printf(1, 2);
 
 /**
- * test_watch_array() - check that no page is sensed before its program or erase has ended
+ * test_record_array_event() - check that no page is sensed before its program or erase has ended
  *
  * The array() of each device; a test with a callback of its own may call it from there.
  */
-void test_watch_array(void *host, const struct aftl_array_event *event);
+void test_record_array_event(void *host, const struct aftl_array_event *event);
 
 void test_device_listen(struct test_device *device, struct test_listener *listener);
 void test_device_unlisten(struct test_device *device, struct test_listener *listener);
@@ -217,8 +217,8 @@ void test_device_open_type(struct test_device *device, const struct aftl_policy_
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
 
 /* Check that creating such a device fails with -EINVAL and a message that contains @part. */
-void test_device_refused(struct test_device *device, const char *policy, const char *params,
-			 const char *part);
+void test_check_refused(struct test_device *device, const char *policy, const char *params,
+			const char *part);
 
 /**
  * test_each_policy() - run @body as a test point with each policy that fits a device of @params
@@ -284,7 +284,7 @@ int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 u
 		    u32 flags, u64 *latency_ns);
 
 /* Like test_do(), but check that it succeeds. Return: the latency. */
-u64 test_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
+u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
 
 /*
  * Bracket one call of the core: its host callbacks must not exceed aftl_max_host_calls(). The
@@ -306,7 +306,7 @@ bool test_drain_to(struct test_device *device, u32 depth);
 bool test_drain(struct test_device *device);
 
 /* Program all buffered data, also those that do not fill a page. */
-void test_write_out(struct test_device *device);
+void test_flush_writes(struct test_device *device);
 
 /* Advance by @ns of device time. */
 void test_wait(struct test_device *device, u64 ns);
@@ -349,6 +349,6 @@ static inline struct aftl_lun_info test_lun_info(const struct test_device *devic
 }
 
 /* Sum of programmed_*_units. */
-u64 test_programmed_units(const struct test_device *device);
+u64 test_count_programs(const struct test_device *device);
 
 #endif

@@ -28,7 +28,7 @@ struct fuzz_bytes {
 	size_t left;
 };
 
-static inline u32 fuzz_next(struct fuzz_bytes *bytes)
+static inline u32 fuzz_next_byte(struct fuzz_bytes *bytes)
 {
 	if (!bytes->left)
 		return 0;
@@ -36,17 +36,17 @@ static inline u32 fuzz_next(struct fuzz_bytes *bytes)
 	return *bytes->data++;
 }
 
-static inline u32 fuzz_next16(struct fuzz_bytes *bytes)
+static inline u32 fuzz_next_u16(struct fuzz_bytes *bytes)
 {
-	u32 high = fuzz_next(bytes);
+	u32 high = fuzz_next_byte(bytes);
 
-	return high << 8 | fuzz_next(bytes);
+	return high << 8 | fuzz_next_byte(bytes);
 }
 
 /* Memory of the device under test; a harness that ends with any has found a leak. */
 static size_t fuzz_held;
 
-static inline void *fuzz_alloc(void *host, size_t bytes)
+static inline void *fuzz_alloc_counted(void *host, size_t bytes)
 {
 	if (bytes > FUZZ_MEMORY_MAX || fuzz_held + bytes > FUZZ_MEMORY_MAX)
 		return NULL;
@@ -54,14 +54,14 @@ static inline void *fuzz_alloc(void *host, size_t bytes)
 	return calloc(1, bytes);
 }
 
-static inline void fuzz_free(void *host, void *memory, size_t bytes)
+static inline void fuzz_free_counted(void *host, void *memory, size_t bytes)
 {
 	fuzz_held -= memory ? bytes : 0;
 	free(memory);
 }
 
 /* A refusal must have a message. */
-static inline void check_sentence(const struct aftl_error *error)
+static inline void check_refusal_has_message(const struct aftl_error *error)
 {
 	size_t length = strnlen(error->text, sizeof(error->text));
 

@@ -25,12 +25,12 @@ void fake_control_reset(void)
 	fake_control = (struct fake_control){ .scope = APPROXFTL_NONE };
 }
 
-static void *memory_at(uint64_t address)
+static void *pointer_of_address(uint64_t address)
 {
 	return (void *)(uintptr_t)address;
 }
 
-static void log_call(const char *what, int fd, uint64_t offset, uint64_t length, uint32_t kind)
+static void log_fake_call(const char *what, int fd, uint64_t offset, uint64_t length, uint32_t kind)
 {
 	const char *path = getenv("FAKE_CONTROL_LOG");
 	struct stat status = { 0 };
@@ -45,7 +45,7 @@ static void log_call(const char *what, int fd, uint64_t offset, uint64_t length,
 	fclose(file);
 }
 
-static struct fake_file *file_of(int fd)
+static struct fake_file *fake_file_of_fd(int fd)
 {
 	struct fake_file *file = fake_control.files;
 	struct stat status;
@@ -71,7 +71,7 @@ static void add_range(struct fake_file *file, uint64_t first, uint64_t last, uin
 }
 
 /* Remove [first, last) from the ranges before it is tagged anew. */
-static void cut_range(struct fake_file *file, uint64_t first, uint64_t last)
+static void cut_tagged_range(struct fake_file *file, uint64_t first, uint64_t last)
 {
 	struct fake_file old = *file;
 	uint32_t i;
@@ -89,9 +89,9 @@ static void cut_range(struct fake_file *file, uint64_t first, uint64_t last)
 	}
 }
 
-static int answer_tag(struct approxftl_range *range, uint32_t kind)
+static int answer_tag_ioctl(struct approxftl_range *range, uint32_t kind)
 {
-	struct fake_file *file = file_of(range->fd);
+	struct fake_file *file = fake_file_of_fd(range->fd);
 	uint64_t last = LAST_BYTE;
 
 	if (!file)
@@ -104,40 +104,40 @@ static int answer_tag(struct approxftl_range *range, uint32_t kind)
 		return -EINVAL;
 	if (range->length != APPROXFTL_TO_END)
 		last = range->offset + range->length - 1;
-	cut_range(file, range->offset, last);
+	cut_tagged_range(file, range->offset, last);
 	if (kind != APPROXFTL_NONE)
 		add_range(file, range->offset, last, kind);
-	log_call(kind == APPROXFTL_NONE ? "untag" : "tag", range->fd, range->offset,
-		 range->length, kind);
+	log_fake_call(kind == APPROXFTL_NONE ? "untag" : "tag", range->fd, range->offset,
+		      range->length, kind);
 	return 0;
 }
 
-static int tag_fd(struct approxftl_tag_fd *whole)
+static int answer_tag_fd_ioctl(struct approxftl_tag_fd *whole)
 {
 	struct approxftl_range range = {
 		.fd = whole->fd, .length = APPROXFTL_TO_END,
 	};
-	int ret = answer_tag(&range, whole->class);
+	int ret = answer_tag_ioctl(&range, whole->class);
 
 	whole->reason = range.reason;
 	fake_control.whole_files += !ret;
 	return ret;
 }
 
-static uint32_t level_of(uint32_t kind)
+static uint32_t quality_level_of_kind(uint32_t kind)
 {
 	return kind == APPROXFTL_LEVEL_2 ? 2 : kind == APPROXFTL_LEVEL_3 ? 3 : kind;
 }
 
-static uint32_t answer_with_kind(uint32_t kind)
+static uint32_t kind_without_level(uint32_t kind)
 {
 	return kind > APPROXFTL_NONE ? APPROXFTL_APPROXIMATE : kind;
 }
 
-static int answer_query(struct approxftl_query *query)
+static int answer_query_ioctl(struct approxftl_query *query)
 {
-	const struct fake_file *file = file_of(query->fd);
-	struct approxftl_extent *out = memory_at(query->extents);
+	const struct fake_file *file = fake_file_of_fd(query->fd);
+	struct approxftl_extent *out = pointer_of_address(query->extents);
 	uint32_t room = fake_control.most && fake_control.most < query->room ?
 				fake_control.most : query->room;
 	uint32_t i;
@@ -156,15 +156,15 @@ static int answer_query(struct approxftl_query *query)
 			.offset = range->first,
 			.length = range->last == LAST_BYTE ? APPROXFTL_TO_END :
 							     range->last - range->first + 1,
-			.class = answer_with_kind(range->kind),
-			.level = level_of(range->kind),
+			.class = kind_without_level(range->kind),
+			.level = quality_level_of_kind(range->kind),
 		};
 	}
 	query->cursor = APPROXFTL_TO_END;
 	return 0;
 }
 
-static uint32_t class_of(const struct fake_file *file, uint64_t offset)
+static uint32_t class_at_offset(const struct fake_file *file, uint64_t offset)
 {
 	uint32_t i;
 
@@ -175,13 +175,13 @@ static uint32_t class_of(const struct fake_file *file, uint64_t offset)
 	return APPROXFTL_PRECISE;
 }
 
-static struct approxftl_unit unit_at(const struct fake_file *file, uint64_t offset)
+static struct approxftl_unit fake_unit_at_offset(const struct fake_file *file, uint64_t offset)
 {
 	struct approxftl_unit unit = { .offset = offset, .device_offset = offset + (1 << 20) };
 
-	unit.class = answer_with_kind(class_of(file, offset));
-	if (class_of(file, offset) > APPROXFTL_NONE)
-		unit.flags = class_of(file, offset) == APPROXFTL_LEVEL_2 ?
+	unit.class = kind_without_level(class_at_offset(file, offset));
+	if (class_at_offset(file, offset) > APPROXFTL_NONE)
+		unit.flags = class_at_offset(file, offset) == APPROXFTL_LEVEL_2 ?
 				     APPROXFTL_UNIT_LEVEL_2 : APPROXFTL_UNIT_LEVEL_3;
 	if (unit.class == APPROXFTL_APPROXIMATE) {
 		unit.flips = fake_control.flips;
@@ -190,10 +190,10 @@ static struct approxftl_unit unit_at(const struct fake_file *file, uint64_t offs
 	return unit;
 }
 
-static int answer_stored(struct approxftl_stored *stored)
+static int answer_stored_ioctl(struct approxftl_stored *stored)
 {
-	const struct fake_file *file = file_of(stored->fd);
-	struct approxftl_unit *out = memory_at(stored->units);
+	const struct fake_file *file = fake_file_of_fd(stored->fd);
+	struct approxftl_unit *out = pointer_of_address(stored->units);
 	uint32_t room = fake_control.most && fake_control.most < stored->room ?
 				fake_control.most : stored->room;
 	struct stat status;
@@ -210,7 +210,7 @@ static int answer_stored(struct approxftl_stored *stored)
 	stored->cursor = stored->cursor / FAKE_UNIT * FAKE_UNIT;
 	stored->unit_bytes = FAKE_UNIT;
 	while (stored->count < room && stored->cursor < end) {
-		out[stored->count++] = unit_at(file, stored->cursor);
+		out[stored->count++] = fake_unit_at_offset(file, stored->cursor);
 		stored->cursor += FAKE_UNIT;
 	}
 	if (stored->cursor >= end)
@@ -218,25 +218,25 @@ static int answer_stored(struct approxftl_stored *stored)
 	return 0;
 }
 
-static void keep_text(char *to, uint64_t address, uint32_t length)
+static void copy_text_argument(char *to, uint64_t address, uint32_t length)
 {
 	if (length)
-		memcpy(to, memory_at(address), length);
+		memcpy(to, pointer_of_address(address), length);
 	to[length] = '\0';
 }
 
-static int answer_scope(struct approxftl_scope *scope)
+static int answer_scope_ioctl(struct approxftl_scope *scope)
 {
 	scope->previous = fake_control.scope;
 	fake_control.scope = scope->class;
-	keep_text(fake_control.scope_label, scope->label, scope->label_length);
-	log_call("scope", -1, 0, 0, scope->class);
+	copy_text_argument(fake_control.scope_label, scope->label, scope->label_length);
+	log_fake_call("scope", -1, 0, 0, scope->class);
 	return 0;
 }
 
-static int write_data(struct approxftl_pwritev *wanted)
+static int write_pwritev_data(struct approxftl_pwritev *wanted)
 {
-	const struct iovec *pieces = memory_at(wanted->iov);
+	const struct iovec *pieces = pointer_of_address(wanted->iov);
 	ssize_t written = pwritev(wanted->fd, pieces, wanted->iov_count, wanted->offset);
 	struct approxftl_range range = { .fd = wanted->fd, .offset = wanted->offset };
 
@@ -244,10 +244,10 @@ static int write_data(struct approxftl_pwritev *wanted)
 		return -errno;
 	wanted->written = written;
 	range.length = written;
-	return answer_tag(&range, wanted->class);
+	return answer_tag_ioctl(&range, wanted->class);
 }
 
-static int answer_caps(struct approxftl_caps *caps)
+static int answer_caps_ioctl(struct approxftl_caps *caps)
 {
 	caps->version = APPROXFTL_VERSION;
 	caps->can = 0x7f;
@@ -258,21 +258,21 @@ static int answer_caps(struct approxftl_caps *caps)
 	return 0;
 }
 
-static int answer_watch(struct approxftl_watch *watch)
+static int answer_watch_ioctl(struct approxftl_watch *watch)
 {
 	fake_control.watched = watch->on;
-	log_call(watch->on ? "watch" : "unwatch", watch->fd, 0, 0, 0);
+	log_fake_call(watch->on ? "watch" : "unwatch", watch->fd, 0, 0, 0);
 	return 0;
 }
 
-static int answer_note(struct approxftl_note *note)
+static int answer_note_ioctl(struct approxftl_note *note)
 {
-	keep_text(fake_control.note, note->label, note->length);
+	copy_text_argument(fake_control.note, note->label, note->length);
 	return 0;
 }
 
 /* Return the address of the reason field in the argument of this ioctl. */
-static uint32_t *reason_of(unsigned long number, void *argument)
+static uint32_t *reason_field_of_ioctl(unsigned long number, void *argument)
 {
 	static uint32_t nowhere;
 
@@ -297,29 +297,29 @@ static int answer_ioctl(unsigned long number, void *argument)
 {
 	switch (number) {
 	case APPROXFTL_CAPS:
-		return answer_caps(argument);
+		return answer_caps_ioctl(argument);
 	case APPROXFTL_TAG:
-		return answer_tag(argument, ((struct approxftl_range *)argument)->class);
+		return answer_tag_ioctl(argument, ((struct approxftl_range *)argument)->class);
 	case APPROXFTL_TAG_FD:
-		return tag_fd(argument);
+		return answer_tag_fd_ioctl(argument);
 	case APPROXFTL_QUERY:
-		return answer_query(argument);
+		return answer_query_ioctl(argument);
 	case APPROXFTL_SCOPE:
-		return answer_scope(argument);
+		return answer_scope_ioctl(argument);
 	case APPROXFTL_PWRITEV:
-		return write_data(argument);
+		return write_pwritev_data(argument);
 	case APPROXFTL_STORED:
-		return answer_stored(argument);
+		return answer_stored_ioctl(argument);
 	case APPROXFTL_WATCH:
-		return answer_watch(argument);
+		return answer_watch_ioctl(argument);
 	case APPROXFTL_NOTE:
-		return answer_note(argument);
+		return answer_note_ioctl(argument);
 	default:
 		return -ENOTTY;
 	}
 }
 
-static bool refuse_ioctl(unsigned long number)
+static bool must_refuse_ioctl(unsigned long number)
 {
 	if (!fake_control.refuse || number == APPROXFTL_CAPS)
 		return false;
@@ -340,8 +340,8 @@ int aftl_lib_device_ioctl(int control, unsigned long number, void *argument)
 {
 	(void)control;
 	fake_control.calls++;
-	if (!refuse_ioctl(number))
+	if (!must_refuse_ioctl(number))
 		return answer_ioctl(number, argument);
-	*reason_of(number, argument) = fake_control.reason;
+	*reason_field_of_ioctl(number, argument) = fake_control.reason;
 	return -fake_control.refuse;
 }

@@ -16,7 +16,7 @@ struct durable_tag {
 };
 
 /* Are accepted writes durable as soon as they are in the persistent write buffer? */
-static bool is_safe(const struct durable_device *durable)
+static bool is_write_buffer_persistent(const struct durable_device *durable)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
 
@@ -87,7 +87,7 @@ static void *checked_pointer(void *memory)
 	return memory;
 }
 
-static struct durable_device *of_listener(struct test_listener *self)
+static struct durable_device *durable_of_listener(struct test_listener *self)
 {
 	return container_of(self, struct durable_device, listener);
 }
@@ -99,25 +99,25 @@ static u32 unit_bytes(const struct durable_device *durable)
 
 /* Data of a unit: every sector begins with unit and stamp. */
 
-static u64 word_of(u32 unit, u32 stamp, u32 word)
+static u64 pattern_word_of_unit(u32 unit, u32 stamp, u32 word)
 {
 	u32 in_sector = word % (DISK_SECTOR / 8);
 
 	return ((u64)stamp << 32 | unit) ^ (in_sector ? word * 0x9e3779b97f4a7c15ULL : 0);
 }
 
-static void fill_bytes(struct durable_device *durable, u32 unit, u32 stamp)
+static void fill_unit_pattern(struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u64 *words = (u64 *)durable->bytes;
 	u32 count = unit_bytes(durable) / 8;
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		words[i] = word_of(unit, stamp, i);
+		words[i] = pattern_word_of_unit(unit, stamp, i);
 }
 
 /* Check that the data belong to one write of @unit; return its stamp. */
-static bool recognise_bytes(const struct durable_device *durable, u32 unit, u32 *stamp)
+static bool recognise_unit_pattern(const struct durable_device *durable, u32 unit, u32 *stamp)
 {
 	const u64 *words = (const u64 *)durable->bytes;
 	u32 count = unit_bytes(durable) / 8;
@@ -125,7 +125,7 @@ static bool recognise_bytes(const struct durable_device *durable, u32 unit, u32 
 
 	*stamp = words[0] >> 32;
 	for (i = 0; i < count; i++)
-		if (words[i] != word_of(unit, *stamp, i))
+		if (words[i] != pattern_word_of_unit(unit, *stamp, i))
 			return CHECK_MSG(false,
 					 "unit %u: word %u is %016llx: not of it, or torn (stamp %u)",
 					 unit, i, (unsigned long long)words[i], *stamp);
@@ -134,7 +134,7 @@ static bool recognise_bytes(const struct durable_device *durable, u32 unit, u32 
 
 /* The queue */
 
-static struct durable_op *queue_op(struct durable_device *durable, enum durable_kind kind)
+static struct durable_op *queue_durable_op(struct durable_device *durable, enum durable_kind kind)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	struct durable_op *op = checked_pointer(calloc(1, sizeof(*op)));
@@ -151,7 +151,7 @@ static struct durable_op *queue_op(struct durable_device *durable, enum durable_
 	return op;
 }
 
-static struct durable_op *take_op(struct durable_device *durable)
+static struct durable_op *take_oldest_op(struct durable_device *durable)
 {
 	struct durable_op *op = durable->ops;
 
@@ -162,15 +162,15 @@ static struct durable_op *take_op(struct durable_device *durable)
 	return op;
 }
 
-static void free_op(struct durable_op *op)
+static void free_durable_op(struct durable_op *op)
 {
 	free(op->stamps);
 	free(op);
 }
 
-static void drop_op(struct durable_device *durable)
+static void drop_oldest_op(struct durable_device *durable)
 {
-	free_op(take_op(durable));
+	free_durable_op(take_oldest_op(durable));
 }
 
 static u64 place_of_ppn(const struct durable_device *durable, aftl_ppn_t ppn)
@@ -206,7 +206,7 @@ static int remap_unwritten_unit(struct durable_device *durable)
 				unit_bytes(durable));
 }
 
-static void end_late(void *watcher)
+static void free_late_watcher(void *watcher)
 {
 	struct durable_device *durable = watcher;
 	int ret = durable->late.pending ? remap_unwritten_unit(durable) : 0;
@@ -217,36 +217,36 @@ static void end_late(void *watcher)
 }
 
 /* Report a failed write at once or, in every other case, before the next flush or failure. */
-static int fail_write(struct durable_device *durable, aftl_ppn_t ppn)
+static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	end_late(durable);
+	free_late_watcher(durable);
 	durable->late.pending = true;
 	durable->late.ppn = ppn;
 	durable->late.spare = *find_spare(durable, ppn);
 	memcpy(durable->late.bytes, durable->bytes, unit_bytes(durable));
 	if (durable->displaced & 1)
-		end_late(durable);
+		free_late_watcher(durable);
 	return durable->ret;
 }
 
-static int write_unit(struct durable_device *durable, aftl_ppn_t ppn)
+static int write_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	int ret = lying_disk_write(&durable->disk, place_of_ppn(durable, ppn), durable->bytes,
 				   unit_bytes(durable));
 
 	durable->lost[from_ppn(ppn)] = false;
-	return ret == -EREMOTEIO ? fail_write(durable, ppn) : ret;
+	return ret == -EREMOTEIO ? report_failed_write(durable, ppn) : ret;
 }
 
-static int do_program(struct durable_device *durable, const struct durable_op *op)
+static int do_program_op(struct durable_device *durable, const struct durable_op *op)
 {
-	fill_bytes(durable, op->unit, op->stamp);
-	return write_unit(durable, op->to);
+	fill_unit_pattern(durable, op->unit, op->stamp);
+	return write_durable_unit(durable, op->to);
 }
 
 /* Find the last queued operation that changes @ppn. */
-static const struct durable_op *find_pending(const struct durable_device *durable,
-					     aftl_ppn_t ppn)
+static const struct durable_op *find_pending_op_of_ppn(const struct durable_device *durable,
+						       aftl_ppn_t ppn)
 {
 	const struct durable_op *found = NULL;
 	const struct durable_op *op;
@@ -258,14 +258,14 @@ static const struct durable_op *find_pending(const struct durable_device *durabl
 }
 
 /* Mark the unit lost in the core, unless a later operation writes the slot. */
-static void lose_unit(struct durable_device *durable, const struct durable_op *op)
+static void mark_unit_lost(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->lost[from_ppn(op->to)] = true;
-	if (find_pending(durable, op->to) == op)
+	if (find_pending_op_of_ppn(durable, op->to) == op)
 		aftl_mark_unit_lost(durable->device.ftl, op->to);
 }
 
-static int read_unit(struct durable_device *durable, aftl_ppn_t ppn)
+static int read_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	u32 bytes = unit_bytes(durable);
 
@@ -278,20 +278,20 @@ static int read_unit(struct durable_device *durable, aftl_ppn_t ppn)
 	return lying_disk_read(&durable->disk, place_of_ppn(durable, ppn), durable->bytes, bytes);
 }
 
-static int do_copy(struct durable_device *durable, const struct durable_op *op)
+static int do_copy_op(struct durable_device *durable, const struct durable_op *op)
 {
-	int ret = read_unit(durable, op->from);
+	int ret = read_durable_unit(durable, op->from);
 	u32 stamp;
 
 	if (ret == -ENODATA)
-		lose_unit(durable, op);
+		mark_unit_lost(durable, op);
 	if (ret)
 		return ret == -ENODATA ? 0 : ret;
-	recognise_bytes(durable, op->unit, &stamp);
-	return write_unit(durable, op->to);
+	recognise_unit_pattern(durable, op->unit, &stamp);
+	return write_durable_unit(durable, op->to);
 }
 
-static void keep_promise(struct durable_device *durable, const struct durable_op *op)
+static void record_promised_stamps(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 i;
 
@@ -303,25 +303,25 @@ static void keep_promise(struct durable_device *durable, const struct durable_op
 	}
 }
 
-static int do_zone(struct durable_device *durable, const struct durable_op *op)
+static int do_zone_op(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->finished[op->number] = op->state == AFTL_ZONE_FULL ? DURABLE_FINISHED : 0;
 	return aftl_volume_record_zone(durable->volume, op->number, op->state);
 }
 
-static int do_keep(struct durable_device *durable, struct durable_op *op)
+static int do_persist_op(struct durable_device *durable, struct durable_op *op)
 {
 	u64 offset;
 	int ret = aftl_volume_persist_unit(durable->volume, op->number, &op->kept, &offset);
 
 	if (ret)
 		return ret;
-	fill_bytes(durable, op->unit, op->stamp);
+	fill_unit_pattern(durable, op->unit, op->stamp);
 	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
 }
 
 /* Append to a list of operations that wait for the next commit. */
-static void wait_in(struct durable_op **link, struct durable_op *op)
+static void append_waiting_op(struct durable_op **link, struct durable_op *op)
 {
 	while (*link)
 		link = &(*link)->next;
@@ -329,7 +329,7 @@ static void wait_in(struct durable_op **link, struct durable_op *op)
 }
 
 /* Drop waiting entries of @tag, or all entries for NO_TAG. */
-static void forget_keeps(struct durable_device *durable, u32 tag)
+static void drop_waiting_persists(struct durable_device *durable, u32 tag)
 {
 	struct durable_op **link = &durable->keeps;
 
@@ -341,7 +341,7 @@ static void forget_keeps(struct durable_device *durable, u32 tag)
 			continue;
 		}
 		*link = op->next;
-		free_op(op);
+		free_durable_op(op);
 	}
 }
 
@@ -351,12 +351,12 @@ static int keep_late(struct durable_device *durable)
 	struct durable_op *op;
 
 	for (op = durable->keeps; !ret && op; op = op->next)
-		ret = do_keep(durable, op);
-	forget_keeps(durable, NO_TAG);
+		ret = do_persist_op(durable, op);
+	drop_waiting_persists(durable, NO_TAG);
 	return ret;
 }
 
-static int do_promise(struct durable_device *durable, const struct durable_op *op)
+static int do_promise_op(struct durable_device *durable, const struct durable_op *op)
 {
 	int ret = keep_late(durable);
 	u32 i;
@@ -365,14 +365,14 @@ static int do_promise(struct durable_device *durable, const struct durable_op *o
 		ret = aftl_volume_commit(durable->volume);
 	if (ret)
 		return ret;
-	keep_promise(durable, op);
+	record_promised_stamps(durable, op);
 	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
 		if (durable->finished[i] == DURABLE_FINISHED)
 			durable->finished[i] = DURABLE_STAYS_FINISHED;
 	return 0;
 }
 
-static int do_note(struct durable_device *durable, const struct durable_op *op)
+static int do_record_op(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 units = aftl_geometry(durable->device.ftl)->page_units;
 	struct aftl_spare spare = op->spare;
@@ -396,7 +396,7 @@ static int release_remapped_sectors(struct durable_device *durable, aftl_ppn_t f
 	return ret;
 }
 
-static int do_erase(struct durable_device *durable, const struct durable_op *op)
+static int do_erase_op(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 slots = aftl_geometry(durable->device.ftl)->block_ppns;
 	int ret = release_remapped_sectors(durable, to_ppn(op->number * slots), slots,
@@ -409,69 +409,69 @@ static int do_erase(struct durable_device *durable, const struct durable_op *op)
 	return ret;
 }
 
-static int do_op(struct durable_device *durable, struct durable_op *op)
+static int do_durable_op(struct durable_device *durable, struct durable_op *op)
 {
 	struct aftl_volume *volume = durable->volume;
 
 	aftl_volume_set_time(volume, op->now_ns, op->age_ns, op->memory);
 	switch (op->kind) {
 	case OP_PROGRAM:
-		return do_program(durable, op);
+		return do_program_op(durable, op);
 	case OP_COPY:
-		return do_copy(durable, op);
+		return do_copy_op(durable, op);
 	case OP_NOTE:
-		return do_note(durable, op);
+		return do_record_op(durable, op);
 	case OP_UNMAP:
 		return aftl_volume_record_discard(volume, to_lpn(op->unit), op->units);
 	case OP_ZONE:
-		return do_zone(durable, op);
+		return do_zone_op(durable, op);
 	case OP_KEEP:
-		return do_keep(durable, op);
+		return do_persist_op(durable, op);
 	case OP_LET_GO:
-		forget_keeps(durable, op->number);
+		drop_waiting_persists(durable, op->number);
 		aftl_volume_release_unit(volume, op->number);
 		return 0;
 	case OP_ERASE:
 	case OP_RETIRE:
-		return do_erase(durable, op);
+		return do_erase_op(durable, op);
 	case OP_AGAIN:
 		return release_remapped_sectors(durable, op->to, 1, false);
 	case OP_PROMISE:
-		return do_promise(durable, op);
+		return do_promise_op(durable, op);
 	}
 	return -EINVAL;
 }
 
-static int work_off(struct durable_device *durable)
+static int do_oldest_op(struct durable_device *durable)
 {
 	bool waits = durable->batched && durable->ops->kind == OP_PROMISE;
-	int ret = waits ? 0 : do_op(durable, durable->ops);
+	int ret = waits ? 0 : do_durable_op(durable, durable->ops);
 
 	if (waits)
-		wait_in(&durable->promises, take_op(durable));
+		append_waiting_op(&durable->promises, take_oldest_op(durable));
 	else if (ret == -EAGAIN)
-		wait_in(&durable->keeps, take_op(durable));
+		append_waiting_op(&durable->keeps, take_oldest_op(durable));
 	else
-		drop_op(durable);
+		drop_oldest_op(durable);
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-static void drop_promise(struct durable_device *durable)
+static void drop_oldest_promise(struct durable_device *durable)
 {
 	struct durable_op *op = durable->promises;
 
 	durable->promises = op->next;
-	free_op(op);
+	free_durable_op(op);
 }
 
 /* The first commit serves all waiting promises. */
-static int do_promises(struct durable_device *durable)
+static int do_waiting_promises(struct durable_device *durable)
 {
 	int ret = 0;
 
 	while (!ret && durable->promises) {
-		ret = do_promise(durable, durable->promises);
-		drop_promise(durable);
+		ret = do_promise_op(durable, durable->promises);
+		drop_oldest_promise(durable);
 	}
 	return ret;
 }
@@ -479,9 +479,9 @@ static int do_promises(struct durable_device *durable)
 int durable_work(struct durable_device *durable, u32 ops)
 {
 	while (!durable->ret && durable->ops && ops--)
-		durable->ret = work_off(durable);
+		durable->ret = do_oldest_op(durable);
 	if (!durable->ret)
-		durable->ret = do_promises(durable);
+		durable->ret = do_waiting_promises(durable);
 	if (!durable->ret && !durable->ops)
 		durable->ret = keep_late(durable);
 	return durable->ret;
@@ -489,13 +489,13 @@ int durable_work(struct durable_device *durable, u32 ops)
 
 /* Host callbacks */
 
-static u32 give_stamp(struct durable_device *durable, u32 unit)
+static u32 next_stamp_of_unit(struct durable_device *durable, u32 unit)
 {
 	durable->units[unit].newest = ++durable->stamps;
 	return durable->stamps;
 }
 
-static void queue_keep(struct durable_device *durable, u32 number)
+static void queue_persist_op(struct durable_device *durable, u32 number)
 {
 	struct durable_tag *tag = &durable->tags[number];
 	struct aftl_buffered_lpn what;
@@ -505,7 +505,7 @@ static void queue_keep(struct durable_device *durable, u32 number)
 		return;
 	CHECK_EQ(from_lpn(what.lpn), tag->unit);
 	tag->kept = true;
-	op = queue_op(durable, OP_KEEP);
+	op = queue_durable_op(durable, OP_KEEP);
 	op->number = number;
 	op->unit = tag->unit;
 	op->stamp = tag->stamp;
@@ -515,24 +515,24 @@ static void queue_keep(struct durable_device *durable, u32 number)
 static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
 		      u32 tag)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	u32 index = from_lpn(lpn);
 
 	durable->tags[tag] = (struct durable_tag){
-		.unit = index, .stamp = give_stamp(durable, index), .held = true,
+		.unit = index, .stamp = next_stamp_of_unit(durable, index), .held = true,
 	};
 	request->floor[index - request->request.unit] = durable->tags[tag].stamp;
 	durable->levels[durable->tags[tag].stamp % DURABLE_LEVELS] = request->request.level;
-	if (is_safe(durable))
-		queue_keep(durable, tag);
+	if (is_write_buffer_persistent(durable))
+		queue_persist_op(durable, tag);
 }
 
-static void on_unstored(struct test_listener *self, u32 tag)
+static void durable_on_unstored(struct test_listener *self, u32 tag)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 
-	if (is_safe(durable))
-		queue_keep(durable, tag);
+	if (is_write_buffer_persistent(durable))
+		queue_persist_op(durable, tag);
 }
 
 /* A reprogrammed page needs a commit before it: see volume.h. */
@@ -541,17 +541,17 @@ static void commit_before_again(struct durable_device *durable, aftl_ppn_t ppn)
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
 	if (aftl_page_reprograms(aftl_ppn_attr(media, ppn)))
-		queue_op(durable, OP_AGAIN)->to = ppn;
+		queue_durable_op(durable, OP_AGAIN)->to = ppn;
 }
 
-static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void durable_on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	struct durable_op *op;
 
 	CHECK_EQ(durable->tags[tag].unit, from_lpn(lpn));
 	commit_before_again(durable, ppn);
-	op = queue_op(durable, OP_PROGRAM);
+	op = queue_durable_op(durable, OP_PROGRAM);
 	op->unit = from_lpn(lpn);
 	op->stamp = durable->tags[tag].stamp;
 	op->to = ppn;
@@ -559,81 +559,81 @@ static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl
 
 static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	struct durable_op *op;
 
 	commit_before_again(durable, to);
-	op = queue_op(durable, OP_COPY);
+	op = queue_durable_op(durable, OP_COPY);
 	op->unit = from_lpn(lpn);
 	op->from = from;
 	op->to = to;
 }
 
-static void on_programmed(struct test_listener *self, aftl_ppn_t first)
+static void durable_on_programmed(struct test_listener *self, aftl_ppn_t first)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = queue_op(durable, OP_NOTE);
+	struct durable_op *op = queue_durable_op(durable, OP_NOTE);
 
 	op->number = aftl_ppn_page(aftl_media(ftl), first);
 	aftl_spare_from_page(&op->spare, ftl, first);
 }
 
-static void on_release(struct test_listener *self, u32 tag)
+static void durable_on_release(struct test_listener *self, u32 tag)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	struct aftl_buffered_lpn what;
 
 	durable->tags[tag].held = false;
 	if (durable->tags[tag].kept && !aftl_buffer_entry(durable->device.ftl, tag, &what))
-		queue_op(durable, OP_LET_GO)->number = tag;
+		queue_durable_op(durable, OP_LET_GO)->number = tag;
 }
 
 /* A reset discards all units of the zone. */
-static void reset_zone(struct durable_device *durable, u32 zone)
+static void discard_zone_units(struct durable_device *durable, u32 zone)
 {
 	u32 zone_units = aftl_geometry(durable->device.ftl)->zone_units;
 	u32 i;
 
 	for (i = zone * zone_units; i < (zone + 1) * zone_units; i++)
-		durable->units[i].zeroed = give_stamp(durable, i);
+		durable->units[i].zeroed = next_stamp_of_unit(durable, i);
 }
 
-static void on_zone(struct test_listener *self, u32 zone, enum aftl_zone_state state)
+static void durable_on_zone(struct test_listener *self, u32 zone, enum aftl_zone_state state)
 {
-	struct durable_device *durable = of_listener(self);
-	struct durable_op *op = queue_op(durable, OP_ZONE);
+	struct durable_device *durable = durable_of_listener(self);
+	struct durable_op *op = queue_durable_op(durable, OP_ZONE);
 
 	op->number = zone;
 	op->state = state;
 	if (state == AFTL_ZONE_EMPTY)
-		reset_zone(durable, zone);
+		discard_zone_units(durable, zone);
 }
 
-static void on_unmap(struct test_listener *self, aftl_lpn_t first, u32 units)
+static void durable_on_unmap(struct test_listener *self, aftl_lpn_t first, u32 units)
 {
-	struct durable_op *op = queue_op(of_listener(self), OP_UNMAP);
+	struct durable_op *op = queue_durable_op(durable_of_listener(self), OP_UNMAP);
 
 	op->unit = from_lpn(first);
 	op->units = units;
 }
 
-static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
+static void durable_on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = queue_op(durable, OP_ERASE);
+	struct durable_op *op = queue_durable_op(durable, OP_ERASE);
 
 	op->number = from_ppn(first) / slots;
 	aftl_erase_entry_from_block(&op->entry, ftl, op->number);
 }
 
-static void on_retire(struct test_listener *self, u32 first, u32 blocks)
+static void durable_on_retire(struct test_listener *self, u32 first, u32 blocks)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 
 	for (; blocks; blocks--, first++) {
-		struct durable_op *op = queue_op(durable, OP_RETIRE);
+		struct durable_op *op = queue_durable_op(durable, OP_RETIRE);
 
 		op->number = first;
 		aftl_erase_entry_from_block(&op->entry, durable->device.ftl, first);
@@ -667,7 +667,7 @@ static void remember_flush(struct durable_device *durable, const struct test_req
 }
 
 /* Remove the flush of @request; the caller frees the stamps. */
-static u32 *take_flush(struct durable_device *durable, const struct test_request *request)
+static u32 *take_submitted_flush(struct durable_device *durable, const struct test_request *request)
 {
 	struct durable_flush **link = &durable->flushes;
 	struct durable_flush *flush;
@@ -682,36 +682,36 @@ static u32 *take_flush(struct durable_device *durable, const struct test_request
 	return stamps;
 }
 
-static void forget_flushes(struct durable_device *durable)
+static void drop_submitted_flushes(struct durable_device *durable)
 {
 	while (durable->flushes)
-		free(take_flush(durable, durable->flushes->request));
+		free(take_submitted_flush(durable, durable->flushes->request));
 }
 
 /* On zoned devices a flush persists units that wait for a full page. */
-static void queue_kept(struct durable_device *durable)
+static void queue_partial_pages(struct durable_device *durable)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 i;
 
 	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_tag_count(ftl); i++)
 		if (durable->tags[i].held && !durable->tags[i].kept)
-			queue_keep(durable, i);
+			queue_persist_op(durable, i);
 }
 
 static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u32 *stamps)
 {
 	struct durable_op *op;
 
-	queue_kept(durable);
-	op = queue_op(durable, OP_PROMISE);
+	queue_partial_pages(durable);
+	op = queue_durable_op(durable, OP_PROMISE);
 	op->unit = unit;
 	op->promised = units;
 	op->stamps = stamps;
 }
 
 /* A failed flush reports data loss: withdraw promises that no flush has covered. */
-static void promise_nothing(struct durable_device *durable)
+static void withdraw_promises(struct durable_device *durable)
 {
 	u32 i;
 
@@ -721,11 +721,11 @@ static void promise_nothing(struct durable_device *durable)
 
 static void complete_flush(struct durable_device *durable, const struct test_request *request)
 {
-	u32 *stamps = take_flush(durable, request);
+	u32 *stamps = take_submitted_flush(durable, request);
 
 	if (request->request.status) {
 		free(stamps);
-		promise_nothing(durable);
+		withdraw_promises(durable);
 	} else {
 		queue_promise(durable, 0, durable->unit_count, stamps);
 	}
@@ -742,7 +742,7 @@ static void complete_change(struct durable_device *durable, const struct test_re
 
 		unit->completed = max(unit->completed, request->floor[i]);
 	}
-	if (!(what->flags & AFTL_REQUEST_FUA) && !is_safe(durable))
+	if (!(what->flags & AFTL_REQUEST_FUA) && !is_write_buffer_persistent(durable))
 		return;
 	stamps = checked_pointer(calloc(what->units, sizeof(*stamps)));
 	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
@@ -762,9 +762,9 @@ static void complete_reset(struct durable_device *durable, const struct test_req
 						      durable->units[first].zeroed);
 }
 
-static void on_complete(struct test_listener *self, struct test_request *request)
+static void durable_on_complete(struct test_listener *self, struct test_request *request)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 
 	if (request->request.op == AFTL_OP_FLUSH)
 		complete_flush(durable, request);
@@ -774,9 +774,9 @@ static void on_complete(struct test_listener *self, struct test_request *request
 		complete_change(durable, request);
 }
 
-static void on_submitted(struct test_listener *self, struct test_request *request)
+static void durable_on_submitted(struct test_listener *self, struct test_request *request)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	const struct aftl_request *what = &request->request;
 	u32 i;
 
@@ -787,20 +787,20 @@ static void on_submitted(struct test_listener *self, struct test_request *reques
 	if (what->op != AFTL_OP_DISCARD && what->op != AFTL_OP_WRITE_ZEROES)
 		return;
 	for (i = 0; i < what->units; i++) {
-		request->floor[i] = give_stamp(durable, what->unit + i);
+		request->floor[i] = next_stamp_of_unit(durable, what->unit + i);
 		durable->units[what->unit + i].zeroed = request->floor[i];
 	}
 }
 
 /* Reading */
 
-static void check_zeroes(const struct durable_device *durable, u32 unit, u32 covered)
+static void check_unit_may_be_zero(const struct durable_device *durable, u32 unit, u32 covered)
 {
 	CHECK_MSG(!covered || durable->units[unit].zeroed >= covered,
 		  "unit %u: lost: stamp %u was covered by a flush, zeroes are read", unit, covered);
 }
 
-static void check_stamp(const struct durable_device *durable, u32 unit, u32 stamp, u32 covered)
+static void check_unit_stamp(const struct durable_device *durable, u32 unit, u32 stamp, u32 covered)
 {
 	u32 newest = durable->units[unit].newest;
 
@@ -811,7 +811,7 @@ static void check_stamp(const struct durable_device *durable, u32 unit, u32 stam
 }
 
 /* The level must be that of the version read; promoted data have none. */
-static void check_level(const struct durable_device *durable, u32 unit, u32 stamp)
+static void check_unit_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u32 level = aftl_lpn_level(durable->device.ftl, to_lpn(unit));
 	u32 written = max_t(u32, durable->levels[stamp % DURABLE_LEVELS], AFTL_APPROX);
@@ -824,7 +824,7 @@ static void check_level(const struct durable_device *durable, u32 unit, u32 stam
  * A unit may be lost only if its sector or die failed after stamp @covered. The read may have begun
  * before a later write was covered.
  */
-static void check_lost(struct durable_device *durable, u32 unit, u32 covered)
+static void check_unit_may_be_lost(struct durable_device *durable, u32 unit, u32 covered)
 {
 	struct durable_unit *mine = &durable->units[unit];
 
@@ -836,10 +836,10 @@ static void check_lost(struct durable_device *durable, u32 unit, u32 covered)
 }
 
 /* Get the stamp at @ppn. Data of a pending copy cannot be checked before the copy. */
-static bool read_stamp(struct durable_device *durable, u32 unit, aftl_ppn_t ppn, u32 covered,
-		       u32 *stamp)
+static bool read_stamp_at_ppn(struct durable_device *durable, u32 unit, aftl_ppn_t ppn, u32 covered,
+			      u32 *stamp)
 {
-	const struct durable_op *op = find_pending(durable, ppn);
+	const struct durable_op *op = find_pending_op_of_ppn(durable, ppn);
 	int ret;
 
 	if (op && op->kind == OP_PROGRAM) {
@@ -848,20 +848,20 @@ static bool read_stamp(struct durable_device *durable, u32 unit, aftl_ppn_t ppn,
 	}
 	if (op || durable->ret)
 		return false;
-	ret = read_unit(durable, ppn);
+	ret = read_durable_unit(durable, ppn);
 	if (ret == -ENODATA)
-		check_lost(durable, unit, covered);
-	return !ret && recognise_bytes(durable, unit, stamp);
+		check_unit_may_be_lost(durable, unit, covered);
+	return !ret && recognise_unit_pattern(durable, unit, stamp);
 }
 
 static void check_buffer(const struct durable_device *durable, u32 unit, u32 tag, u32 covered)
 {
 	CHECK_EQ(durable->tags[tag].unit, unit);
-	check_stamp(durable, unit, durable->tags[tag].stamp, covered);
+	check_unit_stamp(durable, unit, durable->tags[tag].stamp, covered);
 }
 
 /* Do the cells have more errors than ECC corrects? No other loss is tolerated here. */
-static bool is_beyond_ecc(const struct durable_device *durable, const struct aftl_read *read)
+static bool is_read_beyond_ecc(const struct durable_device *durable, const struct aftl_read *read)
 {
 	const struct aftl *ftl = durable->device.ftl;
 
@@ -871,26 +871,26 @@ static bool is_beyond_ecc(const struct durable_device *durable, const struct aft
 	       aftl_cell_read_errors(&ftl->cell, read->ppn, aftl_hours(ftl)).lost;
 }
 
-static void on_read(struct test_listener *self, struct test_request *request,
-		    const struct aftl_read *read)
+static void durable_on_read(struct test_listener *self, struct test_request *request,
+			    const struct aftl_read *read)
 {
-	struct durable_device *durable = of_listener(self);
+	struct durable_device *durable = durable_of_listener(self);
 	u32 unit = from_lpn(read->lpn);
 	u32 covered = request->floor[unit - request->request.unit];
 	u32 stamp;
 
-	if (read->lost && is_beyond_ecc(durable, read))
+	if (read->lost && is_read_beyond_ecc(durable, read))
 		durable->uncorrectable++;
 	else if (read->lost)
-		check_lost(durable, unit, covered);
+		check_unit_may_be_lost(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
-		check_zeroes(durable, unit, covered);
+		check_unit_may_be_zero(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
 		return; /* The zone was reset and written since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_buffer(durable, unit, read->tag, covered);
-	else if (read_stamp(durable, unit, read->ppn, covered, &stamp))
-		check_stamp(durable, unit, stamp, covered);
+	else if (read_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
+		check_unit_stamp(durable, unit, stamp, covered);
 }
 
 /* Without parity, data on a dead die are gone although the medium still has their bytes. */
@@ -899,7 +899,7 @@ static bool is_gone(const struct durable_device *durable, aftl_ppn_t ppn)
 	return !durable->device.config.rain && aftl_ppn_in_dead_lun(durable->device.ftl, ppn);
 }
 
-static void check_unit(struct durable_device *durable, u32 unit)
+static void check_durable_unit(struct durable_device *durable, u32 unit)
 {
 	struct durable_unit *mine = &durable->units[unit];
 	aftl_ppn_t ppn;
@@ -909,17 +909,17 @@ static void check_unit(struct durable_device *durable, u32 unit)
 	mine->lost = false;
 	ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
 	if (durable->buffered[unit]) {
-		check_stamp(durable, unit, durable->buffered[unit], mine->covered);
+		check_unit_stamp(durable, unit, durable->buffered[unit], mine->covered);
 		mine->covered = durable->buffered[unit];
 	} else if (ppn == AFTL_NO_PPN) {
-		check_zeroes(durable, unit, mine->covered);
-		mine->zeroed = give_stamp(durable, unit);
+		check_unit_may_be_zero(durable, unit, mine->covered);
+		mine->zeroed = next_stamp_of_unit(durable, unit);
 		mine->covered = mine->zeroed;
 	} else if (aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) || is_gone(durable, ppn)) {
-		check_lost(durable, unit, mine->covered);
-	} else if (read_stamp(durable, unit, ppn, mine->covered, &stamp)) {
-		check_stamp(durable, unit, stamp, mine->covered);
-		check_level(durable, unit, stamp);
+		check_unit_may_be_lost(durable, unit, mine->covered);
+	} else if (read_stamp_at_ppn(durable, unit, ppn, mine->covered, &stamp)) {
+		check_unit_stamp(durable, unit, stamp, mine->covered);
+		check_unit_level(durable, unit, stamp);
 		mine->covered = stamp;
 	}
 	mine->completed = mine->covered;
@@ -929,7 +929,7 @@ static void check_unit(struct durable_device *durable, u32 unit)
  * Below the write pointer all units belong to one life of the zone, with ascending stamps. A
  * finished zone stays finished. Lost units have no known stamp.
  */
-static void check_zone(struct durable_device *durable, u32 zone)
+static void check_durable_zone(struct durable_device *durable, u32 zone)
 {
 	u32 unit = zone * aftl_geometry(durable->device.ftl)->zone_units;
 	enum aftl_zone_state state;
@@ -961,9 +961,9 @@ void durable_check(struct durable_device *durable)
 
 	durable->lost_units = 0;
 	for (i = 0; i < durable->unit_count; i++)
-		check_unit(durable, i);
+		check_durable_unit(durable, i);
 	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
-		check_zone(durable, i);
+		check_durable_zone(durable, i);
 }
 
 /* Expect that the data of @unit at *@ppn may be lost from now on; return false if it has none. */
@@ -973,11 +973,11 @@ static bool expect_hurt(struct durable_device *durable, u32 unit, aftl_ppn_t *pp
 
 	*ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
 	return *ppn != AFTL_NO_PPN && !aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) &&
-	       !find_pending(durable, *ppn) &&
-	       read_stamp(durable, unit, *ppn, 0, &durable->units[unit].hurt);
+	       !find_pending_op_of_ppn(durable, *ppn) &&
+	       read_stamp_at_ppn(durable, unit, *ppn, 0, &durable->units[unit].hurt);
 }
 
-bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
+bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector)
 {
 	aftl_ppn_t ppn;
 
@@ -996,7 +996,7 @@ bool durable_fail_unit(struct durable_device *durable, u32 unit)
 }
 
 /* Newest stamp of @unit outside the write buffer. */
-static u32 newest_beyond(const struct durable_device *durable, u32 unit)
+static u32 newest_stamp_outside_buffer(const struct durable_device *durable, u32 unit)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 newest = durable->units[unit].newest;
@@ -1010,11 +1010,11 @@ static u32 newest_beyond(const struct durable_device *durable, u32 unit)
 	return newest;
 }
 
-static void lose_with_die(struct durable_device *durable, u32 unit)
+static void lose_unit_with_die(struct durable_device *durable, u32 unit)
 {
 	struct durable_unit *mine = &durable->units[unit];
 
-	mine->hurt = newest_beyond(durable, unit);
+	mine->hurt = newest_stamp_outside_buffer(durable, unit);
 	if (mine->covered <= mine->hurt)
 		mine->covered = 0;
 }
@@ -1036,7 +1036,7 @@ int durable_fail_die(struct durable_device *durable, u32 lun)
 	ret = aftl_fail_lun(durable->device.ftl, lun);
 	for (i = 0; i < durable->unit_count; i++)
 		if (there[i])
-			lose_with_die(durable, i);
+			lose_unit_with_die(durable, i);
 	free(there);
 	return ret;
 }
@@ -1046,24 +1046,24 @@ int durable_fail_die(struct durable_device *durable, u32 lun)
 static void listen_to_device(struct durable_device *durable)
 {
 	durable->listener = (struct test_listener){
-		.submitted = on_submitted,
-		.complete = on_complete,
+		.submitted = durable_on_submitted,
+		.complete = durable_on_complete,
 		.accept = on_accept,
-		.program = on_program,
+		.program = durable_on_program,
 		.copy = on_copy,
-		.programmed = on_programmed,
-		.unstored = on_unstored,
-		.release = on_release,
-		.unmap = on_unmap,
-		.zone = on_zone,
-		.erase = on_erase,
-		.retire = on_retire,
-		.read = on_read,
+		.programmed = durable_on_programmed,
+		.unstored = durable_on_unstored,
+		.release = durable_on_release,
+		.unmap = durable_on_unmap,
+		.zone = durable_on_zone,
+		.erase = durable_on_erase,
+		.retire = durable_on_retire,
+		.read = durable_on_read,
 	};
 	test_device_listen(&durable->device, &durable->listener);
 }
 
-static void name_policy(struct aftl_volume_header *super, const char *policy)
+static void set_volume_policy_name(struct aftl_volume_header *super, const char *policy)
 {
 	memset(super->policy, 0, sizeof(super->policy));
 	memcpy(super->policy, policy, strlen(policy));
@@ -1084,7 +1084,7 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	*durable = (struct durable_device){
 		.super = { .config = *config, .lazy_tables = stretches },
 	};
-	name_policy(&durable->super, policy);
+	set_volume_policy_name(&durable->super, policy);
 	memcpy(durable->super.profile, "demo", 5);
 	memcpy(durable->super.uuid, "0123456789abcdef", AFTL_UUID_BYTES);
 	if (aftl_volume_header_set_layout(&durable->super, &geo, &error))
@@ -1099,7 +1099,7 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	durable->finished = checked_pointer(calloc(geo.units, 1));
 	durable->bytes = checked_pointer(calloc(1, geo.unit_bytes));
 	durable->late.bytes = checked_pointer(calloc(1, geo.unit_bytes));
-	durable->disk.before_flush = end_late;
+	durable->disk.before_flush = free_late_watcher;
 	durable->disk.watcher = durable;
 	durable->lost = checked_pointer(calloc(geo.ppns, sizeof(*durable->lost)));
 	return 0;
@@ -1118,7 +1118,7 @@ void durable_close(struct durable_device *durable)
 }
 
 /* Formatting ends all promises. */
-static void end_format(struct durable_device *durable)
+static void drop_promises_by_format(struct durable_device *durable)
 {
 	durable->formatting = false;
 	memset(durable->units, 0, durable->unit_count * sizeof(*durable->units));
@@ -1133,12 +1133,12 @@ int durable_format(struct durable_device *durable)
 	durable->formatting = true;
 	ret = aftl_volume_format(&durable->disk.medium, &durable->super, &durable->device.error);
 	if (!ret)
-		end_format(durable);
+		drop_promises_by_format(durable);
 	return ret;
 }
 
 /* Is it the volume of the last attempted format? */
-static bool is_newest(const struct durable_device *durable)
+static bool is_newest_format(const struct durable_device *durable)
 {
 	return !memcmp(aftl_volume_get_header(durable->volume)->uuid, durable->super.uuid,
 		       AFTL_UUID_BYTES);
@@ -1154,7 +1154,7 @@ static int load_durable(struct durable_device *durable, const struct aftl_policy
 }
 
 /* Restore the persisted write buffer. */
-static int fetch_kept(struct durable_device *durable)
+static int restore_persisted_buffer(struct durable_device *durable)
 {
 	struct aftl_buffered_lpn what;
 	u32 from = 0;
@@ -1171,7 +1171,7 @@ static int fetch_kept(struct durable_device *durable)
 			       "unit %u does not get back into the buffer", from - 1))
 			return -EIO;
 		ret = lying_disk_read(&durable->disk, offset, durable->bytes, unit_bytes(durable));
-		if (ret || !recognise_bytes(durable, from - 1, &stamp))
+		if (ret || !recognise_unit_pattern(durable, from - 1, &stamp))
 			return ret;
 		durable->buffered[from - 1] = stamp;
 		durable->tags[tag] = (struct durable_tag){
@@ -1189,8 +1189,8 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 
 	if (ret)
 		return ret;
-	if (durable->formatting && is_newest(durable))
-		end_format(durable);
+	if (durable->formatting && is_newest_format(durable))
+		drop_promises_by_format(durable);
 	device->config = durable->super.config;
 	listen_to_device(durable);
 	ret = load_durable(durable, aftl_policy_find(policy), scan);
@@ -1200,13 +1200,13 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 	}
 	durable->tags = checked_pointer(calloc(aftl_tag_count(device->ftl),
 					       sizeof(*durable->tags)));
-	ret = fetch_kept(durable);
+	ret = restore_persisted_buffer(durable);
 	if (ret)
 		durable_stop(durable);
 	return ret;
 }
 
-static void fail_displaced(struct durable_device *durable)
+static void retire_remapped_blocks(struct durable_device *durable)
 {
 	u32 block = aftl_volume_next_remapped(durable->volume, 0);
 
@@ -1229,7 +1229,7 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 	if (ret)
 		durable_stop(durable);
 	else
-		fail_displaced(durable);
+		retire_remapped_blocks(durable);
 	return ret;
 }
 
@@ -1238,11 +1238,11 @@ void durable_stop(struct durable_device *durable)
 	struct test_device *device = &durable->device;
 
 	while (durable->ops)
-		drop_op(durable);
-	forget_keeps(durable, NO_TAG);
+		drop_oldest_op(durable);
+	drop_waiting_persists(durable, NO_TAG);
 	while (durable->promises)
-		drop_promise(durable);
-	forget_flushes(durable);
+		drop_oldest_promise(durable);
+	drop_submitted_flushes(durable);
 	aftl_volume_release(durable->volume);
 	durable->volume = NULL;
 	free(durable->tags);
@@ -1273,20 +1273,20 @@ int durable_settle(struct durable_device *durable)
 	return durable_work(durable, U32_MAX);
 }
 
-static int shut_volume(struct durable_device *durable)
+static int close_durable_volume(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
 	int ret = test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 
 	if (ret && !aftl_buffer_is_lost(device->ftl))
 		return ret;
-	if (is_safe(durable)) {
+	if (is_write_buffer_persistent(durable)) {
 		aftl_set_drain_mode(device->ftl, true);
 		while (aftl_is_busy(device->ftl) && test_step(device))
 			;
 	}
 	aftl_quiesce(device->ftl);
-	queue_kept(durable);
+	queue_partial_pages(durable);
 	ret = durable_work(durable, U32_MAX);
 	if (!ret)
 		ret = aftl_volume_close(durable->volume, device->ftl, &device->error);
@@ -1298,7 +1298,7 @@ int durable_shut(struct durable_device *durable)
 	int ret = durable_settle(durable);
 
 	if (!ret)
-		ret = shut_volume(durable);
+		ret = close_durable_volume(durable);
 	if (!ret) {
 		durable->digest = aftl_digest(durable->device.ftl);
 		durable->snapshot_bytes = aftl_volume_state(durable->volume)->snapshot_bytes;

@@ -201,13 +201,13 @@ void durable_crash(struct durable_device *durable, enum disk_crash crash,
 void durable_check(struct durable_device *durable);
 
 /**
- * durable_hurt() - make a sector of the data of @unit unreadable on the disk
+ * durable_damage_sector() - make a sector of the data of @unit unreadable on the disk
  *
  * Return: false if the data are not there, or are still queued.
  */
-bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector);
+bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector);
 
-/* As durable_hurt() by aftl_fail_unit(): the FTL knows at once that the data are lost. */
+/* As durable_damage_sector() by aftl_fail_unit(): the FTL knows at once that the data are lost. */
 bool durable_fail_unit(struct durable_device *durable, u32 unit);
 
 #endif

@@ -8,21 +8,21 @@
 #define TABLE "selftests/lib/features.txt"
 #define SEPARATORS " \t\n"
 
-static void copy_word(char *to, const char *from)
+static void copy_first_word(char *to, const char *from)
 {
 	if (!from || strlen(from) >= FEATURE_WORD_SIZE)
 		tap_bail_out(TABLE ": a word is missing or too long");
 	memcpy(to, from, strlen(from) + 1);
 }
 
-static void read_words(struct feature *feature, char **rest)
+static void read_feature_words(struct feature *feature, char **rest)
 {
 	const char *word = strtok_r(NULL, SEPARATORS, rest);
 
 	for (; word; word = strtok_r(NULL, SEPARATORS, rest)) {
 		if (feature->word_count == FEATURE_WORDS_MAX)
 			tap_bail_out(TABLE ": %s has too many parameters", feature->name);
-		copy_word(feature->words[feature->word_count++], word);
+		copy_first_word(feature->words[feature->word_count++], word);
 	}
 }
 
@@ -32,8 +32,8 @@ static void read_feature(struct features *features, char **rest)
 
 	if (features->count++ == FEATURES_MAX)
 		tap_bail_out(TABLE ": too many features");
-	copy_word(feature->name, strtok_r(NULL, SEPARATORS, rest));
-	read_words(feature, rest);
+	copy_first_word(feature->name, strtok_r(NULL, SEPARATORS, rest));
+	read_feature_words(feature, rest);
 }
 
 static u32 find_feature(const struct features *features, const char *name)
@@ -47,17 +47,17 @@ static u32 find_feature(const struct features *features, const char *name)
 	return 0;
 }
 
-static void read_refused(struct features *features, char **rest)
+static void read_refused_pair(struct features *features, char **rest)
 {
 	char first[FEATURE_WORD_SIZE];
 	char second[FEATURE_WORD_SIZE];
 
-	copy_word(first, strtok_r(NULL, SEPARATORS, rest));
-	copy_word(second, strtok_r(NULL, SEPARATORS, rest));
+	copy_first_word(first, strtok_r(NULL, SEPARATORS, rest));
+	copy_first_word(second, strtok_r(NULL, SEPARATORS, rest));
 	features->all[find_feature(features, first)].refused[find_feature(features, second)] = true;
 }
 
-static void read_line(struct features *features, char *line)
+static void read_feature_line(struct features *features, char *line)
 {
 	char *rest;
 	const char *kind = strtok_r(line, SEPARATORS, &rest);
@@ -65,18 +65,18 @@ static void read_line(struct features *features, char *line)
 	if (!kind || *kind == '#')
 		return;
 	if (!strcmp(kind, "base"))
-		read_words(&features->base, &rest);
+		read_feature_words(&features->base, &rest);
 	else if (!strcmp(kind, "triple"))
-		read_words(&features->triple, &rest);
+		read_feature_words(&features->triple, &rest);
 	else if (!strcmp(kind, "feature"))
 		read_feature(features, &rest);
 	else if (!strcmp(kind, "refused"))
-		read_refused(features, &rest);
+		read_refused_pair(features, &rest);
 	else
 		tap_bail_out(TABLE ": there is no kind of line \"%s\"", kind);
 }
 
-void features_read(struct features *features)
+void features_read_table(struct features *features)
 {
 	FILE *file = fopen(TABLE, "r");
 	char line[1024];
@@ -85,11 +85,11 @@ void features_read(struct features *features)
 		tap_bail_out(TABLE " cannot be read; run this in the top of the tree");
 	*features = (struct features){ 0 };
 	while (fgets(line, sizeof(line), file))
-		read_line(features, line);
+		read_feature_line(features, line);
 	fclose(file);
 }
 
-u32 features_find(const struct features *features, const char *names)
+u32 features_find_by_names(const struct features *features, const char *names)
 {
 	char words[3 * FEATURE_WORD_SIZE];
 	char *rest = words;
@@ -109,13 +109,13 @@ static void apply_word(struct feature_set *set, struct test_device *device, cons
 	char key[FEATURE_WORD_SIZE];
 	char *value;
 
-	copy_word(key, word);
+	copy_first_word(key, word);
 	value = strchr(key, '=');
 	if (!value)
 		tap_bail_out(TABLE ": \"%s\" is not KEY=VALUE", word);
 	*value++ = '\0';
 	if (!strcmp(key, "policy"))
-		copy_word(set->policy, value);
+		copy_first_word(set->policy, value);
 	else if (strcmp(key, "medium") != 0)
 		test_device_set(device, key, value);
 	set->failing |= !strcmp(word, "medium=failing");
@@ -131,7 +131,7 @@ static void apply_feature(struct feature_set *set, struct test_device *device,
 }
 
 /* The table may name the pair in either order. */
-static bool refused_together(const struct features *features, u32 mask)
+static bool features_are_refused(const struct features *features, u32 mask)
 {
 	u32 i;
 	u32 j;
@@ -143,7 +143,7 @@ static bool refused_together(const struct features *features, u32 mask)
 	return false;
 }
 
-void features_set(const struct features *features, u32 mask, struct feature_set *set)
+void features_apply_set(const struct features *features, u32 mask, struct feature_set *set)
 {
 	struct test_device device;
 	u32 i;
@@ -162,5 +162,5 @@ void features_set(const struct features *features, u32 mask, struct feature_set 
 		strcat(set->name, features->all[i].name);
 	}
 	set->config = device.config;
-	set->refused = refused_together(features, mask);
+	set->refused = features_are_refused(features, mask);
 }

@@ -58,12 +58,12 @@ struct feature_set {
 };
 
 /* Read the table. A mistake in it ends the program. */
-void features_read(struct features *features);
+void features_read_table(struct features *features);
 
 /* Return the mask of features "NAME+NAME..."; if there is no such feature, the program ends. */
-u32 features_find(const struct features *features, const char *names);
+u32 features_find_by_names(const struct features *features, const char *names);
 
 /* Fill @set with the parameters of the at most three features of @mask. */
-void features_set(const struct features *features, u32 mask, struct feature_set *set);
+void features_apply_set(const struct features *features, u32 mask, struct feature_set *set);
 
 #endif

@@ -15,7 +15,7 @@ static void *checked_buffer(void *memory)
 
 /* Power, and errors on demand */
 
-static int any_call(struct lying_disk *disk)
+static int count_disk_call(struct lying_disk *disk)
 {
 	if (disk->off)
 		return -ENODEV;
@@ -25,12 +25,12 @@ static int any_call(struct lying_disk *disk)
 }
 
 /* If power fails during this change, the crash decides how much of it remains. */
-static void count_change(struct lying_disk *disk)
+static void count_disk_change(struct lying_disk *disk)
 {
 	disk->off = ++disk->changes == disk->power_off_at;
 }
 
-static void remember_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
+static void remember_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
 {
 	struct lying_write *write = checked_buffer(malloc(sizeof(*write) + size));
 
@@ -43,7 +43,7 @@ static void remember_write(struct lying_disk *disk, u64 offset, const void *byte
 	disk->last = write;
 }
 
-static struct lying_write *pop_write(struct lying_disk *disk)
+static struct lying_write *pop_oldest_write(struct lying_disk *disk)
 {
 	struct lying_write *write = disk->writes;
 
@@ -53,7 +53,7 @@ static struct lying_write *pop_write(struct lying_disk *disk)
 	return write;
 }
 
-static void check_range(const struct lying_disk *disk, u64 offset, u32 size, u32 multiple)
+static void check_disk_range(const struct lying_disk *disk, u64 offset, u32 size, u32 multiple)
 {
 	CHECK_MSG(offset % multiple == 0 && size % multiple == 0 && size,
 		  "%u bytes at %llu are not aligned to %u", size, (unsigned long long)offset,
@@ -63,17 +63,17 @@ static void check_range(const struct lying_disk *disk, u64 offset, u32 size, u32
 			     (unsigned long long)offset);
 }
 
-static bool is_readable(const struct lying_disk *disk, u64 offset, u32 size)
+static bool is_disk_range_readable(const struct lying_disk *disk, u64 offset, u32 size)
 {
 	return !memchr(disk->unreadable + offset / DISK_SECTOR, true, size / DISK_SECTOR);
 }
 
 int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size)
 {
-	int ret = any_call(disk);
+	int ret = count_disk_call(disk);
 
-	check_range(disk, offset, size, DISK_SECTOR);
-	if (!ret && !is_readable(disk, offset, size))
+	check_disk_range(disk, offset, size, DISK_SECTOR);
+	if (!ret && !is_disk_range_readable(disk, offset, size))
 		ret = -ENODATA;
 	if (!ret)
 		memcpy(bytes, disk->bytes + offset, size);
@@ -82,29 +82,29 @@ int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size)
 
 int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
 {
-	int ret = any_call(disk);
+	int ret = count_disk_call(disk);
 
-	check_range(disk, offset, size, DISK_SECTOR);
+	check_disk_range(disk, offset, size, DISK_SECTOR);
 	if (ret)
 		return ret;
 	if (memchr(disk->unwritable + offset / DISK_SECTOR, true, size / DISK_SECTOR)) {
 		memset(disk->bytes + offset, 0x5a, size);
 		return -EREMOTEIO;
 	}
-	remember_write(disk, offset, bytes, size);
+	remember_disk_write(disk, offset, bytes, size);
 	memcpy(disk->bytes + offset, bytes, size);
 	memset(disk->unreadable + offset / DISK_SECTOR, false, size / DISK_SECTOR);
-	count_change(disk);
+	count_disk_change(disk);
 	return disk->off ? -ENODEV : 0;
 }
 
-static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+static int lying_disk_backing_read(void *host, u64 offset, void *bytes, u32 size)
 {
-	check_range(host, offset, size, AFTL_FRAME_BYTES);
+	check_disk_range(host, offset, size, AFTL_FRAME_BYTES);
 	return lying_disk_read(host, offset, bytes, size);
 }
 
-static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+static void *lying_disk_backing_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	struct lying_disk *disk = host;
 	struct lying_read *read;
@@ -119,37 +119,37 @@ static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
 	return read;
 }
 
-static int medium_end_read(void *host, void *begun)
+static int lying_disk_backing_end_read(void *host, void *begun)
 {
 	struct lying_read read = *(struct lying_read *)begun;
 	struct lying_disk *disk = host;
 
 	free(begun);
 	disk->reading--;
-	return medium_read(host, read.offset, read.bytes, read.size);
+	return lying_disk_backing_read(host, read.offset, read.bytes, read.size);
 }
 
-static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+static int lying_disk_backing_write(void *host, u64 offset, const void *bytes, u32 size)
 {
-	check_range(host, offset, size, AFTL_FRAME_BYTES);
+	check_disk_range(host, offset, size, AFTL_FRAME_BYTES);
 	return lying_disk_write(host, offset, bytes, size);
 }
 
-static int medium_flush(void *host)
+static int lying_disk_backing_flush(void *host)
 {
 	struct lying_disk *disk = host;
-	int ret = any_call(disk);
+	int ret = count_disk_call(disk);
 
 	if (ret)
 		return ret;
 	if (disk->before_flush)
 		disk->before_flush(disk->watcher);
-	count_change(disk);
+	count_disk_change(disk);
 	if (disk->off)
 		return -ENODEV;
 	disk->flushes++;
 	while (disk->writes) {
-		struct lying_write *write = pop_write(disk);
+		struct lying_write *write = pop_oldest_write(disk);
 
 		memcpy(disk->durable + write->offset, write->bytes, write->size);
 		free(write);
@@ -180,7 +180,7 @@ static size_t mapped_bytes(size_t bytes)
 }
 
 /* map_pages - zeroed pages followed by a guard page */
-static void *map_pages(size_t bytes)
+static void *map_guarded_pages(size_t bytes)
 {
 	char *pages = mmap(NULL, mapped_bytes(bytes) + page_bytes(), PROT_NONE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -190,18 +190,18 @@ static void *map_pages(size_t bytes)
 	return pages + mapped_bytes(bytes) - bytes;
 }
 
-static void unmap_pages(void *memory, size_t bytes)
+static void unmap_guarded_pages(void *memory, size_t bytes)
 {
 	munmap((char *)memory + bytes - mapped_bytes(bytes), mapped_bytes(bytes) + page_bytes());
 }
 
 /* with_header - size including the header, rounded up to keep it aligned */
-static size_t with_header(size_t bytes)
+static size_t bytes_with_header(size_t bytes)
 {
 	return (DIV_ROUND_UP(bytes, sizeof(struct header)) + 1) * sizeof(struct header);
 }
 
-static void *medium_alloc(void *host, size_t bytes)
+static void *lying_disk_backing_alloc(void *host, size_t bytes)
 {
 	struct lying_disk *disk = host;
 	struct header *header;
@@ -210,7 +210,7 @@ static void *medium_alloc(void *host, size_t bytes)
 	if (disk->no_memory_at && disk->allocations >= disk->no_memory_at &&
 	    disk->allocations - disk->no_memory_at <= disk->no_memory_again)
 		return NULL;
-	header = bytes >= LARGE_BYTES ? map_pages(with_header(bytes)) :
+	header = bytes >= LARGE_BYTES ? map_guarded_pages(bytes_with_header(bytes)) :
 					checked_buffer(calloc(1, sizeof(*header) + bytes));
 	header->bytes = bytes;
 	disk->held++;
@@ -218,7 +218,7 @@ static void *medium_alloc(void *host, size_t bytes)
 	return header + 1;
 }
 
-static void medium_free(void *host, void *memory, size_t bytes)
+static void lying_disk_backing_free(void *host, void *memory, size_t bytes)
 {
 	struct lying_disk *disk = host;
 	struct header *header = (struct header *)memory - 1;
@@ -229,7 +229,7 @@ static void medium_free(void *host, void *memory, size_t bytes)
 	disk->held--;
 	disk->held_bytes -= header->bytes;
 	if (header->bytes >= LARGE_BYTES)
-		unmap_pages(header, with_header(header->bytes));
+		unmap_guarded_pages(header, bytes_with_header(header->bytes));
 	else
 		free(header);
 }
@@ -242,13 +242,13 @@ void lying_disk_open(struct lying_disk *disk, u64 bytes)
 		.medium = {
 			.host = disk,
 			.bytes = rounded,
-			.read = medium_read,
-			.begin_read = medium_begin_read,
-			.end_read = medium_end_read,
-			.write = medium_write,
-			.flush = medium_flush,
-			.alloc = medium_alloc,
-			.free = medium_free,
+			.read = lying_disk_backing_read,
+			.begin_read = lying_disk_backing_begin_read,
+			.end_read = lying_disk_backing_end_read,
+			.write = lying_disk_backing_write,
+			.flush = lying_disk_backing_flush,
+			.alloc = lying_disk_backing_alloc,
+			.free = lying_disk_backing_free,
 		},
 		.bytes = checked_buffer(calloc(1, rounded)),
 		.durable = checked_buffer(calloc(1, rounded)),
@@ -263,7 +263,7 @@ void lying_disk_close(struct lying_disk *disk)
 	CHECK_EQ(disk->held_bytes, 0);
 	CHECK_EQ(disk->reading, 0);
 	while (disk->writes)
-		free(pop_write(disk));
+		free(pop_oldest_write(disk));
 	free(disk->bytes);
 	free(disk->durable);
 	free(disk->unreadable);
@@ -283,8 +283,8 @@ u32 lying_disk_count_writes(const struct lying_disk *disk)
 }
 
 /* Each sector of @write becomes durable with a chance of one half. */
-static void tear_write(struct lying_disk *disk, const struct lying_write *write,
-		       struct aftl_random *random)
+static void tear_disk_write(struct lying_disk *disk, const struct lying_write *write,
+			    struct aftl_random *random)
 {
 	u32 at;
 
@@ -293,19 +293,19 @@ static void tear_write(struct lying_disk *disk, const struct lying_write *write,
 			memcpy(disk->durable + write->offset + at, write->bytes + at, DISK_SECTOR);
 }
 
-static void keep_write(struct lying_disk *disk, const struct lying_write *write)
+static void make_write_durable(struct lying_disk *disk, const struct lying_write *write)
 {
 	memcpy(disk->durable + write->offset, write->bytes, write->size);
 }
 
-static void settle_write(struct lying_disk *disk, const struct lying_write *write,
-			 enum disk_crash crash, u32 left, struct aftl_random *random)
+static void settle_crashed_write(struct lying_disk *disk, const struct lying_write *write,
+				 enum disk_crash crash, u32 left, struct aftl_random *random)
 {
 	if (crash == DISK_CRASH_ALL || (crash == DISK_CRASH_PREFIX && left > 1) ||
 	    (crash == DISK_CRASH_WRITES && aftl_random_below(random, 2)))
-		keep_write(disk, write);
+		make_write_durable(disk, write);
 	else if (crash == DISK_CRASH_SECTORS || (crash == DISK_CRASH_PREFIX && left == 1))
-		tear_write(disk, write, random);
+		tear_disk_write(disk, write, random);
 }
 
 void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random)
@@ -313,9 +313,9 @@ void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aft
 	u32 left = (u32)aftl_random_below(random, lying_disk_count_writes(disk) + 1);
 
 	while (disk->writes) {
-		struct lying_write *write = pop_write(disk);
+		struct lying_write *write = pop_oldest_write(disk);
 
-		settle_write(disk, write, crash, left, random);
+		settle_crashed_write(disk, write, crash, left, random);
 		left -= left > 0;
 		/* Later writes to the same place are applied after it. */
 		memcpy(disk->bytes + write->offset, disk->durable + write->offset, write->size);

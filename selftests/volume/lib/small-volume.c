@@ -16,7 +16,7 @@ struct durable_device durable;
 
 static bool is_open;
 
-static void close_volume(void)
+static void close_small_volume(void)
 {
 	if (is_open)
 		durable_close(&durable);
@@ -33,13 +33,13 @@ void volume_prepare(const char *policy, const char *params, bool extents)
 {
 	struct test_device device;
 
-	close_volume();
+	close_small_volume();
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, params);
 	if (durable_open_as(&durable, &device.config, policy, extents))
 		tap_bail_out("no such device");
 	is_open = true;
-	tap_at_end(close_volume);
+	tap_at_end(close_small_volume);
 }
 
 void volume_format(const char *policy, const char *params, bool extents)
@@ -75,7 +75,7 @@ void volume_work(u64 seed, u32 steps)
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures())
-		test_stream_step(&stream, &durable.device);
+		test_stream_submit_one(&stream, &durable.device);
 	CHECK_EQ(durable_settle(&durable), 0);
 }
 
@@ -94,7 +94,7 @@ void volume_crash_and_start(const char *policy)
 	volume_start(policy);
 }
 
-void volume_keeps_its_policy(const char *own, const char *other)
+void check_volume_keeps_policy(const char *own, const char *other)
 {
 	static const char why[] = "goes on with the policy that it was saved with";
 	u32 scan;

@@ -42,6 +42,6 @@ void volume_crash(void);
 void volume_crash_and_start(const char *policy);
 
 /* After a clean close the volume starts with policy @own only, and is refused with @other. */
-void volume_keeps_its_policy(const char *own, const char *other);
+void check_volume_keeps_policy(const char *own, const char *other);
 
 #endif

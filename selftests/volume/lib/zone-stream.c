@@ -2,14 +2,14 @@
 #include "zone-stream.h"
 #include "tap.h"
 
-static u32 stream_below(const struct zone_stream *stream, u32 n)
+static u32 draw_zone_stream_below(const struct zone_stream *stream, u32 n)
 {
 	return (u32)aftl_random_below(stream->random, n);
 }
 
 static bool stream_chance(const struct zone_stream *stream, u32 percent)
 {
-	return stream_below(stream, 100) < percent;
+	return draw_zone_stream_below(stream, 100) < percent;
 }
 
 static void submit_zone_request(const struct zone_stream *stream, struct test_device *device,
@@ -19,14 +19,14 @@ static void submit_zone_request(const struct zone_stream *stream, struct test_de
 		    AFTL_APPROX : AFTL_PRECISE;
 
 	CHECK_EQ(test_submit(device, op, unit, units, class, flags,
-			     aftl_now(device->ftl) + stream_below(stream, 300000)), 0);
+			     aftl_now(device->ftl) + draw_zone_stream_below(stream, 300000)), 0);
 }
 
 static void write_zone(const struct zone_stream *stream, struct test_device *device, u32 zone)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
 	u32 flags = stream_chance(stream, stream->flushes / 2) ? AFTL_REQUEST_FUA : 0;
-	u32 units = 1 + stream_below(stream, min(geo->zone_capacity, 16U));
+	u32 units = 1 + draw_zone_stream_below(stream, min(geo->zone_capacity, 16U));
 	u32 written;
 
 	aftl_zone_state(device->ftl, zone, &written);
@@ -47,19 +47,20 @@ static void manage_zone(const struct zone_stream *stream, struct test_device *de
 		AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET,
 	};
 
-	submit_zone_request(stream, device, ops[stream_below(stream, ARRAY_SIZE(ops))],
+	submit_zone_request(stream, device, ops[draw_zone_stream_below(stream, ARRAY_SIZE(ops))],
 			    zone * aftl_geometry(device->ftl)->zone_units, 0, 0);
 }
 
 void zone_stream_submit(const struct zone_stream *stream, struct test_device *device)
 {
 	u32 zones = aftl_geometry(device->ftl)->zones;
-	u32 zone = stream_below(stream,
-				stream_chance(stream, 70) ? min(stream->few, zones) : zones);
+	u32 zone = draw_zone_stream_below(stream, stream_chance(stream, 70) ?
+							  min(stream->few, zones) :
+							  zones);
 
 	if (stream_chance(stream, 25))
 		submit_zone_request(stream, device, AFTL_OP_READ,
-				    stream_below(stream, test_units(device)), 1, 0);
+				    draw_zone_stream_below(stream, test_units(device)), 1, 0);
 	else if (stream_chance(stream, stream->flushes))
 		submit_zone_request(stream, device, AFTL_OP_FLUSH, 0, 0, 0);
 	else if (stream_chance(stream, 12))
