@@ -71,7 +71,7 @@ static void mark_page_data_lost(struct page *page)
 	set_page_private(page, page_private(page) | IS_LOST);
 }
 
-static bool same_behalf(const struct aftl_behalf *a, const struct aftl_behalf *b)
+static bool is_same_submitter(const struct aftl_behalf *a, const struct aftl_behalf *b)
 {
 	return a->cgroup == b->cgroup && a->ioprio == b->ioprio;
 }
@@ -814,7 +814,7 @@ static u32 write_run_length(const struct aftl_dev *dev, u32 number, u32 end)
 
 		if (!op_programs_page(op) || op->again != first->again ||
 		    page_is_lost(op->page) != page_is_lost(first->page) ||
-		    !same_behalf(&op->behalf, &first->behalf) ||
+		    !is_same_submitter(&op->behalf, &first->behalf) ||
 		    from_ppn(op->to) != from_ppn(first->to) + run)
 			break;
 	}

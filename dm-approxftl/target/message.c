@@ -728,7 +728,7 @@ static struct page_info get_page_counts(struct aftl_disk *disk, u32 block, u32 p
 	u32 i;
 
 	spin_lock_bh(&disk->lock);
-	info.attr = *aftl_page_attr_at(media, index);
+	info.attr = *aftl_page_attr_ptr(media, index);
 	for (i = 0; i < media->geo->page_units; i++)
 		info.valid += aftl_ppn_is_valid(media, to_ppn(index * media->geo->page_units + i));
 	spin_unlock_bh(&disk->lock);

@@ -403,7 +403,7 @@ def test_devices_may_be_written_twice(working_folder: Path) -> None:
     assert run_with_output(command_line(tuple(line.split())), working_folder).code == 0
 
 
-def test_results_may_be_in_a_folder_that_is_read(working_folder: Path) -> None:
+def test_a_report_may_be_written_into_a_folder_that_it_reads(working_folder: Path) -> None:
     assert run_with_output(command_line(("report", ".", "-O", "all.html")),
                            working_folder).code == 0
     done = run_with_output(command_line(("report", ".", "-O", "./study.d/../a.json")),

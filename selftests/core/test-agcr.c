@@ -51,10 +51,10 @@ TAP_TEST(read_and_write_costs_are_coupled, "AG-1: a cheaper write makes reads mo
 	CHECK_EQ(measure_access_ns(true, 1), 600000 + BUS_NS);
 	CHECK_EQ(measure_access_ns(false, 1), 170000 + BUS_NS);
 	measure_access_ns(false, 1);
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(measure_access_ns(false, 1), 70000 + BUS_NS);
 	/* Data of the highest write cost are not rewritten. */
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
 }
@@ -107,7 +107,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 		test_device_open_demo(&device, "agcr", test_params(SHAPE
 								   " history=%s", mine->history));
 		play_accesses(3, mine->accesses);
-		test_wait(&device, IDLE_NS);
+		test_advance_by(&device, IDLE_NS);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
 	}
@@ -119,7 +119,7 @@ static void check_rewritten_units(const char *word, u32 low, u32 medium)
 	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
 	play_accesses(1, "WRR");
 	play_accesses(2, "WRWRR");
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1), low);
 	CHECK_EQ(mode_of(2), medium);
 }
@@ -139,7 +139,7 @@ TAP_TEST(filled_data_have_medium_cost_and_no_history)
 	play_accesses(1, "W");
 	CHECK_EQ(mode_of(1), AFTL_MODE_COARSE);
 	play_accesses(2, "R");
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(mode_of(2), AFTL_MODE_FINE);
 }
 
@@ -153,12 +153,12 @@ TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 		measure_access_ns(false, unit);
 	for (unit = 0; unit < 1500; unit++)
 		measure_access_ns(false, unit);
-	test_wait(&device, 20000000000ULL);
+	test_advance_by(&device, 20000000000ULL);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1024);
 	CHECK_EQ(mode_of(1023), AFTL_MODE_FINE);
 	CHECK_EQ(mode_of(1024), AFTL_MODE_NORMAL);
 	measure_access_ns(false, 1024);
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1024), AFTL_MODE_FINE);
 }
 
@@ -170,7 +170,7 @@ TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 	play_accesses(2, "WRR");
 	play_accesses(3, "WRR");
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
 	CHECK_EQ(mode_of(2), AFTL_MODES);
 	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
@@ -188,9 +188,9 @@ TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
 	aftl_policy_instance_restored(device.ftl->policy);
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 	play_accesses(1, "WRRW");
-	test_wait(&device, IDLE_NS);
+	test_advance_by(&device, IDLE_NS);
 }
 
 /*
@@ -206,7 +206,7 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 			      SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
 	for (unit = 0; unit < test_units(&device); unit += 2)
 		play_accesses(unit, "RR");
-	test_wait(&device, 2000000000);
+	test_advance_by(&device, 2000000000);
 	aftl_lun_info(device.ftl, 0, &info);
 	CHECK_EQ(info.free_blocks, aftl_policy_type(device.ftl)->reserve);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 50,

@@ -42,7 +42,7 @@ static void count_program_by_kind(struct test_listener *listener, u32 tag, aftl_
 
 	probe.block = aftl_block_of_ppn(media, ppn);
 	probe.page = page % media->geo->pages;
-	probe.mode = aftl_page_mode(*aftl_page_attr_at(media, page));
+	probe.mode = aftl_page_mode(*aftl_page_attr_ptr(media, page));
 	probe.order = probe.block->order;
 	probe.kind = kind_name(probe.block);
 }
@@ -369,14 +369,14 @@ static void record_class_of_block(struct wear *wear, aftl_ppn_t ppn)
 	wear->precise[block] |= aftl_page_class(attr) != AFTL_APPROX;
 }
 
-static void wear_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-			 aftl_ppn_t ppn)
+static void record_programmed_class(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+				    aftl_ppn_t ppn)
 {
 	record_class_of_block(container_of(listener, struct wear, listener), ppn);
 }
 
-static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-		      aftl_ppn_t to)
+static void record_copied_class(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+				aftl_ppn_t to)
 {
 	record_class_of_block(container_of(listener, struct wear, listener), to);
 }
@@ -399,7 +399,9 @@ static void check_erase_wear(const char *policy)
 	u32 i;
 
 	wear = (struct wear){
-		.listener = { .program = wear_program, .copy = wear_copy, .erase = count_erase },
+		.listener = { .program = record_programmed_class,
+			      .copy = record_copied_class,
+			      .erase = count_erase },
 	};
 	open_device(policy, PRESSED);
 	if (aftl_geometry(device.ftl)->blocks > TEST_BLOCKS_MAX)
@@ -562,17 +564,17 @@ static void check_refresh_by_policy(const char *policy)
 	u32 unit;
 
 	open_device(policy, PRESSED);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (unit = 0; unit < 400; unit += 4)
 		test_do(&device, AFTL_OP_WRITE, unit, 4, unit < 200 ? AFTL_APPROX : AFTL_PRECISE,
 			NULL);
 	test_do(&device, AFTL_OP_READ, 0, 64, 0, NULL);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 200);
 	aftl_age(device.ftl, 181 * DAY_NS);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 0);
 	aftl_age(device.ftl, 2 * DAY_NS);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 0);
 	CHECK_EQ(count_units_of_class(AFTL_PRECISE), 400);
@@ -580,7 +582,7 @@ static void check_refresh_by_policy(const char *policy)
 	for (unit = 0; unit < 400; unit += 8)
 		test_do(&device, AFTL_OP_READ, unit, 8, 0, NULL);
 	aftl_age(device.ftl, 400 * DAY_NS);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 }
 
@@ -603,11 +605,11 @@ TAP_TEST(each_page_is_refreshed_by_its_own_age)
 		test_do(&device, AFTL_OP_WRITE, unit, 4, AFTL_APPROX, NULL);
 	}
 	aftl_age(device.ftl, 83 * DAY_NS);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 40);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 40);
 	aftl_age(device.ftl, 100 * DAY_NS);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
 }
 
@@ -616,7 +618,7 @@ TAP_TEST(without_refresh_old_approximate_data_stay_approximate, "refresh=0 turns
 	open_device("vth_b", PRESSED " refresh=0");
 	test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
 	aftl_age(device.ftl, 3000 * DAY_NS);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 8);
 	CHECK_EQ(aftl_next_event(device.ftl), U64_MAX);
 }

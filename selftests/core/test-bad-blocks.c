@@ -35,7 +35,7 @@ static void open_device(const char *policy, const char *params)
 	static struct test_listener reader = { .finish = read_all_units };
 
 	test_device_open_demo(&device, policy, params);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_device_listen(&device, &reader);
 	test_stream_init(&stream, 7);
 }
@@ -253,7 +253,7 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK(!aftl_buffer_is_lost(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	store.full_disk = true;

@@ -64,7 +64,7 @@ static void program_all_pages(u32 class, u32 mode)
 	u32 page;
 
 	for (page = 0; page < lab.geo.blocks * lab.geo.pages; page++)
-		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(class, mode, 0);
+		*aftl_page_attr_ptr(&lab.media, page) = aftl_page_attr(class, mode, 0);
 }
 
 TAP_TEST(draws_have_the_requested_mean)
@@ -317,28 +317,28 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	begin_cell_test(1, 4096);
 	build_cell_model();
 	block = &lab.media.blocks[0];
-	*aftl_page_attr_at(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	*aftl_page_attr_ptr(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 12), 0);
 	for (page = 0; page < lab.geo.pages; page++) {
 		bool disturbs = page == 13 || page == 20;
 
 		if (page == 12)
 			continue;
-		*aftl_page_attr_at(&lab.media, page) =
+		*aftl_page_attr_ptr(&lab.media, page) =
 			aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 		CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !disturbs,
 			  "page %u: disturb of page 12", page);
-		*aftl_page_attr_at(&lab.media, page) = 0;
+		*aftl_page_attr_ptr(&lab.media, page) = 0;
 	}
 	/* In two-pass order page 12 has colour (1 + 4) % 2, its neighbours the other colour. */
 	block->order = AFTL_ORDER_TWO_PASS;
 	for (block->flip = 0;; block->flip = 1) {
 		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {
-			*aftl_page_attr_at(&lab.media, neighbours[i]) =
+			*aftl_page_attr_ptr(&lab.media, neighbours[i]) =
 				aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 			CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !block->flip,
 				  "flip %u: page %u", block->flip, neighbours[i]);
-			*aftl_page_attr_at(&lab.media, neighbours[i]) = 0;
+			*aftl_page_attr_ptr(&lab.media, neighbours[i]) = 0;
 		}
 		if (block->flip)
 			break;

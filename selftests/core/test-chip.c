@@ -107,7 +107,7 @@ static struct aftl_block *init_half_full_block(u32 page, u32 between)
 
 	*block = (struct aftl_block){ .state = AFTL_BLOCK_OPEN, .between = 1, .frontier = page };
 	for (i = 0; i < media->geo->pages; i++)
-		*aftl_page_attr_at(media, aftl_block_device_page(media, block, i)) =
+		*aftl_page_attr_ptr(media, aftl_block_device_page(media, block, i)) =
 			i < page ? aftl_page_attr(AFTL_PRECISE, i == between ? AFTL_MODE_BETWEEN :
 						  AFTL_MODE_NORMAL, 0) : 0;
 	return block;
@@ -489,7 +489,7 @@ static void open_attacked_device(struct shadow_store *store)
 		tap_bail_out("out of memory");
 	wild = 0;
 	wanted = 0;
-	shadow_open(store, &device, false);
+	shadow_attach(store, &device, false);
 }
 
 static void check_attacked_device(struct shadow_store *store, const char *profile, const char *name,

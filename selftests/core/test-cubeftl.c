@@ -91,7 +91,7 @@ static void check_free_leaders(const char *policy, u32 limit)
 
 	open_device(policy, SHAPE " op=50 buffer=1MiB");
 	test_device_listen(&device, &watch.listener);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, limit);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
@@ -289,7 +289,7 @@ static void check_bad_word_lines_repeated(const char *policy)
 	u32 i;
 
 	open_device(policy, SHAPE " op=50 buffer=1MiB misprograms=5e-2");
-	shadow_open(&store, &device, true);
+	shadow_attach(&store, &device, true);
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 12000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 3000000;
@@ -297,7 +297,7 @@ static void check_bad_word_lines_repeated(const char *policy)
 	}
 	test_drain(&device);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
-	test_wait(&device, 10000000000ULL);
+	test_advance_by(&device, 10000000000ULL);
 	CHECK_EQ(count_pending_repeats(), 0);
 	CHECK_EQ(bad_pages_with_data(&lines), 0);
 	CHECK(lines > 3);

@@ -205,7 +205,8 @@ static void submit_one_at_a_time(struct test_device *device, const struct stampe
 		    aftl_now(device->ftl));
 }
 
-static void run_at_once(const char *policy, const char *params, bool alone, struct outcome *outcome)
+static void run_one_at_a_time(const char *policy, const char *params, bool alone,
+			      struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
@@ -242,8 +243,8 @@ static void compare_lone_reads(const char *policy, const char *params)
 	struct outcome *usual = malloc(sizeof(*usual));
 	struct outcome *short_cut = malloc(sizeof(*short_cut));
 
-	run_at_once(policy, params, false, usual);
-	run_at_once(policy, params, true, short_cut);
+	run_one_at_a_time(policy, params, false, usual);
+	run_one_at_a_time(policy, params, true, short_cut);
 	check_same(usual, short_cut, policy);
 	free(usual);
 	free(short_cut);
@@ -470,7 +471,7 @@ static void draw_fill_device(struct test_device *device, u64 seed)
 		test_randomize_options(device, &random);
 	if (seed % 6 == 0)
 		config->superblock = 2;
-	*test_own(config, "hybrid_cube") = aftl_random_below(&random, 2);
+	*test_own_param(config, "hybrid_cube") = aftl_random_below(&random, 2);
 	config->rain = config->superblock && aftl_random_below(&random, 2);
 	config->map_cache = aftl_random_below(&random, 8) ? 0 : 65536;
 	config->bad = aftl_random_below(&random, 3) * 2000000000ULL;
@@ -511,7 +512,7 @@ TAP_TEST(a_random_device_is_filled_as_if_the_policy_were_asked_for_each_program)
 	}
 }
 
-static u32 half_block(const struct aftl_policy *policy)
+static u32 half_block_pages(const struct aftl_policy *policy)
 {
 	return aftl_policy_geometry(policy)->pages / 2;
 }
@@ -524,7 +525,8 @@ static int place_in_halves(struct aftl_policy *policy, struct aftl_lun *lun,
 	struct aftl_open_blocks *mine = policy->luns;
 	struct aftl_block **open = mine[aftl_lun_index(lun)].open + need->stream;
 
-	if (need->cause == AFTL_CAUSE_HOST && *open && (*open)->frontier >= half_block(policy)) {
+	if (need->cause == AFTL_CAUSE_HOST && *open &&
+	    (*open)->frontier >= half_block_pages(policy)) {
 		aftl_policy_close_block(policy, *open);
 		*open = NULL;
 	}
@@ -535,7 +537,7 @@ static u32 fill_half_block(struct aftl_policy *policy, __maybe_unused struct aft
 			   __maybe_unused const struct aftl_program_request *need,
 			   const struct aftl_block *block)
 {
-	u32 half = half_block(policy);
+	u32 half = half_block_pages(policy);
 	u32 steps = aftl_policy_geometry(policy)->program_pages;
 
 	return block->frontier < half ? DIV_ROUND_UP(half - block->frontier, steps) : 0;
@@ -629,7 +631,7 @@ TAP_TEST(the_digest_changes_with_each_part_of_the_state)
 	block = &device.ftl->media.blocks[0];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)
-		check_digest_of_change(&device, aftl_page_attr_at(&device.ftl->media, i));
+		check_digest_of_change(&device, aftl_page_attr_ptr(&device.ftl->media, i));
 	check_digest_of_change(&device, aftl_l2p_entry(device.ftl, 0));
 	check_digest_of_change(&device, aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
 	check_digest_of_change(&device, &block->erases);

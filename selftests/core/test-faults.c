@@ -268,7 +268,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
 	/* None of them happens again. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
-	test_wait(&device, 2000000000);
+	test_advance_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 }
 
@@ -279,7 +279,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 	CHECK_EQ(arm("unit 0 after program 0"), 0);
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
 			     aftl_now(device.ftl)), 0);
-	test_wait(&device, 300000);
+	test_advance_by(&device, 300000);
 	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(AFTL_NO_PPN));
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
 			     aftl_now(device.ftl)), 0);
@@ -373,8 +373,8 @@ static u64 run_faults(u64 seed, u32 steps)
 		if (!test_stream_submit_one(&stream, &device))
 			break;
 		for (j = 0; j < steps; j++)
-			test_wait(&device, 1000);
-		test_wait(&device, 100000 - steps * 1000);
+			test_advance_by(&device, 1000);
+		test_advance_by(&device, 100000 - steps * 1000);
 		check_faults(since_ns, states);
 	}
 	test_audit(&device);

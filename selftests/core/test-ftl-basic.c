@@ -226,7 +226,7 @@ TAP_TEST(a_read_suspends_a_program)
 	open_device("demo", "baseline", ONE_DIE " suspend=program");
 	measure_write_ns(0, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_wait(&device, 100000);
+	test_advance_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
 	/* 20 us until the die accepts the read, and 20 us for the resume. */
 	CHECK_EQ(record_end_time(read), 20000 + SENSE_NS + UNIT_NS);
@@ -241,7 +241,7 @@ TAP_TEST(a_write_suspends_nothing)
 
 	open_device("demo", "baseline", ONE_DIE " suspend=both");
 	first = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_wait(&device, 100000);
+	test_advance_by(&device, 100000);
 	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
 	CHECK_EQ(record_end_time(first), WRITE_NS);
 	CHECK_EQ(record_end_time(second), 2 * WRITE_NS - 100000);
@@ -257,7 +257,7 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 	open_device("demo", "baseline", ONE_DIE " suspend=both suspend_limit=3");
 	measure_write_ns(0, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_wait(&device, PAGE_NS);
+	test_advance_by(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(read_ns(0, 1), step);
 	/* Each of three reads delays the program, and its resume takes 20 us; the fourth waits. */
@@ -266,7 +266,7 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 }
 
-/* A read during or before a step gets the array at the end of the step. */
+/* A read that arrives before or during an ISPP step is sensed after this step. */
 TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 {
 	static const u64 when[] = { 0, PAGE_NS, PAGE_NS + 1, PAGE_NS + 200000, PAGE_NS + 390000 };
@@ -279,7 +279,7 @@ TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 		open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=200us");
 		measure_write_ns(0, 2);
 		write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-		test_wait(&device, when[i]);
+		test_advance_by(&device, when[i]);
 		CHECK_EQ(read_ns(0, 1), until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
 		CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
@@ -294,7 +294,7 @@ TAP_TEST(the_last_step_of_a_program_is_not_interrupted)
 	open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=350us");
 	measure_write_ns(0, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_wait(&device, PAGE_NS + 400000);
+	test_advance_by(&device, PAGE_NS + 400000);
 	CHECK_EQ(read_ns(0, 1), 300000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(record_end_time(write), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
@@ -309,7 +309,7 @@ TAP_TEST(reads_wait_for_row_programs_at_most)
 	open_device("demo", "baseline", ONE_DIE " row=3");
 	measure_write_ns(0, 2);
 	/* The previous row of programs has ended because no program was pending. */
-	test_wait(&device, 1);
+	test_advance_by(&device, 1);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = submit_timed_request(AFTL_OP_WRITE, 10 * (i + 1), 2);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
@@ -374,7 +374,7 @@ TAP_TEST(transfers_in_one_direction_of_the_link_are_serialised)
 	CHECK_EQ(record_end_time(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
 	/* Both directions are independent; a discard transfers no data. */
 	write = submit_timed_request(AFTL_OP_WRITE, 4, 2);
-	test_wait(&device, WRITE_NS - SENSE_NS - UNIT_NS);
+	test_advance_by(&device, WRITE_NS - SENSE_NS - UNIT_NS);
 	reads[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
 	CHECK_EQ(record_end_time(write), WRITE_NS + 3000 + 2 * cross + 7000);
 	CHECK_EQ(record_end_time(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
@@ -395,14 +395,14 @@ TAP_TEST(link_and_controller_times_overlap)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 1);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(record_end_time(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
-	test_wait(&device, 1000000);
+	test_advance_by(&device, 1000000);
 	now_ns = aftl_now(device.ftl);
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(record_end_time(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
 	/* Writes and reads use separate directions and do not delay each other. */
-	test_wait(&device, 1000000);
+	test_advance_by(&device, 1000000);
 	requests[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
 	requests[1] = submit_timed_request(AFTL_OP_WRITE, 0, 1);
 	requests[2] = submit_timed_request(AFTL_OP_DISCARD, 0, 1);
@@ -432,7 +432,7 @@ TAP_TEST(suspending_is_off_by_default)
 	open_device("demo", "baseline", ONE_DIE);
 	measure_write_ns(0, 2);
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_wait(&device, 100000);
+	test_advance_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
 	CHECK_EQ(record_end_time(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(record_end_time(write), WRITE_NS);
@@ -446,17 +446,17 @@ TAP_TEST(buffered_writes_complete_at_once)
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	/* A partial page is held back for 5 ms. */
-	test_wait(&device, 4999999);
+	test_advance_by(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	test_wait(&device, 1);
+	test_advance_by(&device, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	test_wait(&device, WRITE_NS);
+	test_advance_by(&device, WRITE_NS);
 	CHECK_EQ(read_ns(3, 1), SENSE_NS + UNIT_NS);
-	/* So is a full page, below the watermark of the buffer. */
+	/* A full page is held back, too, while the buffer is below its watermark. */
 	CHECK_EQ(measure_write_ns(10, 2), 0);
-	test_wait(&device, 4999999);
+	test_advance_by(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	test_wait(&device, 1 + WRITE_NS);
+	test_advance_by(&device, 1 + WRITE_NS);
 	CHECK_EQ(read_ns(10, 2), SENSE_NS + PAGE_NS);
 }
 
@@ -509,19 +509,19 @@ TAP_TEST(draining_programs_partial_pages_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_wait(&device, 10 * WRITE_NS);
+	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(aftl_is_busy(device.ftl));
-	test_wait(&device, WRITE_NS);
+	test_advance_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK(!aftl_is_busy(device.ftl));
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_wait(&device, WRITE_NS);
+	test_advance_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 	aftl_set_drain_mode(device.ftl, false);
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_wait(&device, 10 * WRITE_NS);
+	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 }
 
@@ -573,17 +573,17 @@ TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(measure_write_ns(0, 7), 0);
-	test_wait(&device, 10 * WRITE_NS);
+	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	CHECK_EQ(measure_write_ns(7, 1), 0);
-	test_wait(&device, 10 * WRITE_NS);
+	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK_EQ(measure_write_ns(8, 6), 0);
-	test_wait(&device, 20 * WRITE_NS);
+	test_advance_by(&device, 20 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(aftl_set_param(device.ftl, "buffer_high", "0", &device.error), 0);
-	test_wait(&device, 10 * WRITE_NS);
+	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 7);
 }
 
@@ -593,10 +593,10 @@ TAP_TEST(above_the_watermark_all_luns_program_at_once)
 	open_device("demo", "baseline", "buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
 	CHECK_EQ(measure_write_ns(0, 7), 0);
-	test_wait(&device, WRITE_NS);
+	test_advance_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	CHECK_EQ(measure_write_ns(7, 1), 0);
-	test_wait(&device, 2 * WRITE_NS - 1);
+	test_advance_by(&device, 2 * WRITE_NS - 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 }
 
@@ -609,10 +609,10 @@ TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 	CHECK_EQ(measure_write_ns(0, 3), 0);
 	for (i = 0; i < 10; i++)
 		CHECK_EQ(measure_write_ns(i % 3, 1), 0);
-	test_wait(&device, 10 * WRITE_NS);
+	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	CHECK_EQ(measure_write_ns(3, 1), 0);
-	test_wait(&device, 10 * WRITE_NS);
+	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 10);
 	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 4);
@@ -627,9 +627,9 @@ TAP_TEST(an_overwritten_unit_leaves_the_buffer_in_time)
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=5ms");
 	for (i = 0; i < 5; i++) {
 		CHECK_EQ(measure_write_ns(0, 2), 0);
-		test_wait(&device, 1000000);
+		test_advance_by(&device, 1000000);
 	}
-	test_wait(&device, WRITE_NS);
+	test_advance_by(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
@@ -710,16 +710,16 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 								    " buffer=%s", buffers[i]));
 			submit_timed_request(AFTL_OP_WRITE, 10, 2)->keep = false;
 			write = submit_timed_request(AFTL_OP_WRITE, 5, 2);
-			test_wait(&device, wait);
+			test_advance_by(&device, wait);
 			CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 5, 1, 0), 0);
 			CHECK_EQ(read_ns(5, 1), 0);
 			record_end_time(write);
-			test_wait(&device, 10000000);
+			test_advance_by(&device, 10000000);
 			CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)), U32_MAX);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(6), &class)) != U32_MAX);
-			test_wait(&device, 10000000);
+			test_advance_by(&device, 10000000);
 			measure_write_ns(5, 1);
-			test_wait(&device, 10000000);
+			test_advance_by(&device, 10000000);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 		}
 }
@@ -900,7 +900,7 @@ TAP_TEST(a_read_returns_the_newer_unit_from_the_buffer)
 	static struct shadow_store store;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	measure_write_ns(0, 2);
 	measure_latency(AFTL_OP_FLUSH, 0, 0, 0);
 	measure_write_ns(1, 1);
@@ -915,7 +915,7 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 	struct test_request *flush;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	/* The die is busy, so that the next writes stay in the buffer. */
 	measure_write_ns(10, 2);
 	measure_write_ns(3, 1);
@@ -923,7 +923,7 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 	measure_write_ns(3, 1);
 	record_end_time(flush);
 	test_drain(&device);
-	test_wait(&device, 20000000);
+	test_advance_by(&device, 20000000);
 }
 
 TAP_TEST(a_request_stamped_in_the_past_arrives_now)
@@ -931,7 +931,7 @@ TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 	struct test_request *request;
 
 	open_device("demo", "baseline", NULL);
-	test_wait(&device, 5000000);
+	test_advance_by(&device, 5000000);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 1000);
 	CHECK_EQ(request->request.arrival_ns, 5000000);
 	CHECK_EQ(record_end_time(request), WRITE_NS);

@@ -131,7 +131,7 @@ static void run_policy_with_params(const char *pairs)
 	u32 i;
 
 	open_device(pairs);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 20000 && !tap_failures(); i++)
 		test_stream_submit_one(&stream, &device);

@@ -47,7 +47,7 @@ static void check_block_pages(void)
 	}
 }
 
-static u64 mode_pages(u32 mode)
+static u64 count_mode_pages(u32 mode)
 {
 	return aftl_get_stats(device.ftl)->mode_pages[mode];
 }
@@ -61,7 +61,7 @@ TAP_TEST(no_part_violates_the_rules_of_another)
 
 	test_device_open_demo(&device, "hybrid",
 			      SHAPE " " COSTS " " SOON " " ALL " buffer=1MiB misprograms=1e-2");
-	shadow_open(&store, &device, true);
+	shadow_attach(&store, &device, true);
 	test_stream_init(&stream, 3);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		stream.gap_ns = i / 1000 % 2 ? 100000 : 6000000;
@@ -74,9 +74,10 @@ TAP_TEST(no_part_violates_the_rules_of_another)
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
 	/* AGCR must not rewrite here: each rewritten unit would take a whole word line. */
-	CHECK_EQ(mode_pages(AFTL_MODE_FINE), 0);
+	CHECK_EQ(count_mode_pages(AFTL_MODE_FINE), 0);
 	for (mode = 0; mode < AFTL_MODE_SLC; mode++)
-		CHECK_MSG(mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u", mode);
+		CHECK_MSG(count_mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u",
+			  mode);
 }
 
 TAP_TEST(without_parts_the_policy_is_plain_page_mapping)
@@ -90,8 +91,8 @@ TAP_TEST(without_parts_the_policy_is_plain_page_mapping)
 	test_stream_submit(&stream, &device, 3000);
 	test_drain(&device);
 	for (mode = AFTL_MODE_NORMAL + 1; mode < AFTL_MODES; mode++)
-		CHECK_EQ(mode_pages(mode), 0);
-	CHECK(mode_pages(AFTL_MODE_NORMAL) > 1000);
+		CHECK_EQ(count_mode_pages(mode), 0);
+	CHECK(count_mode_pages(AFTL_MODE_NORMAL) > 1000);
 }
 
 static u64 measure_write_ns(u32 unit, u32 class)
@@ -127,7 +128,7 @@ TAP_TEST(margins_are_used_by_one_part_only)
 	 */
 	CHECK_EQ(measure_write_ns(12, AFTL_PRECISE), 700000);
 	CHECK_RANGE(measure_write_ns(15, AFTL_PRECISE), 400000, 586000);
-	CHECK_EQ(mode_pages(AFTL_MODE_FOLLOWER), 3);
+	CHECK_EQ(count_mode_pages(AFTL_MODE_FOLLOWER), 3);
 }
 
 static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
@@ -146,13 +147,13 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 	access_units(AFTL_OP_WRITE, 0, 300, AFTL_PRECISE);
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
-	CHECK_EQ(mode_pages(AFTL_MODE_FINE), 0);
+	CHECK_EQ(count_mode_pages(AFTL_MODE_FINE), 0);
 	/* Pages in mode "between" have no AGCR cost. */
-	CHECK_RANGE(mode_pages(AFTL_MODE_BETWEEN), 1, 2);
+	CHECK_RANGE(count_mode_pages(AFTL_MODE_BETWEEN), 1, 2);
 	access_units(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	access_units(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
-	test_wait(&device, 1000000000);
-	CHECK_RANGE(mode_pages(AFTL_MODE_FINE), 8, 10);
+	test_advance_by(&device, 1000000000);
+	CHECK_RANGE(count_mode_pages(AFTL_MODE_FINE), 8, 10);
 }
 
 /* Approximate data are always read at the lowest cost. */
@@ -162,7 +163,7 @@ TAP_TEST(approximate_data_are_not_rewritten)
 	access_units(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
 	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
 	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
 
@@ -173,16 +174,16 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	measure_write_ns(30, AFTL_PRECISE);
 	/* Soon overwritten data: two bits per cell, so that pages can be reprogrammed. */
 	measure_write_ns(0, AFTL_PRECISE);
-	CHECK(mode_pages(AFTL_MODE_MLC) > 0);
-	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 0);
+	CHECK(count_mode_pages(AFTL_MODE_MLC) > 0);
+	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 0);
 	/* Data that live less than a week are programmed without margins, others with them. */
-	test_wait(&device, 10000000000ULL);
+	test_advance_by(&device, 10000000000ULL);
 	measure_write_ns(30, AFTL_PRECISE);
-	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
+	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
 	aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	measure_write_ns(0, AFTL_PRECISE);
-	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
+	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
 	/* AGCR's low write cost must not be used here. */
-	CHECK_EQ(mode_pages(AFTL_MODE_COARSE), 0);
+	CHECK_EQ(count_mode_pages(AFTL_MODE_COARSE), 0);
 }

@@ -69,8 +69,8 @@ static u32 page_of(u32 unit)
 
 static u32 program_mode_of_unit(u32 unit)
 {
-	return aftl_page_mode(*aftl_page_attr_at(&device.ftl->media,
-						 from_ppn(test_lookup(&device, unit))));
+	return aftl_page_mode(*aftl_page_attr_ptr(&device.ftl->media,
+						  from_ppn(test_lookup(&device, unit))));
 }
 
 /* Write two pages at once, which fill the other bits of a word line. */
@@ -166,7 +166,7 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
 			     aftl_now(device.ftl)), 0);
-	test_wait(&device, program_ns / 4);
+	test_advance_by(&device, program_ns / 4);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
 	return test_counters(&device)->array_suspends - before;
@@ -199,7 +199,7 @@ TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 	open_device("ips_blocks=1 ips_idle=0 cell_model=voltage");
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	test_block_of(&device, 0)->erases = 2000;
-	test_wait(&device, 2000 * AFTL_HOUR_NS);
+	test_advance_by(&device, 2000 * AFTL_HOUR_NS);
 	before = error_rate_of_unit(0);
 	write_two_units(100);
 	beside = error_rate_of_unit(100);
@@ -261,7 +261,7 @@ static void open_nearly_empty_block(const char *idle)
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL), 0);
 	CHECK(test_block_of(&device, PAGES - 4) == test_block_of(&device, PAGES - 1));
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
-	test_wait(&device, AFTL_HOUR_NS);
+	test_advance_by(&device, AFTL_HOUR_NS);
 }
 
 TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
@@ -286,10 +286,10 @@ TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 {
 	open_device("ips_blocks=1 ips_idle=100% fill=sequential idle=1ms");
 	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
-	test_wait(&device, AFTL_HOUR_NS);
+	test_advance_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 	test_write_each(&device, LINES - 1, 1, AFTL_PRECISE);
-	test_wait(&device, AFTL_HOUR_NS);
+	test_advance_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 2 * LINES);
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][false], 0);
 }

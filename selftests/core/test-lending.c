@@ -22,7 +22,7 @@ static u16 page_attr_of(u32 block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	return *aftl_page_attr_at(media, block * media->geo->pages + page);
+	return *aftl_page_attr_ptr(media, block * media->geo->pages + page);
 }
 
 static bool page_is_lent(u32 block, u32 page)
@@ -115,7 +115,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 }
 
 /* Independent model of the sensing levels for @raw errors, with a loan of @lent bits. */
-static u32 levels_for(u32 raw, u32 correctable, u32 lent)
+static u32 model_sensing_levels(u32 raw, u32 correctable, u32 lent)
 {
 	u32 levels = 0;
 
@@ -131,7 +131,7 @@ static u32 levels_for(u32 raw, u32 correctable, u32 lent)
 	return levels;
 }
 
-static struct aftl_errors errors_of(u32 unit)
+static struct aftl_errors errors_of_unit(u32 unit)
 {
 	return aftl_cell_read_errors(aftl_cell(device.ftl), test_lookup(&device, unit),
 				     aftl_hours(device.ftl));
@@ -148,14 +148,16 @@ static void check_loan_levels(const char *rber, const char *share, u32 lent)
 		u32 unit = first % (test_units(&device) - STEPS);
 
 		test_write_each(&device, unit, HALF, AFTL_PRECISE);
-		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, 0));
+		CHECK_EQ(errors_of_unit(unit).levels,
+			 model_sensing_levels(errors_of_unit(unit).raw, 160, 0));
 		test_write_each(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
 		CHECK(unit_is_lent(unit + HALF));
-		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, lent));
-		CHECK_EQ(errors_of(unit).lost, errors_of(unit).levels > 6);
+		CHECK_EQ(errors_of_unit(unit).levels,
+			 model_sensing_levels(errors_of_unit(unit).raw, 160, lent));
+		CHECK_EQ(errors_of_unit(unit).lost, errors_of_unit(unit).levels > 6);
 		/* The sixth of eleven steps has no lender. */
-		CHECK_EQ(errors_of(unit + HALF - 1).levels,
-			 levels_for(errors_of(unit + HALF - 1).raw, 160, 0));
+		CHECK_EQ(errors_of_unit(unit + HALF - 1).levels,
+			 model_sensing_levels(errors_of_unit(unit + HALF - 1).raw, 160, 0));
 	}
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
@@ -197,12 +199,13 @@ TAP_TEST(the_chip_refuses_illegal_lending)
 	CHECK(program_model_page(index, HALF, AFTL_APPROX));
 	CHECK(!program_model_page(index, HALF, AFTL_PRECISE));
 	CHECK(!program_model_page(index, HALF + 1, AFTL_APPROX));
-	kept = *aftl_page_attr_at(media, index * STEPS);
-	*aftl_page_attr_at(media, index * STEPS) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
+	kept = *aftl_page_attr_ptr(media, index * STEPS);
+	*aftl_page_attr_ptr(media, index * STEPS) =
+		aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
 	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
-	*aftl_page_attr_at(media, index * STEPS) = 0;
+	*aftl_page_attr_ptr(media, index * STEPS) = 0;
 	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
-	*aftl_page_attr_at(media, index * STEPS) = kept;
+	*aftl_page_attr_ptr(media, index * STEPS) = kept;
 	block->order = AFTL_ORDER_LEADER_FIRST;
 	CHECK(!program_model_page(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;
@@ -236,7 +239,7 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
-	test_wait(&device, AFTL_HOUR_NS);
+	test_advance_by(&device, AFTL_HOUR_NS);
 	CHECK(test_block_of(&device, 0) != was);
 	for (i = 0; i < HALF; i++)
 		check_unit_place(i, 0, i, KIND_LENDERS);

@@ -21,7 +21,7 @@ static struct test_stream stream;
 static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, 11);
 	stream.partial = 10;
 }
@@ -182,7 +182,7 @@ static void check_requested_gc(const char *policy, const char *params)
 	test_stream_write_all(&stream, &device);
 	send_requests_until_failure(1500);
 	test_drain(&device);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	for (i = 0; i < 4; i++)
 		before[i] = lun_free_blocks(i);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);

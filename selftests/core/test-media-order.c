@@ -49,17 +49,17 @@ static bool is_allowed(u32 page, u32 pages)
 	return aftl_order_allows(&one.media, &one.block, page, pages);
 }
 
-static bool is_used(u32 page)
+static bool page_is_used(u32 page)
 {
 	return aftl_page_is_programmed(&one.media, &one.block, page);
 }
 
-static void program(u32 page, u32 pages, u16 attr)
+static void program_block_pages(u32 page, u32 pages, u16 attr)
 {
 	u32 i;
 
 	for (i = page; i < page + pages; i++)
-		*aftl_page_attr_at(&one.media, i) = attr;
+		*aftl_page_attr_ptr(&one.media, i) = attr;
 	if (!one.block.programmed)
 		one.block.begun_flip = one.block.flip;
 	one.block.programmed += pages;
@@ -73,12 +73,12 @@ static bool sequential_is_legal(u32 page)
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (i < page ? !is_used(i) : is_used(i))
+		if (i < page ? !page_is_used(i) : page_is_used(i))
 			return false;
 	return true;
 }
 
-static bool first_colour(u32 step)
+static bool is_step_first_colour(u32 step)
 {
 	u32 positions = one.geo.word_lines * one.geo.word_line_pages / one.geo.program_pages;
 
@@ -91,12 +91,14 @@ static bool two_pass_is_legal(u32 page)
 	u32 step = page / one.geo.program_pages;
 	u32 i;
 
-	if (is_used(page))
+	if (page_is_used(page))
 		return false;
 	for (i = 0; i < steps; i++) {
-		bool before = first_colour(i) == first_colour(step) ? i < step : first_colour(i);
+		bool before = is_step_first_colour(i) == is_step_first_colour(step) ?
+				      i < step :
+				      is_step_first_colour(i);
 
-		if (is_used(i * one.geo.program_pages) != before)
+		if (page_is_used(i * one.geo.program_pages) != before)
 			return false;
 	}
 	return true;
@@ -107,7 +109,8 @@ static bool leader_first_is_legal(u32 page)
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 leader = page / layer_pages * layer_pages;
 
-	return !is_used(page) && (page == leader || is_used(page - one.geo.program_pages));
+	return !page_is_used(page) &&
+	       (page == leader || page_is_used(page - one.geo.program_pages));
 }
 
 /* The highest used layer and those below it in its window are open; or the next one is opened. */
@@ -118,9 +121,9 @@ static bool super_layer_is_legal(u32 page)
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (is_used(i))
+		if (page_is_used(i))
 			highest = max(i / layer_pages, highest);
-	return !is_used(page) && page / layer_pages + one.geo.super_layers > highest &&
+	return !page_is_used(page) && page / layer_pages + one.geo.super_layers > highest &&
 	       page / layer_pages <= highest + 1;
 }
 
@@ -159,7 +162,7 @@ static void explore_histories(void)
 		if (!yes)
 			continue;
 		legal++;
-		program(page, one.geo.program_pages, aftl_page_attr(0, 0, 0));
+		program_block_pages(page, one.geo.program_pages, aftl_page_attr(0, 0, 0));
 		explore_histories();
 		one.block = block;
 		memcpy(one.oob, oob, sizeof(oob));
@@ -269,7 +272,7 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 TAP_TEST(a_step_does_not_overlap_programmed_pages)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
-	program(3, 3, MLC_ATTR);
+	program_block_pages(3, 3, MLC_ATTR);
 	CHECK(is_allowed(0, 3));
 	CHECK(is_allowed(0, 2));
 	CHECK_MSG(!is_allowed(1, 3), "pages 1 to 3 are allowed, page 3 is programmed");
@@ -284,23 +287,23 @@ static void set_page_valid(u32 page)
 TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
-	program(0, 2, MLC_ATTR);
+	program_block_pages(0, 2, MLC_ATTR);
 	CHECK(is_allowed(0, 1));
 	CHECK(!is_allowed(0, 2));
 	set_page_valid(0);
 	CHECK_MSG(!is_allowed(0, 1), "valid data may be reprogrammed");
 	CHECK(is_allowed(1, 1));
-	*aftl_page_attr_at(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	*aftl_page_attr_ptr(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	CHECK_MSG(!is_allowed(1, 1), "a page with all its bits may be reprogrammed");
 }
 
 TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
-	program(0, 2, MLC_ATTR);
-	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
+	program_block_pages(0, 2, MLC_ATTR);
+	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
 	CHECK(is_allowed(0, 1));
-	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!is_allowed(0, 1), "a third reprogram is allowed");
 }
 
@@ -308,8 +311,8 @@ TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
-	program(0, 2, MLC_ATTR);
-	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	program_block_pages(0, 2, MLC_ATTR);
+	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!is_allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
 }
 
@@ -317,19 +320,19 @@ TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 TAP_TEST(the_third_page_of_an_mlc_word_line_stays_empty)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
-	program(0, 2, MLC_ATTR);
+	program_block_pages(0, 2, MLC_ATTR);
 	CHECK_MSG(!is_allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
 TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
-	program(0, 2, MLC_ATTR);
-	program(6, 2, MLC_ATTR);
+	program_block_pages(0, 2, MLC_ATTR);
+	program_block_pages(6, 2, MLC_ATTR);
 	CHECK(is_allowed(0, 1));
 	CHECK(is_allowed(6, 1));
 	CHECK_MSG(!is_allowed(18, 2), "a layer is left out");
-	program(12, 2, MLC_ATTR);
+	program_block_pages(12, 2, MLC_ATTR);
 	CHECK_MSG(!is_allowed(0, 1), "a closed layer may be reprogrammed");
 	CHECK_MSG(!is_allowed(3, 2), "a closed layer may be programmed");
 	CHECK_MSG(is_allowed(6, 1), "the lower of two open layers may not be reprogrammed");
@@ -351,7 +354,7 @@ static bool switched_is_legal(u32 page, u32 pages)
 		bool lower = i < first || (page % 3 && i % 3 == 0 && i < first + layers);
 		bool earlier = i < page && (i % 3 != 0) == (page % 3 != 0);
 
-		if (is_used(i) != (lower || earlier))
+		if (page_is_used(i) != (lower || earlier))
 			return false;
 	}
 	return true;
@@ -377,7 +380,7 @@ static void explore_switched_orders(u32 layers, u32 word_lines)
 					legal = page * 8 + pages;
 			}
 		if (legal)
-			program(legal / 8, legal % 8, aftl_page_attr(0, 0, 0));
+			program_block_pages(legal / 8, legal % 8, aftl_page_attr(0, 0, 0));
 	}
 	CHECK_EQ(one.block.programmed, one.geo.pages);
 	CHECK_EQ(one.block.frontier, one.geo.pages);
@@ -405,7 +408,8 @@ TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 	one.block.flip = 1;
 	one.block.note = 7;
 	one.block.kind = 3;
-	program(aftl_two_pass_next(&one.media, &one.block), 1, aftl_page_attr(1, 1, 0));
+	program_block_pages(aftl_two_pass_next_page(&one.media, &one.block), 1,
+			    aftl_page_attr(1, 1, 0));
 	aftl_block_clear_oob(&one.media, &one.block);
 	CHECK_EQ(one.block.erases, 1);
 	CHECK_EQ(one.block.flip, 1);
@@ -413,5 +417,5 @@ TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 	CHECK_EQ(one.block.kind, 0);
 	CHECK_EQ(one.block.programmed, 0);
 	CHECK_EQ(one.block.frontier, 0);
-	CHECK(!is_used(0) && !is_used(1));
+	CHECK(!page_is_used(0) && !page_is_used(1));
 }

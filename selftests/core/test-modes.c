@@ -97,7 +97,7 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 	open_device_of_shape("on", "3");
 	write_units_singly(0, 16);
 	cached_ns = measure_read_ns(3);
-	test_wait(&device, AFTL_HOUR_NS);
+	test_advance_by(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_block_of(&device, 3)->bits, 0);
 	CHECK_EQ(measure_read_ns(3) - cached_ns, device.config.read - 20000);
 }

@@ -50,7 +50,7 @@ static u32 stamps;
 static u32 rests;
 static u32 flash_rests;
 
-static struct own *own_of(const struct test_request *request)
+static struct own *own_state(const struct test_request *request)
 {
 	return &owns[request->version % own_count];
 }
@@ -69,7 +69,8 @@ static struct page expected_content_of_read(const struct aftl_read *read)
 	}
 }
 
-static void check_read(const struct test_request *request, u32 index, const struct page *page)
+static void check_read_sectors(const struct test_request *request, u32 index,
+			       const struct page *page)
 {
 	const struct aftl_request *core = &request->request;
 	u32 begin = index ? 0 : core->head_skip;
@@ -77,10 +78,10 @@ static void check_read(const struct test_request *request, u32 index, const stru
 	u32 i;
 
 	for (i = begin; i < end; i++)
-		CHECK_MSG(page->stamp[i] >= own_of(request)->floor[index * UNIT_SECTORS + i],
+		CHECK_MSG(page->stamp[i] >= own_state(request)->floor[index * UNIT_SECTORS + i],
 			  "sector %u of page %u: stamp %u is read, %u was complete", i,
 			  core->unit + index, page->stamp[i],
-			  own_of(request)->floor[index * UNIT_SECTORS + i]);
+			  own_state(request)->floor[index * UNIT_SECTORS + i]);
 }
 
 static void partial_on_read(struct test_listener *self, struct test_request *request,
@@ -92,14 +93,14 @@ static void partial_on_read(struct test_listener *self, struct test_request *req
 	if (read->lost)
 		return;
 	if (request->request.op == AFTL_OP_READ) {
-		check_read(request, index, &page);
+		check_read_sectors(request, index, &page);
 		return;
 	}
 	rests++;
 	flash_rests += read->source == AFTL_SOURCE_FLASH;
 	CHECK_MSG(!index || index == request->request.units - 1,
 		  "page %u of %u is read for a write", index, request->request.units);
-	own_of(request)->rest[index != 0] = page;
+	own_state(request)->rest[index != 0] = page;
 }
 
 static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
@@ -113,8 +114,8 @@ static void on_accept(struct test_listener *self, struct test_request *request, 
 
 	for (i = 0; i < UNIT_SECTORS; i++)
 		tags[tag].stamp[i] = i >= begin && i < end ?
-					     own_of(request)->stamp :
-					     own_of(request)->rest[index != 0].stamp[i];
+					     own_state(request)->stamp :
+					     own_state(request)->rest[index != 0].stamp[i];
 }
 
 static void partial_on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
@@ -136,7 +137,7 @@ static u32 sector_range_of_request(const struct aftl_request *request, u32 *firs
 
 static void partial_on_submitted(struct test_listener *self, struct test_request *request)
 {
-	struct own *own = own_of(request);
+	struct own *own = own_state(request);
 	u32 first;
 	u32 count = sector_range_of_request(&request->request, &first);
 	u32 i;
@@ -161,7 +162,7 @@ static void partial_on_complete(struct test_listener *self, struct test_request 
 	if (request->request.op != AFTL_OP_WRITE || request->request.status)
 		return;
 	for (i = first; i < first + count; i++)
-		completed[i] = max(completed[i], own_of(request)->stamp);
+		completed[i] = max(completed[i], own_state(request)->stamp);
 }
 
 static void partial_on_close(struct test_listener *self)

@@ -98,7 +98,7 @@ static void open_device(const char *policy, const char *params)
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
 	test_device_open(&device, policy, params);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, 5);
 }
 
@@ -165,7 +165,7 @@ TAP_TEST(the_passes_of_a_block_have_one_legal_order)
 			}
 		}
 		for (page = first; page < first + 4; page++)
-			*aftl_page_attr_at(&media, page) = aftl_page_attr(AFTL_PRECISE, wanted, 0);
+			*aftl_page_attr_ptr(&media, page) = aftl_page_attr(AFTL_PRECISE, wanted, 0);
 		if (steps[i][1])
 			continue;
 		block.programmed += 4;
@@ -181,7 +181,7 @@ TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
 
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK_EQ(coarse_passes, 1);
 	CHECK(!units_are_on_flash(0, LINE));
 	sensed = test_counters(&device)->array_reads;
@@ -189,7 +189,7 @@ TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
 	CHECK_EQ(test_counters(&device)->array_reads, sensed);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, LINE);
 	execute_request(AFTL_OP_WRITE, LINE, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK_EQ(fine_passes, 1);
 	CHECK(units_are_on_flash(0, LINE));
 	CHECK(!units_are_on_flash(LINE, LINE));
@@ -204,9 +204,9 @@ TAP_TEST(data_cannot_be_read_between_the_passes)
 
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	media = aftl_media(device.ftl);
-	CHECK_EQ(aftl_page_mode(*aftl_page_attr_at(media, 0)), AFTL_MODE_FOGGY);
+	CHECK_EQ(aftl_page_mode(*aftl_page_attr_ptr(media, 0)), AFTL_MODE_FOGGY);
 	CHECK(aftl_cell_read_errors(aftl_cell(device.ftl), to_ppn(0), 0).lost);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK(!aftl_cell_read_errors(aftl_cell(device.ftl), to_ppn(0), 0).lost);
@@ -244,7 +244,7 @@ TAP_TEST(a_flush_waits_for_fine_passes)
 
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, 2 * LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 2 * LINE * 41 + COARSE_NS + FINE_NS);
 	CHECK(units_are_on_flash(0, 2 * LINE));
@@ -264,12 +264,12 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 	open_device("baseline",
 		    ONE_DIE " op=40% buffer=256KiB buffer_hold=1s buffer_safe=on buffer_high=0");
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
 	/* buffer_hold ends the wait. */
-	test_wait(&device, 2000000000);
+	test_advance_by(&device, 2000000000);
 	CHECK(units_are_on_flash(0, LINE));
 }
 
@@ -298,10 +298,10 @@ TAP_TEST(draining_completes_pending_fine_passes)
 {
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(aftl_is_busy(device.ftl));
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK(!aftl_is_busy(device.ftl));
 	CHECK(units_are_on_flash(0, LINE));
 }
@@ -316,7 +316,7 @@ TAP_TEST(the_old_version_stays_mapped_until_the_fine_pass)
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	ppn = test_lookup(&device, 0);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK_EQ(coarse_passes, 3);
 	CHECK_EQ(from_ppn(test_lookup(&device, 0)), from_ppn(ppn));
 	execute_request(AFTL_OP_READ, 0, LINE);
@@ -329,11 +329,11 @@ TAP_TEST(writes_and_discards_between_the_passes_take_effect)
 {
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	execute_request(AFTL_OP_DISCARD, 1, 1);
 	execute_request(AFTL_OP_WRITE, 2, 1);
 	execute_request(AFTL_OP_READ, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	execute_request(AFTL_OP_READ, 0, LINE);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(from_ppn(test_lookup(&device, 0)), 0);
@@ -360,7 +360,7 @@ TAP_TEST(writes_and_discards_during_relocation_take_effect)
 	CHECK(device.ftl->luns->fine_pending_moves);
 	execute_request(AFTL_OP_DISCARD, 3, 5);
 	execute_request(AFTL_OP_WRITE, 9, 3);
-	test_wait(&device, 3000000000ULL);
+	test_advance_by(&device, 3000000000ULL);
 	CHECK(test_lookup(&device, 3) == AFTL_NO_PPN);
 	execute_request(AFTL_OP_READ, 0, 10 * LINE);
 	CHECK_EQ(device.ftl->luns->fine_pending_moves, 0);
@@ -412,7 +412,7 @@ static void init_accounts_from_fill(void)
 
 		accounts[i].coarse = media->blocks[i].programmed / step;
 		for (page = first; page < first + media->blocks[i].programmed; page += step)
-			accounts[i].fine += !aftl_page_is_foggy(*aftl_page_attr_at(media, page));
+			accounts[i].fine += !aftl_page_is_foggy(*aftl_page_attr_ptr(media, page));
 		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + 1);
 	}
 	for (i = 0; i < media->geo->luns; i++)
@@ -452,7 +452,7 @@ static void run_one_policy(const char *policy, u32 shape, u32 option)
 	test_device_set_all(&device, more[option]);
 	if (test_device_create(&device, policy))
 		tap_bail_out("%s", device.error.text);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, shape * 8 + option);
 	stream.depth = 1 + option * 7;
 	stream.gap_ns = shape % 2 * 400000;
@@ -528,7 +528,7 @@ TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
 	open_device("baseline",
 		    SHAPE " channels=2 chips=2 op=75% buffer=256KiB buffer_hold=1s buffer_high=0");
 	execute_request(AFTL_OP_WRITE, 0, 4 * LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK_EQ(coarse_passes, 4);
 	CHECK(!units_are_on_flash(0, 4 * LINE));
 	for (lun = 0; lun < 3; lun++)
@@ -565,7 +565,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	device.ops.array = check_pass_event;
 	test_device_open(&device, "baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_wait(&device, 100000000);
+	test_advance_by(&device, 100000000);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -EBUSY);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
@@ -676,7 +676,7 @@ TAP_TEST(illegal_passes_of_a_policy_are_refused)
 		test_device_init(&device, "demo");
 		device.ops.array = check_pass_event;
 		test_device_open_type(&device, &type, slow);
-		shadow_open(&store, &device, false);
+		shadow_attach(&store, &device, false);
 		store.full_disk = true;
 		test_stream_init(&stream, whim);
 		test_stream_submit(&stream, &device, 1500);

@@ -77,7 +77,7 @@ TAP_TEST(a_partial_reclaim_unit_is_counted)
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	CHECK_EQ(stats_of_handle(1)->changed_blocks, 1);
 	CHECK_EQ(stats_of_handle(1)->partial_blocks, 1);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(stats_of_handle(1)->reallocated_units, 3);
 	CHECK_EQ(test_block_of(&device, 0)->handle, 1);
 	CHECK(aftl_block_index(&device.ftl->media, test_block_of(&device, 0)) != index);
@@ -271,7 +271,7 @@ TAP_TEST(handles_beside_a_cached_map_survive_a_snapshot)
 	check_handle_snapshot(1);
 }
 
-static void go_on_with(const char *policy, u64 seed)
+static void continue_with_policy(const char *policy, u64 seed)
 {
 	struct test_stream stream;
 	u32 i;
@@ -305,7 +305,10 @@ TAP_TEST(a_change_of_policy_keeps_handles_working)
 		test_stream_submit(&stream, &device, 100 * i);
 		test_drain(&device);
 		for (j = 0; j < 4; j++)
-			go_on_with(j % 2 ? "baseline" : i < 4 ? "hybrid" : "approxftl", i + j);
+			continue_with_policy(j % 2 ? "baseline" :
+					     i < 4 ? "hybrid" :
+						     "approxftl",
+					     i + j);
 	}
 }
 

@@ -117,8 +117,8 @@ static void change_random_params(struct aftl_config *config, struct aftl_random 
 {
 	config->gc = aftl_random_below(random, 3000);
 	config->gc_idle_valid = aftl_random_below(random, 10001);
-	*test_own(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
-	*test_own(config, "promote") = 1 + aftl_random_below(random, 4);
+	*test_own_param(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
+	*test_own_param(config, "promote") = 1 + aftl_random_below(random, 4);
 	config->buffer_hold = aftl_random_below(random, 3) * 700000;
 	config->controller = aftl_random_below(random, 2) * 5000;
 	if (config->bits > 1) {
@@ -181,7 +181,7 @@ static void drive_policy_changes(struct aftl_random *random, const struct aftl_p
 	stream.approx = aftl_random_below(random, 101);
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	if (aftl_random_below(random, 3))
 		test_stream_write_all(&stream, &device);
 	for (changes = 0; changes < CHANGES && !tap_failures(); changes++) {
@@ -352,7 +352,7 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 	u32 i;
 
 	test_device_open_demo(&device, "approxftl", "blocks=64 op=40");
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, 9);
 	for (i = 0; i < 4000 && !tap_failures(); i++) {
 		u32 index = aftl_random_below(&random, aftl_param_count());

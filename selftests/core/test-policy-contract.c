@@ -140,8 +140,9 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
  * Place into a block of one bit per cell. Relocation into it, or in another mode, is illegal. Keep
  * the last step legal: refusing it would close the block.
  */
-static bool place_in_less(struct wild *wild, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
+				   const struct aftl_program_request *need,
+				   struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
 	struct aftl_block **less = &wild->less[aftl_lun_index(lun)];
@@ -221,7 +222,8 @@ static int wild_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
 	    lun->free_blocks < lun->good_blocks / 2 && draw_wild(wild, 8) == 0)
 		return -ENOSPC;
-	if (wildness & WILD_LESS && draw_wild(wild, 3) && place_in_less(wild, lun, need, placement))
+	if (wildness & WILD_LESS && draw_wild(wild, 3) &&
+	    place_in_one_bit_block(wild, lun, need, placement))
 		return 0;
 	ret = aftl_place_sequential(policy, lun, need, &wild->open[aftl_lun_index(lun)], 0,
 				    placement);
@@ -363,7 +365,7 @@ static void check_wild_policy(u32 kind, const char *params, u32 requests)
 	u32 i;
 
 	open_wild_device(kind, params);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, kind);
 	stream.gap_ns = kind & WILD_CHORE ? 5000000 : 300000;
 	for (i = 0; i < requests && !tap_failures(); i++) {

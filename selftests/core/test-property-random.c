@@ -40,7 +40,7 @@ static void drive_device_model(struct test_device *device, struct aftl_random *r
 	stream.depth = aftl_random_below(random, 40);
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
-	shadow_open(&store, device, false);
+	shadow_attach(&store, device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, device);
 		shadow_compare(&store);

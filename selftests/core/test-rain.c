@@ -93,7 +93,7 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	eraser = (struct eraser){ .listener = { .erase = record_block_erase } };
 	test_device_listen(&device, &eraser.listener);
 	test_stream_init(&stream, 5);
@@ -265,7 +265,7 @@ static void wait_for_rebuild(u32 lun)
 
 	while (valid_in(lun) && valid_in(lun) != last) {
 		last = valid_in(lun);
-		test_wait(&device, SECOND_NS);
+		test_advance_by(&device, SECOND_NS);
 	}
 }
 
@@ -282,7 +282,7 @@ static void check_superblock_erase(const char *policy, const char *params)
 	test_stream_write_all(&stream, &device);
 	send_requests_to_rain(4000);
 	test_drain(&device);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	check_superblock_erases();
 	CHECK_MSG(eraser.superblocks > 4, "only %u superblocks", eraser.superblocks);
 	if (device.config.rain)
@@ -381,7 +381,7 @@ static void check_no_further_loss(bool first)
 }
 
 /* Data rebuilt in time survive; stripes with pages on both dies are lost. */
-static void a_second_one_dies(const char *policy, const char *params)
+static void check_second_die_failure(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_write_all(&stream, &device);
@@ -506,7 +506,7 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	for (;; written++) {
 		test_submit(&device, AFTL_OP_WRITE, written, 1, AFTL_PRECISE, 0,
 			    aftl_now(device.ftl));
-		test_wait(&device, device.config.program / 4);
+		test_advance_by(&device, device.config.program / 4);
 		ppn = test_lookup(&device, written);
 		lost = find_unit_in_stripe(ppn, written);
 		if (lost < written)
@@ -622,14 +622,14 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 	test_drain(&device);
 	CHECK(!block_at(0, 1)->parity && block_at(0, 1)->valid);
 	CHECK_EQ(aftl_fail_block(device.ftl, 1), 0);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	CHECK_EQ(block_at(0, 1)->state, AFTL_BLOCK_BAD);
 	for (i = 1; i < 12 && !tap_failures(); i++) {
 		CHECK_EQ(aftl_fail_block(device.ftl, i * 31), 0);
 		send_requests_to_rain(300);
 	}
 	test_drain(&device);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	CHECK(test_counters(&device)->retired_blocks >= 8);
 	check_all_parity();
 	fail_die_of_lun(4);
@@ -756,7 +756,7 @@ TAP_TEST(a_stripe_takes_one_parity_program)
 	while (test_counters(&device)->programmed_parity_units == 0 && unit < 16)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit++, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->array_programs, unit + 1);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->stripe_reads, 0);
 }
@@ -814,7 +814,7 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 	test_stream_write_all(&stream, &device);
 	send_requests_to_rain(600);
 	test_drain(&device);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	aftl_quiesce(device.ftl);
 	for (i = 0; i < 48; i++)
 		if (is_superblock_full(i))
@@ -888,7 +888,7 @@ static void check_selector_ranking(const char *selector)
 	for (round = 0; round < 30 && !tap_failures(); round++) {
 		send_requests_to_rain(100);
 		test_drain(&device);
-		test_wait(&device, SECOND_NS);
+		test_advance_by(&device, SECOND_NS);
 		if (device.ftl->die_groups[0].victim != AFTL_NIL)
 			continue;
 		CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
@@ -1001,7 +1001,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 			if (device.ftl->media.blocks[i].bits == 1)
 				slc_units += device.ftl->media.blocks[i].valid;
 		if (round % 8 == 7)
-			test_wait(&device, SECOND_NS);
+			test_advance_by(&device, SECOND_NS);
 	}
 	test_drain(&device);
 	CHECK_MSG(slc_units / 40 > 50, "%llu units are in the cache",
@@ -1044,7 +1044,7 @@ TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 	CHECK_EQ(group->erased, before.erased);
 }
 
-/* All that a current enterprise drive has is at work at once, in a smaller one. */
+/* A smaller drive uses all features of a current enterprise drive at the same time. */
 TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 {
 	const struct aftl_counters *counters;
@@ -1053,7 +1053,7 @@ TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 	test_device_init(&device, "enterprise");
 	test_device_open(&device, "streams", "channels=4 blocks=100 layers=6 word_lines=2 op=66 "
 			 "superblock=8 buffer=1MiB map_cache=768KiB page=2KiB unit=512");
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, 5);
 	stream.units_max = 64;
 	test_stream_write_all(&stream, &device);
@@ -1100,7 +1100,8 @@ int main(void)
 	devices += test_each_policy("superblocks with an SLC cache", slc,
 				    check_superblock_erase);
 	devices += test_each_policy("a die dies, with an SLC cache", slc, check_die_failure);
-	devices += test_each_policy("a second die dies, with an SLC cache", slc, a_second_one_dies);
+	devices += test_each_policy("a second die dies, with an SLC cache", slc,
+				    check_second_die_failure);
 	devices += test_each_policy("superblocks", plain, check_superblock_erase);
 	devices += test_each_policy("superblocks with parity", parity,
 				    check_superblock_erase);
@@ -1108,9 +1109,9 @@ int main(void)
 	devices += test_each_policy("a die dies, with a buffer", buffered, check_die_failure);
 	devices += test_each_policy("a die dies, word lines at once", whole, check_die_failure);
 	devices += test_each_policy("a die dies, with a read cache", caching, check_die_failure);
-	devices += test_each_policy("a second die dies", parity, a_second_one_dies);
+	devices += test_each_policy("a second die dies", parity, check_second_die_failure);
 	devices += test_each_policy("a second die dies, writes to the least busy die", least_busy,
-				    a_second_one_dies);
+				    check_second_die_failure);
 	devices += test_each_policy("one die is written", fixed, check_one_die_written);
 	devices += test_each_policy("one die is written, with parity", fixed_parity,
 				    check_one_die_written);

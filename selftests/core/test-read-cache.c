@@ -39,7 +39,7 @@ static u64 read_single_unit(u32 unit)
 
 static void wait_until_idle(void)
 {
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 }
 
 static u64 count_sensed_pages(void)
@@ -402,7 +402,7 @@ static void drive_two_readers(struct aftl_random *random)
 	stream.read = aftl_random_below(random, 30);
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 24);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		if (i % 3 == 0)
 			test_stream_submit_one(&stream, &device);

@@ -134,7 +134,7 @@ static u32 best_shift_at_hours(u32 block, u32 page, u64 hours)
 	return aftl_best_read_shift(&device.ftl->cell, mine, page, mine->first_hour + hours);
 }
 
-static bool is_off(u32 block, u32 layer, u64 hours)
+static bool layer_is_shifted(u32 block, u32 layer, u64 hours)
 {
 	return best_shift_at_hours(block, layer * 12, hours) != 0;
 }
@@ -151,7 +151,8 @@ static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
 	for (page = layer * 12; page < (layer + 1) * 12; page++) {
 		u32 shift = best_shift_at_hours(block, page, hours);
 
-		strange += !shift == is_off(block, layer, hours) || shift > 4 || shift == 1;
+		strange += !shift == layer_is_shifted(block, layer, hours) || shift > 4 ||
+			   shift == 1;
 	}
 	return strange;
 }
@@ -165,7 +166,7 @@ static u32 percent_layers_shifted(u64 hours, u64 *steps)
 
 	*steps = 0;
 	for (i = 0; i < blocks * LAYERS; i++) {
-		off += is_off(i / LAYERS, i % LAYERS, hours);
+		off += layer_is_shifted(i / LAYERS, i % LAYERS, hours);
 		CHECK_EQ(count_inconsistent_pages(i / LAYERS, i % LAYERS, hours), 0);
 		*steps += best_shift_at_hours(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
 	}
@@ -183,7 +184,7 @@ static u32 count_mixed_blocks(u64 hours)
 		u32 off = 0;
 
 		for (layer = 0; layer < LAYERS; layer++)
-			off += is_off(block, layer, hours);
+			off += layer_is_shifted(block, layer, hours);
 		mixed += off && off < LAYERS;
 	}
 	return mixed;
@@ -213,8 +214,8 @@ TAP_TEST(a_layer_that_needs_shifted_references_needs_them_at_every_age)
 		u64 hours;
 
 		for (hours = 1; hours < 50000; hours += 1 + hours / 4) {
-			CHECK(is_off(i / LAYERS, i % LAYERS, hours) >= off);
-			off = is_off(i / LAYERS, i % LAYERS, hours);
+			CHECK(layer_is_shifted(i / LAYERS, i % LAYERS, hours) >= off);
+			off = layer_is_shifted(i / LAYERS, i % LAYERS, hours);
 		}
 	}
 }
@@ -281,7 +282,7 @@ static void write_unit_in_mode(u32 unit, u32 mode, u32 class)
 
 	test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
 	if (CHECK(aftl_l2p_lookup(device.ftl, to_lpn(unit), &ppn)))
-		*aftl_page_attr_at(media, aftl_ppn_page(media, ppn)) =
+		*aftl_page_attr_ptr(media, aftl_ppn_page(media, ppn)) =
 			aftl_page_attr(class, mode, 0);
 }
 
@@ -418,8 +419,8 @@ static u32 count_units_with_errors(u32 at_least)
 
 	for (unit = 0; unit < ftl->geo.units; unit++)
 		count += aftl_l2p_lookup(ftl, to_lpn(unit), &ppn) &&
-			 aftl_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn),
-				     ppn).inherited >= at_least;
+			 aftl_oob_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn),
+					 ppn).inherited >= at_least;
 	return count;
 }
 
@@ -463,8 +464,8 @@ static void check_in_flight_read(struct test_listener *self, struct test_request
 	read_in_flight++;
 	flipped_in_flight += read->flips;
 	CHECK(!read->lost);
-	CHECK_EQ(read->flips, aftl_origin(media, aftl_block_of_ppn(media, read->ppn),
-					  read->ppn).inherited);
+	CHECK_EQ(read->flips, aftl_oob_origin(media, aftl_block_of_ppn(media, read->ppn),
+					      read->ppn).inherited);
 }
 
 /* Read the first unit of each program of a relocation. */
@@ -613,7 +614,7 @@ static void read_block_to_limit(const char *limit, bool moves)
 	u32 i;
 
 	open_device("vth_b", test_params(ONE_DIE " read_limit=%s", limit));
-	shadow_open(&store, &device, true);
+	shadow_attach(&store, &device, true);
 	for (unit = 0; unit < test_units(&device); unit++)
 		test_do(&device, AFTL_OP_WRITE, unit, 1, unit % 2, NULL);
 	for (i = 0; i < 1000; i++) {
@@ -621,7 +622,7 @@ static void read_block_to_limit(const char *limit, bool moves)
 		if (i % 4 < 2)
 			test_do(&device, AFTL_OP_WRITE, 100 + i % 20, 1, i % 2, NULL);
 	}
-	test_wait(&device, 10000000000ULL);
+	test_advance_by(&device, 10000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks > 3, moves);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units > 30, moves);
 	CHECK_EQ(test_counters(&device)->programmed_promotion_units, 0);
@@ -656,7 +657,7 @@ TAP_TEST(a_suspended_device_drops_pending_refreshes)
 	CHECK(!device.ftl->luns[0].disturbed);
 	aftl_unquiesce_device(device.ftl);
 	test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL);
-	test_wait(&device, 1000000000ULL);
+	test_advance_by(&device, 1000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks, 1);
 	CHECK_EQ(block->reads, 0);
 }
@@ -737,7 +738,7 @@ static void attack_read_limit(const struct adversary *adversary, const char *pro
 	type.reference = adversary->start;
 	type.reference_found = check_found_shift;
 	create_aged_device(&type, profile, old, model);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, model + 7);
 	stream.read = 80;
 	test_stream_write_all(&stream, &device);

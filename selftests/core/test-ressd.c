@@ -187,7 +187,7 @@ static void watch_ressd(void)
 		.programs = tap_zalloc((size_t)geo()->blocks * word_lines_per_block(), sizeof(u32)),
 		.moved = tap_zalloc(geo()->blocks, sizeof(u32)),
 		.reclaimed = tap_zalloc(geo()->blocks, sizeof(bool)),
-		.virtual_layers = *test_own(&device.config, "virtual_layers"),
+		.virtual_layers = *test_own_param(&device.config, "virtual_layers"),
 	};
 	test_device_listen(&device, &watcher.listener);
 }
@@ -344,7 +344,7 @@ TAP_TEST(updates_are_classified_by_the_age_of_their_block)
 		open_ressd(plain);
 		write_single_unit(0, NULL);
 		CHECK_EQ(hotness_class_of_unit(0), 0);
-		test_wait(&device, wait_ms[i] * 1000000);
+		test_advance_by(&device, wait_ms[i] * 1000000);
 		write_single_unit(0, NULL);
 		CHECK_MSG(hotness_class_of_unit(0) == level[i], "after %llu ms: level %u, not %u",
 			  (unsigned long long)wait_ms[i], hotness_class_of_unit(0), level[i]);
@@ -359,7 +359,7 @@ TAP_TEST(policy_tlc_uses_the_same_hotness_classes)
 	test_device_open_demo(&device, "tlc", plain);
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &page)->kind, AFTL_HOTNESS_COLD);
-	test_wait(&device, 30000000);
+	test_advance_by(&device, 30000000);
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &page)->kind, 2);
 }
@@ -499,7 +499,7 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	CHECK(eight->note & NOTE_CANDIDATE);
 	CHECK(six->note & NOTE_RECLAIM);
 	/* Data in the used-up line are not relocated. */
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(watcher.moves, 6);
 	CHECK(home_of_unit(8, &page) == six);
 }
@@ -559,7 +559,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 1);
 	host_programs = test_counters(&device)->programmed_host_units;
 	watcher.moves = 0;
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, host_programs);
 	CHECK_RANGE(watcher.moves, 1, 8);
 	/* The block takes writes again. */
@@ -601,7 +601,7 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	CHECK_EQ(is_candidate_offered(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
 	CHECK_EQ(is_candidate_offered(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
 	watcher.moves = 0;
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
 }
 
@@ -671,7 +671,7 @@ static void drive_random_updates(struct aftl_random *random)
 	stream.hot = 50 + aftl_random_below(random, 50);
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (i = 0; i < 1200 && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (i % 16 == 0)

@@ -78,7 +78,7 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 		return;
 	tap_begin("%s%s, %s", policy, whole ? ", whole units" : "",
 		  params == noisy ? "voltages" : "word lines of three bits");
-	shadow_open(&store, &device, whole);
+	shadow_attach(&store, &device, whole);
 	run_requests_until(&device, wanted);
 	check_work_done(&device, &store);
 	test_device_finish(&device);

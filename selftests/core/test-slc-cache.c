@@ -137,7 +137,7 @@ TAP_TEST(the_cache_keeps_its_static_blocks)
 	CHECK(fewest >= 4);
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	/* After idle time they take host writes again, with full capacity. */
-	test_wait(&device, AFTL_HOUR_NS);
+	test_advance_by(&device, AFTL_HOUR_NS);
 	for (i = 0; i < 4 * EACH - EACH; i++)
 		write_units_singly(i, 1);
 	for (i = 0; i < 4 * EACH - EACH; i++)
@@ -174,7 +174,7 @@ TAP_TEST(idle_luns_fold)
 	open_device_with_slc("baseline", "0", "50%", "none");
 	write_units_singly(0, 3 * EACH + 5);
 	CHECK_EQ(count_slc_blocks(), 4);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	/* The open block is not folded. */
 	CHECK_EQ(count_slc_blocks(), 1);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
@@ -195,7 +195,7 @@ TAP_TEST(busy_luns_do_not_fold)
 	write_units_singly(0, 3 * EACH);
 	for (i = 0; i < 100; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL), 0);
-		test_wait(&device, device.config.idle / 2);
+		test_advance_by(&device, device.config.idle / 2);
 	}
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 }
@@ -276,7 +276,7 @@ TAP_TEST(folding_keeps_the_data_class)
 	CHECK_EQ(count_slc_blocks(), 2);
 	for (i = 0; i < 2 * EACH; i++)
 		CHECK_EQ(class_of_unit(i), i / 3 % 2);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	for (i = 0; i < EACH; i++) {
 		CHECK_EQ(test_block_of(&device, i)->bits, 0);
 		CHECK_EQ(class_of_unit(i), i / 3 % 2);
@@ -293,7 +293,7 @@ TAP_TEST(requested_gc_folds)
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	/* One forced collection per block, the first of which has started. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
-	test_wait(&device, 100 * device.config.idle);
+	test_advance_by(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 5);
 	CHECK_EQ(count_slc_blocks(), 0);
@@ -311,7 +311,7 @@ TAP_TEST(failing_cache_blocks_lose_no_other_data)
 	closed = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
 	CHECK_EQ(aftl_fail_block(device.ftl, open), 0);
 	CHECK_EQ(aftl_fail_block(device.ftl, closed), 0);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 	CHECK_EQ(device.ftl->media.blocks[open].state, AFTL_BLOCK_BAD);
 	CHECK_EQ(device.ftl->media.blocks[closed].state, AFTL_BLOCK_BAD);
 	CHECK_EQ(count_slc_blocks(), 0);
@@ -427,7 +427,7 @@ static void check_nothing_to_fold(void)
 	u32 i;
 
 	test_drain(&device);
-	test_wait(&device, 100 * SECOND_NS);
+	test_advance_by(&device, 100 * SECOND_NS);
 	for (i = 0; i < device.ftl->geo.luns; i++) {
 		struct census census = count_slc_blocks_of_lun(i);
 
@@ -452,7 +452,7 @@ static void drive_slc_cache(struct aftl_random *random)
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (i % 16 == 0)

@@ -37,7 +37,7 @@ static void flush_until_idle(struct test_device *mine)
 {
 	test_drain(mine);
 	CHECK_EQ(test_do(mine, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	test_wait(mine, 50000000);
+	test_advance_by(mine, 50000000);
 }
 
 static void run_requests_of_seed(struct test_device *mine, u64 seed, u32 requests)

@@ -27,7 +27,7 @@
 
 static struct test_device device;
 
-/* A translation page takes a flash page: 39 on two dies, six of which stay cached. */
+/* A translation page fills a flash page. The device has 39 on two dies; the CMT holds six. */
 #define SHAPE "channels=1 chips=2 blocks=64 layers=4 word_lines=16 page=512 unit=512 op=40 " \
 	"errors=off"
 /* Two translation pages per program: an eviction waits for a second one. */
@@ -76,7 +76,7 @@ static u64 measure_unit_write(u32 unit)
 static void wait_until_idle(void)
 {
 	test_drain(&device);
-	test_wait(&device, SECOND_NS);
+	test_advance_by(&device, SECOND_NS);
 }
 
 /* Time */
@@ -209,7 +209,7 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 	for (i = 0; i < 8; i++)
 		measure_unit_write(i * EACH);
 	for (i = 0; i < 40 && number == U32_MAX; i++) {
-		test_wait(&device, SENSE_NS);
+		test_advance_by(&device, SENSE_NS);
 		number = trans_page_being_programmed();
 	}
 	if (CHECK(number != U32_MAX)) {
@@ -456,7 +456,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	CHECK(lun->reloc.count);
 	occupy_all_blocks(device.ftl, lun);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_RANGE(test_counters(&device)->array_erases, 1, U64_MAX);
 	CHECK(!aftl_is_read_only(device.ftl));
 }
@@ -680,7 +680,7 @@ static void drive_cmt_requests(struct aftl_random *random)
 	stream.depth = aftl_random_below(random, 40);
 	stream.units_max = 1 + aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	test_device_listen(&device, &watch);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);

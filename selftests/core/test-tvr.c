@@ -36,7 +36,7 @@ static void check_block_modes(void)
 
 	for (block = 0; block < media->geo->blocks; block++)
 		for (page = 0; page < media->geo->pages; page++) {
-			u16 attr = *aftl_page_attr_at(media, block * media->geo->pages + page);
+			u16 attr = *aftl_page_attr_ptr(media, block * media->geo->pages + page);
 			u32 mode = media->blocks[block].kind ? AFTL_MODE_REDUCED :
 							       AFTL_MODE_NORMAL;
 
@@ -152,9 +152,9 @@ TAP_TEST(data_without_margins_are_refreshed_in_time)
 	for (hour = 0; hour < 24 * 12; hour++) {
 		for (unit = 0; hour < 60 && unit < 3; unit++)
 			measure_write_ns((hour * 3 + unit) % test_units(&device));
-		test_wait(&device, AFTL_HOUR_NS / 2);
+		test_advance_by(&device, AFTL_HOUR_NS / 2);
 		check_unit_ages(4 * 24);
-		test_wait(&device, AFTL_HOUR_NS / 2);
+		test_advance_by(&device, AFTL_HOUR_NS / 2);
 	}
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 180);
 	for (unit = 0; unit < 180; unit++)

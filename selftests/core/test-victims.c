@@ -32,7 +32,7 @@ static bool block_may_be_victim(const struct aftl_victim_candidates *closed,
 	       block->valid <= closed->most_valid;
 }
 
-static const struct aftl_block *first_of(const struct aftl_victim_candidates *closed)
+static const struct aftl_block *first_candidate(const struct aftl_victim_candidates *closed)
 {
 	return &device.ftl->media.blocks[closed->lun->index * device.ftl->geo.blocks_per_lun];
 }
@@ -40,7 +40,7 @@ static const struct aftl_block *first_of(const struct aftl_victim_candidates *cl
 /* Number of candidates of the LUN that are older than @block. */
 static u32 count_older(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
-	const struct aftl_block *first = first_of(closed);
+	const struct aftl_block *first = first_candidate(closed);
 	u32 count = 0;
 	u32 i;
 
@@ -53,7 +53,7 @@ static u32 count_older(const struct aftl_victim_candidates *closed, const struct
 /* Fewest valid slots of the @window oldest candidates. */
 static u32 fewest_valid(const struct aftl_victim_candidates *closed, u32 window)
 {
-	const struct aftl_block *first = first_of(closed);
+	const struct aftl_block *first = first_candidate(closed);
 	u32 least = U32_MAX;
 	u32 i;
 
@@ -92,7 +92,7 @@ static void check_windowed_victim(const struct aftl_victim_candidates *closed,
 static void check_cost_benefit_victim(const struct aftl_victim_candidates *closed,
 				      const struct aftl_block *block)
 {
-	const struct aftl_block *first = first_of(closed);
+	const struct aftl_block *first = first_candidate(closed);
 	double most = cost_benefit_gain(closed, block);
 	u32 i;
 
@@ -204,7 +204,7 @@ TAP_TEST(a_victim_selector_has_its_own_parameters)
 
 /* Blocks of one LUN */
 
-static void device_with(const char *key, const char *value, const char *other, const char *is)
+static void open_device_with(const char *key, const char *value, const char *other, const char *is)
 {
 	const char *params = test_params("%s channels=1 %s=%s %s=%s", shape, key, value, other, is);
 
@@ -213,7 +213,7 @@ static void device_with(const char *key, const char *value, const char *other, c
 
 static void open_device_with_param(const char *key, const char *value)
 {
-	device_with(key, value, "errors", "off");
+	open_device_with(key, value, "errors", "off");
 }
 
 /* Random writes to the first 1/@part of the units. */
@@ -238,7 +238,7 @@ TAP_TEST(d_choices_draws_anew_for_each_victim)
 	u64 erases;
 	u32 i;
 
-	device_with("victim", "d_choices", "gc", "60");
+	open_device_with("victim", "d_choices", "gc", "60");
 	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
@@ -265,7 +265,7 @@ static struct {
 	u32 taken;
 } line;
 
-static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void record_erase_order(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	(void)listener;
 	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_ppn(first) / slots;
@@ -296,8 +296,8 @@ TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 	     index = device.ftl->media.blocks[index].next)
 		line.block[line.count++] = index;
 	line.first = 0;
-	line.listener =
-		(struct test_listener){ .erase = note_erase, .programmed = record_program_order };
+	line.listener = (struct test_listener){ .erase = record_erase_order,
+						.programmed = record_program_order };
 	test_device_listen(&device, &line.listener);
 	write_random_units(&random, 1, 2000);
 	CHECK_RANGE(line.taken, 200, U32_MAX);
@@ -312,7 +312,7 @@ TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 	open_device_with_param("gc", "25");
 	for (i = 0; i < 50; i++) {
 		write_random_units(&random, 2, 20);
-		test_wait(&device, 10000000000ULL);
+		test_advance_by(&device, 10000000000ULL);
 		CHECK_EQ(device.ftl->luns[0].free_blocks, 10);
 	}
 }
@@ -324,14 +324,14 @@ static u32 least_valid_after_idle(const char *gc_idle_valid)
 	struct aftl_victim_candidates closed;
 	u32 least;
 
-	device_with("gc", "60", "gc_idle_valid", gc_idle_valid);
+	open_device_with("gc", "60", "gc_idle_valid", gc_idle_valid);
 	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
 		.most_valid = U32_MAX,
 	};
 	write_random_units(&random, 1, 20);
-	test_wait(&device, 100000000000ULL);
+	test_advance_by(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
 	least = fewest_valid(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
@@ -379,7 +379,7 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	struct aftl_lun *lun;
 	struct aftl_block *block;
 
-	device_with("gc", "0", "wear_gap", "1");
+	open_device_with("gc", "0", "wear_gap", "1");
 	lun = device.ftl->luns;
 	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
@@ -404,7 +404,7 @@ TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 	struct aftl_lun *lun;
 	u32 least;
 
-	device_with("victim", "fifo", "gc", "60");
+	open_device_with("victim", "fifo", "gc", "60");
 	lun = device.ftl->luns;
 	write_random_units(&random, 8, 200);
 	least = aftl_victim_fewest_valid(device.ftl, lun)->valid;
@@ -471,7 +471,7 @@ TAP_TEST(wear_levelling_opens_the_least_worn_free_block)
 	u32 index;
 	u32 i = 0;
 
-	device_with("wear_gap", "100", "fill_valid", "50");
+	open_device_with("wear_gap", "100", "fill_valid", "50");
 	lun = device.ftl->luns;
 	CHECK_RANGE(lun->free_blocks, 5, U32_MAX);
 	for (index = lun->free_head; index != AFTL_NIL;
@@ -491,7 +491,7 @@ TAP_TEST(preconditioning_collects_the_oldest_blocks)
 	u32 most = 0;
 	u32 i;
 
-	device_with("victim", "fifo", "fill_overwrite", "800");
+	open_device_with("victim", "fifo", "fill_overwrite", "800");
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++) {
 		block = &device.ftl->media.blocks[i];
 		least = min(least, block->erases);

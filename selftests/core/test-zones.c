@@ -107,16 +107,16 @@ TAP_TEST(pages_are_padded_only_when_a_zone_is_finished)
 	for (i = 0; i < ZONE * 3; i++) {
 		CHECK_EQ(write_zone_at(i % 3, i / 3, 1), 0);
 		CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-		test_wait(&device, 20000000);
+		test_advance_by(&device, 20000000);
 	}
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
 	CHECK_EQ(write_zone_at(3, 0, 1), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_FINISH, 3), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE + 1);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
 }
@@ -140,13 +140,13 @@ TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 	all = count_free_blocks();
 	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
 	CHECK_EQ(write_zone_at(1, 0, 40), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(count_free_blocks(), all - 8);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 0), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(count_free_blocks(), all - 4);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 1), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(count_free_blocks(), all);
 	CHECK_EQ(test_counters(&device)->array_erases, 8);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
@@ -186,7 +186,7 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", queued);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (i = 0; i < 4 * 18; i++) {
 		u32 step = i / 4;
 		u32 zone = i % 4;
@@ -212,7 +212,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 
 	open_zoned_device("4", "0", "0");
 	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	/* A LUN has twelve blocks: nine for zones, the others for the core. */
 	for (i = 0; i < 12; i++)
 		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_FREE && at < 3) {
@@ -232,7 +232,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 	check_zone_state(8, AFTL_ZONE_OFFLINE, 0);
 	for (i = 0; i < at; i++)
 		CHECK_EQ(write_zone_at(i, 0, ZONE), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK(!aftl_is_read_only(device.ftl));
 	/* Without spare blocks all zones become read-only. */
 	for (i = 0; i < 12; i++)
@@ -261,7 +261,7 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 	CHECK_EQ(write_zone_at(1, 5, 1), -EIO);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET_ALL, 0), 0);
 	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 }
 
 /*
@@ -275,7 +275,7 @@ TAP_TEST(small_zones_use_fewer_luns)
 	CHECK_EQ(device.ftl->geo.zones, 18);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 32, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 32, 32, 0, NULL), 0);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_lun_in_allocation_order(&device.ftl->geo, 0)), 0);
 	check_zone_state(0, AFTL_ZONE_READ_ONLY, 32);
 	check_zone_state(1, AFTL_ZONE_FULL, 32);
@@ -488,7 +488,7 @@ TAP_TEST(each_request_leads_to_its_state)
 
 	test_device_open_demo(&device, "baseline", SHAPE " max_active_zones=3 max_open_zones=2 "
 			      "zone_capacity=192KiB");
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		const struct step *step = &steps[i];
 		u32 unit = step->zone * ZONE + step->at;
@@ -523,7 +523,7 @@ static void rewrite_zones(u32 count)
 	test_device_open_demo(&device, "baseline", MAPPED "map_cache=2KiB");
 	zones = aftl_geometry(device.ftl)->zones;
 	CHECK_EQ(zones, 53);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (i = 0; i < count && !tap_failures(); i++)
 		rewrite_zone(i < zones ? i : aftl_random_below(&random, zones));
 }
@@ -633,7 +633,7 @@ TAP_TEST(folding_fills_the_block_of_each_zone_without_padding)
 		CHECK_EQ(write_zone_at(0, i, 1), 0);
 		CHECK_EQ(write_zone_at(1, i, 1), 0);
 	}
-	test_wait(&device, 10000000000);
+	test_advance_by(&device, 10000000000);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 8);
 	CHECK_EQ(test_counters(&device)->programmed_fold_units, 96);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
@@ -655,7 +655,7 @@ TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
 		CHECK_EQ(test_device_reload(&device), 0);
 		CHECK_EQ(count_blocks_with_data(1), 2);
 	}
-	test_wait(&device, 10000000000);
+	test_advance_by(&device, 10000000000);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 	CHECK_EQ(count_blocks_with_data(0), 1);
 }
@@ -737,7 +737,7 @@ static void drive_zone_requests(struct aftl_random *random)
 	u32 i;
 
 	test_device_listen(&device, &listener);
-	shadow_open(&store, &device, false);
+	shadow_attach(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		do_random_operation(random, few);
 		test_drain_to(&device, depth);
@@ -745,7 +745,7 @@ static void drive_zone_requests(struct aftl_random *random)
 			check_blocks_per_zone(spare_blocks_per_lun());
 	}
 	test_drain(&device);
-	test_wait(&device, 1000000000);
+	test_advance_by(&device, 1000000000);
 	check_blocks_per_zone(spare_blocks_per_lun());
 	/* Only translation pages are collected. */
 	CHECK_EQ(test_counters(&device)->programmed_gc_units,

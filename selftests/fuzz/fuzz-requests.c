@@ -129,7 +129,7 @@ static void wait_for_pending(u32 pending)
 	}
 }
 
-static void submit(struct fuzz_bytes *input, u32 op)
+static void submit_fuzzed_request(struct fuzz_bytes *input, u32 op)
 {
 	u32 index = 0;
 	struct aftl_request *request;
@@ -161,7 +161,9 @@ static void do_device_action(struct fuzz_bytes *input)
 	u32 what = fuzz_next_byte(input) % 32;
 
 	if (what < 29)
-		submit(input, what < 14 ? AFTL_OP_WRITE : what < 24 ? AFTL_OP_READ : what % 5);
+		submit_fuzzed_request(input, what < 14 ? AFTL_OP_WRITE :
+					     what < 24 ? AFTL_OP_READ :
+							 what % 5);
 	else if (what == 29)
 		aftl_age(run.ftl, fuzz_next_byte(input) * 86400000000000ULL);
 	else if (what == 30 && aftl_fail_block(run.ftl, fuzz_next_u16(input) % 64))

@@ -22,13 +22,14 @@ static void take_paired_requests(struct trace_pairing *pairing)
 {
 	struct trace_request request;
 
-	while (trace_pairing_take(pairing, &request)) {
+	while (trace_pairing_take_request(pairing, &request)) {
 		demand(request.op < AFTL_OPS && request.by < TRACE_BYS);
 		demand(request.bytes || request.op == AFTL_OP_FLUSH);
 	}
 }
 
-static void take(struct trace_window *window, struct trace_pairing *pairing, u64 *last_ns)
+static void take_window_items(struct trace_window *window, struct trace_pairing *pairing,
+			      u64 *last_ns)
 {
 	const void *item;
 
@@ -43,7 +44,7 @@ static void take(struct trace_window *window, struct trace_pairing *pairing, u64
 		if (event->act == TRACE_ACT_TEXT)
 			demand(strlen(event->text) < 1U << 16);
 		else if (event->act != TRACE_ACT_PROCESS)
-			trace_pairing_put(pairing, event, 0);
+			trace_pairing_add_event(pairing, event, 0);
 		take_paired_requests(pairing);
 	}
 }
@@ -63,7 +64,7 @@ static int read_whole_trace(struct trace_file *file, struct trace_window *window
 			return ret;
 		demand((u32)ret <= room);
 		trace_window_add_items(window, (u32)ret, !ret);
-		take(window, pairing, &last_ns);
+		take_window_items(window, pairing, &last_ns);
 	} while (ret);
 	demand(!trace_input_left(&file->input) || file->format->fill);
 	return 0;

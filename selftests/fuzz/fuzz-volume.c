@@ -217,7 +217,7 @@ static void set_all_checksums(const struct aftl_volume_header *super)
 	set_header_checksum(bytes);
 	set_header_checksum(bytes + AFTL_FRAME_BYTES);
 	for (; sector < end; sector++)
-		aftl_sector_seal(bytes + sector * AFTL_SECTOR_BYTES, nonce, sector);
+		aftl_sector_add_crc(bytes + sector * AFTL_SECTOR_BYTES, nonce, sector);
 }
 
 static void change_fuzzed_bytes(const u8 *data, size_t size, size_t used)

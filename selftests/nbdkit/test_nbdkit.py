@@ -305,7 +305,7 @@ def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[s
     assert leftover_paths(server) == []
 
 
-def test_nbdkit_ends_with_a_server_that_was_killed() -> None:
+def test_nbdkit_ends_when_its_server_is_killed() -> None:
     server = Server("timing=off")
     child = Path(f"/proc/{server.nbdkit_process}")
     server.process.kill()

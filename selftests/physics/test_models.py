@@ -215,7 +215,7 @@ def test_fewer_loops_save_the_published_time() -> None:
     assert saving == pytest.approx([6.9, 13.9, 21.8], abs=0.06)
 
 
-def test_cube_removed_loops_with_skipped_verifies() -> None:
+def test_cube_skipping_verifies_saves_time_per_loop() -> None:
     saving = [100 - program_time.cube_program_ns(n, True) / 7000 for n in (1, 2, 3)]
     assert saving == pytest.approx([21.2, 26.3, 32.3], abs=0.06)
 

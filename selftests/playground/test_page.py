@@ -801,7 +801,7 @@ TASK = """(() => {
 
 
 @pytest.mark.parametrize("number", TOURS)
-def test_task_is_seen_to_be_done(number: int, browser: Browser) -> None:
+def test_a_task_is_done_after_its_solution_only(number: int, browser: Browser) -> None:
     """A task is not fulfilled at its start, and the offered solution fulfils it."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     browser.run_script("document.querySelector('#tour .all').click()")

@@ -25,7 +25,7 @@ def sweep_runs() -> aftl.Runs:
                       approx_share=0.5, **BASE)
 
 
-def test_sweep_runs_equal_simulates(sweep_runs: aftl.Runs) -> None:
+def test_runs_of_a_sweep_equal_single_simulations(sweep_runs: aftl.Runs) -> None:
     assert len(sweep_runs) == 12
     assert sweep_runs.axes == {"policy": ["baseline", "approxftl"], "op": [30, 40],
                                "seed": [1, 2, 3]}

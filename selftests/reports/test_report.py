@@ -226,7 +226,7 @@ def test_energy_is_that_of_the_result(report_dom: str, simulation_result: Json) 
             assert float(cell) == pytest.approx(run["energy"][f"{name}_pj"] / base)
 
 
-def test_maps_are_those_of_the_result(report_dom: str, simulation_result: Json) -> None:
+def test_maps_show_the_values_of_the_result(report_dom: str, simulation_result: Json) -> None:
     wear = [float(row[2]) for row in figure_csv_rows(report_dom, "wear-map-1")[1:]]
     assert wear == pytest.approx(simulation_result["runs"][0]["block_table"]["wear"])
     maps = [one for run in simulation_result["runs"] for one in run["page_maps"]]
@@ -332,7 +332,7 @@ def test_a_policy_is_hidden_everywhere(shown_report: Browser) -> None:
     assert (gone, back) == (True, False)
 
 
-def test_a_filter_is_for_all_figures(shown_report: Browser) -> None:
+def test_a_filter_applies_to_all_figures(shown_report: Browser) -> None:
     told = run_script(shown_report, """
         const figures = [await seen("response"), await seen("energy")];
         const filter = document.querySelector("#controls input[type=search]");
@@ -371,7 +371,7 @@ def test_hovering_has_exact_values(shown_report: Browser, simulation_result: Jso
     check_stated_ratio(text, simulation_result)
 
 
-def test_download_is_the_figure_as_it_is(shown_report: Browser) -> None:
+def test_a_download_equals_the_shown_figure(shown_report: Browser) -> None:
     told = run_script(shown_report, """
         let link = null;
         HTMLAnchorElement.prototype.click = function () { link = this; };

@@ -129,7 +129,7 @@ TAP_TEST(a_warm_up_longer_than_half_the_run_is_not_cut)
 	CHECK(!judge_series(40960, 21000, 2000, 1000, 1).settled);
 }
 
-/* The device kept up until value 35000. */
+/* Response times double at value 35000 of 40960, as if the device had kept up until then. */
 TAP_TEST(a_run_with_a_different_end_does_not_settle)
 {
 	struct settling_verdict verdict = judge_series(40960, 35000, 1000, 2000, 100);

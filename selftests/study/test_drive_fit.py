@@ -175,7 +175,7 @@ def write_spoilt_table(folder: Path, name: str, result: str) -> Path:
     return folder
 
 
-def test_the_held_half_does_not_influence_the_fit(tmp_path: Path) -> None:
+def test_the_half_held_back_does_not_influence_the_fit(tmp_path: Path) -> None:
     fits, profiles = [], []
     for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
         tables = write_spoilt_table(tmp_path / str(number), "kioxia-xg6-fio.csv", result)

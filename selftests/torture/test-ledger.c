@@ -31,7 +31,7 @@ static struct ledger_change begin_ledger_change(u64 first, u32 count, enum ledge
 	struct ledger_change change = { .first = first, .count = count };
 
 	change.floors = calloc(count, sizeof(u32));
-	ledger_begin(ledger, &change, kind);
+	ledger_begin_change(ledger, &change, kind);
 	return change;
 }
 
@@ -39,7 +39,7 @@ static u32 begin_and_end_write(u64 first, u32 count, bool forced)
 {
 	struct ledger_change change = begin_ledger_change(first, count, LEDGER_WRITE);
 
-	ledger_done(ledger, &change, forced);
+	ledger_end_change(ledger, &change, forced);
 	free(change.floors);
 	return change.generation;
 }
@@ -50,7 +50,7 @@ static bool may_hold(u64 unit, u32 generation)
 				     .name = { .device = 9, .seed = 7, .unit = unit,
 					       .generation = generation } };
 
-	return ledger_allows_content(ledger, unit, ledger_floor(ledger, unit), &found);
+	return ledger_allows_content(ledger, unit, ledger_unit_floor(ledger, unit), &found);
 }
 
 TAP_TEST(the_last_write_must_be_found)
@@ -76,7 +76,7 @@ TAP_TEST(a_write_in_flight_may_be_found)
 	first = begin_and_end_write(0, 4, false);
 	change = begin_ledger_change(2, 4, LEDGER_WRITE);
 	CHECK(may_hold(2, first) && may_hold(2, change.generation));
-	ledger_done(ledger, &change, false);
+	ledger_end_change(ledger, &change, false);
 	CHECK(!may_hold(2, first) && may_hold(2, change.generation));
 	free(change.floors);
 }
@@ -106,11 +106,11 @@ TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 	one = begin_ledger_change(0, 3, LEDGER_WRITE);
 	other = begin_ledger_change(1, 3, LEDGER_WRITE);
 	ledger_mark_overlap(&other, &one);
-	ledger_done(ledger, &other, false);
+	ledger_end_change(ledger, &other, false);
 	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation));
 	CHECK(!may_hold(3, before) && !may_hold(1, before));
 	CHECK(may_hold(0, before));
-	ledger_done(ledger, &one, false);
+	ledger_end_change(ledger, &one, false);
 	CHECK(may_hold(2, one.generation) && may_hold(2, other.generation));
 	CHECK(!may_hold(0, before) && may_hold(0, one.generation));
 	free(one.floors);
@@ -124,9 +124,9 @@ TAP_TEST(a_flush_covers_completed_writes)
 
 	reopen_ledger();
 	first = begin_and_end_write(0, 2, false);
-	covered = ledger_flush_begin(ledger);
+	covered = ledger_begin_flush(ledger);
 	second = begin_and_end_write(1, 1, false);
-	ledger_flush_done(ledger, covered);
+	ledger_end_flush(ledger, covered);
 	third = begin_and_end_write(0, 2, false);
 	CHECK(!may_hold(0, first) && !may_hold(1, second));
 	ledger_apply_power_failure(ledger);
@@ -142,11 +142,11 @@ TAP_TEST(concurrent_flushes_cover_different_writes)
 	u32 first;
 
 	reopen_ledger();
-	early = ledger_flush_begin(ledger);
+	early = ledger_begin_flush(ledger);
 	first = begin_and_end_write(0, 1, false);
-	late = ledger_flush_begin(ledger);
-	ledger_flush_done(ledger, late);
-	ledger_flush_done(ledger, early);
+	late = ledger_begin_flush(ledger);
+	ledger_end_flush(ledger, late);
+	ledger_end_flush(ledger, early);
 	begin_and_end_write(1, 1, false);
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
@@ -160,12 +160,12 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 
 	reopen_ledger();
 	first = begin_and_end_write(0, 1, false);
-	one = ledger_flush_begin(ledger);
+	one = ledger_begin_flush(ledger);
 	second = begin_and_end_write(1, 1, false);
-	two = ledger_flush_begin(ledger);
-	ledger_flush_done(ledger, one);
+	two = ledger_begin_flush(ledger);
+	ledger_end_flush(ledger, one);
 	begin_and_end_write(2, 1, false);
-	ledger_flush_done(ledger, two);
+	ledger_end_flush(ledger, two);
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
 	CHECK(may_hold(1, second) && !may_hold(1, 0));
@@ -181,7 +181,7 @@ TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 	one = begin_ledger_change(0, 2, LEDGER_WRITE);
 	other = begin_ledger_change(1, 2, LEDGER_WRITE);
 	ledger_mark_overlap(&other, &one);
-	ledger_done(ledger, &other, true);
+	ledger_end_change(ledger, &other, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation) && !may_hold(1, 0));
 	CHECK(!may_hold(2, one.generation) && may_hold(2, other.generation));
@@ -208,7 +208,7 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 	reopen_ledger();
 	ledger_freeze(ledger);
 	forced = begin_and_end_write(0, 1, true);
-	ledger_flush_done(ledger, ledger_flush_begin(ledger));
+	ledger_end_flush(ledger, ledger_begin_flush(ledger));
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
 	forced = begin_and_end_write(0, 1, true);
@@ -226,7 +226,7 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 	forced = begin_and_end_write(0, 1, true);
 	ledger_freeze(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
-	ledger_settle(ledger, 0, &lost, true);
+	ledger_record_found(ledger, 0, &lost, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
@@ -240,7 +240,7 @@ TAP_TEST(zeroes_count_as_a_version)
 	before = begin_and_end_write(0, 2, true);
 	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
 	CHECK(may_hold(0, 0) && may_hold(0, before) && !may_hold(1, 0));
-	ledger_done(ledger, &change, false);
+	ledger_end_change(ledger, &change, false);
 	CHECK(may_hold(0, 0) && !may_hold(0, before));
 	after = begin_and_end_write(0, 1, false);
 	CHECK(!may_hold(0, 0) && may_hold(0, after));
@@ -256,12 +256,12 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 
 	reopen_ledger();
 	change = begin_ledger_change(0, 1, LEDGER_ANYTHING);
-	ledger_done(ledger, &change, false);
+	ledger_end_change(ledger, &change, false);
 	CHECK(may_hold(0, 0) && may_hold(0, 1));
-	CHECK(ledger_allows_content(ledger, 0, ledger_floor(ledger, 0), &found));
+	CHECK(ledger_allows_content(ledger, 0, ledger_unit_floor(ledger, 0), &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
-	CHECK(!ledger_allows_content(ledger, 0, ledger_floor(ledger, 0), &found));
+	CHECK(!ledger_allows_content(ledger, 0, ledger_unit_floor(ledger, 0), &found));
 	begin_and_end_write(0, 1, false);
 	CHECK(!may_hold(0, 0));
 	free(change.floors);
@@ -279,7 +279,7 @@ TAP_TEST(a_version_that_was_found_must_stay)
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));
 	found.name.generation = first;
-	ledger_settle(ledger, 0, &found, true);
+	ledger_record_found(ledger, 0, &found, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && may_hold(0, first) && !may_hold(0, second));
 }
@@ -295,8 +295,8 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	first = begin_and_end_write(0, 1, true);
 	second = begin_and_end_write(0, 1, false);
 	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
-	ledger_done(ledger, &change, false);
-	ledger_settle(ledger, 0, &zeroes, false);
+	ledger_end_change(ledger, &change, false);
+	ledger_record_found(ledger, 0, &zeroes, false);
 	CHECK(may_hold(0, 0) && !may_hold(0, first) && !may_hold(0, second));
 	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));

@@ -198,7 +198,7 @@ def test_csv_columns_may_be_in_any_order(tmp_path: Path) -> None:
     (["--offset-unit", "furlongs"], "furlongs"),
     (["--device", "8"], "MAJOR:MINOR"),
 ])
-def test_missing_format_details_are_asked_for(tmp_path: Path, options: list[str], why: str) -> None:
+def test_missing_format_details_are_requested(tmp_path: Path, options: list[str], why: str) -> None:
     done = run_trace("info", *options, write_named_file(tmp_path / "t", CSV))
     assert done.code in {1, 2}
     assert why in done.err

@@ -496,7 +496,7 @@ static void end_work(struct life *life, bool on)
 		test_flush_writes(&durable->device);
 	if (life_chance(life, 50))
 		arm_power_failure(life, 30);
-	ret = durable_shut(durable);
+	ret = durable_close_cleanly(durable);
 	if (ret && was_power_failure(life, ret, "close"))
 		tally.in_shut++;
 	tally.shut += !ret;
@@ -601,7 +601,7 @@ static void fill_life_device(struct life *life)
 	}
 	test_stream_init(&stream, aftl_random_next(&life->random));
 	test_stream_write_all(&stream, &life->durable.device);
-	CHECK_EQ(durable_settle(&life->durable), 0);
+	CHECK_EQ(durable_commit_all(&life->durable), 0);
 	check_device_health(life);
 	durable_stop(&life->durable);
 }

@@ -29,7 +29,7 @@ static void run_requests_late(u64 seed, u32 steps)
 static void run_late_and_commit(u64 seed, u32 steps)
 {
 	run_requests_late(seed, steps);
-	durable_settle(&durable);
+	durable_commit_all(&durable);
 	CHECK_EQ(durable.ret, 0);
 }
 
@@ -65,7 +65,7 @@ static void relocate_block_of_luns(u32 block)
 	for (i = 0; i < geo->luns; i++)
 		CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, i), 0);
 	aftl_advance(durable.device.ftl, aftl_now(durable.device.ftl) + 1000000000);
-	durable_settle(&durable);
+	durable_commit_all(&durable);
 }
 
 static void reload_and_start(const char *policy, bool scan)
@@ -111,7 +111,7 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	relocate_block_of_luns(find_block_of_lost_page());
 	check_recovery_counts(1);
 	lost = aftl_count_lost_units(durable.device.ftl);
-	volume_shut();
+	volume_close_cleanly();
 	reload_and_start(policy, seed % 2);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
@@ -121,7 +121,7 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	reload_and_start(policy, false);
 	check_recovery_counts(0);
 	write_all_units();
-	volume_shut();
+	volume_close_cleanly();
 	reload_and_start(policy, false);
 	CHECK_EQ(durable.lost_units, 0);
 }
@@ -158,7 +158,7 @@ static void survive_fault(const char *policy, const char *shape, u64 seed)
 	check_recovery_counts(failed);
 	run_late_and_commit(seed + 1, 300);
 	check_recovery_counts(0);
-	volume_shut();
+	volume_close_cleanly();
 	reload_and_start(policy, false);
 	check_recovery_counts(0);
 }
@@ -205,12 +205,12 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 
 	volume_open("approxftl", small_volumes[0]);
 	run_late_and_commit(3, 900);
-	volume_shut();
+	volume_close_cleanly();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
 			break;
 		open_repair_and_crash(sector, &random);
-		volume_shut();
+		volume_close_cleanly();
 	}
 	CHECK_RANGE(sector, 300, U64_MAX);
 }
@@ -266,7 +266,7 @@ static void check_no_remap_in_retired(void)
 
 static void check_all_units(void)
 {
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
 	check_no_remap_in_retired();
@@ -300,7 +300,7 @@ static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 s
 		make_sectors_unwritable(2, &random);
 		run_requests_late(seed + round, 250);
 		if (round % 3 == 1)
-			volume_shut();
+			volume_close_cleanly();
 		else if (round % 3 == 2)
 			crash_unwritable(&random);
 		if (round % 3)

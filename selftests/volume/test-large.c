@@ -61,7 +61,7 @@ static u32 *find_stored_frame(u64 number)
 	return &disk.place[at];
 }
 
-static bool in_tables(u64 number)
+static bool frame_is_in_tables(u64 number)
 {
 	return number >= AFTL_FRAME_TABLES && number < disk.super.layout.snapshot;
 }
@@ -73,9 +73,10 @@ static void make_formatted_frame(u64 number, u8 *bytes)
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	/* On a sparse device uninitialised tables are zeroes, without valid checksums. */
-	for (i = 0; in_tables(number) && !disk.super.lazy_tables && i < AFTL_FRAME_SECTORS; i++)
-		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, nonce,
-				 number * AFTL_FRAME_SECTORS + i);
+	for (i = 0; frame_is_in_tables(number) && !disk.super.lazy_tables && i < AFTL_FRAME_SECTORS;
+	     i++)
+		aftl_sector_add_crc(bytes + (size_t)i * AFTL_SECTOR_BYTES, nonce,
+				    number * AFTL_FRAME_SECTORS + i);
 }
 
 static void store_frame(u64 number, const u8 *bytes)

@@ -39,7 +39,7 @@ static void start_written_volume(const char *policy)
 	CHECK_EQ(cmt_of_device()->capacity, KEPT);
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
-	volume_work(1, 300);
+	volume_run_requests(1, 300);
 }
 
 static u64 write_first_unit(void)
@@ -92,7 +92,7 @@ static void check_crash_recovery(const char *policy)
 	durable_stop(&durable);
 	check_recovered_table(policy);
 	volume_start(policy);
-	volume_work(2, 1000);
+	volume_run_requests(2, 1000);
 	CHECK(map_counters()->map_loads > 0);
 	CHECK_EQ(map_counters()->policy_bugs, 0);
 }
@@ -106,7 +106,7 @@ static void check_clean_close(const char *policy)
 	start_written_volume(policy);
 	cached = cmt_of_device()->cached;
 	flash = count_trans_pages_on_flash();
-	volume_shut();
+	volume_close_cleanly();
 	volume_start(policy);
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, count_trans_pages_written());
@@ -124,7 +124,7 @@ static void crash_upon_crash(const char *policy)
 	for (i = 0; i < 60; i++) {
 		volume_crash_and_start(policy);
 		CHECK(cmt_of_device()->cached > KEPT);
-		volume_work(i, i % 7);
+		volume_run_requests(i, i % 7);
 	}
 	CHECK(!aftl_is_read_only(durable.device.ftl));
 	CHECK_EQ(durable.device.failed, 0);
@@ -140,8 +140,8 @@ static void check_dead_die_recovery(const char *policy)
 	for (i = 0; i < durable.unit_count; i++)
 		durable.units[i].hurt = durable.units[i].newest;
 	volume_crash_and_start(policy);
-	test_wait(&durable.device, 1000000000);
-	CHECK_EQ(durable_settle(&durable), 0);
+	test_advance_by(&durable.device, 1000000000);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 	CHECK(cmt_of_device()->evicting < LEAVE / 2);
 }
 

@@ -245,7 +245,7 @@ static int fill_pair_device(struct life *life)
 	if (aftl_geometry(durable->device.ftl)->zones)
 		return 0;
 	test_stream_write_all(&life->stream, &durable->device);
-	return durable_settle(durable);
+	return durable_commit_all(durable);
 }
 
 static int run_pair_session(struct life *life, const char *policy, u32 steps)
@@ -257,7 +257,7 @@ static int run_pair_session(struct life *life, const char *policy, u32 steps)
 	life->filled = true;
 	if (!ret)
 		ret = run_request_steps(life, steps);
-	return ret ? ret : durable_shut(&life->durable);
+	return ret ? ret : durable_close_cleanly(&life->durable);
 }
 
 static bool check_success(struct life *life, int ret, const char *what)

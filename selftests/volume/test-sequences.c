@@ -149,14 +149,14 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 			     zones ? AFTL_REQUEST_APPEND : 0, aftl_now(device->ftl)), 0);
 	test_drain(device);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_settle(durable), 0);
+	CHECK_EQ(durable_commit_all(durable), 0);
 	CHECK_EQ(test_do(device, zones ? AFTL_OP_ZONE_RESET : AFTL_OP_DISCARD, unit, !zones, 0,
 			 NULL), 0);
-	CHECK_EQ(durable_settle(durable), 0);
+	CHECK_EQ(durable_commit_all(durable), 0);
 }
 
 /* Use the recovered device, and crash it again. */
-static void go_on(struct history *history, const char *policy)
+static void continue_and_crash(struct history *history, const char *policy)
 {
 	struct durable_device *judge = &history->judge;
 	u32 unit = (u32)aftl_random_below(&history->random, judge->unit_count);
@@ -184,7 +184,8 @@ static void recover_history(struct history *history)
 	copy_promises(judge, &history->live);
 	tally.recovered++;
 	if (tally.recovered % GO_ON_OF == 0) {
-		go_on(history, tally.recovered / GO_ON_OF & 1 ? history->policy : history->other);
+		continue_and_crash(history, tally.recovered / GO_ON_OF & 1 ? history->policy :
+									     history->other);
 		return;
 	}
 	ret = durable_load(judge, history->policy, false);
@@ -378,7 +379,7 @@ static void collect_garbage(struct history *history)
 
 static void reload_device(struct history *history)
 {
-	CHECK_EQ(durable_shut(&history->live), 0);
+	CHECK_EQ(durable_close_cleanly(&history->live), 0);
 	start_history(history, history->policy);
 }
 
@@ -386,7 +387,7 @@ static void change_policy(struct history *history)
 {
 	const char *policy = history->policy;
 
-	CHECK_EQ(durable_shut(&history->live), 0);
+	CHECK_EQ(durable_close_cleanly(&history->live), 0);
 	history->policy = history->other;
 	history->other = policy;
 	start_history(history, history->policy);
@@ -467,7 +468,7 @@ static const struct operation zone_operations[] = {
 	{ 'r', reload_device },
 };
 
-static void run_history_word(struct history *history, char word)
+static void run_history_step(struct history *history, char word)
 {
 	u32 i;
 
@@ -475,7 +476,7 @@ static void run_history_word(struct history *history, char word)
 		if (history->operations[i].word == word)
 			history->operations[i].run(history);
 	if (history->mode == MODE_ONE_BY_ONE)
-		CHECK_EQ(durable_settle(&history->live), 0);
+		CHECK_EQ(durable_commit_all(&history->live), 0);
 }
 
 /* Histories */
@@ -509,9 +510,9 @@ static void run_whole_history(struct history *history)
 	history->live.disk.before_flush = try_crashes_before_flush;
 	history->live.disk.watcher = history;
 	for (word = history->words; *word && !tap_failures(); word++)
-		run_history_word(history, *word);
+		run_history_step(history, *word);
 	if (!tap_failures()) {
-		CHECK_EQ(durable_settle(&history->live), 0);
+		CHECK_EQ(durable_commit_all(&history->live), 0);
 		try_crashes_before_flush(history);
 	}
 	durable_stop(&history->live);
@@ -536,8 +537,8 @@ static void prepare_zones_state(struct history *history)
 		CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone, 0, 0, NULL), 0);
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, zone, 3, AFTL_PRECISE, NULL), 0);
 	}
-	CHECK_EQ(durable_settle(live), 0);
-	CHECK_EQ(durable_shut(live), 0);
+	CHECK_EQ(durable_commit_all(live), 0);
+	CHECK_EQ(durable_close_cleanly(live), 0);
 }
 
 /* Initial state of histories: full, partly overwritten, collected, and cleanly closed. */
@@ -554,8 +555,8 @@ static void prepare_device_state(struct history *history)
 	for (i = 0; i < 2 * live->unit_count; i++)
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i * 7 % live->unit_count, 1,
 				 AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(durable_settle(live), 0);
-	CHECK_EQ(durable_shut(live), 0);
+	CHECK_EQ(durable_commit_all(live), 0);
+	CHECK_EQ(durable_close_cleanly(live), 0);
 }
 
 #define TINY "channels=1 chips=1 dies=1 layers=2 unit=512 op=90"

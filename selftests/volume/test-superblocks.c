@@ -17,7 +17,7 @@ static const char shape[] =
 static void open_superblock_volume(const char *policy)
 {
 	volume_open(policy, shape);
-	volume_work(1, 1500);
+	volume_run_requests(1, 1500);
 }
 
 static void fail_die_of_lun(u32 lun)
@@ -40,8 +40,8 @@ static void wait_for_rebuild(u32 lun)
 
 	while (valid_units_in_lun(lun) && valid_units_in_lun(lun) != last) {
 		last = valid_units_in_lun(lun);
-		test_wait(&durable.device, 1000000000);
-		CHECK_EQ(durable_settle(&durable), 0);
+		test_advance_by(&durable.device, 1000000000);
+		CHECK_EQ(durable_commit_all(&durable), 0);
 	}
 }
 
@@ -59,14 +59,14 @@ static void check_die_failure(const char *policy)
 	wait_for_rebuild(1);
 	CHECK_EQ(valid_units_in_lun(1), 0);
 	CHECK(test_counters(&durable.device)->programmed_rebuild_units > 0);
-	volume_work(2, 1500);
+	volume_run_requests(2, 1500);
 	volume_crash_and_start(policy);
-	volume_work(3, 300);
-	volume_shut();
+	volume_run_requests(3, 300);
+	volume_close_cleanly();
 	volume_start(policy);
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(valid_units_in_lun(1), 0);
-	volume_work(4, 300);
+	volume_run_requests(4, 300);
 	CHECK_EQ(test_counters(&durable.device)->policy_bugs, 0);
 }
 
@@ -99,7 +99,7 @@ static void overwrite_first_half(void)
 	for (round = 0; round < 12; round++)
 		for (i = 0; i < durable.unit_count / 2; i += 4)
 			CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 }
 
 /* Superblocks with blocks on two dead dies are reused: lost data must not reappear. */
@@ -203,7 +203,7 @@ static void check_parity_takeover(const char *policy)
 		fail_die_of_lun(i);
 		wait_for_rebuild(i);
 		record_lost_units(NULL);
-		volume_work(i, 600);
+		volume_run_requests(i, 600);
 		volume_crash_and_start(policy);
 	}
 }

@@ -33,7 +33,7 @@ static void send_requests(u64 seed, u32 steps, u32 reads)
 	test_stream_init(&stream, seed);
 	stream.read = reads;
 	test_stream_submit(&stream, &durable.device, steps);
-	durable_settle(&durable);
+	durable_commit_all(&durable);
 }
 
 static void run_requests_and_commit(u64 seed, u32 steps)
@@ -46,7 +46,7 @@ static void format_use_and_close(const char *policy, const char *params)
 {
 	volume_open(policy, params);
 	run_requests_and_commit(7, 1500);
-	volume_shut();
+	volume_close_cleanly();
 }
 
 /* Snapshot and recovery */
@@ -110,7 +110,7 @@ static u64 digest_block_metadata(const struct aftl *ftl, u32 index)
 	u32 page;
 
 	for (page = first; block->programmed && page < first + media->geo->pages; page++)
-		digest = aftl_hash64_pair(digest, *aftl_page_attr_at(media, page));
+		digest = aftl_hash64_pair(digest, *aftl_page_attr_ptr(media, page));
 	return block->programmed ? aftl_hash64_pair(digest, block->opened_ns) : digest;
 }
 
@@ -196,7 +196,7 @@ TAP_TEST(other_policies_take_over)
 		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
 		run_requests_and_commit(i, 200);
-		volume_shut();
+		volume_close_cleanly();
 	}
 }
 
@@ -349,7 +349,7 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 			      &durable.super.config, sizeof(own)));
 		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
 		run_requests_and_commit(7, 500);
-		volume_shut();
+		volume_close_cleanly();
 		volume_start("baseline");
 		CHECK(durable.recovery.closed);
 		durable_stop(&durable);
@@ -479,9 +479,9 @@ static bool is_extent_initialised(u64 sector)
 
 	if (!layout->extent_table_frames || frame < layout->erases)
 		return true;
-	place = aftl_extent_place(layout, aftl_extent_of(layout, frame), 1);
+	place = aftl_extent_place(layout, aftl_extent_of_frame(layout, frame), 1);
 	return durable.disk.bytes[place.sector * AFTL_SECTOR_BYTES + place.offset] >>
-		       aftl_extent_of(layout, frame) % 8 & 1;
+		       aftl_extent_of_frame(layout, frame) % 8 & 1;
 }
 
 static bool sector_holds_data(u64 sector)
@@ -511,7 +511,7 @@ static bool needs_snapshot(u64 sector)
 					    aftl_discard_place(layout, geo.units - 1)).sector);
 }
 
-static void check_mended(enum area area, bool scan, u32 damaged)
+static void check_repaired_sector(enum area area, bool scan, u32 damaged)
 {
 	const struct aftl_recovery *recovery = &durable.recovery;
 
@@ -534,7 +534,8 @@ static void check_damaged_load(u64 sector, bool scan, int ret)
 		CHECK_CONTAINS(text, "damaged");
 	} else if (area != AREA_SUPER || ret != -EMEDIUMTYPE) {
 		CHECK_MSG(!ret, "%d: %s", ret, text);
-		check_mended(area, scan, area == AREA_TABLES && (!scan || sector < spares));
+		check_repaired_sector(area, scan,
+				      area == AREA_TABLES && (!scan || sector < spares));
 	}
 }
 
@@ -589,7 +590,7 @@ static void open_lazy_volume(void)
 	volume_start("approxftl");
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 }
 
@@ -608,7 +609,7 @@ TAP_TEST(any_sector_of_lazy_tables_may_be_damaged)
 	u32 tried[AREAS] = { 0 };
 
 	open_lazy_volume();
-	volume_shut();
+	volume_close_cleanly();
 	CHECK_RANGE(count_initialised_extents(), 1, 6);
 	damage_each_sector(tried);
 }
@@ -629,7 +630,7 @@ TAP_TEST(only_initialised_extents_are_read)
 	volume_start("approxftl");
 	CHECK_EQ(durable.recovery.mapped_units, 9);
 	run_requests_and_commit(7, 1500);
-	volume_shut();
+	volume_close_cleanly();
 	volume_load("approxftl", true);
 	CHECK_EQ(durable.recovery.tables, 0);
 	durable_check(&durable);
@@ -642,7 +643,7 @@ static void write_and_flush(u32 first, u32 units)
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
 	test_flush_writes(device);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	durable_settle(&durable);
+	durable_commit_all(&durable);
 }
 
 /*
@@ -724,14 +725,14 @@ static void use_three_zones(void)
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
 	test_flush_writes(device);
-	durable_settle(&durable);
+	durable_commit_all(&durable);
 }
 
 static void open_zoned_volume(void)
 {
 	volume_open("approxftl", small_zones);
 	use_three_zones();
-	volume_shut();
+	volume_close_cleanly();
 }
 
 TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged)
@@ -798,7 +799,7 @@ static void write_buffered_units(void)
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 9, 1, AFTL_APPROX, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_DISCARD, 9, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(device)->array_programs, 0);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 }
 
 static void check_buffered_unit(u32 unit, u32 level)
@@ -826,7 +827,7 @@ TAP_TEST(a_persistent_buffer_survives_a_crash)
 	check_buffered_unit(3, 0);
 	check_buffered_unit(7, 2);
 	CHECK_EQ(durable.buffered[9], 0);
-	volume_shut();
+	volume_close_cleanly();
 	volume_start("approxftl");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
@@ -896,7 +897,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 static void drain_write_buffer(void)
 {
 	test_flush_writes(&durable.device);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 }
 
 /* Lpn 0 is on flash, and a newer version waits for a slot. Return its flash page. */
@@ -1057,7 +1058,7 @@ static void fail_blocks_in_use(void)
 			CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
 	drain_write_buffer();
 	/* Data whose relocation is being programmed are read from the controller, too. */
-	test_wait(&durable.device, 10000000000ULL);
+	test_advance_by(&durable.device, 10000000000ULL);
 	CHECK(aftl_is_read_only(durable.device.ftl));
 }
 
@@ -1092,16 +1093,16 @@ static void check_unflushable(const char *params, bool closed)
 	count = count_buffered_reads(&unit);
 	CHECK_RANGE(count, 8, TWICE);
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 	if (closed)
-		volume_shut();
+		volume_close_cleanly();
 	else
 		volume_crash();
 	volume_start("baseline");
 	CHECK(!durable.recovery.closed);
 	CHECK_EQ(durable_buffered(&durable), count - 1);
 	CHECK_EQ(durable.buffered[unit], 0);
-	volume_shut();
+	volume_close_cleanly();
 	volume_start("baseline");
 	CHECK(durable.recovery.closed);
 }
@@ -1172,10 +1173,10 @@ static void occupy_free_blocks(struct aftl *ftl)
 static void relocate_some_block(void)
 {
 	CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, 0), 0);
-	test_wait(&durable.device, 1000000000);
+	test_advance_by(&durable.device, 1000000000);
 	CHECK(test_counters(&durable.device)->programmed_gc_units);
 	CHECK(test_counters(&durable.device)->array_erases);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 	test_audit(&durable.device);
 	durable_check(&durable);
 }
@@ -1259,13 +1260,13 @@ static int run_short_life(void)
 		durable_stop(&durable);
 		return ret;
 	}
-	return durable_shut(&durable);
+	return durable_close_cleanly(&durable);
 }
 
-/* Calls whose failure had no consequence. */
+/* Number of failed calls that the device tolerated. */
 static u32 tolerated;
 
-/* Return: true if the call was reached. */
+/* Make call @number of the disk fail. Return: true if the device made so many calls. */
 static bool fail_disk_call(u64 number)
 {
 	struct aftl_random random = { number };
@@ -1362,7 +1363,7 @@ static void open_used_volume(bool closed)
 	volume_open("baseline", many_pages);
 	run_requests_and_commit(3, 3000);
 	if (closed)
-		volume_shut();
+		volume_close_cleanly();
 	else
 		durable_stop(&durable);
 	durable.disk.most_reading = 0;
@@ -1390,7 +1391,7 @@ static void open_left_volume(const char *params, bool closed)
 	else
 		run_requests_and_commit(7, 1500);
 	if (closed)
-		volume_shut();
+		volume_close_cleanly();
 	else
 		durable_stop(&durable);
 }
@@ -1526,12 +1527,12 @@ TAP_TEST(a_temporary_read_failure_loses_nothing)
 
 	volume_open("baseline", small);
 	run_requests_and_commit(3, 300);
-	volume_shut();
+	volume_close_cleanly();
 	for (first = 1; reached && !tap_failures(); first++)
 		for (calls = 1; calls <= 14 && !tap_failures(); calls++) {
 			well += !fail_load_reads(first, calls, &reached);
 			volume_start("baseline");
-			volume_shut();
+			volume_close_cleanly();
 		}
 	tap_note("%u of %llu loads went well", well, (unsigned long long)(first - 1) * 14);
 }
@@ -1713,7 +1714,7 @@ TAP_TEST(a_sector_is_valid_only_at_its_position)
 	u8 sector[AFTL_SECTOR_BYTES] = { 1, 2, 3 };
 
 	CHECK(!aftl_sector_is_sound(sector, 5, 77));
-	aftl_sector_seal(sector, 5, 77);
+	aftl_sector_add_crc(sector, 5, 77);
 	CHECK(aftl_sector_is_sound(sector, 5, 77));
 	CHECK(!aftl_sector_is_sound(sector, 5, 78));
 	CHECK(!aftl_sector_is_sound(sector, 6, 77));

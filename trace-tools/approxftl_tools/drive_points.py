@@ -161,7 +161,7 @@ class Table:
     def measured_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                         measures: Sequence[tuple[str, str, float, Value]], **more: Any
                         ) -> Iterator[Point]:
-        """Yield a point for each measure that the row has; bands of "us" measures are absolute."""
+        """Yield a point for each measure in the row; measures in us have a tolerance in us."""
         for title, column, band, value in measures:
             measured = field_as_number(row, column)
             if measured:

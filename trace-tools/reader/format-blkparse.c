@@ -50,7 +50,8 @@ static bool parse_device_field(struct text_cursor *text, u32 *device)
 {
 	u64 major, minor;
 
-	if (!text_get_below(text, 4095, &major) || !text_is(text, ',') || !text_skip_blanks(text) ||
+	if (!text_get_below(text, 4095, &major) || !text_skip_if_equal(text, ',') ||
+	    !text_skip_blanks(text) ||
 	    !text_get_below(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
 		return false;
 	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
@@ -83,8 +84,8 @@ static void record_process_name(const struct trace_file *file, u32 pid, struct t
 }
 
 /* @stop: the character of the format string that follows the field. */
-static bool take_field(struct trace_file *file, struct text_cursor *text, char field, char stop,
-		       struct fields *fields)
+static bool parse_format_field(struct trace_file *file, struct text_cursor *text, char field,
+			       char stop, struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
 	struct text_cursor word;
@@ -135,8 +136,8 @@ static bool take_field(struct trace_file *file, struct text_cursor *text, char f
 }
 
 /* blkparse may pad columns, so a blank in the format string matches any number of blanks. */
-static bool take_spec(struct trace_file *file, struct text_cursor *text, const char *spec,
-		      struct fields *fields)
+static bool parse_line_by_format(struct trace_file *file, struct text_cursor *text,
+				 const char *spec, struct fields *fields)
 {
 	while (*spec) {
 		if (*spec == ' ' || *spec == '\t') {
@@ -149,13 +150,13 @@ static bool take_spec(struct trace_file *file, struct text_cursor *text, const c
 			continue;
 		}
 		if (*spec != '%') {
-			if (!text_is(text, *spec++))
+			if (!text_skip_if_equal(text, *spec++))
 				return false;
 			continue;
 		}
 		spec += 1 + strspn(spec + 1, "-0123456789");
 		text_skip_blanks(text);
-		if (!*spec || !take_field(file, text, *spec, spec[1], fields))
+		if (!*spec || !parse_format_field(file, text, *spec, spec[1], fields))
 			return false;
 		spec++;
 	}
@@ -186,13 +187,13 @@ static bool set_operation_of_fields(struct fields *fields)
 	struct trace_event *event = &fields->event;
 	struct text_cursor kind = fields->kind;
 
-	event->preflush = text_is(&kind, 'F');
+	event->preflush = text_skip_if_equal(&kind, 'F');
 	if (fields->sized && fields->sectors) {
-		if (text_is(&kind, 'D'))
+		if (text_skip_if_equal(&kind, 'D'))
 			event->op = AFTL_OP_DISCARD;
-		else if (text_is(&kind, 'W'))
+		else if (text_skip_if_equal(&kind, 'W'))
 			event->op = AFTL_OP_WRITE;
-		else if (text_is(&kind, 'R'))
+		else if (text_skip_if_equal(&kind, 'R'))
 			event->op = AFTL_OP_READ;
 		else
 			return false;
@@ -204,7 +205,8 @@ static bool set_operation_of_fields(struct fields *fields)
 }
 
 /* Parse the action-specific rest of a default line: a number, a sign and another number. */
-static bool take_rest(struct trace_file *file, struct text_cursor *text, struct fields *fields)
+static bool parse_rest_of_line(struct trace_file *file, struct text_cursor *text,
+			       struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
 
@@ -213,11 +215,11 @@ static bool take_rest(struct trace_file *file, struct text_cursor *text, struct 
 		if (!text_get_u64(text, &event->sector))
 			return false;
 		text_skip_blanks(text);
-		if (text_is(text, '+')) {
+		if (text_skip_if_equal(text, '+')) {
 			text_skip_blanks(text);
 			if (!parse_size_field(text, TRACE_SECTOR, fields))
 				return false;
-		} else if (text_is(text, '/')) {
+		} else if (text_skip_if_equal(text, '/')) {
 			text_skip_blanks(text);
 			if (!text_get_u64(text, &event->detail))
 				return false;
@@ -226,7 +228,7 @@ static bool take_rest(struct trace_file *file, struct text_cursor *text, struct 
 		}
 		text_skip_blanks(text);
 	}
-	if (event->act != TRACE_ACT_COMPLETE && text_is(text, '['))
+	if (event->act != TRACE_ACT_COMPLETE && text_skip_if_equal(text, '['))
 		record_process_name(file, event->pid, text_get_until(text, ']'));
 	return true;
 }
@@ -251,7 +253,7 @@ static enum trace_line_verdict parse_event_line(struct trace_file *file, struct 
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}
-	if (state->usual && !take_rest(file, &text, fields))
+	if (state->usual && !parse_rest_of_line(file, &text, fields))
 		return TRACE_LINE_WRONG;
 	if (!set_operation_of_fields(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
 		file->other_events++;
@@ -280,7 +282,7 @@ static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struc
 		state->over = true;
 		return TRACE_LINE_EMPTY;
 	}
-	if (!take_spec(file, &text, state->spec, &fields))
+	if (!parse_line_by_format(file, &text, state->spec, &fields))
 		return TRACE_LINE_WRONG;
 	verdict = parse_event_line(file, text, &fields);
 	if (verdict == TRACE_LINE_DONE)
@@ -314,7 +316,7 @@ static bool is_blkparse_format(const u8 *head, size_t size)
 	if (!parse_device_field(&text, &device) || !text_skip_gap(&text) ||
 	    !text_get_u64(&text, &number) || !text_skip_gap(&text) ||
 	    !text_get_u64(&text, &number) || !text_skip_gap(&text) ||
-	    !text_get_u64(&text, &number) || !text_is(&text, '.'))
+	    !text_get_u64(&text, &number) || !text_skip_if_equal(&text, '.'))
 		return false;
 	end = text.at;
 	return text_get_u64(&text, &number) && text.at == end + 9 && text_skip_gap(&text);

@@ -188,8 +188,8 @@ static bool operation_of_event(const struct raw_event *raw, struct trace_event *
 	return raw->bytes || event->preflush;
 }
 
-static bool take_act(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
-		     u32 size, struct trace_event *event)
+static bool parse_action_event(struct trace_file *file, const struct raw_event *raw,
+			       const u8 *extra, u32 size, struct trace_event *event)
 {
 	u32 action = raw->action & BLKTRACE_ACT_MASK;
 
@@ -233,7 +233,7 @@ static bool convert_event(struct trace_file *file, const struct raw_event *raw, 
 	if (raw->action & BLKTRACE_IS_NOTE)
 		used = parse_note_event(file, raw, extra + skipped, raw->extra - skipped, event);
 	else
-		used = take_act(file, raw, extra + skipped, raw->extra - skipped, event);
+		used = parse_action_event(file, raw, extra + skipped, raw->extra - skipped, event);
 	file->other_events += !used;
 	return used;
 }

@@ -50,7 +50,7 @@ static bool is_column_heading(const struct trace_columns *columns, struct text_c
 		return false;
 	return strchr(columns->heading, ',') ?
 		       text_equals(text, columns->heading) :
-		       text_says(text_get_until(&text, ','), columns->heading);
+		       text_is_equal_nocase(text_get_until(&text, ','), columns->heading);
 }
 
 static bool parse_scaled_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
@@ -61,8 +61,9 @@ static bool parse_scaled_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
 }
 
 /* @op_known: set to false if the column has no known operation. */
-static bool take_column(const struct trace_file *file, enum column column, struct text_cursor *text,
-			struct trace_request *request, bool *op_known)
+static bool parse_trace_column(const struct trace_file *file, enum column column,
+			       struct text_cursor *text, struct trace_request *request,
+			       bool *op_known)
 {
 	u64 number;
 
@@ -110,15 +111,15 @@ static enum trace_line_verdict read_columns_line(struct trace_file *file, struct
 	if (is_column_heading(columns, text))
 		return TRACE_LINE_EMPTY;
 	for (u32 i = 0; columns->columns[i]; i++) {
-		if (i && !text_is(&text, ',')) {
+		if (i && !text_skip_if_equal(&text, ',')) {
 			if (columns->lacks_latency && !columns->columns[i + 1])
 				break;
 			return TRACE_LINE_WRONG;
 		}
-		if (!take_column(file, columns->columns[i], &text, request, &op_known))
+		if (!parse_trace_column(file, columns->columns[i], &text, request, &op_known))
 			return TRACE_LINE_WRONG;
 	}
-	if (!text_at_end(&text) && !(columns->more && text_is(&text, ',')))
+	if (!text_at_end(&text) && !(columns->more && text_skip_if_equal(&text, ',')))
 		return TRACE_LINE_WRONG;
 	if (op_known)
 		return trace_check_request(request, cause);

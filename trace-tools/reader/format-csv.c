@@ -63,7 +63,7 @@ static bool set_column_by_word(struct csv *csv, struct text_cursor word, u32 *fo
 	u64 number;
 	u32 i;
 
-	if (!text_is(&word, '='))
+	if (!text_skip_if_equal(&word, '='))
 		return false;
 	if (text_equals(key, "sep")) {
 		csv->separator = text_equals(word, "tab") ? '\t' : *word.at;
@@ -102,7 +102,7 @@ static int set_csv_columns(struct csv *csv, const char *map, struct aftl_error *
 			return aftl_fail(error, -EINVAL,
 					 "--columns: \"%.*s\" is not understood; approxftl-trace(1) explains it",
 					 (int)min_t(size_t, word.end - word.at, 40), word.at);
-	} while (text_is(&text, ','));
+	} while (text_skip_if_equal(&text, ','));
 	if ((found & needed) != needed)
 		return aftl_fail(error, -EINVAL, "--columns must say time, op, offset and bytes");
 	return 0;
@@ -180,7 +180,7 @@ static bool parse_csv_operation(const struct csv *csv, struct text_cursor word, 
 	if (trace_parse_operation(word, op))
 		return true;
 	for (*op = AFTL_OP_FLUSH; *op < AFTL_OPS; (*op)++)
-		if (text_says(word, trace_op_names[*op]))
+		if (text_is_equal_nocase(word, trace_op_names[*op]))
 			return true;
 	return false;
 }
@@ -266,7 +266,7 @@ static enum trace_line_verdict read_csv_line(struct trace_file *file, struct tex
 			}
 			seen |= BIT(csv->meaning[i]);
 		}
-		if (!text_is(&text, csv->separator))
+		if (!text_skip_if_equal(&text, csv->separator))
 			break;
 	}
 	if (~seen & (BIT(COLUMN_BYTES + 1) - 1)) {

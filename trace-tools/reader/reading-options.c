@@ -47,7 +47,7 @@ static int set_device_option(const char *name, u32 *device, struct aftl_error *e
 	*device = TRACE_ALL_DEVICES;
 	if (!strcmp(name, "all"))
 		return 0;
-	if (!text_get_below(&text, 4095, &major) || !text_is(&text, ':') ||
+	if (!text_get_below(&text, 4095, &major) || !text_skip_if_equal(&text, ':') ||
 	    !text_get_below(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) ||
 	    !text_at_end(&text))
 		return aftl_fail(error, -EINVAL, "--device: \"%.40s\" is not MAJOR:MINOR, nor all",

@@ -77,7 +77,7 @@ static inline bool text_get_scaled(struct text_cursor *text, u64 unit, u64 *valu
 	return true;
 }
 
-static inline bool text_is(struct text_cursor *text, char wanted)
+static inline bool text_skip_if_equal(struct text_cursor *text, char wanted)
 {
 	if (text->at >= text->end || *text->at != wanted)
 		return false;
@@ -136,7 +136,7 @@ static inline bool text_equals(struct text_cursor word, const char *wanted)
 }
 
 /* Like text_equals(), but ignores case. */
-static inline bool text_says(struct text_cursor word, const char *wanted)
+static inline bool text_is_equal_nocase(struct text_cursor word, const char *wanted)
 {
 	for (; *wanted && word.at < word.end; wanted++, word.at++)
 		if ((*word.at | 0x20) != (*wanted | 0x20))

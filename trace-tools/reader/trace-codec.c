@@ -133,12 +133,12 @@ void trace_codec_free(struct trace_codec *codec)
 	free(codec);
 }
 
-bool trace_codec_hungry(const struct trace_codec *codec)
+bool trace_codec_needs_input(const struct trace_codec *codec)
 {
 	return codec->begin == codec->end && !codec->ended;
 }
 
-u8 *trace_codec_room(struct trace_codec *codec, size_t *room)
+u8 *trace_codec_input_room(struct trace_codec *codec, size_t *room)
 {
 	*room = PACKED_ROOM;
 	codec->begin = 0;
@@ -146,13 +146,13 @@ u8 *trace_codec_room(struct trace_codec *codec, size_t *room)
 	return codec->packed;
 }
 
-void trace_codec_filled(struct trace_codec *codec, size_t size)
+void trace_codec_add_input(struct trace_codec *codec, size_t size)
 {
 	codec->end = size;
 	codec->ended = !size;
 }
 
-bool trace_codec_over(const struct trace_codec *codec)
+bool trace_codec_is_finished(const struct trace_codec *codec)
 {
 	return codec->ended && codec->at_start;
 }

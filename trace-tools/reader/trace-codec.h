@@ -26,17 +26,17 @@ int __must_check trace_codec_find(struct trace_codec **out, const u8 *bytes, siz
 void trace_codec_free(struct trace_codec *codec);
 
 /* Return: true if the decompressor has consumed all its input. */
-bool trace_codec_hungry(const struct trace_codec *codec);
+bool trace_codec_needs_input(const struct trace_codec *codec);
 
 /* Get the buffer for the next bytes of the file; report the number of bytes stored (0: end). */
-u8 *trace_codec_room(struct trace_codec *codec, size_t *room);
-void trace_codec_filled(struct trace_codec *codec, size_t size);
+u8 *trace_codec_input_room(struct trace_codec *codec, size_t *room);
+void trace_codec_add_input(struct trace_codec *codec, size_t size);
 
 /* Return: bytes written to @out, or a negative error number with a sentence. */
 ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 			   struct aftl_error *error);
 
 /* Return: true if everything was decompressed. */
-bool trace_codec_over(const struct trace_codec *codec);
+bool trace_codec_is_finished(const struct trace_codec *codec);
 
 #endif

@@ -48,10 +48,10 @@ size_t trace_item_bytes(const struct trace_format *format)
 bool trace_parse_operation(struct text_cursor word, u8 *op)
 {
 	*op = AFTL_OP_READ;
-	if (text_says(word, "r") || text_says(word, "read"))
+	if (text_is_equal_nocase(word, "r") || text_is_equal_nocase(word, "read"))
 		return true;
 	*op = AFTL_OP_WRITE;
-	return text_says(word, "w") || text_says(word, "write");
+	return text_is_equal_nocase(word, "w") || text_is_equal_nocase(word, "write");
 }
 
 bool trace_scsi_op(u64 code, u8 *op)

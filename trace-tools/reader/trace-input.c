@@ -30,12 +30,12 @@ static ssize_t read_raw(struct trace_input *input, void *bytes, size_t room)
 static int refill_codec_input(struct trace_input *input, struct aftl_error *error)
 {
 	size_t room;
-	u8 *packed = trace_codec_room(input->codec, &room);
+	u8 *packed = trace_codec_input_room(input->codec, &room);
 	ssize_t got = read_raw(input, packed, room);
 
 	if (got < 0)
 		return report_input_error(input, (int)got, "cannot read", error);
-	trace_codec_filled(input->codec, (size_t)got);
+	trace_codec_add_input(input->codec, (size_t)got);
 	return 0;
 }
 
@@ -45,7 +45,7 @@ static int fill_compressed_input(struct trace_input *input, struct aftl_error *e
 	ssize_t got;
 	int ret;
 
-	if (trace_codec_hungry(input->codec)) {
+	if (trace_codec_needs_input(input->codec)) {
 		ret = refill_codec_input(input, error);
 		if (ret)
 			return ret;
@@ -56,7 +56,7 @@ static int fill_compressed_input(struct trace_input *input, struct aftl_error *e
 		return aftl_fail(error, (int)got, "%.80s: byte %llu: %.130s", input->name,
 				 (unsigned long long)input->packed_bytes, cause.text);
 	input->end += (size_t)got;
-	input->over = trace_codec_over(input->codec);
+	input->over = trace_codec_is_finished(input->codec);
 	return 0;
 }
 

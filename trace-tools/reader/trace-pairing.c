@@ -154,7 +154,8 @@ static u32 piece_hash_slot(const struct trace_pairing *pairing, u32 key, u64 beg
 	return (u32)(hash >> 32) & (pairing->room - 1);
 }
 
-static inline void put_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
+static inline void insert_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin,
+				u64 end)
 {
 	u32 place = piece_hash_slot(pairing, key, begin);
 	struct piece *piece;
@@ -179,7 +180,7 @@ static void grow_piece_table(struct trace_pairing *pairing)
 	pairing->used = 0;
 	for (piece = old; piece < old + room; piece++)
 		if (piece->key)
-			put_piece(pairing, piece->key, piece->number, piece->begin, piece->end);
+			insert_piece(pairing, piece->key, piece->number, piece->begin, piece->end);
 	free(old);
 }
 
@@ -187,7 +188,7 @@ static void add_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 be
 {
 	if (pairing->used * 4 >= pairing->room)
 		grow_piece_table(pairing);
-	put_piece(pairing, key, number, begin, end);
+	insert_piece(pairing, key, number, begin, end);
 }
 
 /* Remove an entry and move later ones up, so that the table needs no tombstones. */
@@ -341,7 +342,7 @@ static void end_request(struct trace_pairing *pairing, struct pending *pending,
 static void insert_rest(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
 {
 	pending_request_at(pairing, number)->piece_begin = begin;
-	put_piece(pairing, key, number, begin, end);
+	insert_piece(pairing, key, number, begin, end);
 }
 
 /* Complete the sectors of a piece from its beginning up to @end. */
@@ -364,8 +365,8 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 }
 
 /* Fast path: a request with one piece, unique at its position, completed as a whole. */
-static inline bool end_whole(struct trace_pairing *pairing, const struct trace_event *event,
-			     u32 key, u64 begin, u64 end)
+static inline bool complete_whole(struct trace_pairing *pairing, const struct trace_event *event,
+				  u32 key, u64 begin, u64 end)
 {
 	u32 place = piece_hash_slot(pairing, key, begin);
 	struct piece *piece = &pairing->pieces[place];
@@ -391,7 +392,7 @@ static void complete_request(struct trace_pairing *pairing, const struct trace_e
 	u64 begin = begin_sector_of_event(event), end = begin + sectors_of(event);
 	bool any = false;
 
-	if (likely(end_whole(pairing, event, key, begin, end)))
+	if (likely(complete_whole(pairing, event, key, begin, end)))
 		return;
 	do {
 		u32 place = find_piece(pairing, key, begin, end);
@@ -456,7 +457,8 @@ static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 }
 
 /* A bio-based device resubmits the remainder of a split bio: the completion covers all of it. */
-static void send_rest(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+static void resubmit_rest(struct trace_pairing *pairing, const struct trace_event *event,
+			  u16 stream)
 {
 	struct pending *pending;
 	struct piece piece;
@@ -482,7 +484,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 	u32 place;
 
 	if (event->detail == event->sector) {
-		send_rest(pairing, event, stream);
+		resubmit_rest(pairing, event, stream);
 		return;
 	}
 	place = find_piece(pairing, piece_key(stream, event->op), event->sector, event->detail);
@@ -560,13 +562,14 @@ static inline void pair_event(struct trace_pairing *pairing, const struct trace_
 	}
 }
 
-void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+void trace_pairing_add_event(struct trace_pairing *pairing, const struct trace_event *event,
+			     u16 stream)
 {
 	pair_event(pairing, event, stream);
 }
 
-u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *events, u32 count,
-			  u32 device, u16 stream)
+u32 trace_pairing_add_events(struct trace_pairing *pairing, const void *const *events, u32 count,
+			     u32 device, u16 stream)
 {
 	u32 done;
 
@@ -634,7 +637,7 @@ static bool take_oldest_request(struct trace_pairing *pairing, struct trace_requ
 			return true;
 		free_request_marks(oldest);
 		pairing->first++;
-		return trace_pairing_take(pairing, request);
+		return trace_pairing_take_request(pairing, request);
 	}
 	*request = oldest->request;
 	if (unlikely(oldest->zeroes))
@@ -643,7 +646,7 @@ static bool take_oldest_request(struct trace_pairing *pairing, struct trace_requ
 	return true;
 }
 
-bool trace_pairing_take(struct trace_pairing *pairing, struct trace_request *request)
+bool trace_pairing_take_request(struct trace_pairing *pairing, struct trace_request *request)
 {
 	if (pairing->ripe < RIPE)
 		return false;

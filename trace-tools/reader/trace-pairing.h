@@ -40,24 +40,25 @@ struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 
 /* Process the next event; @stream: number of its device. */
-void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream);
+void trace_pairing_add_event(struct trace_pairing *pairing, const struct trace_event *event,
+			     u16 stream);
 
 /**
- * trace_pairing_put_run() - process consecutive events about requests of one device
+ * trace_pairing_add_events() - process consecutive events about requests of one device
  * @events: each a struct trace_event
  * @device: the device
  * @stream: number of the device
  *
  * Return: number of events processed. The function also stops when requests can be taken.
  */
-u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *events, u32 count,
-			  u32 device, u16 stream);
+u32 trace_pairing_add_events(struct trace_pairing *pairing, const void *const *events, u32 count,
+			     u32 device, u16 stream);
 
 /* Tell the pairing that there are no more events. */
 void trace_pairing_end(struct trace_pairing *pairing);
 
 /* Get the next complete request, if any; requests become available in batches. */
-bool trace_pairing_take(struct trace_pairing *pairing, struct trace_request *request);
+bool trace_pairing_take_request(struct trace_pairing *pairing, struct trace_request *request);
 
 const struct trace_pairing_counts *trace_pairing_counts(const struct trace_pairing *pairing);
 

@@ -168,7 +168,7 @@ static int take_trace_event(struct trace_reader *reader, const struct trace_even
 	if (event->act == TRACE_ACT_TEXT)
 		record_event_remark(reader, event);
 	else
-		trace_pairing_put(reader->pairing, event, (u16)stream);
+		trace_pairing_add_event(reader->pairing, event, (u16)stream);
 	return 0;
 }
 
@@ -192,8 +192,8 @@ static int read_next_events(struct trace_reader *reader, struct aftl_error *erro
 		return count;
 	if (!count)
 		return end_trace_events(reader);
-	done = trace_pairing_put_run(reader->pairing, events, (u32)count, reader->usual_device,
-				     reader->usual_stream);
+	done = trace_pairing_add_events(reader->pairing, events, (u32)count, reader->usual_device,
+					reader->usual_stream);
 	if (!done) {
 		ret = take_trace_event(reader, events[0], error);
 		done = 1;
@@ -208,7 +208,7 @@ static int read_next_paired_request(struct trace_reader *reader, struct trace_re
 	int ret = 1;
 
 	while (ret > 0) {
-		if (trace_pairing_take(reader->pairing, request))
+		if (trace_pairing_take_request(reader->pairing, request))
 			return 1;
 		ret = read_next_events(reader, error);
 	}

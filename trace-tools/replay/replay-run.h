@@ -79,7 +79,7 @@ struct replay_run {
 	struct progress progress;
 };
 
-/* First unit of a ticket. The unit divides all offsets and lengths of the stream. */
+/* Return the first unit of a request; all offsets and lengths are multiples of the unit. */
 static inline u64 ticket_first_unit(const struct replay_run *run, const struct ticket *ticket)
 {
 	return ticket_offset(ticket) / run->expected.unit_bytes;

@@ -136,8 +136,8 @@ static bool probed_bytes_zero(const u8 *bytes, size_t count)
 }
 
 /* Read through a second descriptor, because the first one may require aligned memory. */
-static int check_marks(const struct replay_target *target, const struct target_wish *wish,
-		       struct aftl_error *error)
+static int check_fs_marks(const struct replay_target *target, const struct target_wish *wish,
+			  struct aftl_error *error)
 {
 	u8 *bytes = memory_zeroed(1, MARKED_BYTES);
 	int fd = open(wish->path, O_RDONLY | O_CLOEXEC);
@@ -164,7 +164,7 @@ static int finish_opening_device(struct replay_target *target, const struct targ
 	target->sector = (u32)sector;
 	if (!wish->writes || wish->overwrite || wish->only_look)
 		return 0;
-	return check_marks(target, wish, error);
+	return check_fs_marks(target, wish, error);
 }
 
 static int open_existing_target(struct replay_target *target, const struct target_wish *wish,
@@ -215,8 +215,8 @@ void target_close(struct replay_target *target)
 	target->fd = -1;
 }
 
-static int change_range(const struct replay_target *target, unsigned long request, int mode,
-			u64 offset, u64 bytes)
+static int discard_or_zero_range(const struct replay_target *target, unsigned long request,
+				 int mode, u64 offset, u64 bytes)
 {
 	u64 range[2] = { offset, bytes };
 	int ret;
@@ -231,7 +231,7 @@ static int change_range(const struct replay_target *target, unsigned long reques
 
 int target_discard(const struct replay_target *target, u64 offset, u64 bytes)
 {
-	return change_range(target, BLKDISCARD, FALLOC_FL_PUNCH_HOLE, offset, bytes);
+	return discard_or_zero_range(target, BLKDISCARD, FALLOC_FL_PUNCH_HOLE, offset, bytes);
 }
 
 /*
@@ -243,5 +243,5 @@ int target_zero(const struct replay_target *target, u64 offset, u64 bytes)
 	if (target->device && !fallocate(target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					 (off_t)offset, (off_t)bytes))
 		return 0;
-	return change_range(target, BLKZEROOUT, FALLOC_FL_ZERO_RANGE, offset, bytes);
+	return discard_or_zero_range(target, BLKZEROOUT, FALLOC_FL_ZERO_RANGE, offset, bytes);
 }

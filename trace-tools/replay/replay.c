@@ -255,7 +255,7 @@ static void print_replay_plan(const struct replay *replay)
 }
 
 /* With --json=- or --json standard output has only the JSON. */
-static FILE *text_stream(const struct replay_options *options)
+static FILE *choose_text_stream(const struct replay_options *options)
 {
 	return options->json && !strcmp(options->json, "-") ? stderr : stdout;
 }
@@ -370,7 +370,7 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 
 /* The replay */
 
-static int stream_source(void *context, struct aftl_record *record, struct aftl_error *error)
+static int next_stream_request(void *context, struct aftl_record *record, struct aftl_error *error)
 {
 	return stream_next(context, record, error);
 }
@@ -388,7 +388,8 @@ static int read_all_data_back(struct replay *replay, struct aftl_error *error)
 
 static int run_replay_phases(struct replay *replay, struct aftl_error *error)
 {
-	const struct request_source source = { .next = stream_source, .context = replay->stream,
+	const struct request_source source = { .next = next_stream_request,
+					       .context = replay->stream,
 					       .in_stream = true };
 	int ret = stream_rewind(replay->stream, error);
 
@@ -442,7 +443,8 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 	told = print_summary(&replay->options, replay->run.report, interrupted());
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_lateness(replay->run.target.path, &status,
-					    replay->options.late_ns, text_stream(&replay->options));
+					    replay->options.late_ns,
+					    choose_text_stream(&replay->options));
 	judged = replay_exit_code(&replay->options, replay->run.report);
 	if (interrupted())
 		return EXIT_INTERRUPTED;
@@ -476,7 +478,7 @@ static enum exit_code replay_to_target(struct replay *replay, struct aftl_error 
 		return complain_failed("replay", error, exit_code_of_input(ret));
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_start(replay->run.target.path, &status,
-					 text_stream(&replay->options));
+					 choose_text_stream(&replay->options));
 	if (!replay->options.dry_run)
 		return run_replay(replay, error);
 	print_replay_plan(replay);

@@ -19,8 +19,8 @@ static void judge_unit_data(const struct replay_run *run, const struct ticket *t
 	struct payload what;
 	u32 flips;
 
-	switch (expected_verdict(&run->expected, bytes, ticket_first_unit(run, ticket) + i,
-				 ticket->floors[i], &what, &flips)) {
+	switch (expected_data_judge(&run->expected, bytes, ticket_first_unit(run, ticket) + i,
+				    ticket->floors[i], &what, &flips)) {
 	case DATA_GOOD:
 		kind = what.class < AFTL_RECORD_CLASSES ? stream_kind(run->stream, what.class) :
 							  DATA_PRECISE;

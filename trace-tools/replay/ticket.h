@@ -24,7 +24,7 @@
  * @data: memory for the data, or NULL
  * @bytes: size of @data
  * @kind: kind of data, which selects the memory
- * @floors: oldest acceptable write of each unit, for expected_verdict(); or NULL
+ * @floors: oldest acceptable write of each unit, for expected_data_judge(); or NULL
  * @error: 0, or a positive error number
  * @alone: result of expected_data_begin_write()
  * @dropped: the request was never submitted

@@ -45,7 +45,7 @@ static bool parse_rule_range(struct text_cursor word, struct class_rule *rule)
 	struct text_cursor offset = text_get_until(&word, '+');
 	u64 length;
 
-	return text_is(&word, '+') && parse_rule_bytes(offset, &rule->begin) &&
+	return text_skip_if_equal(&word, '+') && parse_rule_bytes(offset, &rule->begin) &&
 	       parse_rule_bytes(word, &length) && length &&
 	       !__builtin_add_overflow(rule->begin, length, &rule->end);
 }
@@ -54,7 +54,7 @@ static bool parse_rule_size(struct text_cursor word, struct class_rule *rule)
 {
 	struct text_cursor least = text_get_until(&word, '.');
 
-	if (!text_is(&word, '.') || !text_is(&word, '.'))
+	if (!text_skip_if_equal(&word, '.') || !text_skip_if_equal(&word, '.'))
 		return false;
 	return (text_at_end(&least) || parse_rule_bytes(least, &rule->least)) &&
 	       (text_at_end(&word) || parse_rule_bytes(word, &rule->most)) &&
@@ -101,7 +101,7 @@ static bool parse_rule_term(struct text_cursor word, struct class_rule *rule)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(terms); i++)
 		if (text_equals(key, terms[i].key))
-			return text_is(&word, '=') && terms[i].parse(word, rule);
+			return text_skip_if_equal(&word, '=') && terms[i].parse(word, rule);
 	return false;
 }
 
@@ -124,14 +124,14 @@ static int parse_class_rule(struct class_rule *rule, const char *words, struct a
 	scnprintf(name, sizeof(name), "%.*s", (int)(class.end - class.at), class.at);
 	if (!aftl_record_level(name, &rule->class))
 		return report_bad_rule(class, error);
-	if (!text_is(&text, ':'))
+	if (!text_skip_if_equal(&text, ':'))
 		return 0;
 	do {
 		struct text_cursor word = text_get_until(&text, ',');
 
 		if (!parse_rule_term(word, rule))
 			return report_bad_rule(word, error);
-	} while (text_is(&text, ','));
+	} while (text_skip_if_equal(&text, ','));
 	return 0;
 }
 

@@ -7,7 +7,7 @@ static int parse_sample(const char *words, struct trace_change *change, struct a
 	struct text_cursor text = { words, words + strlen(words) };
 	u64 ratio;
 
-	if (!text_get_u64(&text, &change->sample_seed) || !text_is(&text, ':') ||
+	if (!text_get_u64(&text, &change->sample_seed) || !text_skip_if_equal(&text, ':') ||
 	    !text_get_scaled(&text, TRACE_SCALE_ONE, &ratio) || !text_at_end(&text) || !ratio ||
 	    ratio > TRACE_SCALE_ONE)
 		return aftl_fail(error, -EINVAL,

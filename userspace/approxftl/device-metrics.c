@@ -72,7 +72,7 @@ static void make_metric_name(char text[METRIC_NAME], const char *part, const cha
 		  decimals == NS ? "_seconds" : decimals == PJ ? "_joules" : "", end);
 }
 
-static void put_head(const char *name, const char *type, const char *help)
+static void print_metric_head(const char *name, const char *type, const char *help)
 {
 	printf("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -109,7 +109,7 @@ static void print_counter_metrics(const struct metrics *metrics)
 		const char *own = aftl_counter_info[i].name;
 
 		make_metric_name(name, "", own, "_total");
-		put_head(name, "counter", aftl_counter_info[i].help);
+		print_metric_head(name, "counter", aftl_counter_info[i].help);
 		for (unsigned int j = 0; j < metrics->count; j++)
 			print_metric_line(name, &metrics->devices[j],
 					  aftl_counter_get(&metrics->devices[j]
@@ -125,7 +125,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 	char name[METRIC_NAME];
 
 	make_metric_name(name, "status_", own, "");
-	put_head(name, "gauge", help);
+	print_metric_head(name, "gauge", help);
 	for (unsigned int i = 0; i < metrics->count; i++) {
 		const char *status = (const char *)&metrics->devices[i].view.status;
 
@@ -135,8 +135,8 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 }
 
 /* Print two gauges: the part and the whole, which is the next field. */
-static void put_pair(const struct metrics *metrics, const char *const names[2], const char *help,
-		     size_t field)
+static void print_gauge_pair(const struct metrics *metrics, const char *const names[2],
+			     const char *help, size_t field)
 {
 	print_gauge_metric(metrics, names[0], help, field);
 	print_gauge_metric(metrics, names[1], help, field + sizeof(u64));
@@ -148,7 +148,7 @@ static void print_status_metrics(const struct metrics *metrics)
 #define STATUS_TEXT(name, help)
 #define STATUS_NUMBER(name, help) print_gauge_metric(metrics, #name, help, FIELD(name));
 #define STATUS_PAIR(part, whole, help) \
-	put_pair(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
+	print_gauge_pair(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
 #include "target/status-table.h"
 #undef FIELD
 #undef STATUS_TEXT
@@ -222,7 +222,7 @@ static void print_lun_metrics(const struct metrics *metrics)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		put_head(kinds[i].name, kinds[i].type, kinds[i].help);
+		print_metric_head(kinds[i].name, kinds[i].type, kinds[i].help);
 		for (unsigned int j = 0; j < metrics->count; j++)
 			print_lun_metric(kinds[i].name, &metrics->devices[j], kinds[i].field,
 					 kinds[i].decimals);
@@ -278,7 +278,8 @@ enum exit_code metrics_print(const struct device_options *options)
 		ret = options->word_count ? query_named_device(&metrics, options->words[0], &error)
 					  : query_all_devices(&metrics, &error);
 	if (!ret) {
-		put_head("approxftl_device_info", "gauge", "a device, and what it was made of");
+		print_metric_head("approxftl_device_info", "gauge",
+				  "a device, and what it was made of");
 		for (unsigned int i = 0; i < metrics.count; i++) {
 			const struct device_view *view = &metrics.devices[i].view;
 
@@ -292,8 +293,8 @@ enum exit_code metrics_print(const struct device_options *options)
 		}
 		print_counter_metrics(&metrics);
 		print_status_metrics(&metrics);
-		put_head("approxftl_late_seconds", "histogram",
-			 "how much later than the model's time requests were handed back");
+		print_metric_head("approxftl_late_seconds", "histogram",
+				  "how much later than the model's time requests were handed back");
 		for (unsigned int i = 0; i < metrics.count; i++)
 			print_lateness_metric(&metrics.devices[i]);
 		print_lun_metrics(&metrics);

@@ -195,8 +195,8 @@ static void print_verb_help(const struct device_verb *verb)
 
 /* Output */
 
-static enum exit_code print_refusal(const struct device_verb *verb, const struct aftl_error *error,
-				    enum exit_code code)
+static enum exit_code print_verb_error(const struct device_verb *verb,
+				       const struct aftl_error *error, enum exit_code code)
 {
 	return complain_failed(verb->name, error, code);
 }
@@ -210,13 +210,13 @@ static enum exit_code run_verb_with_json_file(const struct device_verb *verb,
 	enum exit_code code;
 
 	if (output_file_open(&file, options->json, "--json", true, &error))
-		return print_refusal(verb, &error, EXIT_FAILED);
+		return print_verb_error(verb, &error, EXIT_FAILED);
 	options->out = file.stream;
 	code = verb->run(options);
 	if (ftell(file.stream) <= 0)
 		output_file_drop(&file);
 	else if (output_file_close(&file, &error))
-		return print_refusal(verb, &error, EXIT_FAILED);
+		return print_verb_error(verb, &error, EXIT_FAILED);
 	return code;
 }
 
@@ -226,7 +226,7 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	struct aftl_error error;
 
 	if (parse_device_options(verb, &options, argc, argv, &error))
-		return print_refusal(verb, &error, EXIT_USAGE);
+		return print_verb_error(verb, &error, EXIT_USAGE);
 	if (options.help)
 		print_verb_help(verb);
 	else if (options.list.explain)

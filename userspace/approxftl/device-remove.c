@@ -33,7 +33,7 @@ static int remove_dm_device(const struct device_options *options, const struct d
 	if (!may_wait && device->open_count && device_find_holder(device, holder, sizeof(holder)))
 		return report_device_in_use(device, error);
 	if (options->force && device->open_count)
-		ret = dm_device_fail(device, error);
+		ret = dm_device_replace_by_error(device, error);
 	*waits = may_wait && device->open_count;
 	if (!ret)
 		ret = dm_device_remove(device->name, may_wait ? DM_DEVICE_REMOVE_DEFERRED :

@@ -354,7 +354,7 @@ static int parse_stat_options(struct series *series, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "NAME missing; \"approxftl stat --help\" explains it");
 	if (options->prometheus && (options->interval || options->json))
-		return aftl_fail(error, -EINVAL, "--prometheus is one answer, and no JSON");
+		return aftl_fail(error, -EINVAL, "--prometheus excludes --interval and --json");
 	if (options->interval)
 		ret = sample_parse_interval(options->interval, &series->interval_ns, error);
 	if (!ret && options->count)

@@ -372,7 +372,7 @@ static int resume_without_flush(const struct dm_device *device, struct aftl_erro
 	return ret;
 }
 
-int dm_device_fail(const struct dm_device *device, struct aftl_error *error)
+int dm_device_replace_by_error(const struct dm_device *device, struct aftl_error *error)
 {
 	int ret = load_error_table(device, error);
 

@@ -67,7 +67,8 @@ int __must_check dm_device_remove(const char *name, enum dm_device_remove how,
 				  struct aftl_error *error);
 
 /* Replace the table by the error target: all I/O fails from now on, and the data are lost. */
-int __must_check dm_device_fail(const struct dm_device *device, struct aftl_error *error);
+int __must_check dm_device_replace_by_error(const struct dm_device *device,
+					    struct aftl_error *error);
 
 /* Find a device of the target by name, with or without /dev/mapper/. */
 int __must_check dm_device_find(struct dm_device *device, const char *name,

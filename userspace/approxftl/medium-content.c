@@ -88,7 +88,8 @@ static int report_known_content(const struct medium_file *file, blkid_probe prob
 }
 
 /* Probe like wipefs: each signature by itself, at all offsets, even with a wrong checksum. */
-static int ask_probe(const struct medium_file *file, blkid_probe probe, struct aftl_error *error)
+static int probe_signatures(const struct medium_file *file, blkid_probe probe,
+			    struct aftl_error *error)
 {
 	int ret;
 
@@ -115,7 +116,7 @@ static int check_known_content(const struct medium_file *file, struct aftl_error
 
 	if (!probe)
 		return aftl_fail(error, -ENOMEM, "not enough memory to probe %.160s", file->path);
-	ret = ask_probe(file, probe, error);
+	ret = probe_signatures(file, probe, error);
 	blkid_free_probe(probe);
 	return ret;
 }
@@ -134,7 +135,7 @@ static bool all_bytes_zero(const u8 *bytes, u32 size)
 	return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
 }
 
-static int refuse_bytes(const struct medium_file *file, u64 offset, struct aftl_error *error)
+static int report_nonzero(const struct medium_file *file, u64 offset, struct aftl_error *error)
 {
 	char what[128];
 
@@ -151,7 +152,7 @@ static int check_zero(struct medium_file *file, u64 offset, u32 size, struct aft
 	if (ret)
 		return aftl_fail(error, ret, "%.160s cannot be read: %s", file->path,
 				 strerror(-ret));
-	return all_bytes_zero(bytes, size) ? 0 : refuse_bytes(file, offset, error);
+	return all_bytes_zero(bytes, size) ? 0 : report_nonzero(file, offset, error);
 }
 
 static int check_range(struct medium_file *file, u64 from, u64 to, struct aftl_error *error)

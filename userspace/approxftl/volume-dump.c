@@ -69,7 +69,7 @@ static bool extent_is_written(struct dump *dump, u64 frame)
 
 	if (!layout->extent_table_frames || frame < layout->erases)
 		return true;
-	stretch = aftl_extent_of(layout, frame);
+	stretch = aftl_extent_of_frame(layout, frame);
 	for (u32 copy = 0; dump->stretch != stretch + 1 && copy < AFTL_EXTENT_COPIES; copy++) {
 		const u8 *byte = read_table_sector(dump, aftl_extent_place(layout, stretch, copy));
 

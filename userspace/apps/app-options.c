@@ -109,7 +109,8 @@ static int check_app_operands(const struct app_options *options, struct aftl_err
 		return aftl_fail(error, -EINVAL,
 				 "PROGRAM missing; \"approxftl app --help\" lists them");
 	if (!options->folder)
-		return aftl_fail(error, -EINVAL, "DIRECTORY missing: where its files shall be");
+		return aftl_fail(error, -EINVAL,
+				 "DIRECTORY missing: it will hold the program's files");
 	return 0;
 }
 

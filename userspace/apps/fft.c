@@ -98,7 +98,7 @@ struct strip {
 };
 
 /* Copy a tile between its page and the strip. */
-static void move_tile(struct strip *strip, u64 along, double *words, bool store)
+static void copy_tile(struct strip *strip, u64 along, double *words, bool store)
 {
 	for (u64 i = 0; i < TILE * TILE; i++) {
 		u64 line = strip->columns ? i % TILE : i / TILE;
@@ -121,7 +121,7 @@ static void copy_strip_of_array(struct strip *strip, struct array *array, bool s
 					     strip->index * strip->grid.columns + along) *
 			   TILE_WORDS;
 
-		move_tile(strip, along, array_page_values(array, word / ARRAY_PAGE_WORDS, store) +
+		copy_tile(strip, along, array_page_values(array, word / ARRAY_PAGE_WORDS, store) +
 			  word % ARRAY_PAGE_WORDS, store);
 	}
 }

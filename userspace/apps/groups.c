@@ -27,7 +27,7 @@ static void extend_difference_chain(struct chain *chain, u8 difference, u64 reac
 }
 
 /* Square of the error after a flip; 8-bit pixels wrap around. */
-static double square_of(u8 pixel, int change)
+static double flip_square_error(u8 pixel, int change)
 {
 	double difference = (u8)(pixel + change) - pixel;
 
@@ -37,7 +37,8 @@ static double square_of(u8 pixel, int change)
 static void add_chain(const struct chain *chain, u8 pixel, struct app_forecast *forecast)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
-		double up = square_of(pixel, 1 << bit), down = square_of(pixel, -(1 << bit));
+		double up = flip_square_error(pixel, 1 << bit),
+		       down = flip_square_error(pixel, -(1 << bit));
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
 		/*

@@ -28,7 +28,7 @@ struct progressive {
 };
 
 /* Return: number of bit planes that are not in scan 0. */
-static u32 late_planes(const struct app_setup *setup)
+static u32 count_late_planes(const struct app_setup *setup)
 {
 	return ((u32)setup->scans - 1) / 2;
 }
@@ -36,9 +36,9 @@ static u32 late_planes(const struct app_setup *setup)
 /* Return: the scan that contains a bit plane of a coefficient. */
 static u32 scan_of_bit_plane(const struct app_setup *setup, u32 cell, u32 plane)
 {
-	if (!cell || plane >= late_planes(setup))
+	if (!cell || plane >= count_late_planes(setup))
 		return 0;
-	return 2 * (late_planes(setup) - plane) - (cell < HIGH_CELL);
+	return 2 * (count_late_planes(setup) - plane) - (cell < HIGH_CELL);
 }
 
 static u64 picture_block_count(const struct app_setup *setup)
@@ -52,17 +52,18 @@ static u64 bit_plane_bytes(const struct app_setup *setup)
 	return picture_block_count(setup) / 8;
 }
 
-static u32 scan_runs(const struct app_setup *setup, u32 scan)
+static u32 count_scan_runs(const struct app_setup *setup, u32 scan)
 {
 	if (!scan)
-		return PLANES + (BLOCK_CELLS - 1) * (PLANES - late_planes(setup));
+		return PLANES + (BLOCK_CELLS - 1) * (PLANES - count_late_planes(setup));
 	return scan % 2 ? HIGH_CELL - 1 : BLOCK_CELLS - HIGH_CELL;
 }
 
 /* Size of a scan without its header. */
 static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 {
-	return DIV_ROUND_UP(scan_runs(setup, scan) * bit_plane_bytes(setup), FILE_UNIT) * FILE_UNIT;
+	return DIV_ROUND_UP(count_scan_runs(setup, scan) * bit_plane_bytes(setup), FILE_UNIT) *
+	       FILE_UNIT;
 }
 
 /* Offset of a scan's header in the file. */
@@ -272,8 +273,9 @@ void progressive_forecast(const struct app_setup *setup, struct app_forecast *fo
 	const double share = (BLOCK_CELLS - 1.0) / BLOCK_CELLS;
 
 	/* A flip makes all pixels of its block round anew, adding 1/6 to the square of each. */
-	*forecast = (struct app_forecast){ .mean = (BLOCK_CELLS - 1) * late_planes(setup) / 6.0 };
-	for (u32 plane = 0; plane < late_planes(setup); plane++) {
+	*forecast =
+		(struct app_forecast){ .mean = (BLOCK_CELLS - 1) * count_late_planes(setup) / 6.0 };
+	for (u32 plane = 0; plane < count_late_planes(setup); plane++) {
 		double worth = (double)(PROGRESSIVE_STEP << plane);
 		double square = worth * worth;
 

@@ -84,7 +84,7 @@ static int close_arrays(struct matrix *matrix, int ret, u64 *repaired, struct af
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, repaired, error);
 }
 
-static u64 *index_at(struct array *array, u64 index, bool write)
+static u64 *index_word(struct array *array, u64 index, bool write)
 {
 	return array_indices(array, index / ARRAY_PAGE_WORDS, write) + index % ARRAY_PAGE_WORDS;
 }
@@ -98,7 +98,7 @@ static void fill_row(struct matrix *matrix, const struct app_setup *setup, u64 r
 		sum += matrix_weight(setup, row, i);
 	for (i = 0; i < degree; i++) {
 		array_put(&matrix->values, begin + i, matrix_weight(setup, row, i) / sum);
-		*index_at(&matrix->columns, begin + i, true) = column_of_nonzero(setup, row, i);
+		*index_word(&matrix->columns, begin + i, true) = column_of_nonzero(setup, row, i);
 	}
 }
 
@@ -127,11 +127,11 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 		u64 row, begin = 0;
 
 		for (row = 0; row < setup->size; row++) {
-			*index_at(&matrix.rows, row, true) = begin;
+			*index_word(&matrix.rows, row, true) = begin;
 			fill_row(&matrix, setup, row, begin);
 			begin += matrix_row_degree(setup, row);
 		}
-		*index_at(&matrix.rows, row, true) = begin;
+		*index_word(&matrix.rows, row, true) = begin;
 	}
 	ret = close_arrays(&matrix, ret, &repaired, error);
 	return ret ? ret : app_fill_array(place, &shape, setup, smm_vector_word, error);
@@ -140,13 +140,14 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 /* Multiply a row by @in, or by ones. Indices are used only if they are within bounds. */
 static double row_product(struct matrix *matrix, u64 row, struct array *in)
 {
-	u64 end = min(*index_at(&matrix->rows, row + 1, false), matrix->values.shape.words);
+	u64 end = min(*index_word(&matrix->rows, row + 1, false), matrix->values.shape.words);
 	double sum = 0;
 
-	for (u64 i = *index_at(&matrix->rows, row, false); i < end; i++) {
+	for (u64 i = *index_word(&matrix->rows, row, false); i < end; i++) {
 		double value = array_value(&matrix->values, i);
 
-		sum += in ? value * array_value(in, *index_at(&matrix->columns, i, false)) : value;
+		sum += in ? value * array_value(in, *index_word(&matrix->columns, i, false)) :
+			    value;
 	}
 	return sum;
 }

@@ -64,7 +64,7 @@ void interruption_embed(void)
 	atomic_store(&embedded, true);
 }
 
-void stop_set_flag(const atomic_bool *flag)
+void interruption_set_flag(const atomic_bool *flag)
 {
 	stop = flag;
 }

@@ -21,7 +21,7 @@ bool interrupted(void);
 void interruption_embed(void);
 
 /* Let interrupted() in this thread return true also if @flag is set; NULL ends this. */
-void stop_set_flag(const atomic_bool *flag);
+void interruption_set_flag(const atomic_bool *flag);
 
 /* Return the flag of this thread, for threads that work for it. */
 const atomic_bool *stop_followed(void);

@@ -82,7 +82,7 @@ static bool has_data(const struct look *look)
 /* Return: number of inherited errors; their cells were programmed to the wrong state. */
 static u32 count_inherited_errors(const struct look *look)
 {
-	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->ppn).inherited
+	u32 errors = has_data(look) ? aftl_oob_origin(look->media, look->block, look->ppn).inherited
 				    : 0;
 
 	return errors == AFTL_INHERITED_LOST ? 0 : errors;

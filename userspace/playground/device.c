@@ -79,7 +79,7 @@ static int check_page_options(struct aftl_error *error)
 		if (sim_option_given(&play.options, others[i]))
 			return aftl_fail(error, -EINVAL, "--%s has no meaning here", others[i]);
 	if (play.options.policy_count != 1)
-		return aftl_fail(error, -EINVAL, "a device has one policy");
+		return aftl_fail(error, -EINVAL, "a device has one policy; choose one");
 	if (play.options.seed_count > 1)
 		return aftl_fail(error, -EINVAL, "a device has one seed");
 	return 0;

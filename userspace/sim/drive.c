@@ -75,13 +75,13 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 {
 	struct aftl_request *request;
 
-	if (drive->ended || beside_due(&drive->beside) > aftl_now(drive->ftl))
+	if (drive->ended || background_due_ns(&drive->beside) > aftl_now(drive->ftl))
 		return 0;
 	request = request_pool_take_request(&drive->pool);
 	if (!request)
 		return report_drive_overload(drive, error);
 	*request = (struct aftl_request){ .arrival_ns = aftl_now(drive->ftl) };
-	beside_begin(&drive->beside, request);
+	background_begin(&drive->beside, request);
 	if (unlikely(drive->observes))
 		begin_observation(drive, request, false);
 	return submit_core_request(drive, request, error);
@@ -136,7 +136,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
 	u64 next_ns = aftl_next_event(drive->ftl);
 
 	if (unlikely(drive->beside.interval_ns) && !drive->ended)
-		next_ns = min(next_ns, beside_due(&drive->beside));
+		next_ns = min(next_ns, background_due_ns(&drive->beside));
 	if (is_sim_device_stuck(next_ns, last_ns))
 		return sim_report_stuck_device(aftl_pending_requests(drive->ftl), error);
 	aftl_advance(drive->ftl, next_ns);
@@ -144,7 +144,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
 }
 
 /* Until the next completion only the background writer can submit; without one, run up to it. */
-static int serve_until(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
+static int run_events_until(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
@@ -171,7 +171,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_now(drive->ftl);
 		seen = drive->submitted - pending;
-		ret = serve_until(drive, last_ns, error);
+		ret = run_events_until(drive, last_ns, error);
 		if (ret)
 			return ret;
 	}
@@ -251,7 +251,7 @@ static void set_drive_limits(struct sim_drive *drive, const struct sim_options *
 	if (options->tenant_count)
 		drive->depth = sim_tenants_queue_depth(&drive->tenants);
 	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(drive->ftl);
-	beside_init(&drive->beside, options, drive->geo, drive->base_ns);
+	background_init(&drive->beside, options, drive->geo, drive->base_ns);
 	drive->log = options->log;
 	if (!drive->log)
 		return;

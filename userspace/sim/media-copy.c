@@ -49,7 +49,8 @@ static u32 choose_fullest_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_M
 	return count;
 }
 
-static u8 valid_units(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+static u8 count_valid_units(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page)
 {
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u8 valid = 0;
@@ -80,8 +81,8 @@ static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_
 	map->valid = memory_zeroed(pages, sizeof(*map->valid));
 	map->age_hours = memory_zeroed(pages, sizeof(*map->age_hours));
 	for (u32 i = 0; i < pages; i++) {
-		map->attr[i] = *aftl_page_attr_at(media, first + i);
-		map->valid[i] = valid_units(media, block, i);
+		map->attr[i] = *aftl_page_attr_ptr(media, first + i);
+		map->valid[i] = count_valid_units(media, block, i);
 		map->age_hours[i] = (u32)aftl_hours(ftl) - block->first_hour -
 				    aftl_page_hours_since(media, block, i);
 	}

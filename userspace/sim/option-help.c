@@ -28,7 +28,7 @@ static void print_wrapped_text(const char *text, int used)
 static void print_sim_option_help(const struct option_row *row)
 {
 	bool within = row->kind == KIND_FILE;
-	char letter = option_letter(row);
+	char letter = option_short_letter(row);
 	char name[OPTION_NAME], left[64], right[240];
 	int used;
 
@@ -53,8 +53,8 @@ void sim_options_print_json(void)
 
 		if (row->name)
 			command_help_option(&json, option_dashed_name(row->name, name),
-					    option_letter(row), row->value, row->kind == KIND_FILE,
-					    row->help);
+					    option_short_letter(row), row->value,
+					    row->kind == KIND_FILE, row->help);
 	}
 	command_help_end(&json);
 }

@@ -75,7 +75,7 @@ static const struct {
 	{ 'F', "from" }, { 'h', "help" }, { 'j', "json" }, { 'n', "dry_run" }, { 'q', "quiet" },
 };
 
-char option_letter(const struct option_row *row)
+char option_short_letter(const struct option_row *row)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(letters); i++)
 		if (!strcmp(letters[i].name, row->name))

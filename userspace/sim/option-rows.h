@@ -41,7 +41,7 @@ extern const unsigned int option_row_count;
 const struct option_row *option_find_by_name(const char *text, size_t length);
 
 /* The short form of an option, or 0, and the option with a short form, or NULL. */
-char option_letter(const struct option_row *row);
+char option_short_letter(const struct option_row *row);
 const struct option_row *option_find_by_letter(char letter);
 
 /* Compare names. Dashes and underscores are equal; @text is not terminated. */

@@ -30,7 +30,7 @@ struct lane {
  * @made: chunks made
  * @making: a thread is making a chunk
  * @last: there are no more chunks to make
- * @stop: flag that all threads follow, see stop_set_flag()
+ * @stop: flag that all threads follow, see interruption_set_flag()
  */
 struct crew {
 	const struct pipeline *plan;
@@ -122,7 +122,7 @@ static void *run_helper(void *data)
 {
 	struct crew *crew = data;
 
-	stop_set_flag(crew->stop);
+	interruption_set_flag(crew->stop);
 	pthread_mutex_lock(&crew->lock);
 	while (!(crew->last && count_chunks_taken_by_all(crew) == crew->made)) {
 		if (do_pipeline_work(crew))

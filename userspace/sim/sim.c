@@ -300,20 +300,20 @@ struct runs {
 };
 
 /* Runs are numbered by seed, then by policy. */
-static unsigned int policy_of(const struct sim_options *options, unsigned int index)
+static unsigned int policy_of_run(const struct sim_options *options, unsigned int index)
 {
 	return index % max(options->policy_count, 1U);
 }
 
-static u64 seed_of(const struct sim_options *options, unsigned int index)
+static u64 seed_of_run(const struct sim_options *options, unsigned int index)
 {
 	return options->seed_count ? options->seeds[index / max(options->policy_count, 1U)] :
 				     options->config.seed;
 }
 
-static const char *policy_name(const struct sim_options *options, unsigned int index)
+static const char *policy_name_of_run(const struct sim_options *options, unsigned int index)
 {
-	const struct aftl_policy_type *type = options->policies[policy_of(options, index)];
+	const struct aftl_policy_type *type = options->policies[policy_of_run(options, index)];
 
 	return type ? type->name : "from a file";
 }
@@ -321,10 +321,10 @@ static const char *policy_name(const struct sim_options *options, unsigned int i
 static void run_single_simulation(const struct sim_options *options, unsigned int index,
 				  struct timeline *timeline, struct sim_outcome *outcome)
 {
-	const struct aftl_policy_type *policy = options->policies[policy_of(options, index)];
+	const struct aftl_policy_type *policy = options->policies[policy_of_run(options, index)];
 	struct sim_options own = *options;
 
-	own.config.seed = seed_of(options, index);
+	own.config.seed = seed_of_run(options, index);
 	if (own.raid)
 		outcome->code = sim_raid_run(&own, policy, &outcome->result, &outcome->error);
 	else if (own.config.shards > 1)
@@ -346,7 +346,8 @@ static void report_child_failure(const struct sim_options *options, unsigned int
 {
 	char name[RUN_NAME];
 
-	format_run_name(options, policy_name(options, index), seed_of(options, index), name);
+	format_run_name(options, policy_name_of_run(options, index), seed_of_run(options, index),
+			name);
 	outcome->code = EXIT_FAILED;
 	if (outcome->killed)
 		aftl_fail(&outcome->error, -EINTR, "%s: its process was ended by signal %d, %s",
@@ -368,8 +369,8 @@ static void collect_outcome(struct runs *all, const struct sim_options *options,
 	} else {
 		struct sim_failure *failure = &all->failures[all->failed++];
 
-		failure->policy = policy_name(options, index);
-		failure->seed = seed_of(options, index);
+		failure->policy = policy_name_of_run(options, index);
+		failure->seed = seed_of_run(options, index);
 		scnprintf(failure->why, sizeof(failure->why), "%s", outcome->error.text);
 	}
 	all->worst = outcome->code ? outcome->code : all->worst;

@@ -56,12 +56,12 @@ void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void
 static void check_read_unit(struct torture_run *run, u64 unit, const void *data)
 {
 	struct block_found found = block_read(data, run->unit_bytes, (u32)run->options.flips);
-	u32 floor = ledger_floor(run->ledger, unit);
+	u32 floor = ledger_unit_floor(run->ledger, unit);
 
 	if (!ledger_allows_content(run->ledger, unit, floor, &found))
 		report_wrong_unit(run, unit, floor, &found, 0);
 	else
-		ledger_settle(run->ledger, unit, &found, run->options.power_failed);
+		ledger_record_found(run->ledger, unit, &found, run->options.power_failed);
 }
 
 static int read_and_check_units(const struct torture_run *run, u64 first, u32 count, void *data)

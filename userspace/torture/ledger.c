@@ -232,7 +232,7 @@ void ledger_apply_power_failure(struct ledger *ledger)
 	write_ledger_units(ledger, 0, ledger->header->units);
 }
 
-void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind)
+void ledger_begin_change(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind)
 {
 	change->generation = ++ledger->header->generation;
 	for (u32 i = 0; i < change->count; i++) {
@@ -281,7 +281,7 @@ static void mark_units_durable(struct ledger *ledger, u64 first, u32 count, u32 
 }
 
 /* Record runs of adjacent units with equal floors as one entry. */
-void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool forced)
+void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced)
 {
 	u32 i, begin = 0;
 
@@ -300,12 +300,12 @@ void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool
 	write_ledger_units(ledger, change->first, change->count);
 }
 
-u64 ledger_flush_begin(const struct ledger *ledger)
+u64 ledger_begin_flush(const struct ledger *ledger)
 {
 	return ledger->dropped + ledger->count;
 }
 
-void ledger_flush_done(struct ledger *ledger, u64 covered)
+void ledger_end_flush(struct ledger *ledger, u64 covered)
 {
 	u64 i, count = covered > ledger->dropped ? covered - ledger->dropped : 0;
 
@@ -317,7 +317,7 @@ void ledger_flush_done(struct ledger *ledger, u64 covered)
 	memmove(ledger->risen, ledger->risen + count, ledger->count * sizeof(*ledger->risen));
 }
 
-u32 ledger_floor(const struct ledger *ledger, u64 unit)
+u32 ledger_unit_floor(const struct ledger *ledger, u64 unit)
 {
 	return ledger->units[unit].low;
 }
@@ -353,7 +353,8 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 }
 
 /* If the unit may hold anything, its content says nothing about the last write. */
-void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *found, bool durable)
+void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
+			 bool durable)
 {
 	struct ledger_unit *now = &ledger->units[unit];
 	bool written = found->kind == BLOCK_WHOLE && block_is_ours(ledger, &found->name);

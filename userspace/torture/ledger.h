@@ -103,24 +103,25 @@ void ledger_set_filled(struct ledger *ledger);
 void ledger_apply_power_failure(struct ledger *ledger);
 
 /**
- * ledger_begin() - record a change before its submission, and number it
+ * ledger_begin_change() - record a change before its submission, and number it
  *
  * Sets the floors for a change that overlaps no other one.
  */
-void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind);
+void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
+			 enum ledger_kind kind);
 
 /* Record that @other is in flight while @change begins, if they overlap. */
 void ledger_mark_overlap(struct ledger_change *change, const struct ledger_change *other);
 
 /* Record the success of @change. A failed change may have happened or not: do not call this. */
-void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool forced);
+void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced);
 
 /* Return: token for the changes that a flush submitted now will cover. */
-u64 ledger_flush_begin(const struct ledger *ledger);
-void ledger_flush_done(struct ledger *ledger, u64 covered);
+u64 ledger_begin_flush(const struct ledger *ledger);
+void ledger_end_flush(struct ledger *ledger, u64 covered);
 
 /* Return: oldest generation that a read of the unit may return if it is submitted now. */
-u32 ledger_floor(const struct ledger *ledger, u64 unit);
+u32 ledger_unit_floor(const struct ledger *ledger, u64 unit);
 /* Return: newest generation that the unit may hold, complete or in flight. */
 u32 ledger_newest_generation(const struct ledger *ledger, u64 unit);
 
@@ -135,8 +136,8 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
  * Record that a read returned @found in an idle unit: older generations are excluded. If @durable
  * (checked after a power failure) the content is durable.
  */
-void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *found,
-		   bool durable);
+void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
+			 bool durable);
 
 /* Describe what was found and what was allowed. */
 void ledger_explain_wrong(const struct ledger *ledger, u64 unit, u32 floor,

@@ -82,7 +82,7 @@ struct press {
 	bool failed;
 };
 
-static bool has_data(enum load_op op)
+static bool op_has_data(enum load_op op)
 {
 	return op == LOAD_READ || op == LOAD_WRITE || op == LOAD_FORCED;
 }
@@ -162,19 +162,20 @@ static bool requests_overlap(const struct slot *slot, const struct slot *other)
 
 static void begin_ledger_change(struct press *press, struct slot *slot)
 {
-	ledger_begin(press->run->ledger, &slot->change,
-		     ledger_op_kind(press->run, slot->request.op));
+	ledger_begin_change(press->run->ledger, &slot->change,
+			    ledger_op_kind(press->run, slot->request.op));
 	for (u32 i = 0; i < press->load.shape.depth; i++)
 		if (requests_overlap(slot, &press->slots[i]))
 			ledger_mark_overlap(&slot->change, &press->slots[i].change);
-	if (has_data(slot->request.op))
+	if (op_has_data(slot->request.op))
 		fill_request_data(press, slot);
 }
 
 static void record_read_floors(struct press *press, struct slot *slot)
 {
 	for (u32 i = 0; i < slot->change.count; i++)
-		slot->change.floors[i] = ledger_floor(press->run->ledger, slot->change.first + i);
+		slot->change.floors[i] =
+			ledger_unit_floor(press->run->ledger, slot->change.first + i);
 }
 
 static void begin_request(struct press *press, struct slot *slot)
@@ -184,7 +185,7 @@ static void begin_request(struct press *press, struct slot *slot)
 	slot->way = press->way;
 	slot->change.first = slot->request.first;
 	slot->change.count = slot->request.count;
-	if (has_data(slot->request.op)) {
+	if (op_has_data(slot->request.op)) {
 		u32 steps = PAGE / press->run->target.sector;
 		size_t bytes = (size_t)slot->request.count * press->run->unit_bytes;
 
@@ -200,7 +201,7 @@ static void begin_request(struct press *press, struct slot *slot)
 	else if (slot->request.op == LOAD_READ)
 		record_read_floors(press, slot);
 	else
-		slot->covered = ledger_flush_begin(press->run->ledger);
+		slot->covered = ledger_begin_flush(press->run->ledger);
 	slot->begin_ns = machine_clock_now_ns();
 	slot->busy = true;
 	press->under_way++;
@@ -330,17 +331,19 @@ static void handle_request_failure(struct press *press, const struct slot *slot,
 
 static void finish_request(struct press *press, struct slot *slot, int result)
 {
-	s64 wanted =
-		has_data(slot->request.op) ? (s64)slot->request.count * press->run->unit_bytes : 0;
+	s64 wanted = op_has_data(slot->request.op) ?
+			     (s64)slot->request.count * press->run->unit_bytes :
+			     0;
 
 	if (result == wanted) {
 		struct torture_run *run = press->run;
 
 		run->counts[slot->request.op]++;
 		if (op_changes_data(slot->request.op))
-			ledger_done(run->ledger, &slot->change, slot->request.op == LOAD_FORCED);
+			ledger_end_change(run->ledger, &slot->change,
+					  slot->request.op == LOAD_FORCED);
 		else if (slot->request.op == LOAD_FLUSH)
-			ledger_flush_done(run->ledger, slot->covered);
+			ledger_end_flush(run->ledger, slot->covered);
 		else
 			check_read_blocks(run, slot->change.first, slot->change.count, slot->data,
 					  slot->change.floors, slot->number);

@@ -66,7 +66,7 @@ static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun,
 	u32 page = event->block * ftl->geo.pages + event->page;
 
 	event->lun = lun->index;
-	event->mode = aftl_page_mode(*aftl_page_attr_at(&ftl->media, page));
+	event->mode = aftl_page_mode(*aftl_page_attr_ptr(&ftl->media, page));
 	event->cause = lun_work_cause(lun);
 	ftl->ops->array(ftl->host, event);
 }
@@ -219,14 +219,14 @@ static inline u64 lun_begin_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_array_read_through() - sense a page for a host read, and transfer it if no event comes
+ * aftl_array_read_in_one_event() - sense a page for a host read, and transfer it if no event comes
  * before
  *
  * Return: true if the data have been transferred and device time is at the end of the transfer;
  *	false if the read has begun as aftl_array_sense() begins it.
  */
-bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
-			     u32 units)
+bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+				  u64 sense_ns, u32 units)
 {
 	u64 sensed_ns = ftl->now_ns + sense_ns;
 	u64 end_ns = max(*lun->bus_ns, sensed_ns) + bus_transfer_ns(ftl, units);

@@ -212,11 +212,11 @@ static u64 digest_page_attrs(const struct aftl_media *media, u32 page, u32 pages
 		u32 i;
 
 		for (i = 0; i < 4; i++)
-			four = four >> 16 | (u64)*aftl_page_attr_at(media, page + i) << 48;
+			four = four >> 16 | (u64)*aftl_page_attr_ptr(media, page + i) << 48;
 		digest = aftl_hash64(digest ^ four);
 	}
 	for (; page < end; page++)
-		digest = aftl_hash64(digest ^ *aftl_page_attr_at(media, page));
+		digest = aftl_hash64(digest ^ *aftl_page_attr_ptr(media, page));
 	return digest;
 }
 
@@ -365,7 +365,7 @@ struct block_census {
 
 static void audit_count_page_units(const struct aftl *ftl, u32 page, struct block_census *census)
 {
-	u16 attr = *aftl_page_attr_at(&ftl->media, page);
+	u16 attr = *aftl_page_attr_ptr(&ftl->media, page);
 	u32 valid = 0;
 	u32 i;
 

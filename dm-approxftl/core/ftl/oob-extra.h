@@ -39,7 +39,7 @@ static inline void aftl_oob_set_page_hours(struct aftl *ftl, struct aftl_block *
 
 	if (hours && !ftl->media.oob_layout.hours)
 		aftl_oob_extra_alloc_for_block(ftl, block);
-	at = aftl_hours_at(&ftl->media, block, page);
+	at = aftl_page_hours_ptr(&ftl->media, block, page);
 	if (at)
 		*at = hours;
 }

@@ -302,7 +302,7 @@ static struct aftl_origin get_inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 
 	if (!aftl_has_error_model(&ftl->media))
 		return origin;
-	origin = aftl_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
+	origin = aftl_oob_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
 	if (aftl_cell_never_fails(&ftl->cell, attr) && !aftl_has_rain(ftl))
 		return origin;
 	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_device_hour(ftl));
@@ -370,7 +370,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 {
 	struct aftl_block *block = placement->block;
 	u32 first = aftl_block_device_page(&ftl->media, block, placement->page);
-	u16 attr = *aftl_page_attr_at(&ftl->media, first);
+	u16 attr = *aftl_page_attr_ptr(&ftl->media, first);
 	bool fine = attr && aftl_page_is_foggy(attr);
 	u32 again = attr && !fine ? aftl_page_reprograms(attr) + 1 : 0;
 	u32 hours = hours_since_open(ftl, block);
@@ -382,7 +382,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 		ftl->stats.counters.overshot_programs++;
 	}
 	for (page = 0; page < placement->pages; page++) {
-		*aftl_page_attr_at(&ftl->media, first + page) = attr;
+		*aftl_page_attr_ptr(&ftl->media, first + page) = attr;
 		aftl_oob_set_page_hours(ftl, block, placement->page + page, hours);
 	}
 	if (need->class == AFTL_PRECISE)
@@ -390,7 +390,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	if (placement->mode == AFTL_MODE_BETWEEN)
 		block->between = 1;
 	if (placement->mode == AFTL_MODE_SWITCHED)
-		aftl_switch_line(&ftl->media, block, placement->page);
+		aftl_next_switch_line(&ftl->media, block, placement->page);
 	if (again) {
 		ftl->stats.counters.reprogrammed_pages += placement->pages;
 		return;
@@ -627,7 +627,7 @@ void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
 	u32 i;
 
 	for (i = 0; i < ftl->geo.program_pages; i++)
-		*aftl_page_attr_at(&ftl->media, page + i) =
+		*aftl_page_attr_ptr(&ftl->media, page + i) =
 			aftl_page_attr(run->class, run->mode, 0);
 	fill_advance_block(ftl, run, 1);
 	for (i = 0; i < payload->count; i++) {

@@ -37,7 +37,7 @@ static u32 page_retention_limit_hours(const struct aftl *ftl, u16 attr)
 bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 index = aftl_block_device_page(&ftl->media, block, page);
-	u16 attr = *aftl_page_attr_at(&ftl->media, index);
+	u16 attr = *aftl_page_attr_ptr(&ftl->media, index);
 	u32 limit;
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED))
@@ -184,12 +184,12 @@ struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lu
 }
 
 /**
- * aftl_refresh_suspend() - forget blocks that were found and not taken
+ * aftl_refresh_forget_due_blocks() - forget blocks that were found and not taken
  * @ftl: device
  *
  * They are found again later. A device then behaves as one that is loaded from its snapshot.
  */
-void aftl_refresh_suspend(struct aftl *ftl)
+void aftl_refresh_forget_due_blocks(struct aftl *ftl)
 {
 	u32 i;
 

@@ -602,7 +602,7 @@ bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun)
 	u32 slot;
 
 	if (!aftl_has_error_model(&ftl->media) ||
-	    aftl_cell_never_fails(&ftl->cell, *aftl_page_attr_at(&ftl->media, page)))
+	    aftl_cell_never_fails(&ftl->cell, *aftl_page_attr_ptr(&ftl->media, page)))
 		return false;
 	for (slot = first; slot < first + ftl->geo.page_units; slot++) {
 		struct aftl_errors errors;

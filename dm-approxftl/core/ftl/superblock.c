@@ -409,9 +409,9 @@ void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * aftl_superblock_suspend() - drop reconstructions and GC in progress when the device stops
+ * aftl_superblock_cancel_tasks() - drop reconstructions and GC in progress when the device stops
  */
-void aftl_superblock_suspend(struct aftl *ftl)
+void aftl_superblock_cancel_tasks(struct aftl *ftl)
 {
 	u32 i;
 
@@ -427,9 +427,10 @@ void aftl_superblock_suspend(struct aftl *ftl)
 }
 
 /*
- * aftl_superblock_resume() - queue all parity that is due, in the order of superblock numbers
+ * aftl_superblock_queue_all_parity() - queue all parity that is due, in the order of superblock
+ * numbers
  */
-void aftl_superblock_resume(struct aftl *ftl)
+void aftl_superblock_queue_all_parity(struct aftl *ftl)
 {
 	u32 i;
 	u32 number;
@@ -541,7 +542,7 @@ bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_errors *errors)
 {
 	const struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
-	u32 inherited = aftl_origin(&ftl->media, block, ppn).inherited;
+	u32 inherited = aftl_oob_origin(&ftl->media, block, ppn).inherited;
 	bool dead = block->state == AFTL_BLOCK_BAD;
 
 	if (!(errors->lost || dead) || (!dead && inherited == AFTL_INHERITED_LOST) ||

@@ -99,8 +99,8 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 			      struct aftl_placement *placement);
 void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number);
-void aftl_superblock_suspend(struct aftl *ftl);
-void aftl_superblock_resume(struct aftl *ftl);
+void aftl_superblock_cancel_tasks(struct aftl *ftl);
+void aftl_superblock_queue_all_parity(struct aftl *ftl);
 struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn);
 bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_errors *errors);

@@ -226,7 +226,8 @@ void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
 	waits->service_ns = service_ns;
 }
 
-void aftl_wait_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns, u64 complete_ns)
+void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns,
+			    u64 complete_ns)
 {
 	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
 

@@ -27,6 +27,7 @@ void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun);
 /* A part of the request of command @index ends, of which the flash took @service_ns. */
 void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns);
 /* The last part of @request has ended; controller and link take the time until @complete_ns. */
-void aftl_wait_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns, u64 complete_ns);
+void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns,
+			    u64 complete_ns);
 
 #endif

@@ -240,7 +240,7 @@ static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *req
 	}
 	submit_data_request(ftl, request, false);
 	if (ftl->read_ahead.units)
-		aftl_read_ahead_after(ftl, request);
+		aftl_queue_read_ahead(ftl, request);
 }
 
 static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *request)
@@ -258,7 +258,7 @@ static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *re
  * @ftl: device
  * @request: valid for this device
  *
- * The caller runs aftl_dispatch() afterwards.
+ * The caller runs aftl_dispatch_slice() afterwards.
  */
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 {

@@ -101,8 +101,8 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 			index = AFTL_COMPLETION_WRITE;
 	}
 	if (ftl->waits)
-		aftl_wait_done(ftl, request, crossed_ns,
-			       crossed_ns + ftl->completion.queues[index].delay_ns);
+		aftl_wait_request_done(ftl, request, crossed_ns,
+				       crossed_ns + ftl->completion.queues[index].delay_ns);
 	completion_append(ftl, request, index, crossed_ns);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The die scheduler: which operation the array of each LUN runs next. Whatever concerns a LUN marks
- * it as runnable; aftl_dispatch() then looks at each runnable LUN before the host's call returns.
- * A free array starts, in this order: host reads, the suspended operation, read-ahead, writes of
- * translation pages and parity, urgent relocation, host writes, reads for others' background tasks,
- * its own background task.
+ * it as runnable; aftl_dispatch_slice() then looks at each runnable LUN before the host's call
+ * returns. A free array starts, in this order: host reads, the suspended operation, read-ahead,
+ * writes of translation pages and parity, urgent relocation, host writes, reads for others'
+ * background tasks, its own background task.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/fine-pass.h"
@@ -54,7 +54,8 @@ static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-static bool sched_start_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+static bool sched_start_program_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
+				     u64 *retry_ns)
 {
 	if (sched_start_fine_pass(ftl, lun))
 		return true;
@@ -138,7 +139,7 @@ static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun
 
 static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
 {
-	if (ftl->foggy_blocks && sched_start_pass(ftl, lun, lane, retry_ns))
+	if (ftl->foggy_blocks && sched_start_program_pass(ftl, lun, lane, retry_ns))
 		return true;
 	if (lane == AFTL_NIL)
 		return false;
@@ -257,7 +258,7 @@ static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 	lun->read_turn = false;
 	if (lun->programs_since_read)
 		lun->programs_since_read = 0;
-	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
+	return lun->reads.head != AFTL_NIL && aftl_read_start_oldest(ftl, lun);
 }
 
 /* Return true if a request or a flush waits for a write that is queued here. */
@@ -390,7 +391,8 @@ static void sched_set_lun_idle(struct aftl *ftl, struct aftl_lun *lun, u64 retry
 static void sched_check_busy_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (unlikely(aftl_lun_is_dead(lun))) {
-		if (lun->reads.head != AFTL_NIL && aftl_has_rain(ftl) && aftl_read_start(ftl, lun))
+		if (lun->reads.head != AFTL_NIL && aftl_has_rain(ftl) &&
+		    aftl_read_start_oldest(ftl, lun))
 			aftl_reconstruct_check_done(ftl, lun);
 		return;
 	}
@@ -473,7 +475,7 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
 }
 
 /**
- * aftl_schedule() - start one slice of the operations that can start now
+ * aftl_schedule_slice() - start one slice of the operations that can start now
  * @ftl: device
  *
  * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
@@ -481,7 +483,7 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
  * before aftl_dispatch_pending() is false. It becomes false: each LUN that is looked at becomes
  * busy or has nothing to start.
  */
-void aftl_schedule(struct aftl *ftl)
+void aftl_schedule_slice(struct aftl *ftl)
 {
 	u32 begin = ftl->work;
 	struct aftl_lun *lun;
@@ -542,7 +544,7 @@ static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_TP_LOAD)
-		aftl_read_map_loaded(ftl, lun);
+		aftl_read_trans_page_loaded(ftl, lun);
 	else if (lun->work.kind == AFTL_WORK_TP_MERGE)
 		aftl_cmt_merge_read_done(ftl, lun);
 	else
@@ -615,12 +617,12 @@ void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	sched_check_runnable_lun(ftl, lun);
-	aftl_dispatch(ftl);
+	aftl_dispatch_slice(ftl);
 }
 
 /**
  * aftl_lun_event() - handle the timer of a LUN: the end of a phase, or a wait that is over
- * @ftl: device; the caller runs aftl_dispatch() afterwards
+ * @ftl: device; the caller runs aftl_dispatch_slice() afterwards
  * @lun: LUN
  */
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)

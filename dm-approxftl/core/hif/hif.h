@@ -111,7 +111,7 @@ void aftl_partial_before_accept(struct aftl *ftl, struct aftl_request *request, 
 
 /* read-ahead.c */
 
-void aftl_read_ahead_after(struct aftl *ftl, const struct aftl_request *request);
+void aftl_queue_read_ahead(struct aftl *ftl, const struct aftl_request *request);
 
 /* reconstruct.c */
 

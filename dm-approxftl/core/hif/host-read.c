@@ -131,8 +131,8 @@ u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 }
 
 /* Report a read that was queued as command @index to the policy and to the statistics of waits. */
-static void read_notify(struct aftl *ftl, struct aftl_request *request, u32 index, aftl_lpn_t lpn,
-			aftl_ppn_t ppn, u32 units)
+static void read_report_queued(struct aftl *ftl, struct aftl_request *request, u32 index,
+			       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	u32 i;
@@ -195,7 +195,7 @@ static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_requ
 
 	if (aftl_has_error_model(&ftl->media)) {
 		struct aftl_origin origin =
-			aftl_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
+			aftl_oob_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
 
 		read.lost = origin.inherited == AFTL_INHERITED_LOST;
 		read.flips = read.lost ? 0 : origin.inherited;
@@ -257,7 +257,7 @@ static void read_init_command(struct aftl *ftl, struct aftl_request *request, u3
 	command->request = request;
 	command->lpn = lpn;
 	command->units = units;
-	read_notify(ftl, request, index, lpn, ppn, units);
+	read_report_queued(ftl, request, index, lpn, ppn, units);
 }
 
 static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u32 index,
@@ -531,7 +531,7 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 {
 	struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
 	u32 page = read_page_of_ppn(ftl, ppn);
-	u16 attr = *aftl_page_attr_at(&ftl->media, page);
+	u16 attr = *aftl_page_attr_ptr(&ftl->media, page);
 	u64 hour = aftl_device_hour(ftl);
 	u64 ns = aftl_sense_page(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
@@ -583,7 +583,7 @@ static void read_first_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 ind
  * The requests that wait for it are admitted before all others. Others could take the free command
  * for another translation page, which might evict this one before it has been used.
  */
-static void read_map_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	struct aftl_trans_page *tp = aftl_cmt_end_page_load(ftl, ftl->commands[index].lpn);
 
@@ -597,13 +597,13 @@ static void read_map_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 }
 
 /**
- * aftl_read_map_loaded() - the oldest read of @lun has fetched a translation page
+ * aftl_read_trans_page_loaded() - the oldest read of @lun has fetched a translation page
  * @ftl: device
  * @lun: LUN
  */
-void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
 {
-	read_map_loaded(ftl, lun, lun->reads.head);
+	read_trans_page_loaded(ftl, lun, lun->reads.head);
 }
 
 /* Finish the first page of the oldest read, which is not on flash any more: zeroes, or lost. */
@@ -613,7 +613,7 @@ static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lo
 	struct aftl_request *request = command->request;
 
 	if (!request) {
-		aftl_read_map_loaded(ftl, lun);
+		aftl_read_trans_page_loaded(ftl, lun);
 		return;
 	}
 	if (lost)
@@ -630,7 +630,7 @@ static void read_serve_programming(struct aftl *ftl, struct aftl_lun *lun, u32 i
 	struct aftl_command *command = &ftl->commands[index];
 
 	if (!command->request && from_lpn(command->lpn) >= ftl->geo.units) {
-		read_map_loaded(ftl, lun, index);
+		read_trans_page_loaded(ftl, lun, index);
 		return;
 	}
 	if (likely(command->request))
@@ -905,13 +905,13 @@ static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u
 }
 
 /**
- * aftl_read_start() - sense the flash page that the oldest read of @lun needs
+ * aftl_read_start_oldest() - sense the flash page that the oldest read of @lun needs
  * @ftl: device
  * @lun: LUN, whose array is free, or which is dead and has RAIN
  *
  * Return: false if no read needs this array.
  */
-bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command;
 	aftl_ppn_t ppn;
@@ -1015,7 +1015,7 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	read_init_command(ftl, request, index, to_lpn(request->unit), ppn, units);
 	ns = read_sense_page(ftl, &ftl->commands[index], ppn);
 	lun->work.commands = index;
-	if (!aftl_array_read_through(ftl, lun, read_page_of_ppn(ftl, ppn), ns, units))
+	if (!aftl_array_read_in_one_event(ftl, lun, read_page_of_ppn(ftl, ppn), ns, units))
 		aftl_queue_add(ftl, &lun->reads, aftl_command_alloc(ftl, false));
 	return lun;
 }
@@ -1048,7 +1048,7 @@ bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (!ftl->suspending && read_ahead_is_wanted(ftl, lun, &ftl->commands[index])) {
 			aftl_queue_push(ftl, &lun->reads, index);
-			return aftl_read_start(ftl, lun);
+			return aftl_read_start_oldest(ftl, lun);
 		}
 		aftl_command_free(ftl, index, false);
 	}

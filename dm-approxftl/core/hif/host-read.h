@@ -15,7 +15,7 @@ void aftl_read_start_rest(struct aftl *ftl, struct aftl_request *request);
 void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_read_serve_program(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);
 void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun);
@@ -24,7 +24,7 @@ bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_
 void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
 			     const struct aftl_reconstruct *repair);
 void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
 

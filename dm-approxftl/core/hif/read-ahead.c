@@ -98,11 +98,11 @@ static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u
 }
 
 /**
- * aftl_read_ahead_after() - note an admitted read, and read ahead if it is sequential
+ * aftl_queue_read_ahead() - note an admitted read, and read ahead if it is sequential
  * @ftl: device with a read cache
  * @request: the read
  */
-void aftl_read_ahead_after(struct aftl *ftl, const struct aftl_request *request)
+void aftl_queue_read_ahead(struct aftl *ftl, const struct aftl_request *request)
 {
 	struct aftl_read_stream *reader = read_ahead_find_reader(ftl, request);
 	bool goes_on = reader->turn;

@@ -199,8 +199,8 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
  * An in-place switched word line interferes when it gets the rest of its bits, not with its first
  * bit.
  */
-static u32 switched_program_turn(const struct aftl_media *media, const struct aftl_block *block,
-				 u32 step)
+static u32 switched_program_position(const struct aftl_media *media, const struct aftl_block *block,
+				     u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 window = step / (AFTL_SWITCH_LAYERS * geo->word_lines);
@@ -214,12 +214,13 @@ static u32 switched_program_turn(const struct aftl_media *media, const struct af
  * Position of @step in the program order of its block. A step with a later position disturbs the
  * cells of earlier ones. In the order LEADER_FIRST positions are approximated by the address.
  */
-static u32 program_turn(const struct aftl_media *media, const struct aftl_block *block, u32 step)
+static u32 program_order_position(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 
 	if (unlikely(block->order == AFTL_ORDER_SWITCHED))
-		return switched_program_turn(media, block, step);
+		return switched_program_position(media, block, step);
 	if (block->order == AFTL_ORDER_TWO_PASS &&
 	    aftl_checkerboard_colour(geo, step * geo->program_pages,
 				     aftl_block_first_colour(block)))
@@ -233,8 +234,8 @@ static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_
 	const struct aftl_geometry *geo = media->geo;
 	u16 attr = aftl_block_page_attr(media, block, neighbour * geo->program_pages);
 
-	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
-	    program_turn(media, block, neighbour) < program_turn(media, block, victim))
+	if (!(attr & AFTL_PAGE_PROGRAMMED) || program_order_position(media, block, neighbour) <
+						      program_order_position(media, block, victim))
 		return 0;
 	return aftl_disturb_mv[direction][aftl_page_has_low_top_voltage(attr)];
 }
@@ -284,8 +285,8 @@ static u64 scale_rber_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u3
  * except for fine steps, which reduce the errors in proportion. The result grows with age, and a
  * shorter program never has fewer errors.
  */
-static u64 other_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard, u32 disturb_mv,
-			       u32 erases, u64 hours)
+static u64 nondefault_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard,
+				    u32 disturb_mv, u32 erases, u64 hours)
 {
 	u64 rber = rber_curve_q40(cell->curve[mode], disturb_mv, erases, hours);
 	u64 usual;
@@ -304,7 +305,7 @@ static u64 other_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 stand
 }
 
 /* AFTL_MODE_REDUCED is ApproxFTL's mode in approximate pages and TVR's mode in precise ones. */
-static bool has_other_ispp(u16 attr)
+static bool has_nondefault_ispp(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -316,7 +317,7 @@ static u32 page_rber_curve(const struct aftl_cell *cell, u16 attr)
 {
 	if (aftl_page_reprograms(attr))
 		return AFTL_RBER_TLC_REPROGRAM;
-	return has_other_ispp(attr) || aftl_page_is_short_lived(attr) ?
+	return has_nondefault_ispp(attr) || aftl_page_is_short_lived(attr) ?
 		       cell->curve[AFTL_MODE_NORMAL] : cell->curve[aftl_page_mode(attr)];
 }
 
@@ -328,12 +329,12 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
 	u64 rber = rber_curve_q40(page_rber_curve(cell, attr), disturb_mv, block->erases, hours);
 
-	if (has_other_ispp(attr))
-		rber = other_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
-					   block->erases, hours);
+	if (has_nondefault_ispp(attr))
+		rber = nondefault_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
+						block->erases, hours);
 	else if (aftl_page_is_short_lived(attr))
 		rber += short_lived_rber_q40(cell, block->erases, hours);
-	rber += aftl_disturb_q40(block, cell->media->geo->pages);
+	rber += aftl_read_disturb_rber(block, cell->media->geo->pages);
 	return scale_rber_by_layer(cell->media->geo, rber, page);
 }
 
@@ -401,7 +402,8 @@ static u32 extra_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, u32 re
 }
 
 /* Return true if an approximate page of the same block stores parity of this precise page. */
-static bool borrows_parity(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+static bool page_borrows_parity(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page)
 {
 	u32 lender = page + aftl_lending_first_half_pages(media->geo);
 
@@ -416,7 +418,7 @@ static u32 extra_levels_needed(const struct aftl_cell *cell, const struct aftl_b
 {
 	u32 levels = extra_levels_beyond_ecc(cell, raw, cell->correctable);
 
-	if (likely(!borrows_parity(cell->media, block, page)))
+	if (likely(!page_borrows_parity(cell->media, block, page)))
 		return levels;
 	return min(levels, 1 + extra_levels_beyond_ecc(cell, raw, cell->correctable + cell->lent));
 }
@@ -425,7 +427,7 @@ struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_
 {
 	const struct aftl_media *media = cell->media;
 	const struct aftl_block *block = aftl_block_of_ppn(media, ppn);
-	struct aftl_origin origin = aftl_origin(media, block, ppn);
+	struct aftl_origin origin = aftl_oob_origin(media, block, ppn);
 	u32 page = aftl_ppn_page(media, ppn);
 	u16 attr = aftl_ppn_attr(media, ppn);
 	struct aftl_errors errors = { 0 };

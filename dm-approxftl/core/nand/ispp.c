@@ -42,7 +42,7 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 			div64_u64(chip->program_ns[AFTL_MODE_REDUCED] *
 				  chip->program_ns[AFTL_MODE_COARSE], config->program);
 	for (mv = 0; mv <= AFTL_MARGIN_MAX_MV; mv++)
-		chip->growth[mv] = aftl_margin_growth(mv);
+		chip->growth[mv] = aftl_margin_error_growth(mv);
 }
 
 /* Which commands the chip accepts */
@@ -280,8 +280,8 @@ static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_progr
 }
 
 /* A mode saves time only where its errors are modelled; else it takes the standard time. */
-static bool costs_standard_time(const struct aftl_config *config,
-				const struct aftl_program_command *program)
+static bool takes_standard_program_time(const struct aftl_config *config,
+					const struct aftl_program_command *program)
 {
 	bool any = config->errors == AFTL_ON;
 
@@ -298,7 +298,7 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 {
 	const struct aftl_block *block = program->block;
 	bool short_lived = program->mode == AFTL_MODE_REDUCED && program->class == AFTL_PRECISE;
-	bool standard = short_lived || costs_standard_time(chip->config, program);
+	bool standard = short_lived || takes_standard_program_time(chip->config, program);
 	u64 ns = program_mode_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode, program->page);
 
 	if (program->mode == AFTL_MODE_MLC &&
@@ -309,7 +309,7 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 	/* The chip reads the first bit before it programs the others. */
 	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
 		ns += chip->config->read_slc ? : chip->config->read;
-	if (short_lived && !costs_standard_time(chip->config, program))
+	if (short_lived && !takes_standard_program_time(chip->config, program))
 		ns = no_margins_ns(chip, ns, program->page);
 	return ns;
 }
@@ -317,7 +317,7 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 /* Monitoring */
 
 /* Only standard and follower programs keep margins that ISPP parameters may use. */
-static bool exceeds_margins(const struct aftl_program_command *program, u32 grown)
+static bool exceeds_ispp_margins(const struct aftl_program_command *program, u32 grown)
 {
 	bool guarded = program->mode == AFTL_MODE_NORMAL || program->mode == AFTL_MODE_FOLLOWER;
 	u32 allowed = AFTL_CUBE_EP1_MAX_Q12 + AFTL_CUBE_EP1_MAX_Q12 * TOLERATED_EIGHTHS / 8;
@@ -325,8 +325,9 @@ static bool exceeds_margins(const struct aftl_program_command *program, u32 grow
 	return ispp_margin_mv(&program->ispp) && (!guarded || grown > allowed);
 }
 
-static void monitor_program(struct aftl_chip *chip, const struct aftl_program_command *program,
-			    struct aftl_program_result *outcome)
+static void monitor_leader_program(struct aftl_chip *chip,
+				   const struct aftl_program_command *program,
+				   struct aftl_program_result *outcome)
 {
 	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, program->block,
 									program->page);
@@ -335,7 +336,7 @@ static void monitor_program(struct aftl_chip *chip, const struct aftl_program_co
 
 	outcome->early = traits.early;
 	outcome->errors = grown << late;
-	outcome->overprogrammed = late || exceeds_margins(program, grown);
+	outcome->overprogrammed = late || exceeds_ispp_margins(program, grown);
 }
 
 void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command *program,
@@ -346,7 +347,7 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 
 	*outcome = (struct aftl_program_result){ .ns = usual ? ns : ispp_ns(chip, ns, program) };
 	if (!usual || program->monitor)
-		monitor_program(chip, program, outcome);
+		monitor_leader_program(chip, program, outcome);
 	/*
 	 * Without error modelling the over-programmed page has no other cost, so it is programmed
 	 * again.

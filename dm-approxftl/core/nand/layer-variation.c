@@ -107,7 +107,7 @@ static u32 ispp_table_margin_mv(u32 index)
 }
 
 /* The table lists margins in millivolts by growth of the errors in tenths; this is its inverse. */
-u16 aftl_margin_growth(u32 mv)
+u16 aftl_margin_error_growth(u32 mv)
 {
 	u32 index = 0;
 	u32 tenths_q8;

@@ -33,10 +33,11 @@ struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 #define AFTL_NO_GROWTH 2560
 
 /**
- * aftl_margin_growth() - growth of the errors of a word line that gives up @mv of its margins, in
+ * aftl_margin_error_growth() - growth of the errors of a word line that gives up @mv of its
+ * margins, in
  *	1/2560
  * @mv: rise of the first plus reduction of the last program voltage
  */
-u16 aftl_margin_growth(u32 mv);
+u16 aftl_margin_error_growth(u32 mv);
 
 #endif

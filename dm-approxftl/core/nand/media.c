@@ -56,9 +56,9 @@ void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
 	u32 page;
 
 	for (page = 0; page < media->geo->pages; page++) {
-		*aftl_page_attr_at(media, aftl_block_device_page(media, block, page)) = 0;
+		*aftl_page_attr_ptr(media, aftl_block_device_page(media, block, page)) = 0;
 		if (media->oob_layout.hours)
-			*aftl_hours_at(media, block, page) = 0;
+			*aftl_page_hours_ptr(media, block, page) = 0;
 	}
 	block->programmed = 0;
 	block->frontier = 0;

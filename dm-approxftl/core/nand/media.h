@@ -139,7 +139,7 @@ static inline void *aftl_oob_entry(const struct aftl_media *media, u32 page)
 }
 
 /* @page counts through the device. */
-static inline u16 *aftl_page_attr_at(const struct aftl_media *media, u32 page)
+static inline u16 *aftl_page_attr_ptr(const struct aftl_media *media, u32 page)
 {
 	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.attr;
 }
@@ -205,7 +205,7 @@ static inline aftl_lpn_t aftl_ppn_lpn(const struct aftl_media *media, aftl_ppn_t
 
 static inline u16 aftl_ppn_attr(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	return *aftl_page_attr_at(media, aftl_ppn_page(media, ppn));
+	return *aftl_page_attr_ptr(media, aftl_ppn_page(media, ppn));
 }
 
 /* Quality level of the data in @ppn, which is programmed. */
@@ -240,7 +240,7 @@ static inline aftl_ppn_t aftl_page_ppn(const struct aftl_media *media,
 static inline u16 aftl_block_page_attr(const struct aftl_media *media,
 				       const struct aftl_block *block, u32 page)
 {
-	return *aftl_page_attr_at(media, aftl_block_device_page(media, block, page));
+	return *aftl_page_attr_ptr(media, aftl_block_device_page(media, block, page));
 }
 
 /* Numbers in the extra data of a block that precede the inherited errors. */
@@ -250,8 +250,8 @@ static inline u32 aftl_block_extra_hours(const struct aftl_media *media)
 }
 
 /* Address of the hours of @page; NULL: they are 0. */
-static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct aftl_block *block,
-				 u32 page)
+static inline u16 *aftl_page_hours_ptr(const struct aftl_media *media,
+				       const struct aftl_block *block, u32 page)
 {
 	if (media->oob_layout.hours)
 		return (u16 *)aftl_oob_entry(media, aftl_block_device_page(media, block, page)) +
@@ -263,7 +263,7 @@ static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct af
 static inline u16 aftl_page_hours_since(const struct aftl_media *media,
 					const struct aftl_block *block, u32 page)
 {
-	const u16 *at = aftl_hours_at(media, block, page);
+	const u16 *at = aftl_page_hours_ptr(media, block, page);
 
 	return unlikely(at) ? *at : 0;
 }
@@ -278,8 +278,8 @@ static inline u16 *aftl_inherited_errors_ptr(const struct aftl_media *media,
 }
 
 /* All 0 if errors are not modelled. */
-static inline struct aftl_origin aftl_origin(const struct aftl_media *media,
-					     const struct aftl_block *block, aftl_ppn_t ppn)
+static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
+						 const struct aftl_block *block, aftl_ppn_t ppn)
 {
 	struct aftl_origin origin = { 0 };
 	const u16 *at;

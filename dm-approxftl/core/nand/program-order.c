@@ -120,14 +120,14 @@ u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *
 	return first + done / *pages * geo->word_line_pages;
 }
 
-void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
 	u32 line = page - page % media->geo->word_line_pages;
 	u32 i;
 
 	for (i = 0; i < media->geo->planes_wide; i++) {
-		u16 *attr = aftl_page_attr_at(media,
-					      aftl_block_device_page(media, block, line + i));
+		u16 *attr = aftl_page_attr_ptr(media,
+					       aftl_block_device_page(media, block, line + i));
 
 		*attr = aftl_page_attr(aftl_page_class(*attr), AFTL_MODE_SWITCHED, 0) |
 			(*attr & AFTL_PAGE_OVERPROGRAMMED);
@@ -151,7 +151,7 @@ static bool may_program_step(const struct aftl_media *media, const struct aftl_b
 	case AFTL_ORDER_SEQUENTIAL:
 		return sequential_allows(media, block, page);
 	case AFTL_ORDER_TWO_PASS:
-		return page == aftl_two_pass_next(media, block) &&
+		return page == aftl_two_pass_next_page(media, block) &&
 		       !aftl_page_is_programmed(media, block, page);
 	case AFTL_ORDER_LEADER_FIRST:
 		return leader_first_allows(media, block, page);
@@ -165,8 +165,8 @@ static bool may_program_step(const struct aftl_media *media, const struct aftl_b
 	return false;
 }
 
-bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-			   u32 pages)
+bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page, u32 pages)
 {
 	if (block->state != AFTL_BLOCK_OPEN || !pages || pages > media->geo->program_pages)
 		return false;
@@ -197,7 +197,7 @@ u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 	       geo->program_pages;
 }
 
-u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block)
+u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;
 	bool flip = aftl_block_first_colour(block);

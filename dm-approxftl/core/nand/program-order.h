@@ -87,8 +87,8 @@ static inline bool aftl_block_is_sequential(const struct aftl_block *block)
 }
 
 /* Out-of-line part of aftl_order_allows(). */
-bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-			   u32 pages);
+bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page, u32 pages);
 
 /**
  * aftl_order_allows() - return true if @pages pages from @page may be programmed now
@@ -107,7 +107,7 @@ static inline bool aftl_order_allows(const struct aftl_media *media,
 		return block->state == AFTL_BLOCK_OPEN && pages == media->geo->program_pages &&
 		       page == block->frontier && page < media->geo->pages &&
 		       !aftl_page_is_programmed(media, block, page);
-	return aftl_any_order_allows(media, block, page, pages);
+	return aftl_is_legal_in_any_order(media, block, page, pages);
 }
 
 /**
@@ -146,12 +146,13 @@ static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u3
 }
 
 /**
- * aftl_switch_line() - change the pages of the first pass to the mode of a switched word line
+ * aftl_next_switch_line() - change the pages of the first pass to the mode of a switched word line
  * @media: flash array
  * @block: block of the page
  * @page: any page of the word line
  */
-void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_block *block,
+			   u32 page);
 
 /* Word lines of a block that may wait for their fine pass at the same time. */
 #define AFTL_FOGGY_WORD_LINES 2
@@ -175,14 +176,15 @@ static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)
 }
 
 /**
- * aftl_two_pass_next() - next page of a block in the order TWO_PASS, the number of pages if it is
+ * aftl_two_pass_next_page() - next page of a block in the order TWO_PASS, the number of pages if
+ * it is
  *	full
  * @media: flash array
  * @block: block, open
  *
  * The first pass programs the positions of colour 0 with respect to the block's flip bit.
  */
-u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block);
+u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /**
  * aftl_first_pass_pages() - pages of the first pass of a block in the order TWO_PASS

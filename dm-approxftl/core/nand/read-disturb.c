@@ -11,7 +11,7 @@ static u64 interpolate_by_reads(const u64 *row, struct aftl_axis_point reads)
 	return aftl_interpolate(row[reads.index], row[reads.index + 1], reads.fraction);
 }
 
-u64 aftl_disturb_q40(const struct aftl_block *block, u32 pages)
+u64 aftl_read_disturb_rber(const struct aftl_block *block, u32 pages)
 {
 	struct aftl_axis_point reads;
 	struct aftl_axis_point wear;

@@ -6,12 +6,12 @@
 #include "core/nand/media.h"
 
 /**
- * aftl_disturb_q40() - RBER that reads since the erase have added to the pages of @block, in 2^-40
+ * aftl_read_disturb_rber() - RBER x 2^40 that reads added to @block since its erase
  * @block: a block
  * @pages: pages of a block
  *
  * Grows with the reads since the erase, and with the wear of the block.
  */
-u64 aftl_disturb_q40(const struct aftl_block *block, u32 pages);
+u64 aftl_read_disturb_rber(const struct aftl_block *block, u32 pages);
 
 #endif

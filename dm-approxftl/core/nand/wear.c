@@ -10,7 +10,7 @@
 /* Highest charge in the cells of a page, in the order of the erase voltage that it needs. */
 enum swing { SWING_NONE, SWING_REDUCED, SWING_WITHOUT_MARGINS, SWING_FULL };
 
-static enum swing page_swing(u16 attr)
+static enum swing page_voltage_swing(u16 attr)
 {
 	if (!attr)
 		return SWING_NONE;
@@ -19,13 +19,14 @@ static enum swing page_swing(u16 attr)
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED ? SWING_WITHOUT_MARGINS : SWING_FULL;
 }
 
-static enum swing block_swing(const struct aftl_chip *chip, const struct aftl_block *block)
+static enum swing block_voltage_swing(const struct aftl_chip *chip, const struct aftl_block *block)
 {
 	enum swing most = SWING_NONE;
 	u32 page;
 
 	for (page = 0; page < chip->media->geo->pages && most < SWING_FULL; page++)
-		most = max(most, page_swing(aftl_block_page_attr(chip->media, block, page)));
+		most = max(most,
+			   page_voltage_swing(aftl_block_page_attr(chip->media, block, page)));
 	return most;
 }
 
@@ -81,7 +82,7 @@ static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block 
 struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
 					 const struct aftl_block *block, bool shallow)
 {
-	enum swing swing = block_swing(chip, block);
+	enum swing swing = block_voltage_swing(chip, block);
 	struct aftl_erase_result erased = {
 		.ns = block_erase_ns(chip, block),
 		.wear = full_erase_wear(chip, swing),

@@ -27,7 +27,8 @@ static bool extent_test_bit(const u8 *bits, u64 extent)
 bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame)
 {
 	return !volume->initialised ||
-	       extent_test_bit(volume->initialised, aftl_extent_of(&volume->header.layout, frame));
+	       extent_test_bit(volume->initialised,
+			       aftl_extent_of_frame(&volume->header.layout, frame));
 }
 
 bool aftl_extents_alloc(struct aftl_volume *volume)
@@ -61,7 +62,8 @@ void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32
 	u32 i;
 
 	for (i = 0; i < frames * AFTL_FRAME_SECTORS; i++)
-		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce, sector + i);
+		aftl_sector_add_crc(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
+				    sector + i);
 }
 
 /* The bitmap */
@@ -202,7 +204,7 @@ static int initialise_extent(struct aftl_volume *volume, u64 extent)
 
 int aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes)
 {
-	u64 extent = volume->initialised ? aftl_extent_of(&volume->header.layout, frame) : 0;
+	u64 extent = volume->initialised ? aftl_extent_of_frame(&volume->header.layout, frame) : 0;
 	int ret = 0;
 
 	if (!volume->initialised || extent_test_bit(volume->initialised_committed, extent))

@@ -110,8 +110,8 @@ static int write_remap_table_copy(struct aftl_volume *volume, u64 number)
 	u32 i;
 
 	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
-		aftl_sector_seal(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
-				 number * AFTL_FRAME_SECTORS + i);
+		aftl_sector_add_crc(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
+				    number * AFTL_FRAME_SECTORS + i);
 	return backing->write(backing->host, number * AFTL_FRAME_BYTES, volume->scratch,
 			      AFTL_FRAME_BYTES);
 }

@@ -153,7 +153,7 @@ static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
 static void save_ppn(struct snapshot_stream *stream, const struct aftl_media *media,
 		     const struct aftl_block *block, u32 slot)
 {
-	struct aftl_origin origin = aftl_origin(media, block, to_ppn(slot));
+	struct aftl_origin origin = aftl_oob_origin(media, block, to_ppn(slot));
 
 	stream_put(stream,
 		   (aftl_ppn_is_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
@@ -173,7 +173,7 @@ static bool block_is_wide(const struct aftl_media *media, const struct aftl_bloc
 	u32 page;
 
 	for (page = first; block->programmed && page < first + media->geo->pages; page++)
-		if (*aftl_page_attr_at(media, page) >> 8)
+		if (*aftl_page_attr_ptr(media, page) >> 8)
 			return true;
 	return block->bits;
 }
@@ -186,7 +186,7 @@ static void save_pages(struct snapshot_stream *stream, const struct aftl_media *
 	u32 i;
 
 	for (page = first; page < first + media->geo->pages; page++) {
-		stream_put(stream, *aftl_page_attr_at(media, page), wide ? 2 : 1);
+		stream_put(stream, *aftl_page_attr_ptr(media, page), wide ? 2 : 1);
 		stream_put(stream, aftl_page_hours_since(media, block, page - first), 2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_ppn(stream, media, block, page * media->geo->page_units + i);
@@ -339,7 +339,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 	u32 i;
 
 	if (aftl_dispatch_pending(ftl)) {
-		aftl_schedule(ftl);
+		aftl_schedule_slice(ftl);
 		return true;
 	}
 	ftl->suspending = true;
@@ -350,8 +350,8 @@ bool aftl_quiesce_step(struct aftl *ftl)
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].reloc.kind != AFTL_RELOC_NONE)
 			aftl_reloc_cancel_task(ftl, &ftl->luns[i]);
-	aftl_superblock_suspend(ftl);
-	aftl_refresh_suspend(ftl);
+	aftl_superblock_cancel_tasks(ftl);
+	aftl_refresh_forget_due_blocks(ftl);
 	aftl_read_cache_clear(ftl);
 	return false;
 }
@@ -369,10 +369,10 @@ void aftl_unquiesce_device(struct aftl *ftl)
 	ftl->suspending = false;
 	for (i = 0; i < ftl->geo.luns; i++)
 		ftl->luns[i].idle_exhausted = false;
-	aftl_superblock_resume(ftl);
+	aftl_superblock_queue_all_parity(ftl);
 	aftl_wake_all_luns(ftl);
 	aftl_refresh_set_daily_event(ftl);
-	aftl_dispatch(ftl);
+	aftl_dispatch_slice(ftl);
 }
 
 int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct aftl_error *error)
@@ -513,7 +513,7 @@ static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct a
 		if (!aftl_page_attr_is_possible(attr))
 			return report_bad_snapshot(error, "a page has impossible attributes");
 		programmed += attr != 0;
-		*aftl_page_attr_at(&ftl->media, page) = attr;
+		*aftl_page_attr_ptr(&ftl->media, page) = attr;
 		aftl_oob_set_page_hours(ftl, block, page - first, (u16)stream_get(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
 			if (load_ppn(stream, ftl, block, page * ftl->geo.page_units + i, error))

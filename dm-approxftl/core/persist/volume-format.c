@@ -178,7 +178,7 @@ static u32 sector_number_crc(const u8 *sector, u64 number)
 	return ~aftl_crc32c(crc, bytes, 8);
 }
 
-void aftl_sector_seal(u8 *sector, u32 nonce, u64 number)
+void aftl_sector_add_crc(u8 *sector, u32 nonce, u64 number)
 {
 	aftl_put_le(sector + PAYLOAD_BYTES, nonce, 4);
 	aftl_put_le(sector + AFTL_SECTOR_BYTES - 4, sector_number_crc(sector, number), 4);

@@ -374,7 +374,7 @@ u64 aftl_shard_offset(const struct aftl_layout *layout, u32 shard);
 void aftl_layout_add_extents(struct aftl_layout *layout);
 
 /* Number of the extent of a frame of the tables. */
-static inline u64 aftl_extent_of(const struct aftl_layout *layout, u64 frame)
+static inline u64 aftl_extent_of_frame(const struct aftl_layout *layout, u64 frame)
 {
 	return (frame - layout->erases) / AFTL_EXTENT_FRAMES;
 }
@@ -390,12 +390,12 @@ struct aftl_place aftl_zone_place(const struct aftl_layout *layout, u32 zone);
 struct aftl_place aftl_plp_entry_place(const struct aftl_layout *layout, u32 index);
 
 /**
- * aftl_sector_seal() - write nonce and checksum of a sector
+ * aftl_sector_add_crc() - write nonce and checksum of a sector
  * @sector: AFTL_SECTOR_BYTES, the payload in place
  * @nonce: of the volume
  * @number: of the sector in the volume
  */
-void aftl_sector_seal(u8 *sector, u32 nonce, u64 number);
+void aftl_sector_add_crc(u8 *sector, u32 nonce, u64 number);
 
 /**
  * aftl_sector_is_sound() - verify nonce and checksum of a sector

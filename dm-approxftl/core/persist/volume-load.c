@@ -401,7 +401,7 @@ static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, 
 	u32 slot = page * ftl->geo.page_units;
 	u32 i;
 
-	*aftl_page_attr_at(&ftl->media, page) = spare->attr;
+	*aftl_page_attr_ptr(&ftl->media, page) = spare->attr;
 	aftl_oob_set_page_hours(ftl, block, page % ftl->geo.pages, spare->hours);
 	if (!block->programmed++)
 		block->approx_only = 1;
@@ -717,7 +717,7 @@ static void drop_unmapped_last_programs(struct aftl *ftl, struct aftl_block *blo
 	     page -= ftl->geo.program_pages)
 		for (i = 0; i < ftl->geo.program_pages; i++) {
 			u32 at = aftl_block_device_page(&ftl->media, block, page + i);
-			u16 *attr = aftl_page_attr_at(&ftl->media, at);
+			u16 *attr = aftl_page_attr_ptr(&ftl->media, at);
 
 			block->programmed -= *attr != 0;
 			*attr = 0;
@@ -750,7 +750,7 @@ static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
 	for (page = first; page < first + ftl->geo.pages; page++) {
 		if (page + AHEAD < first + ftl->geo.pages)
 			aftl_prefetch_relocation(ftl, page + AHEAD);
-		for (i = 0; *aftl_page_attr_at(&ftl->media, page) && i < units; i++)
+		for (i = 0; *aftl_page_attr_ptr(&ftl->media, page) && i < units; i++)
 			map_recovered_ppn(ftl, block, to_ppn(page * units + i));
 	}
 }
@@ -791,9 +791,9 @@ static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u
 	u32 slot = index * ftl->geo.page_units;
 	u32 i;
 
-	if (*aftl_page_attr_at(&ftl->media, index))
+	if (*aftl_page_attr_ptr(&ftl->media, index))
 		return;
-	*aftl_page_attr_at(&ftl->media, index) = aftl_page_attr(AFTL_PRECISE, mode, 0);
+	*aftl_page_attr_ptr(&ftl->media, index) = aftl_page_attr(AFTL_PRECISE, mode, 0);
 	aftl_oob_set_page_hours(ftl, block, page, 0);
 	for (i = 0; i < ftl->geo.page_units; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(slot + i)) = AFTL_NO_LPN;
@@ -840,7 +840,7 @@ static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 	at.frontier = 0;
 	while (left) {
 		page = block->order == AFTL_ORDER_TWO_PASS ?
-			       aftl_two_pass_next(&ftl->media, &at) : at.frontier;
+			       aftl_two_pass_next_page(&ftl->media, &at) : at.frontier;
 		if (page >= ftl->geo.pages)
 			break;
 		left -= program_step_is_known(ftl, block, page);
@@ -898,7 +898,7 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 					       first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
 		}
 		if (!first)
-			aftl_switch_line(&ftl->media, block, end - 1);
+			aftl_next_switch_line(&ftl->media, block, end - 1);
 	}
 	block->frontier = aftl_switch_next_page(&ftl->geo, done, &pages);
 }
@@ -1132,7 +1132,7 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 	for (; page < end; page++) {
 		struct aftl_spare spare;
 
-		if (!*aftl_page_attr_at(&ftl->media, page))
+		if (!*aftl_page_attr_ptr(&ftl->media, page))
 			continue;
 		aftl_spare_from_page(&spare, ftl, to_ppn((u32)page * volume->geo.page_units));
 		spare.seq = volume->state.seq;

@@ -56,7 +56,8 @@ static u8 *reader_chunk_bytes(const struct aftl_volume_reader *reader,
 	return reader->bytes + (chunk->number & (reader->chunks - 1)) * READER_CHUNK_BYTES;
 }
 
-static int reader_wait(const struct aftl_volume_reader *reader, struct aftl_reader_chunk *chunk)
+static int reader_wait_for_chunk(const struct aftl_volume_reader *reader,
+				 struct aftl_reader_chunk *chunk)
 {
 	const struct aftl_backing *backing = reader->volume->backing;
 	void *pending = chunk->pending;
@@ -74,7 +75,7 @@ void aftl_volume_reader_close(struct aftl_volume_reader *reader)
 		return;
 	for (i = 0; i < reader->chunks; i++)
 		if (reader->chunk[i].pending)
-			reader_wait(reader, &reader->chunk[i]);
+			reader_wait_for_chunk(reader, &reader->chunk[i]);
 	backing = reader->volume->backing;
 	backing->free(backing->host, reader->bytes, reader_memory_bytes(reader->chunks));
 }
@@ -87,7 +88,7 @@ static void reader_start_chunk(struct aftl_volume_reader *reader, u64 number)
 	u64 first = reader_chunk_first(reader, number);
 
 	if (chunk->pending)
-		reader_wait(reader, chunk);
+		reader_wait_for_chunk(reader, chunk);
 	*chunk = (struct aftl_reader_chunk){
 		.number = number,
 		.frames = (u32)min_t(u64, reader->end - first, AFTL_READER_CHUNK_FRAMES),
@@ -136,7 +137,7 @@ static void reader_finish_chunk(struct aftl_volume_reader *reader, struct aftl_r
 	int ret;
 
 	if (chunk->pending)
-		ret = reader_wait(reader, chunk);
+		ret = reader_wait_for_chunk(reader, chunk);
 	else
 		ret = backing->read(backing->host,
 				    reader_chunk_first(reader, chunk->number) * AFTL_FRAME_BYTES,

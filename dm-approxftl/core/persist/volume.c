@@ -424,8 +424,8 @@ static int write_dirty_frame(struct aftl_volume *volume, u32 index)
 
 	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
 		if (frame->dirty >> i & 1)
-			aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
-					 frame->number * AFTL_FRAME_SECTORS + i);
+			aftl_sector_add_crc(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
+					    frame->number * AFTL_FRAME_SECTORS + i);
 	return volume_write_frame(volume, frame->number, bytes);
 }
 
@@ -471,7 +471,7 @@ static int write_volume_state(struct aftl_volume *volume)
 	number = AFTL_FRAME_STATE + (volume->state.commit & 1);
 	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
 	aftl_volume_state_encode(&volume->state, volume->scratch);
-	aftl_sector_seal(volume->scratch, volume->nonce, number * AFTL_FRAME_SECTORS);
+	aftl_sector_add_crc(volume->scratch, volume->nonce, number * AFTL_FRAME_SECTORS);
 	return volume_write_frame(volume, number, volume->scratch);
 }
 
@@ -1106,7 +1106,7 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 		.first_hour = block->first_hour,
 		.hours = aftl_page_hours_since(media, block, page % ftl->geo.pages),
 		.note = block->note,
-		.attr = *aftl_page_attr_at(media, page),
+		.attr = *aftl_page_attr_ptr(media, page),
 		.order = block->order,
 		.kind = block->kind,
 		.handle = block->handle,
@@ -1121,7 +1121,7 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 		spare->mapped |= aftl_ppn_is_valid(media, ppn) << i;
 		spare->lost |= aftl_ppn_is_marked_lost(media, ppn) << i;
 		spare->word[i] = *aftl_oob_lpn_word(media, ppn);
-		spare->origin[i] = aftl_origin(media, block, ppn);
+		spare->origin[i] = aftl_oob_origin(media, block, ppn);
 	}
 	spare->mapped &= ~spare->hidden;
 }

@@ -146,8 +146,8 @@ static struct aftl_block *approxftl_get_block(struct approxftl *state, struct af
 	return pool->open[kind];
 }
 
-static bool checkerboard_wants(const struct aftl_geometry *geo, const struct aftl_block *block,
-			       u32 class)
+static bool is_checkerboard_place_wanted(const struct aftl_geometry *geo,
+					 const struct aftl_block *block, u32 class)
 {
 	bool approximate = !aftl_checkerboard_colour(geo, block->frontier, block->flip);
 
@@ -163,7 +163,7 @@ static enum kind approxftl_choose_kind(const struct aftl_geometry *geo, const st
 {
 	const struct aftl_block *checkerboard = pool->open[CHECKERBOARD];
 
-	if (checkerboard && checkerboard_wants(geo, checkerboard, class))
+	if (checkerboard && is_checkerboard_place_wanted(geo, checkerboard, class))
 		return CHECKERBOARD;
 	if (class == AFTL_PRECISE)
 		return pool->open[PHASE2] ? PHASE2 : PRECISE;
@@ -190,7 +190,8 @@ static void convert_phase1_block(struct approxftl *state, struct pool *pool)
 }
 
 /* The step that is being placed is included. */
-static bool first_pass_done(const struct aftl_geometry *geo, const struct aftl_block *block)
+static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
+				      const struct aftl_block *block)
 {
 	return block->programmed + geo->program_pages >= aftl_first_pass_pages(geo, block->flip);
 }
@@ -252,14 +253,14 @@ static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->block = block;
 	placement->pages = geo->program_pages;
 	placement->page = block->order == AFTL_ORDER_TWO_PASS ?
-				  aftl_two_pass_next(aftl_policy_media(policy), block) :
+				  aftl_two_pass_next_page(aftl_policy_media(policy), block) :
 				  block->frontier;
 	placement->mode = approxftl_mode(kind, need->class);
 	if (need->class == AFTL_APPROX)
 		count_approximate_write(block, need);
 	if (aftl_is_last_program_step(geo, block))
 		approxftl_drop_full_block(state, pool, kind);
-	else if (kind == PHASE1 && first_pass_done(geo, block))
+	else if (kind == PHASE1 && checkerboard_pass_is_done(geo, block))
 		convert_phase1_block(state, pool);
 	return 0;
 }

@@ -136,16 +136,16 @@ static bool cubeftl_has_word_line(const struct aftl_geometry *geo, const struct 
 	return leader ? has_leader(geo, active) : has_follower(geo, active);
 }
 
-static void take_leader(struct aftl_policy *policy, struct active *active,
-			struct aftl_placement *placement)
+static void take_leader_line(struct aftl_policy *policy, struct active *active,
+			     struct aftl_placement *placement)
 {
 	placement->page = aftl_word_line_page(aftl_policy_geometry(policy), active->leader++, 0);
 	placement->mode = AFTL_MODE_NORMAL;
 	placement->monitor = true;
 }
 
-static void take_follower(struct aftl_policy *policy, struct active *active, const u16 *shown,
-			  struct aftl_placement *placement)
+static void take_follower_line(struct aftl_policy *policy, struct active *active, const u16 *shown,
+			       struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 layer = active->follower_layer;
@@ -169,9 +169,9 @@ static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *ac
 	placement->block = active->block;
 	placement->pages = geo->program_pages;
 	if (leader)
-		take_leader(policy, active, placement);
+		take_leader_line(policy, active, placement);
 	else
-		take_follower(policy, active, shown, placement);
+		take_follower_line(policy, active, shown, placement);
 	if (aftl_is_last_program_step(geo, active->block))
 		active->block = NULL;
 }
@@ -196,8 +196,8 @@ static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_
 	cubeftl_forget_leaders(policy, aftl_lun_index(lun), index);
 }
 
-static bool take_from_any(struct aftl_policy *policy, u32 lun, u32 count, bool leader,
-			  struct aftl_placement *placement)
+static bool take_line_of_any_block(struct aftl_policy *policy, u32 lun, u32 count, bool leader,
+				   struct aftl_placement *placement)
 {
 	struct active *active = cubeftl_active_blocks(policy, lun);
 	u32 i;
@@ -222,8 +222,8 @@ static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	for (i = 0; i < ACTIVE; i++)
 		cubeftl_open_missing_blocks(policy, lun, need, i);
-	if (take_from_any(policy, aftl_lun_index(lun), ACTIVE, leader, placement) ||
-	    take_from_any(policy, aftl_lun_index(lun), ACTIVE, !leader, placement))
+	if (take_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, leader, placement) ||
+	    take_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, !leader, placement))
 		return 0;
 	return -ENOSPC;
 }
@@ -234,8 +234,8 @@ static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			       struct aftl_placement *placement)
 {
 	cubeftl_open_missing_blocks(policy, lun, need, 0);
-	if (take_from_any(policy, aftl_lun_index(lun), 1, false, placement) ||
-	    take_from_any(policy, aftl_lun_index(lun), 1, true, placement))
+	if (take_line_of_any_block(policy, aftl_lun_index(lun), 1, false, placement) ||
+	    take_line_of_any_block(policy, aftl_lun_index(lun), 1, true, placement))
 		return 0;
 	return -ENOSPC;
 }
@@ -263,7 +263,7 @@ static u32 cubeftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 	return geo->word_lines - 1 - active->follower;
 }
 
-static bool is_last_of_layer(const struct aftl_geometry *geo, u32 page)
+static bool is_last_line_of_layer(const struct aftl_geometry *geo, u32 page)
 {
 	return aftl_word_line(geo, page) % geo->word_lines == geo->word_lines - 1;
 }
@@ -289,7 +289,7 @@ static bool cubeftl_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 		bad = aftl_is_misprogrammed(*shown, outcome);
 	else
 		*shown = aftl_leader_result_encode(outcome);
-	if (bad || is_last_of_layer(geo, placement->page))
+	if (bad || is_last_line_of_layer(geo, placement->page))
 		*shown = 0;
 	return bad;
 }

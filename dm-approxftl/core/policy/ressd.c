@@ -251,7 +251,7 @@ static u32 count_pages_to_move(struct aftl_policy *policy, struct aftl_block *bl
 
 /* Candidates */
 
-static void set_role(struct aftl_block *block, u32 role)
+static void set_block_role(struct aftl_block *block, u32 role)
 {
 	block->note = (block->note & (NOTE_LEVEL | NOTE_VIRTUAL)) | role;
 }
@@ -274,13 +274,13 @@ static void add_candidate(struct level *level, struct aftl_block *block)
 		index++;
 	level->candidates[index] = block;
 	level->count++;
-	set_role(block, NOTE_CANDIDATE | index);
+	set_block_role(block, NOTE_CANDIDATE | index);
 }
 
 static void set_active_block(struct level *level, struct aftl_block *block, u32 role)
 {
 	level->active = block;
-	set_role(block, role);
+	set_block_role(block, role);
 }
 
 /* A page of a candidate was invalidated: check whether its word line can be reprogrammed now. */
@@ -475,7 +475,7 @@ static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lu
 	u32 count = count_pages_to_move(policy, from);
 
 	if (!count) {
-		set_role(from, 0);
+		set_block_role(from, 0);
 		return false;
 	}
 	*ret = aftl_open_blocks_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);

@@ -45,7 +45,7 @@ static bool tvr_has_whole_device(const struct aftl_policy *policy)
 	return tvr_params(policy)->tvr_mode == TVR_DEVICE;
 }
 
-static bool was_short_lived(const struct aftl_policy *policy, aftl_lpn_t lpn)
+static bool lpn_was_short_lived(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, lpn);
 
@@ -53,17 +53,18 @@ static bool was_short_lived(const struct aftl_policy *policy, aftl_lpn_t lpn)
 	       aftl_policy_age_hours(policy) < (u64)old->first_hour + tvr_budget_hours(policy);
 }
 
-static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_host_write *write)
+static bool write_is_short_lived(const struct aftl_policy *policy,
+				 const struct aftl_host_write *write)
 {
 	if (tvr_params(policy)->tvr_mode == TVR_TAGGED)
 		return write->class == AFTL_APPROX;
-	return tvr_has_whole_device(policy) || was_short_lived(policy, write->lpn);
+	return tvr_has_whole_device(policy) || lpn_was_short_lived(policy, write->lpn);
 }
 
 /* The age of data that preconditioning wrote is unknown. */
 static u32 tvr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	return !aftl_policy_filling(policy) && is_short_lived(policy, write) ? SHORT : WHOLE;
+	return !aftl_policy_filling(policy) && write_is_short_lived(policy, write) ? SHORT : WHOLE;
 }
 
 static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun,

@@ -78,7 +78,7 @@ static __printf(2, 3) void complain(struct account *account, const char *format,
 	va_end(args);
 }
 
-static const struct aftl_config *config_of(const struct account *account)
+static const struct aftl_config *account_config(const struct account *account)
 {
 	return &account->ftl->config;
 }
@@ -119,7 +119,7 @@ static void add_to_account(const struct account *account, struct account_sum *su
 {
 	sum->count++;
 	sum->ns += ns;
-	sum->pj += ns * config_of(account)->energy / 1000;
+	sum->pj += ns * account_config(account)->energy / 1000;
 }
 
 /* Neighbours of a page: previous and next in its layer, same position in adjacent layers. */
@@ -226,7 +226,7 @@ static bool mode_has_no_margins(u32 mode, u32 class)
 	return mode == AFTL_MODE_REDUCED && class == AFTL_PRECISE;
 }
 
-static u64 or_read(const struct aftl_config *config, u64 ns)
+static u64 ns_or_read_ns(const struct aftl_config *config, u64 ns)
 {
 	return ns ? ns : config->read;
 }
@@ -237,10 +237,11 @@ static u32 margins_kept(const struct aftl_config *config)
 }
 
 /* Error rate that a page with attributes @attr would have after a year in a worn block. */
-static u64 later_rate(const struct account *account, const struct aftl_placement *place, u16 attr)
+static u64 rate_after_a_year(const struct account *account, const struct aftl_placement *place,
+			     u16 attr)
 {
 	struct aftl *ftl = account->ftl;
-	u16 *at = aftl_page_attr_at(&ftl->media,
+	u16 *at = aftl_page_attr_ptr(&ftl->media,
 			       aftl_block_device_page(&ftl->media, place->block, place->page));
 	u32 erases = place->block->erases;
 	u16 kept = *at;
@@ -265,18 +266,19 @@ static bool mode_is_error_free(const struct account *account, const struct comma
 	if (command->class != AFTL_PRECISE ||
 	    (place->mode != AFTL_MODE_COARSE && place->mode != AFTL_MODE_REDUCED))
 		return false;
-	if (!config_of(account)->errors)
+	if (!account_config(account)->errors)
 		return true;
-	if (place->mode == AFTL_MODE_REDUCED && margins_kept(config_of(account)) == ALL_MARGINS)
+	if (place->mode == AFTL_MODE_REDUCED &&
+	    margins_kept(account_config(account)) == ALL_MARGINS)
 		return false;
-	return later_rate(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
-	       later_rate(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+	return rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
+	       rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
 /* If pages are programmed singly, the first of a word line is fast. */
-static u64 by_place(const struct account *account, u64 ns, u32 mode, u32 page)
+static u64 program_ns_by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 {
-	const struct aftl_config *config = config_of(account);
+	const struct aftl_config *config = account_config(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
 
 	if (!config->program_fast || config->one_shot || mode_has_fewer_bits(mode) ||
@@ -285,13 +287,13 @@ static u64 by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 	return ns * config->program_fast / config->program;
 }
 
-static u64 by_wear(const struct account *account, u64 ns, u32 erases)
+static u64 program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
 {
 	struct aftl_axis_point at;
 	u64 before;
 	u64 after;
 
-	if (!config_of(account)->wear_times)
+	if (!account_config(account)->wear_times)
 		return ns;
 	at = aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
 	before = aftl_tvr_program_wear_q16[at.index];
@@ -311,7 +313,7 @@ static u32 margin_steps(const struct account *account, u32 page, u32 kept)
 
 static u64 program_ns_by_margins(const struct account *account, u64 ns, u32 page)
 {
-	u32 kept = margins_kept(config_of(account));
+	u32 kept = margins_kept(account_config(account));
 
 	return ns * margin_steps(account, page, kept) / margin_steps(account, page, ALL_MARGINS);
 }
@@ -347,7 +349,8 @@ static u64 follower_ns(const struct aftl_config *config, u64 standard_ns, u64 ns
 }
 
 /* Skipped verifies, or margins that the mode does not have, must overshoot. */
-static bool must_overshoot(const struct account *account, const struct aftl_placement *place)
+static bool program_must_overshoot(const struct account *account,
+				   const struct aftl_placement *place)
 {
 	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
 	u32 mv = given_up_mv(&place->ispp);
@@ -357,12 +360,12 @@ static bool must_overshoot(const struct account *account, const struct aftl_plac
 		return false;
 	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
 	return (mv && !guarded) || place->ispp.skip > shown.early ||
-	       (mv && (u64)shown.errors * aftl_margin_growth(mv) / NO_GROWTH > MOST_ERRORS);
+	       (mv && (u64)shown.errors * aftl_margin_error_growth(mv) / NO_GROWTH > MOST_ERRORS);
 }
 
 static u64 least_program_ns(const struct account *account, const struct command *command)
 {
-	const struct aftl_config *config = config_of(account);
+	const struct aftl_config *config = account_config(account);
 	const struct aftl_placement *place = command->place;
 	u32 mode = place->mode;
 	bool no_margins = mode_has_no_margins(mode, command->class);
@@ -373,7 +376,8 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	if (command->again && place->block->order == AFTL_ORDER_SUPER_LAYER)
 		return config->reprogram;
 	ns = mode_ns(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
-	ns = by_wear(account, by_place(account, ns, mode, place->page), place->block->erases);
+	ns = program_ns_by_wear(account, program_ns_by_place(account, ns, mode, place->page),
+				place->block->erases);
 	if (no_margins && !nothing)
 		ns = program_ns_by_margins(account, ns, place->page);
 	standard_ns = ns;
@@ -382,9 +386,9 @@ static u64 least_program_ns(const struct account *account, const struct command 
 		ns = follower_ns(config, standard_ns, ns);
 	/* A switch first senses the bit that is stored. */
 	if (mode == AFTL_MODE_SWITCHED)
-		ns += or_read(config, config->read_slc);
+		ns += ns_or_read_ns(config, config->read_slc);
 	/* Without an error model an overshoot is detected at once and programmed again. */
-	if (!config->errors && must_overshoot(account, place))
+	if (!config->errors && program_must_overshoot(account, place))
 		ns += standard_ns;
 	return ns;
 }
@@ -397,13 +401,14 @@ static void check_steps(struct account *account, const struct aftl_placement *pl
 	    mode_has_fewer_bits(place->mode))
 		complain(account, "mode %u takes steps of %u mV, %u fewer verifies", place->mode,
 			 given_up_mv(&place->ispp), place->ispp.skip);
-	if (must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
+	if (program_must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
 		complain(account, "steps of %u mV, %u fewer verifies, in mode %u do not overshoot",
 			 given_up_mv(&place->ispp), place->ispp.skip, place->mode);
 }
 
 /* Only a fine pass or a reprogram of a super layer may program a page again. */
-static void check_again(struct account *account, const struct aftl_placement *place, u16 before)
+static void check_repeated_program(struct account *account, const struct aftl_placement *place,
+				   u16 before)
 {
 	u32 order = place->block->order;
 	bool fine = order == AFTL_ORDER_FOGGY_FINE && aftl_page_mode(before) == AFTL_MODE_FOGGY &&
@@ -460,7 +465,7 @@ static void check_switch(struct account *account, const struct aftl_placement *p
 	u32 there = rest ? lines * wide + before * (line - wide) : before * wide;
 
 	if (place->mode != (rest ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC) ||
-	    config_of(account)->bits != 3 || geo->program_pages != line ||
+	    account_config(account)->bits != 3 || geo->program_pages != line ||
 	    place->page % line != (rest ? wide : 0) ||
 	    place->pages != (rest ? line - wide : wide) || !steps_are_default(&place->ispp) ||
 	    count_programmed_pages(account, block, 0, first) != first ||
@@ -471,7 +476,8 @@ static void check_switch(struct account *account, const struct aftl_placement *p
 }
 
 /* Only approximate data may be programmed with coarse steps to a low top voltage. */
-static void check_rough(struct account *account, const struct aftl_placement *place, u32 class)
+static void check_coarse_program(struct account *account, const struct aftl_placement *place,
+				 u32 class)
 {
 	if (place->mode == AFTL_MODE_ROUGH && class != AFTL_APPROX)
 		complain(account, "page %u of class %u is rough", place->page, class);
@@ -495,9 +501,9 @@ static void check_mode_place(struct account *account, const struct aftl_placemen
 		complain(account, "page %u of colour %u has %u of %u neighbours", place->page,
 			 second, programmed, around);
 	if (place->mode == AFTL_MODE_MLC && !place->block->bits &&
-	    (config_of(account)->bits < 3 || order != AFTL_ORDER_SUPER_LAYER))
+	    (account_config(account)->bits < 3 || order != AFTL_ORDER_SUPER_LAYER))
 		complain(account, "two bits for %llu in a cell, order %u",
-			 (unsigned long long)config_of(account)->bits, order);
+			 (unsigned long long)account_config(account)->bits, order);
 	if (order == AFTL_ORDER_SWITCHED)
 		check_switch(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
@@ -505,7 +511,8 @@ static void check_mode_place(struct account *account, const struct aftl_placemen
 			 place->page, order);
 }
 
-static enum account_swing swing_of(const struct account *account, const struct command *command)
+static enum account_swing command_voltage_swing(const struct account *account,
+						const struct command *command)
 {
 	if (command->place->mode == AFTL_MODE_ROUGH)
 		return SWING_LOW_TOP;
@@ -519,7 +526,7 @@ static void remember_program(struct account *account, const struct command *comm
 {
 	const struct aftl_placement *place = command->place;
 	struct account_block *mine = account_of_block(account, block);
-	u8 swing = swing_of(account, command);
+	u8 swing = command_voltage_swing(account, command);
 	u32 i;
 
 	mine->swing = max(mine->swing, swing);
@@ -552,11 +559,11 @@ static void check_program_event(struct account *account, const struct aftl_array
 			 (unsigned long long)event->array_ns, (unsigned long long)least);
 	check_steps(account, place, attr);
 	if (command.again)
-		check_again(account, place, page->attr);
+		check_repeated_program(account, place, page->attr);
 	else
 		check_mode_place(account, place, event->block);
 	check_lending(account, place, event->block, command.class);
-	check_rough(account, place, command.class);
+	check_coarse_program(account, place, command.class);
 	remember_program(account, &command, event->block, attr);
 	add_to_account(account, &account->programs, least);
 }
@@ -565,21 +572,21 @@ static void check_program_event(struct account *account, const struct aftl_array
 
 static u64 worn_erase_ns(const struct account *account, u32 erases)
 {
-	u64 ns = config_of(account)->erase;
+	u64 ns = account_config(account)->erase;
 	struct aftl_axis_point at = aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS,
 						       erases);
 	u64 before = aftl_tvr_erase_ns[0][at.index] + aftl_tvr_erase_ns[1][at.index];
 	u64 after = aftl_tvr_erase_ns[0][at.index + 1] + aftl_tvr_erase_ns[1][at.index + 1];
 	u64 new = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
 
-	if (!config_of(account)->wear_times)
+	if (!account_config(account)->wear_times)
 		return ns;
 	return ns * (before + (((after - before) * at.fraction) >> 16)) / new;
 }
 
 static u32 full_erase_wear_of(const struct account *account, u8 swing)
 {
-	u32 kept = margins_kept(config_of(account));
+	u32 kept = margins_kept(account_config(account));
 
 	return swing == SWING_NO_MARGINS ?
 		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
@@ -593,7 +600,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 	bool enough = mine->gentle && mine->swing <= SWING_LOW_TOP;
 
 	mine->wear = block->wear;
-	mine->due_wear = mine->gentle ? (u32)config_of(account)->wear_low : 0;
+	mine->due_wear = mine->gentle ? (u32)account_config(account)->wear_low : 0;
 	mine->due_wear += enough ? 0 : full_erase_wear_of(account, mine->swing);
 	mine->due_ns = minus_rounding(worn_erase_ns(account, block->erases));
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
@@ -641,7 +648,7 @@ static bool is_page_programmed_faster(u16 attr)
 }
 
 /* Attributes of the same page if it had been programmed normally. */
-static u16 as_usual(u16 attr)
+static u16 attr_of_normal_program(u16 attr)
 {
 	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
 	       (attr & AFTL_PAGE_OVERPROGRAMMED);
@@ -650,7 +657,7 @@ static u16 as_usual(u16 attr)
 static u64 page_rate_with_attr(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
-	u16 *at = aftl_page_attr_at(&ftl->media, block * ftl->geo.pages + page);
+	u16 *at = aftl_page_attr_ptr(&ftl->media, block * ftl->geo.pages + page);
 	u16 kept = *at;
 	u64 rate;
 
@@ -660,11 +667,11 @@ static u64 page_rate_with_attr(const struct account *account, u32 block, u32 pag
 	return rate;
 }
 
-static u32 errors_as(const struct account *account, u32 block, u32 page, u16 attr)
+static u32 page_errors_with_attr(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	aftl_ppn_t ppn = aftl_page_ppn(&ftl->media, &ftl->media.blocks[block], page);
-	u16 *at = aftl_page_attr_at(&ftl->media, block * ftl->geo.pages + page);
+	u16 *at = aftl_page_attr_ptr(&ftl->media, block * ftl->geo.pages + page);
 	u16 kept = *at;
 	u32 errors;
 
@@ -677,7 +684,7 @@ static u32 errors_as(const struct account *account, u32 block, u32 page, u16 att
 static void check_page_errors(struct account *account, u32 block, u32 page, u16 attr)
 {
 	u64 relaxed = page_rate_with_attr(account, block, page, attr);
-	u64 usual = page_rate_with_attr(account, block, page, as_usual(attr));
+	u64 usual = page_rate_with_attr(account, block, page, attr_of_normal_program(attr));
 
 	account->relaxed++;
 	if (relaxed < usual)
@@ -685,13 +692,14 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
 	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&
-	    errors_as(account, block, page, attr) < errors_as(account, block, page, as_usual(attr)))
+	    page_errors_with_attr(account, block, page, attr) <
+		    page_errors_with_attr(account, block, page, attr_of_normal_program(attr)))
 		complain(account, "mode %u, class %u has fewer errors than the usual one",
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
 /* Later programs disturb. Their order follows page numbers except in two orders. */
-static bool is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
+static bool neighbour_is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
 
@@ -711,7 +719,7 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	u32 mv = 0;
 
 	while (count--)
-		if (is_later(account, block, found[count].page, first))
+		if (neighbour_is_later(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
 				[is_low_top(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
@@ -721,7 +729,8 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 /* Shortest sensing time of any page of a word line. */
 static u64 usual_read_ns(const struct aftl_config *config)
 {
-	u64 least = min(or_read(config, config->read_first), or_read(config, config->read_last));
+	u64 least = min(ns_or_read_ns(config, config->read_first),
+			ns_or_read_ns(config, config->read_last));
 
 	return min(least, (u64)config->read);
 }
@@ -729,24 +738,24 @@ static u64 usual_read_ns(const struct aftl_config *config)
 /* Time of one sensing with optimal references. */
 static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16 attr)
 {
-	const struct aftl_config *config = config_of(account);
+	const struct aftl_config *config = account_config(account);
 	u64 rate;
 
 	switch (aftl_page_mode(attr)) {
 	case AFTL_MODE_MLC:
-		return or_read(config, config->read_mlc);
+		return ns_or_read_ns(config, config->read_mlc);
 	case AFTL_MODE_SLC:
-		return or_read(config, config->read_slc);
+		return ns_or_read_ns(config, config->read_slc);
 	case AFTL_MODE_TLC:
-		return or_read(config, config->read_tlc);
+		return ns_or_read_ns(config, config->read_tlc);
 	}
 	if (!config->read_fine && !config->read_coarse)
 		return usual_read_ns(config);
 	rate = page_rate_with_attr(account, block, page, attr);
 	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
-		return or_read(config, config->read_fine);
+		return ns_or_read_ns(config, config->read_fine);
 	return rate <= aftl_sense_limit_q40[1] ? usual_read_ns(config) :
-						 or_read(config, config->read_coarse);
+						 ns_or_read_ns(config, config->read_coarse);
 }
 
 /* A page of one bit per cell must not be read as such once the other bits are programmed. */
@@ -762,10 +771,10 @@ static void check_one_bit_page(struct account *account, u32 block, u32 page, u16
 
 static void check_read_event(struct account *account, const struct aftl_array_event *event)
 {
-	const struct aftl_config *config = config_of(account);
+	const struct aftl_config *config = account_config(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
-	u16 attr = *aftl_page_attr_at(&account->ftl->media,
-				      event->block * geo->pages + event->page);
+	u16 attr = *aftl_page_attr_ptr(&account->ftl->media,
+				       event->block * geo->pages + event->page);
 	struct aftl_block *block = &account->ftl->media.blocks[event->block];
 	u32 reads = block->reads;
 	u64 least;

@@ -176,7 +176,7 @@ static void store_slot_data(struct shadow_store *store, u32 slot, struct shadow_
 }
 
 /* Was the program of @slot in progress when its LUN died? */
-static bool has_died(struct shadow_store *store, u32 slot)
+static bool slot_lun_has_died(struct shadow_store *store, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(store->device->ftl);
 
@@ -190,8 +190,8 @@ static void shadow_on_program(struct test_listener *listener, u32 tag, aftl_lpn_
 	struct shadow_tag *mine = &store->tags[tag];
 
 	CHECK_MSG(mine->live, "tag %u is programmed after its release", tag);
-	CHECK_MSG(!mine->programmed || has_died(store, mine->slot), "tag %u is programmed twice",
-		  tag);
+	CHECK_MSG(!mine->programmed || slot_lun_has_died(store, mine->slot),
+		  "tag %u is programmed twice", tag);
 	CHECK_EQ(from_lpn(lpn), mine->unit);
 	mine->programmed = true;
 	mine->slot = from_ppn(ppn);
@@ -420,7 +420,8 @@ static void shadow_on_read(struct test_listener *listener, struct test_request *
 	}
 }
 
-static void promise_durable(struct shadow_store *store, u32 flush, const struct shadow_tag *tag)
+static void mark_durable_by_flush(struct shadow_store *store, u32 flush,
+				  const struct shadow_tag *tag)
 {
 	struct shadow_promise *mine = malloc(sizeof(*mine));
 
@@ -441,7 +442,7 @@ static void shadow_submitted_flush(struct shadow_store *store, const struct test
 		const struct shadow_tag *tag = &store->tags[i];
 
 		if (tag->live && store->units[tag->unit].completed >= tag->stamp)
-			promise_durable(store, request->version, tag);
+			mark_durable_by_flush(store, request->version, tag);
 	}
 }
 
@@ -471,7 +472,8 @@ static void shadow_completed_flush(struct shadow_store *store, const struct test
 	}
 }
 
-static bool must_be_durable(const struct shadow_store *store, const struct aftl_request *request)
+static bool write_must_be_durable(const struct shadow_store *store,
+				  const struct aftl_request *request)
 {
 	const struct aftl_config *config = aftl_config(store->device->ftl);
 
@@ -488,7 +490,7 @@ static void shadow_completed_write(struct shadow_store *store, const struct test
 		struct shadow_unit *unit = &store->units[request->request.unit + i];
 
 		unit->completed = max(unit->completed, request->floor[i]);
-		if (must_be_durable(store, &request->request))
+		if (write_must_be_durable(store, &request->request))
 			check_unit_durable(store, request->request.unit + i, request->floor[i],
 					   "a write");
 	}
@@ -623,7 +625,7 @@ void shadow_compare(struct shadow_store *store)
 	test_audit(store->device);
 }
 
-static void shadow_finish(struct test_listener *self)
+static void shadow_check_at_finish(struct test_listener *self)
 {
 	shadow_compare(container_of(self, struct shadow_store, listener));
 }
@@ -644,7 +646,7 @@ static void shadow_release(struct test_listener *self)
 	free(store->scratch);
 }
 
-void shadow_open(struct shadow_store *store, struct test_device *device, bool whole)
+void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
 	u32 tags = aftl_tag_count(device->ftl);
@@ -661,7 +663,7 @@ void shadow_open(struct shadow_store *store, struct test_device *device, bool wh
 			.unmap = shadow_on_unmap,
 			.erase = shadow_on_erase,
 			.read = shadow_on_read,
-			.finish = shadow_finish,
+			.finish = shadow_check_at_finish,
 			.close = shadow_release,
 		},
 		.device = device,

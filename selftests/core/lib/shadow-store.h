@@ -50,13 +50,13 @@ struct shadow_store {
 };
 
 /**
- * shadow_open() - attach a store to the unused @device
+ * shadow_attach() - attach a store to the unused @device
  * @whole: keep whole units instead of eight bytes of each
  *
  * It lives as long as the device, and test_device_finish() calls shadow_compare(). Approximate
  * writes get all levels in turn.
  */
-void shadow_open(struct shadow_store *store, struct test_device *device, bool whole);
+void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole);
 
 /* Compare the L2P table, classes and levels with the store, and audit the device. */
 void shadow_compare(struct shadow_store *store);

@@ -157,7 +157,7 @@ void tap_note(const char *format, ...)
 	printf("\n");
 }
 
-bool tap_wrong(const char *file, int line, const char *format, ...)
+bool tap_report_failure(const char *file, int line, const char *format, ...)
 {
 	va_list args;
 

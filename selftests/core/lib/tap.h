@@ -97,7 +97,7 @@ int tap_finish(void);
 unsigned int tap_failures(void);
 
 /* Report a failed check; called by the macros below. Return: false. */
-bool tap_wrong(const char *file, int line, const char *format, ...) __printf(3, 4);
+bool tap_report_failure(const char *file, int line, const char *format, ...) __printf(3, 4);
 
 /* Lets a check be a statement without an unused-value warning. */
 static inline bool tap_checked(bool held)
@@ -107,33 +107,35 @@ static inline bool tap_checked(bool held)
 
 static inline bool tap_compare(u64 got, u64 wanted, const char *file, int line, const char *text)
 {
-	return got == wanted || tap_wrong(file, line, "%s is %llu, not %llu", text,
-					  (unsigned long long)got, (unsigned long long)wanted);
+	return got == wanted ||
+	       tap_report_failure(file, line, "%s is %llu, not %llu", text, (unsigned long long)got,
+				  (unsigned long long)wanted);
 }
 
 static inline bool tap_within(u64 got, u64 low, u64 high, const char *file, int line,
 			      const char *text)
 {
 	return (got >= low && got <= high) ||
-	       tap_wrong(file, line, "%s is %llu, not in %llu .. %llu", text,
-			 (unsigned long long)got, (unsigned long long)low,
-			 (unsigned long long)high);
+	       tap_report_failure(file, line, "%s is %llu, not in %llu .. %llu", text,
+				  (unsigned long long)got, (unsigned long long)low,
+				  (unsigned long long)high);
 }
 
 static inline bool tap_same_text(const char *got, const char *wanted, const char *file, int line)
 {
 	return !strcmp(got, wanted) ||
-	       tap_wrong(file, line, "\"%s\" is not \"%s\"", got, wanted);
+	       tap_report_failure(file, line, "\"%s\" is not \"%s\"", got, wanted);
 }
 
 static inline bool tap_contains(const char *got, const char *part, const char *file, int line)
 {
-	return strstr(got, part) || tap_wrong(file, line, "\"%s\" lacks \"%s\"", got, part);
+	return strstr(got, part) ||
+	       tap_report_failure(file, line, "\"%s\" lacks \"%s\"", got, part);
 }
 
 #define CHECK(condition) CHECK_MSG(condition, "%s", #condition)
 #define CHECK_MSG(condition, ...) \
-	tap_checked((condition) || tap_wrong(__FILE__, __LINE__, __VA_ARGS__))
+	tap_checked((condition) || tap_report_failure(__FILE__, __LINE__, __VA_ARGS__))
 #define CHECK_EQ(got, wanted) \
 	tap_compare((u64)(got), (u64)(wanted), __FILE__, __LINE__, #got)
 #define CHECK_RANGE(got, low, high) \

@@ -249,7 +249,7 @@ void test_device_init(struct test_device *device, const char *profile)
 		tap_bail_out("%s", device->error.text);
 }
 
-u64 *test_own(struct aftl_config *config, const char *key)
+u64 *test_own_param(struct aftl_config *config, const char *key)
 {
 	int index = aftl_param_find(key);
 
@@ -681,7 +681,7 @@ bool test_drain(struct test_device *device)
 	return drained;
 }
 
-void test_wait(struct test_device *device, u64 ns)
+void test_advance_by(struct test_device *device, u64 ns)
 {
 	test_advance(device, aftl_now(device->ftl) + ns);
 }

@@ -171,7 +171,7 @@ void test_device_init(struct test_device *device, const char *profile);
 struct aftl_waits *test_waits(void *host, struct aftl_request *request);
 
 /* Value of a parameter that belongs to a policy or victim selector. */
-u64 *test_own(struct aftl_config *config, const char *key);
+u64 *test_own_param(struct aftl_config *config, const char *key);
 
 /**
  * test_device_set() - set @key to @value; bail out on an invalid pair
@@ -309,7 +309,7 @@ bool test_drain(struct test_device *device);
 void test_flush_writes(struct test_device *device);
 
 /* Advance by @ns of device time. */
-void test_wait(struct test_device *device, u64 ns);
+void test_advance_by(struct test_device *device, u64 ns);
 
 /* Check that aftl_audit() succeeds. */
 bool test_audit(struct test_device *device);

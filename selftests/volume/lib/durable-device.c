@@ -345,7 +345,7 @@ static void drop_waiting_persists(struct durable_device *durable, u32 tag)
 	}
 }
 
-static int keep_late(struct durable_device *durable)
+static int persist_waiting_entries(struct durable_device *durable)
 {
 	int ret = durable->keeps ? aftl_volume_commit(durable->volume) : 0;
 	struct durable_op *op;
@@ -358,7 +358,7 @@ static int keep_late(struct durable_device *durable)
 
 static int do_promise_op(struct durable_device *durable, const struct durable_op *op)
 {
-	int ret = keep_late(durable);
+	int ret = persist_waiting_entries(durable);
 	u32 i;
 
 	if (!ret)
@@ -387,7 +387,9 @@ static int do_record_op(struct durable_device *durable, const struct durable_op 
 static int release_remapped_sectors(struct durable_device *durable, aftl_ppn_t first, u32 slots,
 				    bool bad)
 {
-	int ret = aftl_volume_must_persist(durable->volume, bad) ? keep_late(durable) : 0;
+	int ret = aftl_volume_must_persist(durable->volume, bad) ?
+			  persist_waiting_entries(durable) :
+			  0;
 
 	if (!ret)
 		ret = aftl_volume_commit_programs(durable->volume);
@@ -483,7 +485,7 @@ int durable_work(struct durable_device *durable, u32 ops)
 	if (!durable->ret)
 		durable->ret = do_waiting_promises(durable);
 	if (!durable->ret && !durable->ops)
-		durable->ret = keep_late(durable);
+		durable->ret = persist_waiting_entries(durable);
 	return durable->ret;
 }
 
@@ -653,7 +655,8 @@ struct durable_flush {
 	u32 *stamps;
 };
 
-static void remember_flush(struct durable_device *durable, const struct test_request *request)
+static void record_submitted_flush(struct durable_device *durable,
+				   const struct test_request *request)
 {
 	struct durable_flush *flush = checked_pointer(calloc(1, sizeof(*flush)));
 	u32 i;
@@ -781,7 +784,7 @@ static void durable_on_submitted(struct test_listener *self, struct test_request
 	u32 i;
 
 	if (what->op == AFTL_OP_FLUSH)
-		remember_flush(durable, request);
+		record_submitted_flush(durable, request);
 	for (i = 0; what->op == AFTL_OP_READ && i < what->units; i++)
 		request->floor[i] = durable->units[what->unit + i].covered;
 	if (what->op != AFTL_OP_DISCARD && what->op != AFTL_OP_WRITE_ZEROES)
@@ -894,7 +897,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 }
 
 /* Without parity, data on a dead die are gone although the medium still has their bytes. */
-static bool is_gone(const struct durable_device *durable, aftl_ppn_t ppn)
+static bool data_is_on_dead_die(const struct durable_device *durable, aftl_ppn_t ppn)
 {
 	return !durable->device.config.rain && aftl_ppn_in_dead_lun(durable->device.ftl, ppn);
 }
@@ -915,7 +918,8 @@ static void check_durable_unit(struct durable_device *durable, u32 unit)
 		check_unit_may_be_zero(durable, unit, mine->covered);
 		mine->zeroed = next_stamp_of_unit(durable, unit);
 		mine->covered = mine->zeroed;
-	} else if (aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) || is_gone(durable, ppn)) {
+	} else if (aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) ||
+		   data_is_on_dead_die(durable, ppn)) {
 		check_unit_may_be_lost(durable, unit, mine->covered);
 	} else if (read_stamp_at_ppn(durable, unit, ppn, mine->covered, &stamp)) {
 		check_unit_stamp(durable, unit, stamp, mine->covered);
@@ -1265,7 +1269,7 @@ u32 durable_buffered(const struct durable_device *durable)
 	return units;
 }
 
-int durable_settle(struct durable_device *durable)
+int durable_commit_all(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
 
@@ -1293,9 +1297,9 @@ static int close_durable_volume(struct durable_device *durable)
 	return ret;
 }
 
-int durable_shut(struct durable_device *durable)
+int durable_close_cleanly(struct durable_device *durable)
 {
-	int ret = durable_settle(durable);
+	int ret = durable_commit_all(durable);
 
 	if (!ret)
 		ret = close_durable_volume(durable);

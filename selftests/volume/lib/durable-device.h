@@ -180,10 +180,10 @@ int durable_fail_die(struct durable_device *durable, u32 lun);
 u32 durable_buffered(const struct durable_device *durable);
 
 /* Complete all requests and work off the queue. */
-int durable_settle(struct durable_device *durable);
+int durable_commit_all(struct durable_device *durable);
 
 /* Flush, close the volume and stop. */
-int durable_shut(struct durable_device *durable);
+int durable_close_cleanly(struct durable_device *durable);
 
 /**
  * durable_crash() - stop, power off and on

@@ -64,19 +64,19 @@ void volume_load(const char *policy, bool scan)
 	volume_must(durable_load(&durable, policy, scan), scan ? "scan" : "load");
 }
 
-void volume_shut(void)
+void volume_close_cleanly(void)
 {
-	volume_must(durable_shut(&durable), "close");
+	volume_must(durable_close_cleanly(&durable), "close");
 }
 
-void volume_work(u64 seed, u32 steps)
+void volume_run_requests(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures())
 		test_stream_submit_one(&stream, &durable.device);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 }
 
 void volume_crash(void)
@@ -89,7 +89,7 @@ void volume_crash(void)
 void volume_crash_and_start(const char *policy)
 {
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(durable_commit_all(&durable), 0);
 	volume_crash();
 	volume_start(policy);
 }
@@ -99,7 +99,7 @@ void check_volume_keeps_policy(const char *own, const char *other)
 	static const char why[] = "goes on with the policy that it was saved with";
 	u32 scan;
 
-	volume_shut();
+	volume_close_cleanly();
 	for (scan = 0; scan < 2; scan++) {
 		CHECK_EQ(durable_start(&durable, other, scan), -EINVAL);
 		CHECK_CONTAINS(durable.device.error.text, why);

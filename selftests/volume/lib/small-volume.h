@@ -27,13 +27,13 @@ void volume_format(const char *policy, const char *params, bool extents);
 /* volume_format() without an extent table, and start the device. */
 void volume_open(const char *policy, const char *params);
 
-/* See durable_start(), durable_load() and durable_shut(). */
+/* See durable_start(), durable_load() and durable_close_cleanly(). */
 void volume_start(const char *policy);
 void volume_load(const char *policy, bool scan);
-void volume_shut(void);
+void volume_close_cleanly(void);
 
 /* Send @steps requests of a stream, then work off all operations. */
-void volume_work(u64 seed, u32 steps);
+void volume_run_requests(u64 seed, u32 steps);
 
 /* Fail the power; what the disk has not flushed is lost. */
 void volume_crash(void);

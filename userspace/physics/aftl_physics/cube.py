@@ -88,8 +88,8 @@ def early_verify_loops() -> list[int]:
 def vertftl_reduction_mv() -> list[float]:
     """Return vertFTL's reduction of the last voltage (mV) by layer, fixed for all conditions.
 
-    The advantage of a layer over the worst one is permanent margin. Only the last voltage is
-    lowered, and carefully, so the savings are scaled to the remembered mean.
+    The better a layer is than the worst one, the more margin it always has. vertFTL lowers only the
+    last voltage, and by less than the margin, so the savings are scaled to CUBE_VERT_SAVING.
     """
     worst = max(layer_errors())
     savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))

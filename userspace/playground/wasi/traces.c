@@ -25,20 +25,20 @@ void trace_codec_free(struct trace_codec *codec)
 	(void)codec;
 }
 
-bool trace_codec_hungry(const struct trace_codec *codec)
+bool trace_codec_needs_input(const struct trace_codec *codec)
 {
 	(void)codec;
 	return false;
 }
 
-u8 *trace_codec_room(struct trace_codec *codec, size_t *room)
+u8 *trace_codec_input_room(struct trace_codec *codec, size_t *room)
 {
 	(void)codec;
 	*room = 0;
 	return NULL;
 }
 
-void trace_codec_filled(struct trace_codec *codec, size_t size)
+void trace_codec_add_input(struct trace_codec *codec, size_t size)
 {
 	(void)codec;
 	(void)size;
@@ -54,7 +54,7 @@ ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 	return 0;
 }
 
-bool trace_codec_over(const struct trace_codec *codec)
+bool trace_codec_is_finished(const struct trace_codec *codec)
 {
 	(void)codec;
 	return true;
