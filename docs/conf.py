@@ -2,18 +2,22 @@
 """Sphinx: the documents and the manual pages as one searchable site (make site)."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 project = "dm-approxftl"
 author = "the dm-approxftl authors"
 extensions = ["myst_parser"]
 exclude_patterns = ["examples"]
-html_extra_path = ["architecture.svg", "checkerboard.svg", "playground.png", "tags.svg",
-                   "volume.svg", "write-path.svg"]
+html_extra_path = [picture.name for picture in Path(__file__).parent.glob("*.[ps][nv]g")]
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_theme = "alabaster"
-html_theme_options = {"page_width": "70em", "sidebar_width": "16em", "show_powered_by": False}
+html_theme_options = {"page_width": "76em", "body_max_width": "none",
+                      "sidebar_width": "16em", "show_powered_by": False}
 html_sidebars = {"**": ["about.html", "searchbox.html", "globaltoc.html"]}
 html_copy_source = False
+smartquotes = False     # keeps the two dashes of an option
 myst_heading_anchors = 4
 
 

@@ -300,6 +300,22 @@ def test_linked_files_exist(path: Path) -> None:
         assert not anchor or anchor in heading_anchors(there), target
 
 
+def test_the_site_has_every_page_and_no_dead_link(tmp_path: Path) -> None:
+    """Sphinx reports a page that no table of contents lists, and the links between pages."""
+    assert shutil.which("sphinx-build"), "apt-get install python3-sphinx python3-myst-parser"
+    made = subprocess.run(["make", "-s", "-C", TOP, "site", f"O={tmp_path}"], capture_output=True,
+                          text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    site = tmp_path / "site"
+    pages = {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
+    assert not {path.relative_to(TOP / "docs").with_suffix("") for path in DOCUMENTS
+                if path.is_relative_to(TOP / "docs")} - pages
+    assert "--jobs" in (site / "man/approxftl-sim.1.html").read_text()
+    for page in site.rglob("*.html"):
+        for file in re.findall(r'(?:href|src)="([^"#:?]+)[#?"]', page.read_text()):
+            assert (page.parent / file).exists(), f"{page.relative_to(site)}: {file}"
+
+
 @cache
 def help_text_of_verb(*verb: str) -> str:
     return subprocess.run([PROGRAM, *verb], capture_output=True, text=True, check=True).stdout
