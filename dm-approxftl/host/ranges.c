@@ -36,18 +36,18 @@ static u32 tag_of_range_entry(const void *entry)
 }
 
 /* Extend the range over adjacent ranges with the same tag. */
-static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 say)
+static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 tag)
 {
 	MA_STATE(mas, tree_of_ranges(ranges), *first ? *first - 1 : 0, 0);
 	void *entry;
 
 	mas_lock(&mas);
 	entry = mas_walk(&mas);
-	if (entry && tag_of_range_entry(entry) == say)
+	if (entry && tag_of_range_entry(entry) == tag)
 		*first = min_t(u64, *first, mas.index);
 	mas_set(&mas, *last + 1);
 	entry = mas_walk(&mas);
-	if (entry && tag_of_range_entry(entry) == say)
+	if (entry && tag_of_range_entry(entry) == tag)
 		*last = mas.last;
 	mas_unlock(&mas);
 }
@@ -74,18 +74,18 @@ static u32 count_ranges_after(const struct aftl_ranges *ranges, u64 first, u64 l
 	return count;
 }
 
-int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 say, u32 room)
+int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag, u32 room)
 {
-	bool says = say != AFTL_SAY_NONE;
+	bool tagged = tag != AFTL_TAG_NONE;
 	u32 count;
 	int ret;
 
-	if (says)
-		widen_tagged_range(ranges, &first, &last, say);
-	count = count_ranges_after(ranges, first, last, says);
+	if (tagged)
+		widen_tagged_range(ranges, &first, &last, tag);
+	count = count_ranges_after(ranges, first, last, tagged);
 	if (count > ranges->count && count - ranges->count > room)
 		return -ENOSPC;
-	ret = mtree_store_range(&ranges->tree, first, last, says ? xa_mk_value(say) : NULL,
+	ret = mtree_store_range(&ranges->tree, first, last, tagged ? xa_mk_value(tag) : NULL,
 				GFP_KERNEL_ACCOUNT);
 	if (!ret)
 		WRITE_ONCE(ranges->count, count);
@@ -95,28 +95,28 @@ int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 say
 u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last)
 {
 	MA_STATE(mas, tree_of_ranges(ranges), first, first);
-	u32 say = AFTL_SAY_NONE;
+	u32 tag = AFTL_TAG_NONE;
 	u64 next = first;
 	void *entry;
 
 	mas_lock(&mas);
 	mas_for_each(&mas, entry, last) {
-		say = min(say, tag_of_range_entry(entry));
-		if (!say)
+		tag = min(tag, tag_of_range_entry(entry));
+		if (!tag)
 			break;
 		if (mas.index <= next)
 			next = mas.last + 1;
 	}
 	mas_unlock(&mas);
-	return !say || next > last ? say : AFTL_SAY_NONE;
+	return !tag || next > last ? tag : AFTL_TAG_NONE;
 }
 
-static void fill_extent_of_range(struct approxftl_extent *extent, u64 first, u64 last, u32 say)
+static void fill_extent_of_range(struct approxftl_extent *extent, u64 first, u64 last, u32 tag)
 {
 	extent->offset = first;
 	extent->length = last == AFTL_LAST_BYTE ? APPROXFTL_TO_END : last - first + 1;
-	extent->class = say ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
-	extent->level = say;
+	extent->class = tag ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
+	extent->level = tag;
 }
 
 u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor,

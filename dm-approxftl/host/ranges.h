@@ -22,41 +22,41 @@ struct aftl_ranges {
 };
 
 /*
- * A tag ("say" in identifiers) is a quality level, 0 for precise data, or AFTL_SAY_NONE for
- * untagged data. Smaller is stricter: of several tags the smallest applies.
+ * A tag is a quality level, 0 for precise data, or AFTL_TAG_NONE for untagged data. Smaller is
+ * stricter: of several tags the smallest applies.
  */
-#define AFTL_SAY_NONE (APPROXFTL_LEVEL_MAX + 1)
+#define AFTL_TAG_NONE (APPROXFTL_LEVEL_MAX + 1)
 
 /**
  * aftl_class_to_tag() - convert a class to a tag
  * @class: enum approxftl_class
  *
- * Return: quality level or AFTL_SAY_NONE.
+ * Return: quality level or AFTL_TAG_NONE.
  */
 static inline u32 aftl_class_to_tag(u32 class)
 {
-	static const u8 says[] = {
+	static const u8 tags[] = {
 		[APPROXFTL_PRECISE] = 0, [APPROXFTL_APPROXIMATE] = 1, [APPROXFTL_LEVEL_2] = 2,
-		[APPROXFTL_LEVEL_3] = 3, [APPROXFTL_NONE] = AFTL_SAY_NONE,
+		[APPROXFTL_LEVEL_3] = 3, [APPROXFTL_NONE] = AFTL_TAG_NONE,
 	};
 
-	return says[class];
+	return tags[class];
 }
 
 /**
  * aftl_tag_to_class() - convert a tag to a class
- * @say: quality level or AFTL_SAY_NONE
+ * @tag: quality level or AFTL_TAG_NONE
  *
  * Return: enum approxftl_class.
  */
-static inline u32 aftl_tag_to_class(u32 say)
+static inline u32 aftl_tag_to_class(u32 tag)
 {
 	static const u8 classes[] = {
 		APPROXFTL_PRECISE, APPROXFTL_APPROXIMATE, APPROXFTL_LEVEL_2, APPROXFTL_LEVEL_3,
-		[AFTL_SAY_NONE] = APPROXFTL_NONE,
+		[AFTL_TAG_NONE] = APPROXFTL_NONE,
 	};
 
-	return classes[say];
+	return classes[tag];
 }
 
 /* Number of tagged files, tagged devices and scopes. While it is 0, a write needs no look-up. */
@@ -81,13 +81,13 @@ void aftl_ranges_destroy(struct aftl_ranges *ranges);
  * @ranges: set that nobody else changes meanwhile
  * @first: first byte
  * @last: last byte
- * @say: quality level, or AFTL_SAY_NONE to remove the tag
+ * @tag: quality level, or AFTL_TAG_NONE to remove the tag
  * @room: number of ranges by which the set may grow
  *
  * Context: process; may sleep.
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 say,
+int __must_check aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag,
 				     u32 room);
 
 /**
@@ -98,7 +98,7 @@ int __must_check aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 
  *
  * Context: takes the tree's lock; does not sleep.
  * Return: 0 if any of the bytes are tagged precise; else the smallest quality level if all of them
- * are tagged; else AFTL_SAY_NONE.
+ * are tagged; else AFTL_TAG_NONE.
  */
 u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last);
 

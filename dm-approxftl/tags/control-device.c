@@ -27,26 +27,26 @@ static int call_on_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 /* Tagged ranges of a device. */
 
 /**
- * struct wish - request to tag a range
+ * struct tag_request - request to tag a range
  * @first: first byte
  * @last: last byte
- * @say: tag
+ * @tag: tag
  * @reason: set to enum approxftl_reason on refusal
  */
-struct wish {
+struct tag_request {
 	u64 first;
 	u64 last;
-	u32 say;
+	u32 tag;
 	u32 reason;
 };
 
 /* Limit of tagged ranges of a device. */
 #define MAX_DEVICE_RANGES 65536
 
-static int tag_device_ranges(struct aftl_ranges *ranges, const struct wish *wish)
+static int tag_device_ranges(struct aftl_ranges *ranges, const struct tag_request *request)
 {
 	u32 before = ranges->count;
-	int ret = aftl_ranges_set_tag(ranges, wish->first, wish->last, wish->say,
+	int ret = aftl_ranges_set_tag(ranges, request->first, request->last, request->tag,
 				      before < MAX_DEVICE_RANGES ? MAX_DEVICE_RANGES - before : 0);
 
 	if (!before && ranges->count)
@@ -58,17 +58,17 @@ static int tag_device_ranges(struct aftl_ranges *ranges, const struct wish *wish
 
 static int tag_target_ranges(struct aftl_target *target, void *data)
 {
-	struct wish *wish = data;
+	struct tag_request *request = data;
 	u64 bytes = (u64)target->ti->len << SECTOR_SHIFT;
 	int ret;
 
-	if (wish->first >= bytes)
+	if (request->first >= bytes)
 		return -EOVERFLOW;
-	if (wish->last != AFTL_LAST_BYTE && wish->last >= bytes)
+	if (request->last != AFTL_LAST_BYTE && request->last >= bytes)
 		return -EOVERFLOW;
-	ret = tag_device_ranges(&target->table.device->tags, wish);
+	ret = tag_device_ranges(&target->table.device->tags, request);
 	if (ret == -ENOSPC)
-		wish->reason = APPROXFTL_REASON_RANGES;
+		request->reason = APPROXFTL_REASON_RANGES;
 	return ret;
 }
 
@@ -92,8 +92,8 @@ static int check_device_file(const struct file *file, struct approxftl_range *ra
 static int tag_device_file(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_range *range = argument;
-	struct wish wish = { .say = aftl_class_to_tag(range->class) };
-	int ret = aftl_control_get_range(range, &wish.first, &wish.last);
+	struct tag_request request = { .tag = aftl_class_to_tag(range->class) };
+	int ret = aftl_control_get_range(range, &request.first, &request.last);
 
 	if (!ret)
 		ret = check_device_file(file, range);
@@ -101,9 +101,9 @@ static int tag_device_file(struct aftl_control *control, struct file *file, void
 		ret = filemap_write_and_wait(file->f_mapping);
 	if (ret)
 		return ret;
-	ret = call_on_device(block_device_of_file(file)->bd_dev, tag_target_ranges, &wish,
-			     &wish.reason);
-	range->reason = wish.reason;
+	ret = call_on_device(block_device_of_file(file)->bd_dev, tag_target_ranges, &request,
+			     &request.reason);
+	range->reason = request.reason;
 	return ret;
 }
 

@@ -22,7 +22,7 @@
 #define NO_ADDRESS_SPACE 3UL
 
 /**
- * struct question - state of the tag decision for one bio
+ * struct tag_query - state of the tag decision for one bio
  * @target: target
  * @bio: write
  * @host: inode of the last page that had one
@@ -31,26 +31,26 @@
  * @scope_known: @scope is valid
  * @carried: carriers of @bio that say approximate, APPROXFTL_CARRIER_*
  */
-struct question {
+struct tag_query {
 	const struct aftl_target *target;
 	const struct bio *bio;
 	const struct inode *host;
 	struct aftl_file *file;
-	struct aftl_verdict scope;
+	struct aftl_tag_decision scope;
 	bool scope_known;
 	u32 carried;
 };
 
 /* Logical pages by source of the decision and by level, and number of bios split. */
 struct counts {
-	u64 units[AFTL_VERDICTS];
+	u64 units[AFTL_TAG_SOURCES];
 	u64 levels[AFTL_LEVELS];
 	u64 splits;
 };
 
 static DEFINE_PER_CPU(struct counts, counts);
 
-static const struct aftl_verdict nothing = { AFTL_SAID_NOTHING };
+static const struct aftl_tag_decision nothing = { AFTL_BY_NONE };
 
 static_assert(APPROXFTL_CARRIER_INODE == 1 << AFTL_CARRIER_INODE);
 static_assert(APPROXFTL_CARRIER_WRITE_HINT == 1 << AFTL_CARRIER_WRITE_HINT);
@@ -75,16 +75,16 @@ static u32 get_bio_tag_carriers(const struct aftl_options *options, const struct
  * Decide for a page of the calling program's memory: by scope, else by the I/O priority, the write
  * hint of the file that it writes to, or the write stream.
  */
-static struct aftl_verdict decide_by_writer(struct question *question)
+static struct aftl_tag_decision decide_by_writer(struct tag_query *query)
 {
-	u32 carried = question->carried;
+	u32 carried = query->carried;
 
-	if (!question->scope_known) {
-		question->scope = aftl_scope_decide();
-		question->scope_known = true;
+	if (!query->scope_known) {
+		query->scope = aftl_scope_decide();
+		query->scope_known = true;
 	}
-	if (question->scope.by != AFTL_SAID_NOTHING)
-		return question->scope;
+	if (query->scope.by != AFTL_BY_NONE)
+		return query->scope;
 	if (!carried)
 		return nothing;
 	return aftl_decide_class(carried & APPROXFTL_CARRIER_IOPRIO	? AFTL_BY_PRIORITY :
@@ -98,12 +98,12 @@ static struct aftl_verdict decide_by_writer(struct question *question)
  * The file of the page must have the hint, too: a loop device writes other files' pages with the
  * hint of its image, and the image holds metadata.
  */
-static struct aftl_verdict decide_by_write_hint(const struct question *question,
-						const struct address_space *mapping)
+static struct aftl_tag_decision decide_by_write_hint(const struct tag_query *query,
+						     const struct address_space *mapping)
 {
 	const struct inode *host = READ_ONCE(mapping->host);
 
-	if (!(question->carried & APPROXFTL_CARRIER_WRITE_HINT) || !host)
+	if (!(query->carried & APPROXFTL_CARRIER_WRITE_HINT) || !host)
 		return nothing;
 	if (!S_ISREG(READ_ONCE(host->i_mode)) ||
 	    READ_ONCE(host->i_write_hint) != APPROXFTL_WRITE_HINT || aftl_file_backs_loop(mapping))
@@ -111,13 +111,13 @@ static struct aftl_verdict decide_by_write_hint(const struct question *question,
 	return aftl_decide_class(AFTL_BY_HINT, AFTL_APPROX);
 }
 
-static struct aftl_file *find_tagged_page(struct question *question, const struct inode *host)
+static struct aftl_file *find_tagged_page(struct tag_query *query, const struct inode *host)
 {
-	if (host != question->host) {
-		question->host = host;
-		question->file = aftl_find_tagged_file(host);
+	if (host != query->host) {
+		query->host = host;
+		query->file = aftl_find_tagged_file(host);
 	}
-	return question->file;
+	return query->file;
 }
 
 static const struct gendisk *gendisk_of_target(const struct aftl_target *target)
@@ -129,90 +129,91 @@ static const struct gendisk *gendisk_of_target(const struct aftl_target *target)
  * Return true if the tag of a file applies to this write. A tag of a file on disk is for its
  * write-back. A tag of a file in memory is for writes by the program; write-back of it is swapping.
  */
-static bool file_tag_applies(const struct question *question, struct aftl_file *file,
+static bool file_tag_applies(const struct tag_query *query, struct aftl_file *file,
 			     struct folio *folio)
 {
 	if (file->buffer)
 		return !folio_test_writeback(folio);
-	return aftl_is_file_writeback(file, folio, question->bio,
-				      gendisk_of_target(question->target));
+	return aftl_is_file_writeback(file, folio, query->bio, gendisk_of_target(query->target));
 }
 
-static struct aftl_verdict decide_by_file(const struct question *question,
-					  struct aftl_file *file, struct folio *folio,
-					  const struct bio_vec *segment)
+static struct aftl_tag_decision decide_by_file(const struct tag_query *query,
+					       struct aftl_file *file, struct folio *folio,
+					       const struct bio_vec *segment)
 {
 	u64 first = aftl_page_file_offset(folio, segment->bv_page) + segment->bv_offset;
-	u32 say = aftl_ranges_get_tag(&file->ranges, first, first + segment->bv_len - 1);
+	u32 tag = aftl_ranges_get_tag(&file->ranges, first, first + segment->bv_len - 1);
 
-	if (say != AFTL_SAY_NONE && !file_tag_applies(question, file, folio))
-		return (struct aftl_verdict){ AFTL_SAID_OF_OTHERS };
-	if (say != AFTL_PRECISE && !(question->target->options.carriers & APPROXFTL_CARRIER_INODE))
+	if (tag != AFTL_TAG_NONE && !file_tag_applies(query, file, folio))
+		return (struct aftl_tag_decision){ AFTL_BY_OTHER_WRITER };
+	if (tag != AFTL_PRECISE && !(query->target->options.carriers & APPROXFTL_CARRIER_INODE))
 		return nothing;
-	return aftl_decide_class(file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE, say);
+	return aftl_decide_class(file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE, tag);
 }
 
-static struct aftl_verdict decide_for_file_buffer(struct question *question, struct aftl_file *file,
-						  struct folio *folio,
-						  const struct bio_vec *segment)
+static struct aftl_tag_decision decide_for_file_buffer(struct tag_query *query,
+						       struct aftl_file *file, struct folio *folio,
+						       const struct bio_vec *segment)
 {
-	struct aftl_verdict writer = decide_by_writer(question);
-	struct aftl_verdict range = file ? decide_by_file(question, file, folio, segment) : nothing;
+	struct aftl_tag_decision writer = decide_by_writer(query);
+	struct aftl_tag_decision range = file ? decide_by_file(query, file, folio, segment) :
+						nothing;
 
-	if (range.by == AFTL_SAID_NOTHING || writer.by == AFTL_SAID_PRECISE)
+	if (range.by == AFTL_BY_NONE || writer.by == AFTL_BY_PRECISE_TAG)
 		return writer;
 	return range;
 }
 
-static struct aftl_verdict decide_for_segment(struct question *question,
-					      const struct bio_vec *segment)
+static struct aftl_tag_decision decide_for_segment(struct tag_query *query,
+						   const struct bio_vec *segment)
 {
 	struct folio *folio = page_folio(segment->bv_page);
 	const struct address_space *mapping;
-	struct aftl_verdict range;
+	struct aftl_tag_decision range;
 	struct aftl_file *file;
 
 	if (folio_test_slab(folio) || folio_test_swapcache(folio))
 		return nothing;
 	if (folio_test_anon(folio))
-		return decide_by_writer(question);
+		return decide_by_writer(query);
 	mapping = READ_ONCE(folio->mapping);
 	if (!mapping || (unsigned long)mapping & NO_ADDRESS_SPACE)
 		return nothing;
-	file = find_tagged_page(question, READ_ONCE(mapping->host));
+	file = find_tagged_page(query, READ_ONCE(mapping->host));
 	/* Page caches of files in memory are swap-backed, or those of hugetlbfs. */
 	if (folio_test_swapbacked(folio) || folio_test_hugetlb(folio))
-		return decide_for_file_buffer(question, file, folio, segment);
-	range = file ? decide_by_file(question, file, folio, segment) : nothing;
-	return range.by == AFTL_SAID_NOTHING ? decide_by_write_hint(question, mapping) : range;
+		return decide_for_file_buffer(query, file, folio, segment);
+	range = file ? decide_by_file(query, file, folio, segment) : nothing;
+	return range.by == AFTL_BY_NONE ? decide_by_write_hint(query, mapping) : range;
 }
 
 /* Combine the decisions for two parts of the data: of two levels the stricter one counts. */
-static struct aftl_verdict join_decisions(struct aftl_verdict one, struct aftl_verdict other)
+static struct aftl_tag_decision join_decisions(struct aftl_tag_decision one,
+					       struct aftl_tag_decision other)
 {
-	if (one.by == AFTL_SAID_PRECISE || (one.level && other.level)) {
+	if (one.by == AFTL_BY_PRECISE_TAG || (one.level && other.level)) {
 		one.level = min(one.level, other.level);
 		return one;
 	}
-	if (other.by == AFTL_SAID_PRECISE)
+	if (other.by == AFTL_BY_PRECISE_TAG)
 		return other;
 	if (one.level || other.level)
-		return (struct aftl_verdict){ AFTL_SAID_PARTLY };
+		return (struct aftl_tag_decision){ AFTL_BY_PARTIAL_TAG };
 	return one.by > other.by ? one : other;
 }
 
-static struct aftl_verdict decide_for_bio_pages(struct question *question, struct bvec_iter at)
+static struct aftl_tag_decision decide_for_bio_pages(struct tag_query *query, struct bvec_iter at)
 {
-	struct aftl_verdict verdict = { AFTL_VERDICTS };
+	struct aftl_tag_decision decision = { AFTL_TAG_SOURCES };
 	struct bvec_iter iter;
 	struct bio_vec segment;
 
-	__bio_for_each_segment(segment, question->bio, iter, at) {
-		struct aftl_verdict part = decide_for_segment(question, &segment);
+	__bio_for_each_segment(segment, query->bio, iter, at) {
+		struct aftl_tag_decision part = decide_for_segment(query, &segment);
 
-		verdict = verdict.by == AFTL_VERDICTS ? part : join_decisions(verdict, part);
+		decision = decision.by == AFTL_TAG_SOURCES ? part : join_decisions(decision, part);
 	}
-	return verdict;
+	return decision;
 }
 
 /* Tags of the device apply only while no file system, other device or loop device uses it. */
@@ -224,9 +225,9 @@ static bool is_target_used_raw(const struct aftl_target *target)
 	       !aftl_file_backs_loop(aftl_device_mapping(device));
 }
 
-static struct aftl_verdict decide_by_range(const struct question *question, struct bvec_iter at)
+static struct aftl_tag_decision decide_by_range(const struct tag_query *query, struct bvec_iter at)
 {
-	const struct aftl_target *target = question->target;
+	const struct aftl_target *target = query->target;
 	u64 first = dm_target_offset(target->ti, at.bi_sector) << SECTOR_SHIFT;
 
 	return aftl_decide_class(AFTL_BY_DEVICE,
@@ -234,25 +235,25 @@ static struct aftl_verdict decide_by_range(const struct question *question, stru
 						     first + at.bi_size - 1));
 }
 
-static struct aftl_verdict decide_for_unit(struct question *question, struct bvec_iter at)
+static struct aftl_tag_decision decide_for_unit(struct tag_query *query, struct bvec_iter at)
 {
-	struct aftl_verdict verdict = decide_for_bio_pages(question, at);
-	struct aftl_verdict place;
+	struct aftl_tag_decision decision = decide_for_bio_pages(query, at);
+	struct aftl_tag_decision place;
 
-	if (verdict.by == AFTL_SAID_PRECISE || !is_target_used_raw(question->target))
-		return verdict;
-	place = decide_by_range(question, at);
-	if (place.by == AFTL_SAID_NOTHING)
-		return verdict;
-	return verdict.level && place.level ? join_decisions(verdict, place) : place;
+	if (decision.by == AFTL_BY_PRECISE_TAG || !is_target_used_raw(query->target))
+		return decision;
+	place = decide_by_range(query, at);
+	if (place.by == AFTL_BY_NONE)
+		return decision;
+	return decision.level && place.level ? join_decisions(decision, place) : place;
 }
 
-static void count_tag_decision(const struct aftl_verdict *verdict, u32 units)
+static void count_tag_decision(const struct aftl_tag_decision *decision, u32 units)
 {
-	if (verdict->by == AFTL_SAID_NOTHING)
+	if (decision->by == AFTL_BY_NONE)
 		return;
-	this_cpu_add(counts.units[verdict->by], units);
-	this_cpu_add(counts.levels[verdict->level], units);
+	this_cpu_add(counts.units[decision->by], units);
+	this_cpu_add(counts.levels[decision->level], units);
 }
 
 /*
@@ -260,25 +261,25 @@ static void count_tag_decision(const struct aftl_verdict *verdict, u32 units)
  * another level. Returns the decision for the first page, or for a later one that is tagged
  * precise.
  */
-static struct aftl_verdict decide_for_leading_units(struct question *question, struct bio *bio)
+static struct aftl_tag_decision decide_for_leading_units(struct tag_query *query, struct bio *bio)
 {
-	u32 unit_bytes = question->target->shards.geo.unit_bytes;
-	struct aftl_verdict verdict = { AFTL_VERDICTS };
+	u32 unit_bytes = query->target->shards.geo.unit_bytes;
+	struct aftl_tag_decision decision = { AFTL_TAG_SOURCES };
 	struct bvec_iter at = bio->bi_iter;
 	u32 bytes;
 
 	for (bytes = 0; bytes < bio->bi_iter.bi_size; bytes += unit_bytes) {
 		struct bvec_iter unit = at;
-		struct aftl_verdict next;
+		struct aftl_tag_decision next;
 
 		unit.bi_size = unit_bytes;
-		next = decide_for_unit(question, unit);
-		if (verdict.by == AFTL_VERDICTS)
-			verdict = next;
-		else if (next.level != verdict.level)
+		next = decide_for_unit(query, unit);
+		if (decision.by == AFTL_TAG_SOURCES)
+			decision = next;
+		else if (next.level != decision.level)
 			break;
-		else if (next.by == AFTL_SAID_PRECISE)
-			verdict = next;
+		else if (next.by == AFTL_BY_PRECISE_TAG)
+			decision = next;
 		count_tag_decision(&next, 1);
 		bio_advance_iter(bio, &at, unit_bytes);
 	}
@@ -286,28 +287,28 @@ static struct aftl_verdict decide_for_leading_units(struct question *question, s
 		this_cpu_inc(counts.splits);
 		dm_accept_partial_bio(bio, bytes >> SECTOR_SHIFT);
 	}
-	return verdict;
+	return decision;
 }
 
-static struct aftl_verdict decide_for_bio(const struct aftl_target *target, struct bio *bio)
+static struct aftl_tag_decision decide_for_bio(const struct aftl_target *target, struct bio *bio)
 {
-	struct question question = { .target = target, .bio = bio };
-	struct aftl_verdict verdict;
+	struct tag_query query = { .target = target, .bio = bio };
+	struct aftl_tag_decision decision;
 
 	if (bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP))
 		return nothing;
-	question.carried = get_bio_tag_carriers(&target->options, bio);
-	if (!question.carried && !atomic_read(&aftl_tags_in_use))
+	query.carried = get_bio_tag_carriers(&target->options, bio);
+	if (!query.carried && !atomic_read(&aftl_tags_in_use))
 		return nothing;
 	rcu_read_lock();
-	verdict = decide_for_leading_units(&question, bio);
+	decision = decide_for_leading_units(&query, bio);
 	rcu_read_unlock();
-	return verdict;
+	return decision;
 }
 
 u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 {
-	struct aftl_verdict verdict;
+	struct aftl_tag_decision decision;
 
 	/*
 	 * All data of a zoned device are precise, so there is no reason to split the bio, and
@@ -317,20 +318,20 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 	if (target->shards.geo.zones)
 		return AFTL_PRECISE;
 	if (target->options.class == AFTL_APPROX) {
-		verdict = aftl_decide_class(AFTL_BY_TABLE, AFTL_APPROX);
-		count_tag_decision(&verdict, bio_sectors(bio) >> target->table.device->unit_shift);
+		decision = aftl_decide_class(AFTL_BY_TABLE, AFTL_APPROX);
+		count_tag_decision(&decision, bio_sectors(bio) >> target->table.device->unit_shift);
 	} else if (atomic_read(&aftl_tags_in_use) ||
 		   target->options.carriers != APPROXFTL_CARRIER_INODE) {
-		verdict = decide_for_bio(target, bio);
+		decision = decide_for_bio(target, bio);
 	} else {
 		return AFTL_PRECISE;
 	}
-	if (verdict.by == AFTL_SAID_PRECISE || verdict.level)
-		aftl_trace_tag_write(target, bio, &verdict);
-	return verdict.level;
+	if (decision.by == AFTL_BY_PRECISE_TAG || decision.level)
+		aftl_trace_tag_write(target, bio, &decision);
+	return decision.level;
 }
 
-static u64 sum_decisions_by_source(enum aftl_verdict_by by)
+static u64 sum_decisions_by_source(enum aftl_tag_source by)
 {
 	u64 sum = 0;
 	int cpu;
@@ -371,9 +372,9 @@ void aftl_get_decision_stats(struct approxftl_stats *stats)
 	stats->by_stream = sum_decisions_by_source(AFTL_BY_STREAM);
 	stats->by_device = sum_decisions_by_source(AFTL_BY_DEVICE);
 	stats->by_table = sum_decisions_by_source(AFTL_BY_TABLE);
-	stats->explicit_precise = sum_decisions_by_source(AFTL_SAID_PRECISE);
-	stats->mixed = sum_decisions_by_source(AFTL_SAID_PARTLY);
-	stats->vetoed = sum_decisions_by_source(AFTL_SAID_OF_OTHERS);
+	stats->explicit_precise = sum_decisions_by_source(AFTL_BY_PRECISE_TAG);
+	stats->mixed = sum_decisions_by_source(AFTL_BY_PARTIAL_TAG);
+	stats->vetoed = sum_decisions_by_source(AFTL_BY_OTHER_WRITER);
 	stats->splits = sum_split_writes();
 	stats->level_2 = sum_level_units(2);
 	stats->level_3 = sum_level_units(3);

@@ -16,8 +16,8 @@
 #include "core/persist/record.h"
 #include "tags/tags.h"
 
-static const char *const by_names[AFTL_VERDICTS] = {
-	[AFTL_SAID_PRECISE] = "tag",   [AFTL_BY_FILE] = "file",
+static const char *const by_names[AFTL_TAG_SOURCES] = {
+	[AFTL_BY_PRECISE_TAG] = "tag", [AFTL_BY_FILE] = "file",
 	[AFTL_BY_BUFFER] = "buffer",   [AFTL_BY_THREAD] = "thread",
 	[AFTL_BY_PROCESS] = "process", [AFTL_BY_PRIORITY] = "priority",
 	[AFTL_BY_HINT] = "hint",       [AFTL_BY_STREAM] = "stream",
@@ -30,7 +30,7 @@ static struct request_queue *queue_of_target(const struct aftl_target *target)
 }
 
 void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
-			  const struct aftl_verdict *verdict)
+			  const struct aftl_tag_decision *decision)
 {
 	/* The level comes last and only if it is above 1: older readers stop after the source. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
@@ -39,8 +39,8 @@ void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bi
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "approxftl write %llu %u %s %s%s",
 				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio),
-				  aftl_level_names[min(verdict->level, 1U)], by_names[verdict->by],
-				  levels[verdict->level]);
+				  aftl_level_names[min(decision->level, 1U)],
+				  by_names[decision->by], levels[decision->level]);
 }
 
 void aftl_trace_zeroing(const struct aftl_target *target, const struct bio *bio)
@@ -75,16 +75,15 @@ static bool may_trace_note(void)
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) || __ratelimit(&others);
 }
 
-void aftl_trace_scope_note(u32 whose, u32 say, const char *label)
+void aftl_trace_scope_note(u32 owner, u32 tag, const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
 	if (!may_trace_note())
 		return;
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
-		  whose == APPROXFTL_THREAD ? "thread" : "process",
-		  say == AFTL_SAY_NONE ? "end" : aftl_level_names[say],
-		  *label ? " " : "", label);
+		  owner == APPROXFTL_THREAD ? "thread" : "process",
+		  tag == AFTL_TAG_NONE ? "end" : aftl_level_names[tag], *label ? " " : "", label);
 	aftl_call_on_each_target(trace_note_text, text);
 }
 

@@ -32,14 +32,14 @@ struct writer {
  * @node: node in the table, in a list with those of other open files for the same key
  * @list: entry in the open file's list
  * @writer: key
- * @say: tag of the writes
+ * @tag: tag of the writes
  * @rcu: frees it after its readers
  */
 struct scope {
 	struct rhlist_head node;
 	struct list_head list;
 	struct writer writer;
-	u32 say;
+	u32 tag;
 	struct rcu_head rcu;
 };
 
@@ -116,7 +116,7 @@ static void drop_scope_references(struct scope *scope)
 	kfree_rcu(scope, rcu);
 }
 
-static struct scope *alloc_task_scope(struct pid *pid, u32 say)
+static struct scope *alloc_task_scope(struct pid *pid, u32 tag)
 {
 	struct scope *scope = kzalloc(sizeof(*scope), GFP_KERNEL_ACCOUNT);
 
@@ -124,18 +124,18 @@ static struct scope *alloc_task_scope(struct pid *pid, u32 say)
 		return NULL;
 	scope->writer.pid = get_pid(pid);
 	scope->writer.mm = current->mm;
-	scope->say = say;
+	scope->tag = tag;
 	mmgrab(scope->writer.mm);
 	return scope;
 }
 
-static int add_task_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say)
+static int add_task_scope(struct aftl_scopes *scopes, struct pid *pid, u32 tag)
 {
 	struct scope *scope;
 
 	if (scopes->count >= MAX_SCOPES)
 		return -ENOSPC;
-	scope = alloc_task_scope(pid, say);
+	scope = alloc_task_scope(pid, tag);
 	if (!scope)
 		return -ENOMEM;
 	if (rhltable_insert(&table, &scope->node, table_params)) {
@@ -157,29 +157,29 @@ static void remove_task_scope(struct aftl_scopes *scopes, struct scope *scope)
 	drop_scope_references(scope);
 }
 
-static int set_task_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say, u32 *previous)
+static int set_task_scope(struct aftl_scopes *scopes, struct pid *pid, u32 tag, u32 *previous)
 {
 	struct scope *scope = find_task_scope(scopes, pid);
 
-	*previous = scope ? scope->say : AFTL_SAY_NONE;
-	if (say == *previous)
+	*previous = scope ? scope->tag : AFTL_TAG_NONE;
+	if (tag == *previous)
 		return 0;
 	if (!scope)
-		return add_task_scope(scopes, pid, say);
-	if (say == AFTL_SAY_NONE)
+		return add_task_scope(scopes, pid, tag);
+	if (tag == AFTL_TAG_NONE)
 		remove_task_scope(scopes, scope);
 	else
-		WRITE_ONCE(scope->say, say);
+		WRITE_ONCE(scope->tag, tag);
 	return 0;
 }
 
-int aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous)
+int aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 owner, u32 tag, u32 *previous)
 {
-	struct pid *pid = whose == APPROXFTL_THREAD ? task_pid(current) : NULL;
+	struct pid *pid = owner == APPROXFTL_THREAD ? task_pid(current) : NULL;
 	int ret;
 
 	mutex_lock(&scopes->lock);
-	ret = set_task_scope(scopes, pid, say, previous);
+	ret = set_task_scope(scopes, pid, tag, previous);
 	mutex_unlock(&scopes->lock);
 	return ret;
 }
@@ -199,25 +199,25 @@ static u32 find_strictest_task_tag(struct pid *pid)
 {
 	struct writer writer = { .pid = pid, .mm = current->mm };
 	struct rhlist_head *said = rhltable_lookup(&table, &writer, table_params);
-	u32 say = AFTL_SAY_NONE;
+	u32 tag = AFTL_TAG_NONE;
 	struct rhlist_head *at;
 	struct scope *scope;
 
 	rhl_for_each_entry_rcu(scope, at, said, node)
-		say = min(say, READ_ONCE(scope->say));
-	return say;
+		tag = min(tag, READ_ONCE(scope->tag));
+	return tag;
 }
 
-struct aftl_verdict aftl_scope_decide(void)
+struct aftl_tag_decision aftl_scope_decide(void)
 {
 	u32 thread;
 	u32 process;
 
 	if (current->flags & PF_KTHREAD || !mm_may_have_scope(current->mm))
-		return aftl_decide_class(AFTL_BY_THREAD, AFTL_SAY_NONE);
+		return aftl_decide_class(AFTL_BY_THREAD, AFTL_TAG_NONE);
 	thread = find_strictest_task_tag(task_pid(current));
 	process = find_strictest_task_tag(NULL);
-	if (process && thread != AFTL_SAY_NONE)
+	if (process && thread != AFTL_TAG_NONE)
 		return aftl_decide_class(AFTL_BY_THREAD, thread);
 	return aftl_decide_class(AFTL_BY_PROCESS, process);
 }

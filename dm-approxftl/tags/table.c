@@ -261,10 +261,10 @@ static u32 count_free_ranges(const struct aftl_account *account)
 	return left;
 }
 
-static int change_tagged_ranges(struct aftl_file *file, u64 first, u64 last, u32 say, u32 *reason)
+static int change_tagged_ranges(struct aftl_file *file, u64 first, u64 last, u32 tag, u32 *reason)
 {
 	u32 before = file->ranges.count;
-	int ret = aftl_ranges_set_tag(&file->ranges, first, last, say,
+	int ret = aftl_ranges_set_tag(&file->ranges, first, last, tag,
 				      count_free_ranges(file->account));
 
 	if (ret == -ENOSPC)
@@ -277,28 +277,28 @@ static int change_tagged_ranges(struct aftl_file *file, u64 first, u64 last, u32
 	return ret;
 }
 
-static int tag_inode_range(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason)
+static int tag_inode_range(struct inode *inode, u64 first, u64 last, u32 tag, u32 *reason)
 {
 	struct aftl_file *file = get_tagged_file_of_inode(inode);
 	int ret;
 
-	if (!file && say == AFTL_SAY_NONE)
+	if (!file && tag == AFTL_TAG_NONE)
 		return 0;
 	if (!file)
 		file = add_tagged_file(inode, reason);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	ret = change_tagged_ranges(file, first, last, say, reason);
+	ret = change_tagged_ranges(file, first, last, tag, reason);
 	aftl_mark_put(&file->mark);
 	return ret;
 }
 
-int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason)
+int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 tag, u32 *reason)
 {
 	int ret;
 
 	mutex_lock(&change);
-	ret = tag_inode_range(inode, first, last, say, reason);
+	ret = tag_inode_range(inode, first, last, tag, reason);
 	mutex_unlock(&change);
 	return ret;
 }
@@ -366,7 +366,7 @@ void aftl_file_restore_tags(struct inode *inode, u64 from, const struct aftl_sai
 	u32 i;
 
 	mutex_lock(&change);
-	ret = tag_inode_range(inode, from, said->last, AFTL_SAY_NONE, &reason);
+	ret = tag_inode_range(inode, from, said->last, AFTL_TAG_NONE, &reason);
 	for (i = 0; !ret && i < said->count; i++)
 		ret = restore_extent_tag(inode, from, said, &said->extents[i]);
 	mutex_unlock(&change);

@@ -25,11 +25,11 @@
 #include "tags/marks.h"
 
 /**
- * enum aftl_verdict_by - source of the tag decision for a logical page that is being written
- * @AFTL_SAID_NOTHING: untagged
- * @AFTL_SAID_PRECISE: tagged precise
- * @AFTL_SAID_PARTLY: only a part of the logical page is tagged approximate
- * @AFTL_SAID_OF_OTHERS: the page is tagged, but this write may not be the write-back of its file
+ * enum aftl_tag_source - source of the tag decision for a logical page that is being written
+ * @AFTL_BY_NONE: untagged
+ * @AFTL_BY_PRECISE_TAG: tagged precise
+ * @AFTL_BY_PARTIAL_TAG: only a part of the logical page is tagged approximate
+ * @AFTL_BY_OTHER_WRITER: the page is tagged, but this write may not be the write-back of its file
  * @AFTL_BY_FILE: range of the file that is written back
  * @AFTL_BY_BUFFER: range of the file in memory (memfd) that an O_DIRECT write comes from
  * @AFTL_BY_THREAD: scope of the thread
@@ -39,15 +39,15 @@
  * @AFTL_BY_STREAM: write stream
  * @AFTL_BY_DEVICE: range of the device
  * @AFTL_BY_TABLE: table option tag_all
- * @AFTL_VERDICTS: number of values; as a value: no decision yet
+ * @AFTL_TAG_SOURCES: number of values; as a value: no decision yet
  *
  * From AFTL_BY_FILE on the data are approximate, before it precise.
  */
-enum aftl_verdict_by {
-	AFTL_SAID_NOTHING,
-	AFTL_SAID_PRECISE,
-	AFTL_SAID_PARTLY,
-	AFTL_SAID_OF_OTHERS,
+enum aftl_tag_source {
+	AFTL_BY_NONE,
+	AFTL_BY_PRECISE_TAG,
+	AFTL_BY_PARTIAL_TAG,
+	AFTL_BY_OTHER_WRITER,
 	AFTL_BY_FILE,
 	AFTL_BY_BUFFER,
 	AFTL_BY_THREAD,
@@ -57,32 +57,32 @@ enum aftl_verdict_by {
 	AFTL_BY_STREAM,
 	AFTL_BY_DEVICE,
 	AFTL_BY_TABLE,
-	AFTL_VERDICTS,
+	AFTL_TAG_SOURCES,
 };
 
 /**
- * struct aftl_verdict - tag decision
+ * struct aftl_tag_decision - tag decision
  * @by: source
  * @level: quality level; 0 if the data are precise
  */
-struct aftl_verdict {
-	enum aftl_verdict_by by;
+struct aftl_tag_decision {
+	enum aftl_tag_source by;
 	u32 level;
 };
 
 /**
  * aftl_decide_class() - return the decision for a tag
  * @by: source of the tag
- * @say: tag
+ * @tag: tag
  *
- * Return: the decision; AFTL_SAID_NOTHING or AFTL_SAID_PRECISE if the tag says so, else @by.
+ * Return: the decision; AFTL_BY_NONE or AFTL_BY_PRECISE_TAG if the tag says so, else @by.
  */
-static inline struct aftl_verdict aftl_decide_class(enum aftl_verdict_by by, u32 say)
+static inline struct aftl_tag_decision aftl_decide_class(enum aftl_tag_source by, u32 tag)
 {
-	if (say == AFTL_SAY_NONE)
-		return (struct aftl_verdict){ AFTL_SAID_NOTHING };
-	return say ? (struct aftl_verdict){ by, say } :
-		     (struct aftl_verdict){ AFTL_SAID_PRECISE };
+	if (tag == AFTL_TAG_NONE)
+		return (struct aftl_tag_decision){ AFTL_BY_NONE };
+	return tag ? (struct aftl_tag_decision){ by, tag } :
+		     (struct aftl_tag_decision){ AFTL_BY_PRECISE_TAG };
 }
 
 /**
@@ -135,13 +135,13 @@ void aftl_tag_table_exit(void);
  * @inode: regular file; the caller has a reference
  * @first: first byte
  * @last: last byte
- * @say: quality level, or AFTL_SAY_NONE to remove the tag
+ * @tag: quality level, or AFTL_TAG_NONE to remove the tag
  * @reason: set to enum approxftl_reason on -ENOSPC
  *
  * Context: process; may sleep.
  * Return: 0, -ENOSPC, -ENOMEM or another negative error code.
  */
-int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason);
+int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 tag, u32 *reason);
 
 /**
  * struct aftl_said - saved tags of a range of a file
@@ -388,14 +388,14 @@ void aftl_scopes_remove_all(struct aftl_scopes *scopes);
 /**
  * aftl_scopes_set_tag() - tag the writes of the calling thread or process
  * @scopes: scopes of the open file
- * @whose: enum approxftl_whose
- * @say: quality level, or AFTL_SAY_NONE to remove the scope
+ * @owner: enum approxftl_whose
+ * @tag: quality level, or AFTL_TAG_NONE to remove the scope
  * @previous: set to the previous tag in @scopes
  *
  * Context: process; may sleep.
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous);
+int __must_check aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 owner, u32 tag, u32 *previous);
 
 /**
  * aftl_scope_decide() - return the decision by the scopes of the calling thread and its process
@@ -405,7 +405,7 @@ int __must_check aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 whose, u32 
  * Context: under rcu_read_lock().
  * Return: the decision.
  */
-struct aftl_verdict aftl_scope_decide(void);
+struct aftl_tag_decision aftl_scope_decide(void);
 
 /**
  * aftl_count_scopes() - return the number of scopes of all open files
@@ -456,12 +456,12 @@ void aftl_get_decision_stats(struct approxftl_stats *stats);
  * is one
  * @target: target
  * @bio: write, after it has been split
- * @verdict: decision
+ * @decision: decision
  *
  * Context: any context of dm's map function.
  */
 void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
-			  const struct aftl_verdict *verdict);
+			  const struct aftl_tag_decision *decision);
 
 /**
  * aftl_trace_zeroing() - add a note that a bio writes zeroes to the block trace, if there is one
@@ -474,15 +474,15 @@ void aftl_trace_zeroing(const struct aftl_target *target, const struct bio *bio)
 
 /**
  * aftl_trace_scope_note() - add a region of the calling thread to the block traces of all devices
- * @whose: enum approxftl_whose
- * @say: tag of the region; AFTL_SAY_NONE ends it
+ * @owner: enum approxftl_whose
+ * @tag: tag of the region; AFTL_TAG_NONE ends it
  * @label: name of the region, or ""
  *
  * Beyond max_notes a second, regions of callers without CAP_SYS_ADMIN are not noted.
  *
  * Context: process; may sleep.
  */
-void aftl_trace_scope_note(u32 whose, u32 say, const char *label);
+void aftl_trace_scope_note(u32 owner, u32 tag, const char *label);
 
 /**
  * aftl_trace_label_note() - add a label of the calling thread to the block traces of all devices

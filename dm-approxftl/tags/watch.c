@@ -32,13 +32,13 @@ static struct watch *mark_to_watch(struct fsnotify_mark *mark)
 	return container_of(aftl_to_inode_mark(mark), struct watch, mark);
 }
 
-static int parse_tag_attribute_class(const char *text, u32 *say)
+static int parse_tag_attribute_class(const char *text, u32 *tag)
 {
 	u8 level = AFTL_APPROX;
 
 	if (text && !aftl_record_level(text, &level))
 		return -EINVAL;
-	*say = level;
+	*tag = level;
 	return 0;
 }
 
@@ -65,12 +65,12 @@ static int tag_range_by_attribute(struct inode *inode, char *text)
 	u32 reason;
 	u64 first;
 	u64 last;
-	u32 say;
-	int ret = parse_tag_attribute_class(text, &say);
+	u32 tag;
+	int ret = parse_tag_attribute_class(text, &tag);
 
 	if (!ret)
 		ret = parse_tag_attribute_range(span, &first, &last);
-	return ret ? ret : aftl_file_tag(inode, first, last, say, &reason);
+	return ret ? ret : aftl_file_tag(inode, first, last, tag, &reason);
 }
 
 /* Tag the ranges in @text, which the file's owner controls; stop at the first malformed one. */

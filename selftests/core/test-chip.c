@@ -318,9 +318,9 @@ static struct aftl_block *select_any_victim(struct aftl_policy *policy,
 }
 
 static void choose_any_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-				 struct aftl_idle_task *chore)
+				 struct aftl_idle_task *task)
 {
-	*chore = (struct aftl_idle_task){
+	*task = (struct aftl_idle_task){
 		.kind = draw_number(6),
 		.lpn = to_lpn(draw_number(2 * test_units(&device))),
 		.block = draw_number(8) ? draw_any_block() : NULL,
@@ -888,7 +888,7 @@ static const struct cheat cheats[] = {
 	  .mode = AFTL_MODE_BETWEEN, .turns = true },
 	{ .name = "any LUN", .methods = use_any_lun },
 	{ .name = "any victim", .methods = use_any_victim },
-	{ .name = "any chore", .methods = use_any_idle_task },
+	{ .name = "any task", .methods = use_any_idle_task },
 	{ .name = "any free block", .methods = use_any_free_block },
 	{ .name = "closings of any block", .methods = use_random_closing },
 	{ .name = "blocks of any order and kind", .opens = true },

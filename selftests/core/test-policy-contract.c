@@ -269,17 +269,18 @@ static bool wild_relocate(struct aftl_policy *policy, const struct aftl_relocati
 	return draw_wild(wild, 2);
 }
 
-static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
+static void offer_any_task(struct aftl_policy *policy, struct aftl_lun *lun,
+			   struct aftl_idle_task *task)
 {
 	struct wild *wild = to_wild(policy);
 
 	if (!(wildness & WILD_CHORE))
 		return;
-	chore->kind = draw_wild(wild, AFTL_IDLE_TASK_RELOCATE + 2);
-	chore->page = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
-	chore->pages = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
-	chore->lpn = to_lpn(draw_wild(wild, 2) ? draw_wild(wild, 1000) : U32_MAX);
-	chore->block = any_block(wild);
+	task->kind = draw_wild(wild, AFTL_IDLE_TASK_RELOCATE + 2);
+	task->page = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
+	task->pages = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
+	task->lpn = to_lpn(draw_wild(wild, 2) ? draw_wild(wild, 1000) : U32_MAX);
+	task->block = any_block(wild);
 }
 
 static u32 wild_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
@@ -345,7 +346,7 @@ static const struct aftl_policy_type wild_type = {
 	.victim_rank = wild_victim_rank,
 	.relocate = wild_relocate,
 	.accept_free = wild_accept_free,
-	.idle_task = chore,
+	.idle_task = offer_any_task,
 };
 
 #define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"

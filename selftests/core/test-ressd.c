@@ -570,13 +570,13 @@ TAP_TEST(idle_time_reclaims_candidates)
 
 static u32 is_candidate_offered(struct aftl_lun *lun, u32 free_blocks)
 {
-	struct aftl_idle_task chore = { .kind = AFTL_IDLE_TASK_NONE };
+	struct aftl_idle_task task = { .kind = AFTL_IDLE_TASK_NONE };
 	u32 free = lun->free_blocks;
 
 	lun->free_blocks = free_blocks;
-	device.ftl->type->idle_task(device.ftl->policy, lun, &chore);
+	device.ftl->type->idle_task(device.ftl->policy, lun, &task);
 	lun->free_blocks = free;
-	return chore.kind;
+	return task.kind;
 }
 
 static struct aftl_block *open_displaced(void)

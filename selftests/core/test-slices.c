@@ -211,25 +211,25 @@ TAP_TEST(the_search_for_old_data_alternates_between_luns)
 }
 
 /* Both devices must have the same events at the same times. */
-static void check_devices_continue_alike(struct aftl *twin)
+static void check_devices_continue_alike(struct aftl *loaded)
 {
 	u32 events;
 
 	for (events = 0; events < 3000; events++) {
 		u64 next_ns = aftl_next_event(device->ftl);
 
-		if (!CHECK_EQ(aftl_next_event(twin), next_ns))
+		if (!CHECK_EQ(aftl_next_event(loaded), next_ns))
 			return;
 		aftl_advance(device->ftl, next_ns);
-		aftl_advance(twin, next_ns);
+		aftl_advance(loaded, next_ns);
 	}
-	CHECK_EQ(aftl_digest(device->ftl), aftl_digest(twin));
+	CHECK_EQ(aftl_digest(device->ftl), aftl_digest(loaded));
 }
 
 static void save_during_refresh_scan(u64 at_ns)
 {
 	struct aftl_snapshot_source source;
-	struct aftl *twin = NULL;
+	struct aftl *loaded = NULL;
 
 	open_sliced_device(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
@@ -237,11 +237,11 @@ static void save_during_refresh_scan(u64 at_ns)
 	aftl_advance(device->ftl, aftl_now(device->ftl) + at_ns);
 	CHECK_EQ(save_in_slices(), 0);
 	source = test_bytes_source(&bytes);
-	CHECK_EQ(aftl_load(&twin, &source, &device->ops, device, &device->error), 0);
+	CHECK_EQ(aftl_load(&loaded, &source, &device->ops, device, &device->error), 0);
 	aftl_reset_stats(device->ftl);
-	check_devices_continue_alike(twin);
+	check_devices_continue_alike(loaded);
 	CHECK(test_counters(device)->programmed_refresh_units > 0);
-	aftl_destroy(twin);
+	aftl_destroy(loaded);
 	test_bytes_free(&bytes);
 	test_device_close(device);
 }

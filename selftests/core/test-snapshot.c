@@ -30,7 +30,7 @@ static const char slc[] =
 static const char tiny[] = "channels=1 chips=1 blocks=24 layers=2 word_lines=4 op=80 errors=on";
 
 static struct test_device device;
-static struct test_device twin;
+static struct test_device loaded;
 
 /* Flush, and wait until the device is idle. */
 static void flush_until_idle(struct test_device *mine)
@@ -68,39 +68,40 @@ static int load_device_bytes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
-	test_device_init(&twin, "demo");
-	twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
-	return twin.ret;
+	test_device_init(&loaded, "demo");
+	loaded.ret = aftl_load(&loaded.ftl, &source, &loaded.ops, &loaded, &loaded.error);
+	return loaded.ret;
 }
 
 static void check_same_state(void)
 {
 	u32 unit;
 
-	CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
-	CHECK_EQ(aftl_now(twin.ftl), aftl_now(device.ftl));
-	CHECK_EQ(aftl_hours(twin.ftl), aftl_hours(device.ftl));
-	CHECK(aftl_policy_type(twin.ftl) == aftl_policy_type(device.ftl));
-	CHECK(!memcmp(aftl_config(twin.ftl), aftl_config(device.ftl), sizeof(struct aftl_config)));
+	CHECK_EQ(aftl_digest(loaded.ftl), aftl_digest(device.ftl));
+	CHECK_EQ(aftl_now(loaded.ftl), aftl_now(device.ftl));
+	CHECK_EQ(aftl_hours(loaded.ftl), aftl_hours(device.ftl));
+	CHECK(aftl_policy_type(loaded.ftl) == aftl_policy_type(device.ftl));
+	CHECK(!memcmp(aftl_config(loaded.ftl), aftl_config(device.ftl),
+		      sizeof(struct aftl_config)));
 	for (unit = 0; unit < test_units(&device); unit++) {
 		struct aftl_errors a = { 0 };
 		struct aftl_errors b = { 0 };
 		u32 class;
 
 		CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)),
-			 from_ppn(aftl_lookup(twin.ftl, to_lpn(unit), &class)));
+			 from_ppn(aftl_lookup(loaded.ftl, to_lpn(unit), &class)));
 		CHECK_EQ(aftl_lpn_errors(device.ftl, to_lpn(unit), &a),
-			 aftl_lpn_errors(twin.ftl, to_lpn(unit), &b));
+			 aftl_lpn_errors(loaded.ftl, to_lpn(unit), &b));
 		CHECK(a.flips == b.flips && a.raw == b.raw && a.lost == b.lost);
 	}
 	test_audit(&device);
-	test_audit(&twin);
+	test_audit(&loaded);
 }
 
 static void check_counters_after_load(void)
 {
 	const struct aftl_counters *a = test_counters(&device);
-	const struct aftl_counters *b = test_counters(&twin);
+	const struct aftl_counters *b = test_counters(&loaded);
 	unsigned int i;
 
 	for (i = 0; i < AFTL_COUNTERS; i++)
@@ -113,9 +114,9 @@ static void check_counters_after_load(void)
 static void check_same_future(void)
 {
 	aftl_reset_stats(device.ftl);
-	aftl_reset_stats(twin.ftl);
+	aftl_reset_stats(loaded.ftl);
 	run_requests_of_seed(&device, 2, 3000);
-	run_requests_of_seed(&twin, 2, 3000);
+	run_requests_of_seed(&loaded, 2, 3000);
 	check_same_state();
 	check_counters_after_load();
 }
@@ -138,7 +139,7 @@ static void save_loaded_device(const struct test_bytes *bytes)
 	struct test_device first = device;
 	struct test_bytes again = { 0 };
 
-	device = twin;
+	device = loaded;
 	CHECK_EQ(save_device_bytes(&again), 0);
 	device = first;
 	CHECK(again.size == bytes->size && !memcmp(again.data, bytes->data, bytes->size));
@@ -154,10 +155,10 @@ static void round_trip(const char *policy, const char *params)
 	if (device.config.rain)
 		CHECK_EQ(aftl_fail_lun(device.ftl, 6), 0);
 	CHECK_EQ(save_device_bytes(&bytes), 0);
-	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", twin.error.text)) {
+	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", loaded.error.text)) {
 		CHECK_EQ(bytes.at, bytes.size);
 		check_same_state();
-		if (is_device_idle(&twin))
+		if (is_device_idle(&loaded))
 			save_loaded_device(&bytes);
 		check_same_future();
 	}
@@ -170,7 +171,7 @@ TAP_TEST(a_new_device_survives_saving_and_loading)
 
 	test_device_open_demo(&device, "approxftl", plain);
 	CHECK_EQ(save_device_bytes(&bytes), 0);
-	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", twin.error.text))
+	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", loaded.error.text))
 		check_same_state();
 	test_bytes_free(&bytes);
 }
@@ -209,9 +210,9 @@ TAP_TEST(write_errors_of_the_sink_are_reported)
 static void check_snapshot_refused(struct test_bytes *bytes, const char *what, size_t at)
 {
 	CHECK_MSG(load_device_bytes(bytes), "%s at byte %zu is not noticed", what, at);
-	CHECK_MSG(strlen(twin.error.text) > 10, "%s at byte %zu: \"%s\"", what, at,
-		  twin.error.text);
-	CHECK_MSG(!twin.ftl, "%s at byte %zu left something", what, at);
+	CHECK_MSG(strlen(loaded.error.text) > 10, "%s at byte %zu: \"%s\"", what, at,
+		  loaded.error.text);
+	CHECK_MSG(!loaded.ftl, "%s at byte %zu left something", what, at);
 }
 
 TAP_TEST(truncated_snapshots_are_refused)
@@ -269,17 +270,17 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 		test_bytes_add_crc(&bytes);
 		if (load_device_bytes(&bytes)) {
 			refused++;
-			CHECK(strlen(twin.error.text) > 10);
+			CHECK(strlen(loaded.error.text) > 10);
 		} else {
 			lived++;
-			test_audit(&twin);
-			if (aftl_geometry(twin.ftl)->units < 10000 && i % 16 == 0)
-				run_requests_of_seed(&twin, i, 30);
-			test_audit(&twin);
+			test_audit(&loaded);
+			if (aftl_geometry(loaded.ftl)->units < 10000 && i % 16 == 0)
+				run_requests_of_seed(&loaded, i, 30);
+			test_audit(&loaded);
 		}
 		if (tap_failures())
 			tap_note("byte %zu was %02x and is %02x", at, good, bytes.data[at]);
-		test_device_close(&twin);
+		test_device_close(&loaded);
 		bytes.data[at] = good;
 	}
 	tap_note("%u forgeries refused, %u possible states", refused, lived);
@@ -297,11 +298,11 @@ TAP_TEST(loading_without_memory_fails_cleanly)
 	CHECK_EQ(save_device_bytes(&bytes), 0);
 	do {
 		source = test_bytes_source(&bytes);
-		test_device_init(&twin, "demo");
-		twin.fail_at = ++fail_at;
-		twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
-		CHECK(!twin.ret || twin.ret == -ENOMEM);
-	} while (twin.ret && fail_at < 1000);
+		test_device_init(&loaded, "demo");
+		loaded.fail_at = ++fail_at;
+		loaded.ret = aftl_load(&loaded.ftl, &source, &loaded.ops, &loaded, &loaded.error);
+		CHECK(!loaded.ret || loaded.ret == -ENOMEM);
+	} while (loaded.ret && fail_at < 1000);
 	CHECK(fail_at > 5);
 	test_bytes_free(&bytes);
 }

@@ -32,7 +32,7 @@ u64 capture_written_sectors(const struct capture_device *device)
 /* Count from paired requests, so that a request that was split on its way counts once. */
 int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
-	const struct trace_wish wish = { .device = TRACE_ALL_DEVICES };
+	const struct trace_open_options open_options = { .device = TRACE_ALL_DEVICES };
 	struct trace_reader *reader = memory_zeroed(1, sizeof(*reader));
 	struct trace_request request;
 	char base[PATH_MAX];
@@ -42,7 +42,7 @@ int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_erro
 	scnprintf(base, sizeof(base), "%s/" BLKTRACE_BASE_NAME, directory);
 	reader->losses.silent = true;
 	*sectors = 0;
-	ret = trace_reader_open(reader, &path, 1, &wish, error);
+	ret = trace_reader_open(reader, &path, 1, &open_options, error);
 	if (!ret) {
 		/* The kernel counts these operations as writes. */
 		while ((ret = trace_reader_next(reader, &request, error)) > 0)

@@ -71,22 +71,24 @@ int reading_format_check(const char *option, const char *name, struct aftl_error
 			 option, name);
 }
 
-int reading_options_to_wish(const struct reading_options *options, struct trace_wish *wish,
-			    struct aftl_error *error)
+int reading_options_to_open(const struct reading_options *options,
+			    struct trace_open_options *open_options, struct aftl_error *error)
 {
 	int ret = 0;
 
-	*wish = (struct trace_wish){
+	*open_options = (struct trace_open_options){
 		.hints = { .format = options->from, .columns = options->columns },
 		.issue = options->from_issue,
 	};
 	if (options->from)
 		ret = reading_format_check("from", options->from, error);
 	if (!ret && options->time_unit)
-		ret = set_time_unit_option(options->time_unit, &wish->hints.time_unit_ns, error);
+		ret = set_time_unit_option(options->time_unit, &open_options->hints.time_unit_ns,
+					   error);
 	if (!ret && options->offset_unit)
-		ret = set_offset_unit_option(options->offset_unit, &wish->hints.offset_unit, error);
+		ret = set_offset_unit_option(options->offset_unit, &open_options->hints.offset_unit,
+					     error);
 	if (!ret && options->device)
-		ret = set_device_option(options->device, &wish->device, error);
+		ret = set_device_option(options->device, &open_options->device, error);
 	return ret;
 }

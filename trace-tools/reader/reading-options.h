@@ -19,9 +19,10 @@ struct reading_options {
 	bool strict;
 };
 
-/* Convert the options to a struct trace_wish. @return: 0, or -EINVAL with a sentence. */
-int __must_check reading_options_to_wish(const struct reading_options *options,
-					 struct trace_wish *wish, struct aftl_error *error);
+/* Convert the options to a struct trace_open_options. @return: 0, or -EINVAL with a sentence. */
+int __must_check reading_options_to_open(const struct reading_options *options,
+					 struct trace_open_options *open_options,
+					 struct aftl_error *error);
 
 /* Check that format @name exists; @option is named in the message. @return: 0, or -EINVAL. */
 int __must_check reading_format_check(const char *option, const char *name,

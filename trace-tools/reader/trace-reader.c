@@ -53,7 +53,7 @@ void trace_paths_free(struct trace_paths *paths)
 }
 
 int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
-		      const struct trace_wish *wish, struct aftl_error *error)
+		      const struct trace_open_options *open_options, struct aftl_error *error)
 {
 	struct trace_losses losses = {
 		.strict = reader->losses.strict,
@@ -63,7 +63,7 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 	int ret;
 
 	*reader = (struct trace_reader){
-		.wish = *wish,
+		.open_options = *open_options,
 		.losses = losses,
 		.usual_device = TRACE_ALL_DEVICES,
 	};
@@ -71,7 +71,8 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 	for (u32 i = 0; i < count; i++)
 		trace_paths_add(&reader->paths, paths[i]);
 	ret = trace_merge_open(&reader->merge, (const char *const *)reader->paths.list,
-			       reader->paths.count, &reader->wish.hints, &reader->losses, error);
+			       reader->paths.count, &reader->open_options.hints, &reader->losses,
+			       error);
 	if (ret) {
 		trace_reader_close(reader);
 		return ret;
@@ -79,7 +80,7 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 	for (u32 i = 0; i < reader->merge.count; i++)
 		reader->merge.sources[i].file.names = reader->names;
 	if (trace_reader_format(reader)->events)
-		reader->pairing = trace_pairing_create(wish->issue);
+		reader->pairing = trace_pairing_create(open_options->issue);
 	return 0;
 }
 
@@ -122,7 +123,7 @@ static int blame_devices(const struct trace_reader *reader, u32 device, struct a
 /* Return: stream number of a device, OTHER_DEVICE to ignore it, or a negative error number. */
 static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl_error *error)
 {
-	u32 wanted = reader->wish.device, i;
+	u32 wanted = reader->open_options.device, i;
 
 	if (wanted && wanted != TRACE_ALL_DEVICES)
 		return wanted == device ? 0 : OTHER_DEVICE;

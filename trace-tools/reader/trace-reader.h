@@ -41,13 +41,13 @@ struct trace_remark {
 };
 
 /**
- * struct trace_wish - how to read a trace
+ * struct trace_open_options - how to read a trace
  * @hints: properties that only the user knows
  * @issue: pair issue (D) events with completions, not queue (Q) events
  * @device: number of the device to read, TRACE_ALL_DEVICES, or 0 if the trace must have one device
  *	only
  */
-struct trace_wish {
+struct trace_open_options {
 	struct trace_hints hints;
 	bool issue;
 	u32 device;
@@ -55,7 +55,7 @@ struct trace_wish {
 
 /**
  * struct trace_reader - a trace that is read
- * @wish: how to read it
+ * @open_options: how to read it
  * @losses: unreadable parts
  * @merge: the merged files
  * @pairing: pairs events; NULL if the files hold requests
@@ -71,7 +71,7 @@ struct trace_wish {
  * @last_ns: time of the last request
  */
 struct trace_reader {
-	struct trace_wish wish;
+	struct trace_open_options open_options;
 	struct trace_losses losses;
 	struct trace_merge merge;
 	struct trace_pairing *pairing;
@@ -93,7 +93,8 @@ struct trace_reader {
  * @paths: files, or captures as trace_paths_add() takes them
  */
 int __must_check trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
-				   const struct trace_wish *wish, struct aftl_error *error);
+				   const struct trace_open_options *open_options,
+				   struct aftl_error *error);
 void trace_reader_close(struct trace_reader *reader);
 
 /**

@@ -9,7 +9,7 @@
  * struct foreign_trace - a trace that is read
  * @reader: reader of the trace
  * @strict: treat a loss as a failure
- * @wish: how to read it
+ * @open_options: how to read it
  * @path: file or capture
  * @header: header for the records
  * @records: records of the last request
@@ -21,7 +21,7 @@
 struct foreign_trace {
 	struct trace_reader reader;
 	bool strict;
-	struct trace_wish wish;
+	struct trace_open_options open_options;
 	const char *path;
 	struct aftl_record_header header;
 	struct aftl_record records[2];
@@ -39,7 +39,7 @@ static int open_foreign_reader(struct foreign_trace *trace, struct aftl_error *e
 	trace->begun = false;
 	trace->count = 0;
 	trace->given = 0;
-	return trace_reader_open(&trace->reader, &trace->path, 1, &trace->wish, error);
+	return trace_reader_open(&trace->reader, &trace->path, 1, &trace->open_options, error);
 }
 
 static void make_record_header(struct foreign_trace *trace)
@@ -59,7 +59,7 @@ int foreign_trace_open(struct foreign_trace **out, const char *path,
 		       const struct reading_options *reading, struct aftl_error *error)
 {
 	struct foreign_trace *trace = memory_zeroed(1, sizeof(*trace));
-	int ret = reading_options_to_wish(reading, &trace->wish, error);
+	int ret = reading_options_to_open(reading, &trace->open_options, error);
 
 	trace->strict = reading->strict;
 	trace->path = path;

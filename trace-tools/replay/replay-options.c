@@ -124,7 +124,7 @@ static int check_choice_options(const struct replay_options *options, struct aft
 {
 	static const char *const engines[] = { "io_uring", "threads", NULL };
 	static const char *const tags[] = { "auto", "require", "off", NULL };
-	struct trace_wish wish;
+	struct trace_open_options open_options;
 
 	if (options->engine && !is_one_of_words(options->engine, engines))
 		return aftl_fail(error, -EINVAL,
@@ -140,7 +140,7 @@ static int check_choice_options(const struct replay_options *options, struct aft
 	if (options->closed_loop && options->no_stall)
 		return aftl_fail(error, -EINVAL,
 				 "--closed-loop and --no-stall exclude each other");
-	return reading_options_to_wish(&options->reading, &wish, error);
+	return reading_options_to_open(&options->reading, &open_options, error);
 }
 
 int replay_options_parse(struct replay_options *options, int argc, char **argv,

@@ -17,95 +17,96 @@
 #define MARKED_BYTES 65536
 #define FILE_SECTOR 512
 
-static int report_target_error(const struct target_wish *wish, int code, const char *what,
+static int report_target_error(const struct target_options *options, int code, const char *what,
 			       struct aftl_error *error)
 {
-	return aftl_fail(error, code, "%.120s: %s: %s", wish->path, what, strerror(-code));
+	return aftl_fail(error, code, "%.120s: %s: %s", options->path, what, strerror(-code));
 }
 
-static int report_target_has_data(const struct target_wish *wish, struct aftl_error *error)
+static int report_target_has_data(const struct target_options *options, struct aftl_error *error)
 {
 	return aftl_fail(error, -EEXIST,
 			 "%.120s has content, which would be lost; --overwrite does it all the same",
-			 wish->path);
+			 options->path);
 }
 
 /* Create a file of the specified size. */
-static int create_target_file(const struct target_wish *wish, struct aftl_error *error)
+static int create_target_file(const struct target_options *options, struct aftl_error *error)
 {
 	int fd, ret = 0;
 
-	if (!wish->size)
+	if (!options->size)
 		return aftl_fail(error, -ENOENT,
 				 "%.120s is not there; --size SIZE makes a file of that size",
-				 wish->path);
-	fd = open(wish->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+				 options->path);
+	fd = open(options->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return report_target_error(wish, -errno, "cannot create", error);
-	if (ftruncate(fd, (off_t)wish->size))
-		ret = report_target_error(wish, -errno, "cannot give it its size", error);
+		return report_target_error(options, -errno, "cannot create", error);
+	if (ftruncate(fd, (off_t)options->size))
+		ret = report_target_error(options, -errno, "cannot give it its size", error);
 	close(fd);
 	return ret;
 }
 
-static int assume_new_target_file(struct replay_target *target, const struct target_wish *wish)
+static int assume_new_target_file(struct replay_target *target,
+				  const struct target_options *options)
 {
-	target->size = wish->size;
+	target->size = options->size;
 	target->sector = FILE_SECTOR;
-	target->direct = !wish->buffered;
+	target->direct = !options->buffered;
 	return 0;
 }
 
-static int check_target_file(const struct target_wish *wish, const struct stat *found, bool fresh,
-			     struct aftl_error *error)
+static int check_target_file(const struct target_options *options, const struct stat *found,
+			     bool fresh, struct aftl_error *error)
 {
 	if (fresh)
 		return 0;
-	if (wish->writes && found->st_size && !wish->overwrite && !wish->only_look)
-		return report_target_has_data(wish, error);
-	if (wish->size && wish->size != (u64)found->st_size)
+	if (options->writes && found->st_size && !options->overwrite && !options->only_look)
+		return report_target_has_data(options, error);
+	if (options->size && options->size != (u64)found->st_size)
 		return aftl_fail(error, -EINVAL,
 				 "%.120s is there and has %llu bytes; --size is for new files",
-				 wish->path, (unsigned long long)found->st_size);
+				 options->path, (unsigned long long)found->st_size);
 	return 0;
 }
 
-static int open_target_with_flags(const struct target_wish *wish, int flags)
+static int open_target_with_flags(const struct target_options *options, int flags)
 {
-	bool change = wish->writes && !wish->only_look;
+	bool change = options->writes && !options->only_look;
 
-	return open(wish->path, flags | O_CLOEXEC | (change ? O_RDWR : O_RDONLY));
+	return open(options->path, flags | O_CLOEXEC | (change ? O_RDWR : O_RDONLY));
 }
 
 /*
  * Open with O_DIRECT. Fall back to the page cache for file systems without O_DIRECT, such as tmpfs
  * before Linux 6.6.
  */
-static int open_target_file(struct replay_target *target, const struct target_wish *wish,
+static int open_target_file(struct replay_target *target, const struct target_options *options,
 			    struct aftl_error *error)
 {
-	target->direct = !wish->buffered;
-	target->fd = open_target_with_flags(wish, wish->buffered ? 0 : O_DIRECT);
-	if (target->fd < 0 && errno == EINVAL && !wish->buffered) {
+	target->direct = !options->buffered;
+	target->fd = open_target_with_flags(options, options->buffered ? 0 : O_DIRECT);
+	if (target->fd < 0 && errno == EINVAL && !options->buffered) {
 		target->direct = false;
-		target->fd = open_target_with_flags(wish, 0);
+		target->fd = open_target_with_flags(options, 0);
 	}
-	return target->fd < 0 ? report_target_error(wish, -errno, "cannot open", error) : 0;
+	return target->fd < 0 ? report_target_error(options, -errno, "cannot open", error) : 0;
 }
 
-static int finish_opening_file(struct replay_target *target, const struct target_wish *wish,
+static int finish_opening_file(struct replay_target *target, const struct target_options *options,
 			       struct aftl_error *error)
 {
 	struct stat found;
 
 	if (fstat(target->fd, &found))
-		return report_target_error(wish, -errno, "cannot look at it", error);
+		return report_target_error(options, -errno, "cannot look at it", error);
 	target->size = (u64)found.st_size;
 	target->sector = FILE_SECTOR;
 	return 0;
 }
 
-static int report_target_in_use(const struct target_wish *wish, const struct stat *found,
+static int report_target_in_use(const struct target_options *options, const struct stat *found,
 				struct aftl_error *error)
 {
 	struct dm_device device = { .major = major(found->st_rdev),
@@ -114,20 +115,20 @@ static int report_target_in_use(const struct target_wish *wish, const struct sta
 
 	device_find_holder(&device, phrase, sizeof(phrase));
 	return aftl_fail(error, -EBUSY, "%.60s is %.120s (or --force, which may destroy it)",
-			 wish->path, phrase);
+			 options->path, phrase);
 }
 
-static int open_target_device(struct replay_target *target, const struct target_wish *wish,
+static int open_target_device(struct replay_target *target, const struct target_options *options,
 			      const struct stat *found, struct aftl_error *error)
 {
-	int flags = (wish->buffered ? 0 : O_DIRECT) | (wish->force ? 0 : O_EXCL);
+	int flags = (options->buffered ? 0 : O_DIRECT) | (options->force ? 0 : O_EXCL);
 
 	target->device = true;
-	target->direct = !wish->buffered;
-	target->fd = open_target_with_flags(wish, flags);
+	target->direct = !options->buffered;
+	target->fd = open_target_with_flags(options, flags);
 	if (target->fd < 0 && errno == EBUSY)
-		return report_target_in_use(wish, found, error);
-	return target->fd < 0 ? report_target_error(wish, -errno, "cannot open", error) : 0;
+		return report_target_in_use(options, found, error);
+	return target->fd < 0 ? report_target_error(options, -errno, "cannot open", error) : 0;
 }
 
 static bool probed_bytes_zero(const u8 *bytes, size_t count)
@@ -136,73 +137,73 @@ static bool probed_bytes_zero(const u8 *bytes, size_t count)
 }
 
 /* Read through a second descriptor, because the first one may require aligned memory. */
-static int check_fs_marks(const struct replay_target *target, const struct target_wish *wish,
+static int check_fs_marks(const struct replay_target *target, const struct target_options *options,
 			  struct aftl_error *error)
 {
 	u8 *bytes = memory_zeroed(1, MARKED_BYTES);
-	int fd = open(wish->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(options->path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, bytes, min(target->size, (u64)MARKED_BYTES), 0);
 	bool empty = got >= 0 && probed_bytes_zero(bytes, (size_t)got);
-	int ret = got < 0 ? report_target_error(wish, -errno, "cannot read", error) : 0;
+	int ret = got < 0 ? report_target_error(options, -errno, "cannot read", error) : 0;
 
 	if (fd >= 0)
 		close(fd);
 	free(bytes);
 	if (ret || empty)
 		return ret;
-	return report_target_has_data(wish, error);
+	return report_target_has_data(options, error);
 }
 
-static int finish_opening_device(struct replay_target *target, const struct target_wish *wish,
+static int finish_opening_device(struct replay_target *target, const struct target_options *options,
 				 struct aftl_error *error)
 {
 	int sector;
 
 	if (ioctl(target->fd, BLKGETSIZE64, &target->size) ||
 	    ioctl(target->fd, BLKSSZGET, &sector))
-		return report_target_error(wish, -errno, "cannot ask for its size", error);
+		return report_target_error(options, -errno, "cannot ask for its size", error);
 	target->sector = (u32)sector;
-	if (!wish->writes || wish->overwrite || wish->only_look)
+	if (!options->writes || options->overwrite || options->only_look)
 		return 0;
-	return check_fs_marks(target, wish, error);
+	return check_fs_marks(target, options, error);
 }
 
-static int open_existing_target(struct replay_target *target, const struct target_wish *wish,
+static int open_existing_target(struct replay_target *target, const struct target_options *options,
 				const struct stat *found, bool fresh, struct aftl_error *error)
 {
 	int ret;
 
 	if (S_ISBLK(found->st_mode)) {
-		ret = open_target_device(target, wish, found, error);
-		return ret ? ret : finish_opening_device(target, wish, error);
+		ret = open_target_device(target, options, found, error);
+		return ret ? ret : finish_opening_device(target, options, error);
 	}
 	if (!S_ISREG(found->st_mode))
 		return aftl_fail(error, -EINVAL, "%.120s is neither a block device nor a file",
-				 wish->path);
-	ret = check_target_file(wish, found, fresh, error);
+				 options->path);
+	ret = check_target_file(options, found, fresh, error);
 	if (!ret)
-		ret = open_target_file(target, wish, error);
-	return ret ? ret : finish_opening_file(target, wish, error);
+		ret = open_target_file(target, options, error);
+	return ret ? ret : finish_opening_file(target, options, error);
 }
 
-int target_open(struct replay_target *target, const struct target_wish *wish,
+int target_open(struct replay_target *target, const struct target_options *options,
 		struct aftl_error *error)
 {
 	struct stat found;
 	bool fresh = false;
 	int ret = 0;
 
-	*target = (struct replay_target){ .path = wish->path, .fd = -1 };
-	if (stat(wish->path, &found) && errno == ENOENT) {
-		if (wish->only_look && wish->size)
-			return assume_new_target_file(target, wish);
-		ret = create_target_file(wish, error);
+	*target = (struct replay_target){ .path = options->path, .fd = -1 };
+	if (stat(options->path, &found) && errno == ENOENT) {
+		if (options->only_look && options->size)
+			return assume_new_target_file(target, options);
+		ret = create_target_file(options, error);
 		fresh = true;
 	}
-	if (!ret && stat(wish->path, &found))
-		ret = report_target_error(wish, -errno, "cannot look at it", error);
+	if (!ret && stat(options->path, &found))
+		ret = report_target_error(options, -errno, "cannot look at it", error);
 	if (!ret)
-		ret = open_existing_target(target, wish, &found, fresh, error);
+		ret = open_existing_target(target, options, &found, fresh, error);
 	if (ret)
 		target_close(target);
 	return ret;

@@ -8,7 +8,7 @@
 #include "core/base/params.h"
 
 /**
- * struct target_wish - how to open a target
+ * struct target_options - how to open a target
  * @path: path of the target
  * @size: size of a new file; 0: the target must exist
  * @writes: the requests change the target
@@ -17,7 +17,7 @@
  * @force: open it even if it is in use
  * @only_look: dry run: issue no request and create no file
  */
-struct target_wish {
+struct target_options {
 	const char *path;
 	u64 size;
 	bool writes;
@@ -50,7 +50,7 @@ struct replay_target {
  *
  * Return: 0, -ENOENT if it does not exist, or another negative error number; a message in @error.
  */
-int __must_check target_open(struct replay_target *target, const struct target_wish *wish,
+int __must_check target_open(struct replay_target *target, const struct target_options *options,
 			     struct aftl_error *error);
 void target_close(struct replay_target *target);
 

@@ -90,7 +90,7 @@ static int open_request_stream(struct replay *replay, struct aftl_error *error)
 static int open_replay_target(struct replay *replay, struct aftl_error *error)
 {
 	const struct replay_options *options = &replay->options;
-	const struct target_wish wish = {
+	const struct target_options target_options = {
 		.path = options->target,
 		.size = options->size_bytes,
 		.writes = has_survey_writes(&replay->survey),
@@ -100,7 +100,7 @@ static int open_replay_target(struct replay *replay, struct aftl_error *error)
 		.only_look = options->dry_run,
 	};
 
-	return target_open(&replay->run.target, &wish, error);
+	return target_open(&replay->run.target, &target_options, error);
 }
 
 static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_error *error)

@@ -51,7 +51,8 @@ static int open_trace_outputs(struct trace_run *run, bool copies, struct aftl_er
 	return ret;
 }
 
-static int open_trace_source(struct trace_run *run, u32 sources, const struct trace_wish *wish,
+static int open_trace_source(struct trace_run *run, u32 sources,
+			     const struct trace_open_options *open_options,
 			     struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
@@ -60,11 +61,11 @@ static int open_trace_source(struct trace_run *run, u32 sources, const struct tr
 	if (ret)
 		return ret;
 	run->reader.losses.list = run->dropped.stream;
-	return trace_reader_open(&run->reader, options->words, sources, wish, error);
+	return trace_reader_open(&run->reader, options->words, sources, open_options, error);
 }
 
 static int check_verb_options(struct trace_run *run, const struct trace_verb *verb,
-			      struct trace_wish *wish, struct aftl_error *error)
+			      struct trace_open_options *open_options, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
 	int ret;
@@ -73,7 +74,7 @@ static int check_verb_options(struct trace_run *run, const struct trace_verb *ve
 		return aftl_fail(error, -EINVAL,
 				 "%s missing; \"approxftl trace %s --help\" explains it",
 				 verb->targets ? "IN or OUT" : "FILE", verb->name);
-	ret = reading_options_to_wish(&options->reading, wish, error);
+	ret = reading_options_to_open(&options->reading, open_options, error);
 	if (!ret && options->to)
 		ret = reading_format_check("to", options->to, error);
 	return ret;
@@ -104,14 +105,15 @@ static void warn_of_sibling_files(const struct trace_run *run)
 static enum exit_code begin_trace_run(struct trace_run *run, const struct trace_verb *verb)
 {
 	struct aftl_error error;
-	struct trace_wish wish;
+	struct trace_open_options open_options;
 	int ret;
 
-	if (check_verb_options(run, verb, &wish, &error))
+	if (check_verb_options(run, verb, &open_options, &error))
 		return trace_complain_usage(&error);
 	interruption_catch();
 	run->reader.losses.strict = run->options.reading.strict;
-	ret = open_trace_source(run, run->options.word_count - verb->targets, &wish, &error);
+	ret = open_trace_source(run, run->options.word_count - verb->targets, &open_options,
+				&error);
 	if (ret) {
 		output_file_drop(&run->dropped);
 		return trace_complain(ret, &error);

@@ -81,10 +81,11 @@ static int open_torture_files(struct torture_run *run, struct aftl_error *error)
 {
 	const struct torture_options *options = &run->options;
 	bool again = options->resume || options->verify;
-	struct target_wish wish = { .path = options->device, .writes = !options->verify,
-				    .overwrite = options->overwrite || again,
-				    .force = options->force };
-	int ret = target_open(&run->target, &wish, error);
+	struct target_options target_options = { .path = options->device,
+						 .writes = !options->verify,
+						 .overwrite = options->overwrite || again,
+						 .force = options->force };
+	int ret = target_open(&run->target, &target_options, error);
 
 	if (!ret)
 		ret = again ? continue_torture(run, error) : begin_torture(run, error);

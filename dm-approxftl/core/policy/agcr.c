@@ -176,7 +176,7 @@ static aftl_lpn_t agcr_dequeue_rewrite(struct aftl_policy *policy, struct queue 
 
 /* A queued lpn may have been written, relocated or discarded in the meantime. */
 static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			   struct aftl_idle_task *chore)
+			   struct aftl_idle_task *task)
 {
 	u32 index = aftl_lun_index(lun);
 
@@ -187,8 +187,8 @@ static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 		    !agcr_wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
 		    agcr_lpn_lun(policy, lpn) != index)
 			continue;
-		chore->kind = AFTL_IDLE_TASK_REWRITE;
-		chore->lpn = lpn;
+		task->kind = AFTL_IDLE_TASK_REWRITE;
+		task->lpn = lpn;
 		return;
 	}
 }

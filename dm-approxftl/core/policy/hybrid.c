@@ -488,14 +488,14 @@ static u32 hybrid_retention_hours(struct aftl_policy *policy, u32 class, u32 mod
 }
 
 static void hybrid_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			     struct aftl_idle_task *chore)
+			     struct aftl_idle_task *task)
 {
 	struct hybrid *state = to_hybrid(policy);
 
 	if (state->ressd)
-		aftl_policy_ressd.idle_task(state->ressd, lun, chore);
-	if (state->agcr && chore->kind == AFTL_IDLE_TASK_NONE && program_is_one_unit(policy))
-		aftl_policy_agcr.idle_task(state->agcr, lun, chore);
+		aftl_policy_ressd.idle_task(state->ressd, lun, task);
+	if (state->agcr && task->kind == AFTL_IDLE_TASK_NONE && program_is_one_unit(policy))
+		aftl_policy_agcr.idle_task(state->agcr, lun, task);
 }
 
 /* Restart */

@@ -227,18 +227,18 @@ static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *polic
 }
 
 static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			  struct aftl_idle_task *chore)
+			  struct aftl_idle_task *task)
 {
 	u32 room = ips_pages_to_switch(policy, lun);
 	u32 page = 0;
 
-	chore->block = room ? ips_find_sparse_victim(policy, lun) : NULL;
-	if (!chore->block)
+	task->block = room ? ips_find_sparse_victim(policy, lun) : NULL;
+	if (!task->block)
 		return;
 	for (; room && page < aftl_policy_geometry(policy)->pages; page++)
-		room -= aftl_page_valid(aftl_policy_media(policy), chore->block, page);
-	chore->kind = AFTL_IDLE_TASK_RELOCATE;
-	chore->pages = page;
+		room -= aftl_page_valid(aftl_policy_media(policy), task->block, page);
+	task->kind = AFTL_IDLE_TASK_RELOCATE;
+	task->pages = page;
 }
 
 const struct aftl_policy_type aftl_policy_ips = {

@@ -348,7 +348,7 @@ struct aftl_policy_type {
 
 	/* Optional. The LUN has been idle for the time in the parameter "idle". */
 	void (*idle_task)(struct aftl_policy *policy, struct aftl_lun *lun,
-			  struct aftl_idle_task *chore);
+			  struct aftl_idle_task *task);
 };
 
 /**

@@ -551,21 +551,21 @@ static bool is_reclaim_wanted(struct aftl_policy *policy, struct level *level)
 }
 
 static bool offer_reclaim(struct aftl_policy *policy, struct aftl_block *block,
-			  struct aftl_idle_task *chore)
+			  struct aftl_idle_task *task)
 {
 	struct span span = find_span_to_empty(policy, block);
 
 	if (!count_pages_to_move(policy, block))
 		return false;
-	chore->kind = AFTL_IDLE_TASK_RELOCATE;
-	chore->block = block;
-	chore->page = span.first * AFTL_REPROGRAM_BITS;
-	chore->pages = (span.begun - span.first) * AFTL_REPROGRAM_BITS;
+	task->kind = AFTL_IDLE_TASK_RELOCATE;
+	task->block = block;
+	task->page = span.first * AFTL_REPROGRAM_BITS;
+	task->pages = (span.begun - span.first) * AFTL_REPROGRAM_BITS;
 	return true;
 }
 
 static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			    struct aftl_idle_task *chore)
+			    struct aftl_idle_task *task)
 {
 	struct lun_state *state = ressd_lun_state(policy, lun);
 	u32 i;
@@ -578,7 +578,7 @@ static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 		if (is_reclaim_wanted(policy, level))
 			pick_reclaim_candidate(policy, level);
 		if (level->active && level->active->note & NOTE_RECLAIM &&
-		    offer_reclaim(policy, level->active, chore))
+		    offer_reclaim(policy, level->active, task))
 			return;
 	}
 }
