@@ -25,10 +25,11 @@
  *   fault age <duration>   as age. With the words "after TRIGGER N" each of these faults happens
  *                          later, once: after write 9 or read 9, host requests to the shard;
  *                          after time 3s, device time; after program 9, the program of a host
- *                          write of that unit. Counts begin with the first fault of an empty list
+ *                          write of that unit. Counts begin with a fault when no other one waits
  *   fault clear            empty that list
  *   faults                 a line for each fault that has a trigger, with its state: pending,
- *                          due, happened, or void if the unit was not on flash
+ *                          due, happened, or void if the unit was not on flash; after the last
+ *                          two, the device time in ns
  *   luns                   a line for each LUN: its number, then good_blocks,
  *                          free_blocks, valid_units, queued, busy_ns and cached_blocks,
  *                          each with its value
@@ -528,14 +529,18 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 	u32 count;
 
 	spin_lock_bh(&disk->lock);
-	for (count = aftl_faults(disk->ftl, &fault); count; count--, fault++)
-		DMEMIT("%s %llu after %s %llu %s\n", aftl_fault_actions[fault->action],
+	for (count = aftl_faults(disk->ftl, &fault); count; count--, fault++) {
+		DMEMIT("%s %llu after %s %llu %s", aftl_fault_actions[fault->action],
 		       fault_device_number(message, shard, fault->action, fault->number),
 		       aftl_fault_triggers[fault->trigger],
 		       fault->trigger == AFTL_FAULT_PROGRAM ?
 			       fault_device_number(message, shard, AFTL_FAULT_UNIT, fault->after) :
 			       fault->after,
 		       aftl_fault_states[fault->state]);
+		if (fault->state >= AFTL_FAULT_HAPPENED)
+			DMEMIT(" %llu", fault->when_ns);
+		DMEMIT("\n");
+	}
 	spin_unlock_bh(&disk->lock);
 	return sz;
 }

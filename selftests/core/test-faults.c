@@ -227,7 +227,7 @@ TAP_TEST(wrong_faults_are_refused)
 	refused("die 3 after program 999999", "\"999999\" is not a unit");
 	refused("unit 5 after write 0", "write 0 does not come any more");
 	refused("unit 0", "unit 0 is not on flash");
-	CHECK_EQ(arm("unit 5 after write 2"), 0);
+	CHECK_EQ(arm("unit 5 after write 3"), 0);
 	for (i = 0; i < 2; i++)
 		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	refused("unit 5 after write 2", "is at 2; take a later one");
@@ -270,6 +270,40 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_advance_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
+}
+
+static bool read_takes_fastpath(void)
+{
+	u32 before = device.fast_reads;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
+	return device.fast_reads != before;
+}
+
+/* A fault that happened stays in the list, in which a later one starts new counts. */
+TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
+{
+	const struct aftl_fault *all;
+	u32 i;
+
+	open_device("baseline", small);
+	device.alone = true;
+	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	CHECK(read_takes_fastpath());
+	for (i = 0; i < AFTL_FAULTS_MAX + 3; i++) {
+		CHECK_EQ(arm(i ? "age 1h after write 1" : "unit 1 after write 1"), 0);
+		CHECK(!read_takes_fastpath());
+		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+		test_drain(&device);
+		CHECK(read_takes_fastpath());
+		CHECK_EQ(aftl_faults(device.ftl, &all), min(i + 1, (u32)AFTL_FAULTS_MAX));
+		CHECK(all[min(i, AFTL_FAULTS_MAX - 1U)].when_ns <= aftl_now(device.ftl));
+		CHECK(all[0].when_ns > 0);
+		CHECK(!i || all[0].when_ns < all[1].when_ns);
+		CHECK_EQ(all[0].action,
+			 i < AFTL_FAULTS_MAX ? AFTL_FAULT_UNIT : AFTL_FAULT_AGE);
+		CHECK_EQ(all[min(i, AFTL_FAULTS_MAX - 1U)].state, AFTL_FAULT_HAPPENED);
+	}
 }
 
 /* The first write is overwritten while it is being programmed. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Armed faults: each waits for its trigger, then happens once. Triggers count from the moment at
- * which the first fault was armed in an empty list.
+ * which a fault was armed while no other one waited. Faults that happened stay in the list as a
+ * record, and cost requests nothing.
  */
 #ifndef AFTL_FAULT_LIST_H
 #define AFTL_FAULT_LIST_H
@@ -9,18 +10,20 @@
 #include "core/ftl/ftl.h"
 
 /**
- * struct aftl_fault_list - armed faults
+ * struct aftl_fault_list - armed faults, and those that happened
  * @all: in the order in which they were armed
  * @count: number of them, in whatever state
+ * @armed: number of them that are pending or due
  * @due: number of them whose trigger has come, and which have not happened
  * @programs: number of them that wait for a program
- * @since_ns: device time at which the first one was armed
+ * @since_ns: device time at which the counts of triggers began
  * @writes: host writes since then
  * @reads: host reads since then
  */
 struct aftl_fault_list {
 	struct aftl_fault all[AFTL_FAULTS_MAX];
 	u32 count;
+	u32 armed;
 	u32 due;
 	u32 programs;
 	u64 since_ns;
@@ -36,7 +39,7 @@ void aftl_faults_set_event(struct aftl *ftl);
 /* Make the faults due whose trigger has reached @reached. */
 void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached);
 
-/* Count a host request that has just been admitted. The list must not be empty. */
+/* Count a host request that has just been admitted. A fault must be armed. */
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request);
 
 /* The program of the newest host write of @lpn has ended. */

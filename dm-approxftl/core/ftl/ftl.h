@@ -535,7 +535,7 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
  */
 int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 
-/* Maximum number of faults in the list of a device. */
+/* Maximum number of faults in the list of a device, of which those that happened make room. */
 #define AFTL_FAULTS_MAX 64
 
 enum aftl_fault_action {
@@ -572,13 +572,15 @@ extern const char *const aftl_fault_states[];
  * @action: enum aftl_fault_action
  * @trigger: enum aftl_fault_trigger
  * @state: enum aftl_fault_state
+ * @when_ns: device time at which its turn came, if it has come
  *
- * Writes, reads and time count from the moment at which the first fault of the list was armed. The
- * fault happens directly after its trigger, before the next request and the next event.
+ * Writes, reads and time count from the moment at which a fault was armed while no other one
+ * waited. The fault happens directly after its trigger, before the next request and the next event.
  */
 struct aftl_fault {
 	u64 number;
 	u64 after;
+	u64 when_ns;
 	u8 action;
 	u8 trigger;
 	u8 state;
@@ -600,12 +602,12 @@ int __must_check aftl_fault_parse(struct aftl_fault *fault, char *const *words, 
  * @fault: the fault; its state is ignored
  * @error: takes the message on failure
  *
- * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if the list is full.
+ * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if all of a full list wait.
  */
 int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault,
 				struct aftl_error *error);
 
-/* Empty the list, whose next fault starts new counts. */
+/* Empty the list: no fault waits any more. */
 void aftl_clear_faults(struct aftl *ftl);
 
 /* Get the list, in the order of arming; return its length. A snapshot does not contain it. */

@@ -84,7 +84,7 @@ static u64 fault_trigger_count(const struct aftl *ftl, u8 trigger)
 {
 	const struct aftl_fault_list *list = &ftl->faults;
 
-	if (!list->count)
+	if (!list->armed)
 		return 0;
 	if (trigger == AFTL_FAULT_TIME)
 		return ftl->now_ns - list->since_ns;
@@ -102,7 +102,7 @@ static int check_fault_trigger(const struct aftl *ftl, const struct aftl_fault *
 	if (fault->after > passed && fault->after <= AFTL_TIME_MAX - ftl->now_ns)
 		return 0;
 	return aftl_fail(error, -EINVAL,
-			 "%s %llu does not come any more: the list counts from its first fault and is at %llu; take a later one, or clear the list",
+			 "%s %llu does not come any more: the counts began with the first fault that waits, and it is at %llu; take a later one, or clear the list",
 			 aftl_fault_triggers[fault->trigger], (unsigned long long)fault->after,
 			 (unsigned long long)passed);
 }
@@ -117,10 +117,23 @@ void aftl_faults_event(struct aftl *ftl)
 	while (fault->state != AFTL_FAULT_DUE)
 		fault++;
 	list->due--;
+	list->armed--;
 	fault->state = AFTL_FAULT_HAPPENED;
+	fault->when_ns = ftl->now_ns;
 	aftl_faults_set_event(ftl);
 	if (make_fault_happen(ftl, fault))
 		fault->state = AFTL_FAULT_VOID;
+}
+
+/* Make room in a full list: drop the fault that was armed first of those that do not wait. */
+static void drop_happened_fault(struct aftl_fault_list *list)
+{
+	u32 i = 0;
+
+	while (list->all[i].state < AFTL_FAULT_HAPPENED)
+		i++;
+	list->count--;
+	memmove(&list->all[i], &list->all[i + 1], (list->count - i) * sizeof(list->all[i]));
 }
 
 int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl_error *error)
@@ -139,11 +152,13 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 	ret = check_fault_trigger(ftl, fault, error);
 	if (ret)
 		return ret;
-	if (list->count == AFTL_FAULTS_MAX)
+	if (list->armed == AFTL_FAULTS_MAX)
 		return aftl_fail(error, -ENOSPC,
-				 "the list has %u faults, and has room for no more; clear it first",
-				 list->count);
-	if (!list->count) {
+				 "%u faults wait, and the list has room for no more; clear it first",
+				 list->armed);
+	if (list->count == AFTL_FAULTS_MAX)
+		drop_happened_fault(list);
+	if (!list->armed++) {
 		list->since_ns = ftl->now_ns;
 		list->writes = 0;
 		list->reads = 0;
@@ -158,6 +173,7 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 void aftl_clear_faults(struct aftl *ftl)
 {
 	ftl->faults.count = 0;
+	ftl->faults.armed = 0;
 	ftl->faults.due = 0;
 	ftl->faults.programs = 0;
 	aftl_faults_set_event(ftl);

@@ -222,7 +222,7 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 	if (!ftl->running)
 		aftl_advance(ftl, request->arrival_ns);
 	aftl_request_submit(ftl, request);
-	if (unlikely(ftl->faults.count))
+	if (unlikely(ftl->faults.armed))
 		aftl_faults_count_request(ftl, request);
 	if (!ftl->running)
 		aftl_dispatch_slice(ftl);
@@ -237,7 +237,7 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 static bool read_fastpath_is_allowed(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->read_ahead.units | ftl->foggy_blocks |
-	    ftl->reads_are_tracked | ftl->completion.link_paced | ftl->faults.count)
+	    ftl->reads_are_tracked | ftl->completion.link_paced | ftl->faults.armed)
 		return false;
 	return !ftl->running && !aftl_dispatch_pending(ftl) && request->arrival_ns <= ftl->now_ns &&
 	       aftl_events_first_ns(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;

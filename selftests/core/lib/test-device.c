@@ -556,10 +556,12 @@ static int submit_test_request(struct test_device *device, struct aftl_request *
 	device->resubmits |= inside;
 	if (!inside)
 		test_begin(device);
-	if (device->alone && aftl_try_read_fastpath(device->ftl, request))
+	if (device->alone && aftl_try_read_fastpath(device->ftl, request)) {
+		device->fast_reads++;
 		ret = 0;
-	else
+	} else {
 		ret = aftl_submit(device->ftl, request);
+	}
 	if (!inside)
 		test_end(device);
 	return ret;

@@ -104,6 +104,7 @@ struct test_listener {
  * @tail_skip: the same at the end of the last page
  * @level: quality level of approximate writes; AFTL_LEVELS: cycle through all and none
  * @alone: try reads with aftl_try_read_fastpath() first
+ * @fast_reads: reads for which that succeeded
  * @listeners: see test_device_listen()
  * @allocations: calls of alloc so far
  * @fail_at: number, from 1, of the allocation that fails; 0: none
@@ -137,6 +138,7 @@ struct test_device {
 	u16 tail_skip;
 	u8 level;
 	bool alone;
+	u32 fast_reads;
 	struct test_listener *listeners;
 	u32 allocations;
 	u32 fail_at;
