@@ -357,9 +357,6 @@ bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_b
 bench-recovery: $(plain_dir)/recovery-cost ## what it takes to find a volume again after a crash
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_recovery.py
 
-bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)
-	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_replay.py
-
 bench-shards: $(PROGRAM) ## one simulated run on two processors, and what a shard costs in one
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench_shards.py
 
@@ -397,7 +394,7 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
 
-.PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-all check-fast claims clean \
+.PHONY: all bench bench-kernel bench-recovery bench-shards blktests check check-all check-fast claims clean \
 	demo demo-deps demo-programs deps dmtest every-test flaky help lab league mutants raid retention selftests selftests-debug site tables xfstests \
 	FORCE
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,7 @@ TINY = ("--rounds", "1", "--scale", "0.001")
 BENCHES = {
     "bench": (TINY, "cases"),
     "bench_shards": (TINY, "cases"),
-    "bench_trace": (("--rounds", "1", "--scale", "0.005"), "cases"),
     "bench_recovery": (("--runs", "1", "--blocks", "128"), "recoveries"),
-    "bench_replay": (("--boots", "0", "--rounds", "1", "--requests", "2000"), "rows"),
 }
 
 
@@ -39,8 +36,6 @@ def run_benchmark(name: str, folder: Path, *arguments: str | Path) -> tuple[dict
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_each_benchmark_writes_its_results(name: str, tmp_path: Path) -> None:
-    if name == "bench_replay" and not shutil.which("fio"):
-        pytest.skip("fio is not installed: make deps")
     arguments, rows = BENCHES[name]
     document, _ = run_benchmark(name, tmp_path, *arguments)
     assert len(document[rows]) > 1

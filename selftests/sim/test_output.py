@@ -9,6 +9,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from selftests.lib.json_schema import parse_document, schema_checker
 from selftests.lib.programs import PROGRAM as BINARY
@@ -21,8 +22,6 @@ from selftests.sim.support import (
     run_sim,
     write_trace,
 )
-
-from approxftl_tools.statistics import mser5_cut
 
 SCHEMA = schema_checker("userspace/sim/sim-output.fields")
 SMALL = ("--requests", "3000")
@@ -289,6 +288,13 @@ def test_an_interrupted_run_prints_its_results() -> None:
     assert 0 < only_run_of(result)["requests"] < 1000000000
 
 
+def warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
+    """Return the cut that gives the rest the least standard error; the first one of equals."""
+    errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
+              for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
+    return int(np.argmax(np.isclose(errors, min(errors), rtol=1e-12, atol=0)))
+
+
 @pytest.mark.parametrize("command", [
     ("--requests", "20000", "--fill", "random", "--write-share", "100%"),
     ("--requests", "150000", "--fill", "random", "--policy", "approxftl,vth_b"),
@@ -297,7 +303,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
     ("--requests", "9000", "--raid", "5", "--warmup", "1000"),
 ], ids=" ".join)
 def test_a_series_contains_all_responses(command: tuple[str, ...]) -> None:
-    """The series contains all responses, and its MSER-5 result equals our own implementation's."""
+    """The series contains all responses, and its MSER-5 result follows its definition."""
     result = run_sim(*command, "--series")
     for one in result["runs"]:
         series = one["settling"]
@@ -307,9 +313,14 @@ def test_a_series_contains_all_responses(command: tuple[str, ...]) -> None:
         assert 0 <= missing < series["batch_requests"]
         left = sum(t["sum_ns"] for t in timing) - sum(series["batch_response_sum_ns"])
         assert 0 <= left <= missing * max(t["max_ns"] for t in timing)
-        found = mser5_cut(series["batch_response_sum_ns"])
-        assert series["cut_requests"] == found.cut * series["batch_requests"]
-        assert series["settled"] == found.settled
+        sums = series["batch_response_sum_ns"]
+        means = np.array(sums[:len(sums) // 5 * 5], float).reshape(-1, 5).mean(axis=1)
+        cut = warm_up_batches(means)
+        late = means[cut:]
+        early = late[:len(late) - warm_up_batches(late[::-1])]
+        assert series["cut_requests"] == 5 * cut * series["batch_requests"]
+        assert series["settled"] == (2 * cut <= len(means)
+                                     and abs(late.mean() / early.mean() - 1) < 0.02)
 
 
 def test_warm_up_is_warned_of() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
 
@@ -101,73 +101,6 @@ def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator
     plain = float(((low <= truth) & (truth <= high)).mean())
     assert plain + 0.02 < student
     assert student + 0.015 < boot < 0.95
-
-
-def ar1_series(random: Generator, share: float, length: int, studies: int) -> Array:
-    """Return AR(1) series of mean 100; SHARE is the coefficient of the previous value."""
-    noise = random.normal(size=(studies, length))
-    runs = np.empty_like(noise)
-    runs[:, 0] = noise[:, 0] / np.sqrt(1 - share * share)
-    for i in range(1, length):
-        runs[:, i] = share * runs[:, i - 1] + noise[:, i]
-    return runs + 100
-
-
-# ---------------------------------------------------------------- warm-up
-
-
-@pytest.mark.parametrize(("share", "most"), [(0.0, 0.01), (0.5, 0.01), (0.9, 0.06)])
-def test_steady_runs_are_hardly_cut(share: float, most: float, random_generator: Generator) -> None:
-    found = [statistics.mser5_cut(run) for run in ar1_series(random_generator, share, 640, 500)]
-    assert np.mean([not one.settled for one in found]) <= most
-    assert np.mean([one.cut for one in found]) < 0.08 * 640
-
-
-@pytest.mark.parametrize("length", [60, 120, 200])
-def test_a_transient_is_cut(length: int, random_generator: Generator) -> None:
-    """After LENGTH values, 95 % of the initial bias has decayed; the cut must be near there."""
-    bias = 10 * np.exp(-3 * np.arange(640) / length)
-    found = [statistics.mser5_cut(run + bias)
-             for run in ar1_series(random_generator, 0.5, 640, 500)]
-    assert np.mean([one.settled for one in found]) > 0.95
-    assert np.mean([one.cut for one in found]) == pytest.approx(length, rel=0.25)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_a_drift_does_not_settle(share: float, random_generator: Generator) -> None:
-    drift = np.linspace(5, -5, 640)
-    found = [statistics.mser5_cut(run + drift)
-             for run in ar1_series(random_generator, share, 640, 500)]
-    assert np.mean([one.settled for one in found]) < 0.05
-
-
-def test_a_run_with_a_different_end_is_not_settled(random_generator: Generator) -> None:
-    late = np.where(np.arange(640) > 560, 1.0, 0.0)
-    runs = ar1_series(random_generator, 0.5, 640, 500)
-    assert np.mean([statistics.mser5_cut(run + 40 * late).settled for run in runs]) == 0
-    assert np.mean([statistics.mser5_cut(run + 4 * late).settled
-                    for run in runs]) > 0.99, "0.5 % off"
-
-
-@pytest.mark.parametrize("length", [0, 1, 49])
-def test_a_short_run_has_no_truncation(length: int) -> None:
-    assert statistics.mser5_cut(np.ones(length)) == statistics.Truncation(0, False)
-
-
-def mser5_cut_by_definition(series: list[float]) -> int:
-    """Return MSER-5's cut by its definition; the first one of equals."""
-    means = np.asarray(series[:len(series) // 5 * 5]).reshape(-1, 5).mean(axis=1)
-    errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
-              for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
-    return 5 * int(np.argmax(np.isclose(errors, min(errors), rtol=1e-10, atol=1e-10)))
-
-
-@example([0, 0, 0, 0, 2, *range(4, 15), 16, 17, 18, 39, 0, 1, 3, 15, 24, *[0] * 25])
-@given(st.lists(st.integers(0, 1000), min_size=50, max_size=120))
-def test_mser_follows_its_definition(series: list[int]) -> None:
-    assume(len(set(series)) > 20)
-    values = [float(value) for value in series]
-    assert statistics.mser5_cut(values).cut == mser5_cut_by_definition(values)
 
 
 # ---------------------------------------------------------------- edge cases

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Confidence intervals of means: of several runs, of one run, of a ratio of two policies.
+"""Confidence intervals of means: of several runs, of a ratio of two policies.
 
 Intervals cover 95 %. Samples lie along the last axis of an array, so that a thousand studies cost
 hardly more than one.
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[np.float64]"
 
 CONFIDENCE = 0.95
-#: Values in a batch of MSER-5.
-NEIGHBOURS = 5
-#: The last quarter of a run is never warm-up: its few batches may agree by chance.
-KEPT = 4
-#: A deviating end of a run that changes the mean by less than this share is ignored.
-MATTERS = 0.02
 RESAMPLES = 999
 #: Least number of runs for an interval, although that of two is very wide.
 LEAST = 2
@@ -171,49 +165,3 @@ def estimate_runs_needed(found: Estimate, share: float) -> int:
            > share * abs(found.mean)):
         runs += max(1, runs // 50)
     return runs
-
-
-# ---------------------------------------------------------------- inside one run
-
-
-@dataclass(frozen=True)
-class Truncation:
-    """The warm-up of a run according to MSER-5."""
-
-    #: Number of initial values to leave out.
-    cut: int
-    #: True if the rest is long enough and steady.
-    settled: bool
-
-
-def best_warm_up_cut(means: Array) -> int:
-    """Return the number of batches to cut so that the standard error of the rest is least.
-
-    Errors that differ only by rounding are equal; the shortest cut wins.
-    """
-    count = len(means)
-    left = np.arange(count, 0, -1)
-    back = (means - means.mean())[::-1]
-    sums, squares = np.cumsum(back)[::-1], np.cumsum(back * back)[::-1]
-    errors = ((squares - sums * sums / left) / (left * left))[:count - count // KEPT]
-    rounding = (1e-12 * squares / (left * left))[:len(errors)]
-    return int(np.argmax(errors <= errors.min() + rounding))
-
-
-def mser5_cut(values: Any) -> Truncation:
-    """Return the initial part of a run to leave out.
-
-    The cut minimises the standard error of the rest, in batches of five. If it exceeds half of the
-    run, the rest is too short to judge. If the same rule applied backwards cuts an end that changes
-    the mean, the run was still drifting. Either way it is not settled.
-    """
-    series = np.asarray(values, dtype=np.float64)
-    count = len(series) // NEIGHBOURS
-    if count < 2 * NEIGHBOURS:
-        return Truncation(0, False)
-    means = series[:count * NEIGHBOURS].reshape(count, NEIGHBOURS).mean(axis=-1)
-    begin = best_warm_up_cut(means)
-    late = means[begin:]
-    early = late[:len(late) - best_warm_up_cut(late[::-1])]
-    same = len(early) == len(late) or abs(late.mean() / early.mean() - 1) < MATTERS
-    return Truncation(begin * NEIGHBOURS, bool(2 * begin <= count and same))

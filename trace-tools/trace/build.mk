@@ -11,8 +11,3 @@ $(plain_dir)/approxftl-trace: $(call objects,plain,$(trace_sources))
 	$(call say,LINK,$@)
 	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(trace_reader_libs) \
 		$(trace_libs)
-
-bench-trace: $(plain_dir)/approxftl-trace ## what reading a trace costs, beside blkparse
-	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_trace.py
-
-.PHONY: bench-trace
