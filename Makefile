@@ -366,15 +366,11 @@ mutants: deps ## break the code on purpose and see the tests notice; NAMES='volu
 mutants-random: deps ## N=20 operator mutants of the C files that differ from SINCE=COMMIT; SEED=1 draws others
 	@selftests/mutants/run --random $(or $(N),20) --seed $(or $(SEED),1) --since '$(SINCE)'
 
-# Build directories older than the mark file are recognised by their content.
-is_ours = $(wildcard $(mark) $(if $(filter $(CURDIR)/build,$(abspath $(O))),\
-	$(O)/flags $(O)/*/flags $(O)/lab $(O)/tests))
-
 lines: ## count the lines of the tree, beside those of the last tag
 	@selftests/lines
 
 clean: ## remove everything that was built
-	@[ -n '$(is_ours)' ] || [ ! -e '$(O)' ] || { echo 'make clean: $(O) had other files in it before' \
+	@[ -e '$(mark)' ] || [ ! -e '$(O)' ] || { echo 'make clean: $(O) had other files in it before' \
 		'make did: nothing is removed; what may go is for you to say' >&2; exit 1; }
 	$(call say,CLEAN,$(O))
 	$(Q)rm -rf '$(O)'$(if $(building), && $(make_mark))
