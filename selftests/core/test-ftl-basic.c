@@ -119,21 +119,6 @@ static void check_request_refused(enum aftl_op op, u32 unit, u32 units, u32 clas
 		  "op %u, unit %u, %u units, class %u is taken", op, unit, units, class);
 }
 
-/* Three requests queue in the controller; test-device.c checks the links of each completed one. */
-TAP_TEST(completed_requests_are_unlinked_from_all_lists)
-{
-	u32 i;
-
-	open_device("demo", "baseline", "controller=10us buffer=1MiB");
-	for (i = 0; i < 3; i++) {
-		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 100 + i, 1, AFTL_PRECISE, 0, 0), 0);
-		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0, 0), 0);
-		CHECK_EQ(test_submit(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, 0, 0), 0);
-	}
-	test_drain(&device);
-	CHECK_EQ(device.completed, 9);
-}
-
 TAP_TEST(invalid_requests_are_refused)
 {
 	u32 units;
@@ -181,22 +166,6 @@ static u64 record_end_time(struct test_request *request)
 		test_put(&device, request);
 	}
 	return latency;
-}
-
-TAP_TEST(reads_go_before_writes)
-{
-	struct test_request *first;
-	struct test_request *second;
-	struct test_request *read;
-
-	open_device("demo", "baseline", ONE_DIE " order=read_first");
-	measure_write_ns(0, 2);
-	first = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	second = submit_timed_request(AFTL_OP_WRITE, 20, 2);
-	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(record_end_time(read), WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(first), WRITE_NS);
-	CHECK_EQ(record_end_time(second), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arrival")
@@ -356,29 +325,6 @@ TAP_TEST(only_relocation_reads_take_the_time_read_move)
 	CHECK_EQ(counters->array_read_ns, 7000 * counters->array_reads);
 	read_ns(0, 1);
 	CHECK_EQ(counters->array_read_ns, 7000 * (counters->array_reads - 1) + SENSE_NS);
-}
-
-/* 100 MB/s: a unit crosses the link in 40.96 us. */
-TAP_TEST(transfers_in_one_direction_of_the_link_are_serialised)
-{
-	const u64 cross = 40960;
-	struct test_request *reads[2];
-	struct test_request *write;
-
-	open_device("demo", "baseline", "link=100 link_command=3us controller=7us");
-	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS + 3000 + 2 * cross + 7000);
-	CHECK_EQ(measure_write_ns(2, 2), WRITE_NS + 3000 + 2 * cross + 7000);
-	reads[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
-	reads[1] = submit_timed_request(AFTL_OP_READ, 2, 1);
-	CHECK_EQ(record_end_time(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
-	CHECK_EQ(record_end_time(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
-	/* Both directions are independent; a discard transfers no data. */
-	write = submit_timed_request(AFTL_OP_WRITE, 4, 2);
-	test_advance_by(&device, WRITE_NS - SENSE_NS - UNIT_NS);
-	reads[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(record_end_time(write), WRITE_NS + 3000 + 2 * cross + 7000);
-	CHECK_EQ(record_end_time(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
-	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 0, 2, AFTL_PRECISE), 10000);
 }
 
 /* Short requests are limited by the controller, long ones by the link; the times overlap. */
@@ -675,26 +621,6 @@ TAP_TEST(a_write_waits_while_the_buffer_is_full)
 	record_end_time(late);
 }
 
-TAP_TEST(discard_and_write_zeroes_unmap_units)
-{
-	static const enum aftl_op ops[] = { AFTL_OP_DISCARD, AFTL_OP_WRITE_ZEROES };
-	unsigned int i;
-	u32 class;
-
-	open_device("demo", "baseline", NULL);
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		measure_write_ns(10, 4);
-		CHECK_EQ(measure_latency(ops[i], 11, 2, 0), 0);
-		CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(11), &class)), U32_MAX);
-		CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(10), &class)) != U32_MAX);
-		CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(13), &class)) != U32_MAX);
-		CHECK_EQ(read_ns(11, 2), 0);
-		CHECK_EQ(measure_latency(ops[i], 0, test_units(&device), 0), 0);
-	}
-	CHECK_EQ(test_counters(&device)->host_discard_units, 8);
-	CHECK_EQ(test_counters(&device)->host_discard_requests, 4);
-}
-
 /* A discard supersedes every earlier write, wherever that is in progress. */
 TAP_TEST(a_discard_supersedes_every_earlier_write)
 {
@@ -722,41 +648,6 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 			test_advance_by(&device, 10000000);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 		}
-}
-
-/* The die is reading, the full buffer waits for it, and a write waits for the buffer. */
-TAP_TEST(a_discard_frees_buffer_space_for_waiting_writes)
-{
-	struct test_request *read;
-	struct test_request *late;
-
-	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
-	measure_write_ns(0, 2);
-	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
-	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(measure_write_ns(10, 4), 0);
-	late = submit_timed_request(AFTL_OP_WRITE, 20, 1);
-	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 10, 4, 0), 0);
-	CHECK_RANGE(record_end_time(late), 0, SENSE_NS + UNIT_NS);
-	record_end_time(read);
-}
-
-/* All read commands wait for the die; the discard unmaps the data they would read. */
-TAP_TEST(a_discard_frees_commands_for_waiting_reads)
-{
-	struct test_request *write;
-	struct test_request *read;
-	struct test_request *late;
-
-	open_device("demo", "baseline", ONE_DIE " depth=16");
-	measure_write_ns(0, 34);
-	write = submit_timed_request(AFTL_OP_WRITE, 40, 1);
-	read = submit_timed_request(AFTL_OP_READ, 0, 32);
-	late = submit_timed_request(AFTL_OP_READ, 32, 1);
-	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 0, 32, 0), 0);
-	CHECK_EQ(record_end_time(write), WRITE_NS);
-	CHECK_EQ(record_end_time(read), WRITE_NS);
-	CHECK_EQ(record_end_time(late), WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(wide_planes_are_programmed_together)

@@ -107,26 +107,6 @@ TAP_TEST(shapes_that_overflow_are_refused)
 	check_geometry_refused(&config, "mapping units");
 }
 
-/* An L2P entry has 30 bits for a slot, one value of which means "unmapped". */
-TAP_TEST(the_largest_device_fits_the_l2p_table)
-{
-	struct aftl_config config = demo_config();
-	struct aftl_geometry geo = { 0 };
-	struct aftl_error error = { "" };
-
-	config.unit = 0;
-	config.channels = 8;
-	config.chips = 8;
-	config.bits = 1;
-	config.layers = 64;
-	config.word_lines = 64;
-	config.blocks = 4095;
-	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
-	CHECK_EQ(geo.ppns, 64U * 4095 * 4096);
-	config.blocks = 4096;
-	check_geometry_refused(&config, "mapping units");
-}
-
 static struct aftl_geometry draw_any_geometry(struct aftl_random *random)
 {
 	struct aftl_config config = demo_config();
@@ -149,27 +129,6 @@ static struct aftl_geometry draw_any_geometry(struct aftl_random *random)
 		config.one_shot = aftl_random_below(random, 2);
 	} while (aftl_geometry_init(&geo, &config, &error));
 	return geo;
-}
-
-TAP_TEST(derived_sizes_are_the_products_of_the_parameters)
-{
-	struct aftl_random random = { 3 };
-	int round;
-
-	for (round = 0; round < 2000; round++) {
-		struct aftl_geometry geo = draw_any_geometry(&random);
-
-		CHECK_EQ(geo.luns * geo.blocks_per_lun, geo.blocks);
-		CHECK_EQ(geo.layers * geo.word_lines * geo.word_line_pages, geo.pages);
-		CHECK_EQ(geo.pages * geo.page_units, geo.block_ppns);
-		CHECK_EQ(geo.blocks * geo.block_ppns, geo.ppns);
-		CHECK_EQ(geo.page_units * geo.unit_bytes, geo.page_bytes);
-		CHECK_EQ(geo.unit_bytes * 8, geo.unit_bits);
-		CHECK_EQ(geo.pages % geo.program_pages, 0);
-		CHECK_EQ(geo.word_line_pages % geo.program_pages, 0);
-		CHECK(geo.units && geo.units <= geo.ppns);
-		CHECK(aftl_units_per_program(&geo) <= AFTL_PROGRAM_UNITS_MAX);
-	}
 }
 
 static void check_page(const struct aftl_media *media, const struct aftl_block *block, u32 page,
@@ -225,4 +184,3 @@ TAP_TEST(addresses_count_up_without_gaps)
 		check_all_addresses(&geo);
 	}
 }
-

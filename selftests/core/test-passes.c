@@ -306,43 +306,6 @@ TAP_TEST(draining_completes_pending_fine_passes)
 	CHECK(units_are_on_flash(0, LINE));
 }
 
-/* The L2P table must refer to the old version until the fine pass, in case of a power failure. */
-TAP_TEST(the_old_version_stays_mapped_until_the_fine_pass)
-{
-	aftl_ppn_t ppn;
-
-	open_device("baseline", slow);
-	execute_request(AFTL_OP_WRITE, 0, LINE);
-	execute_request(AFTL_OP_FLUSH, 0, 0);
-	ppn = test_lookup(&device, 0);
-	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_advance_by(&device, 100000000);
-	CHECK_EQ(coarse_passes, 3);
-	CHECK_EQ(from_ppn(test_lookup(&device, 0)), from_ppn(ppn));
-	execute_request(AFTL_OP_READ, 0, LINE);
-	execute_request(AFTL_OP_FLUSH, 0, 0);
-	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(ppn));
-	execute_request(AFTL_OP_READ, 0, LINE);
-}
-
-TAP_TEST(writes_and_discards_between_the_passes_take_effect)
-{
-	open_device("baseline", slow);
-	execute_request(AFTL_OP_WRITE, 0, LINE);
-	test_advance_by(&device, 100000000);
-	execute_request(AFTL_OP_DISCARD, 1, 1);
-	execute_request(AFTL_OP_WRITE, 2, 1);
-	execute_request(AFTL_OP_READ, 0, LINE);
-	test_advance_by(&device, 100000000);
-	execute_request(AFTL_OP_READ, 0, LINE);
-	execute_request(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(from_ppn(test_lookup(&device, 0)), 0);
-	CHECK(test_lookup(&device, 1) == AFTL_NO_PPN);
-	CHECK_EQ(from_ppn(test_lookup(&device, 2)), LINE);
-	CHECK_EQ(from_ppn(test_lookup(&device, 3)), 3);
-	execute_request(AFTL_OP_READ, 0, LINE);
-}
-
 /* Units that the host writes or discards during their relocation are not relocated. */
 TAP_TEST(writes_and_discards_during_relocation_take_effect)
 {

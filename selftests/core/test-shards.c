@@ -114,24 +114,6 @@ TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 	CHECK_EQ(wrong, 0);
 }
 
-/* A run must hold a whole program. */
-TAP_TEST(a_run_holds_at_least_one_program)
-{
-	struct aftl_config config = make_shard_config(4, 2);
-	struct aftl_shards shards;
-	struct aftl_error error;
-
-	config.planes = 4;
-	config.plane_mode = AFTL_PLANES_WIDE;
-	config.bits = 3;
-	config.one_shot = AFTL_ON;
-	config.page = 16 * 1024;
-	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
-	CHECK_EQ(aftl_units_per_program(&shards.geo), 48);
-	CHECK_EQ(1U << shards.chunk_shift, 64);
-	check_shard_addresses(&shards);
-}
-
 /* Shared resources are divided among shards; per-shard parameters keep their value. */
 TAP_TEST(shared_resources_are_divided_among_shards)
 {

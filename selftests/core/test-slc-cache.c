@@ -299,29 +299,6 @@ TAP_TEST(requested_gc_folds)
 	CHECK_EQ(count_slc_blocks(), 0);
 }
 
-/* Failing blocks and dies lose only data that no other block holds. */
-TAP_TEST(failing_cache_blocks_lose_no_other_data)
-{
-	u32 open;
-	u32 closed;
-
-	open_device_with_slc("baseline", "10%", "50%", "none");
-	write_units_singly(0, 3 * EACH + 4);
-	open = aftl_block_index(&device.ftl->media, test_block_of(&device, 3 * EACH));
-	closed = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
-	CHECK_EQ(aftl_fail_block(device.ftl, open), 0);
-	CHECK_EQ(aftl_fail_block(device.ftl, closed), 0);
-	test_advance_by(&device, SECOND_NS);
-	CHECK_EQ(device.ftl->media.blocks[open].state, AFTL_BLOCK_BAD);
-	CHECK_EQ(device.ftl->media.blocks[closed].state, AFTL_BLOCK_BAD);
-	CHECK_EQ(count_slc_blocks(), 0);
-	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
-	write_units_singly(100, 4);
-	CHECK_EQ(test_block_of(&device, 100)->bits, 1);
-	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
-	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
-}
-
 /* A policy cannot close the core's open cache block. */
 TAP_TEST(a_policy_cannot_close_a_cache_block)
 {

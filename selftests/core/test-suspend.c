@@ -299,24 +299,6 @@ TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 	check_erase_end(ERASE_NS);
 }
 
-/* A die that fails while it suspends an erase serves nothing more, and its event does not fire. */
-TAP_TEST(a_die_failure_during_the_suspend_latency_fails_the_read)
-{
-	struct test_request *read;
-
-	begin_block_erase(SHAPE " chips=2 suspend=erase");
-	test_advance_by(&device, 500000);
-	read = begin_suspending(AFTL_OP_READ, unit_in_first_lun(), 1);
-	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
-	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
-	test_advance_by(&device, 2 * ERASE_NS);
-	CHECK(read->done);
-	CHECK_EQ(read->request.status, -EIO);
-	test_put(&device, read);
-	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_DEAD);
-	check_erase_end(0);
-}
-
 /* Only one operation is suspended at a time. */
 TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 {
@@ -330,22 +312,6 @@ TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 	read = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(end_suspending(write), 500000 + LATENCY_NS + WRITE_NS);
 	CHECK_EQ(end_suspending(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
-	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	check_erase_end(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
-}
-
-TAP_TEST(a_program_follows_a_read_while_the_erase_is_suspended)
-{
-	struct test_request *write;
-	struct test_request *read;
-
-	begin_block_erase(SHAPE " suspend=erase");
-	test_advance_by(&device, 500000);
-	read = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
-	test_advance_by(&device, 10000);
-	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
-	CHECK_EQ(end_suspending(read), 500000 + LATENCY_NS + READ_NS);
-	CHECK_EQ(end_suspending(write), 500000 + LATENCY_NS + READ_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	check_erase_end(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
@@ -399,21 +365,4 @@ TAP_TEST(a_write_that_needs_the_erased_block_does_not_suspend)
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	device.ftl->luns[0].free_blocks += free_blocks - 1;
 	check_erase_end(ERASE_NS);
-}
-
-/* Data on the dead die are lost, but the write in progress goes to another one. */
-TAP_TEST(a_die_failure_during_suspension_loses_no_write)
-{
-	struct test_request *write;
-	u32 unit = 1000;
-
-	begin_block_erase(SHAPE " chips=2 allocate=static");
-	test_advance_by(&device, 500000);
-	write = begin_suspending(AFTL_OP_WRITE, unit, 4);
-	test_advance_by(&device, 100000);
-	CHECK_EQ(device.ftl->luns[0].suspended.kind, AFTL_WORK_ERASE);
-	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
-	end_suspending(write);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 4, 0, NULL), 0);
-	check_erase_end(0);
 }

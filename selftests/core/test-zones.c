@@ -264,27 +264,6 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 	test_advance_by(&device, 1000000000);
 }
 
-/*
- * A zone smaller than a block per LUN uses fewer LUNs, so that other LUNs' failures do not affect
- * it.
- */
-TAP_TEST(small_zones_use_fewer_luns)
-{
-	test_device_open_demo(&device, "baseline", SHAPE " zoned=128KiB");
-	CHECK_EQ(device.ftl->geo.zone_luns, 2);
-	CHECK_EQ(device.ftl->geo.zones, 18);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 32, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 32, 32, 0, NULL), 0);
-	test_advance_by(&device, 1000000000);
-	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_lun_in_allocation_order(&device.ftl->geo, 0)), 0);
-	check_zone_state(0, AFTL_ZONE_READ_ONLY, 32);
-	check_zone_state(1, AFTL_ZONE_FULL, 32);
-	check_zone_state(2, AFTL_ZONE_OFFLINE, 0);
-	check_zone_state(3, AFTL_ZONE_EMPTY, 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 32, 32, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 96, 32, 0, NULL), 0);
-}
-
 /* Two groups of nine zones; a LUN has twelve blocks. */
 TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 {
@@ -298,30 +277,6 @@ TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 	for (i = 0; i < 18; i++)
 		check_zone_state(i, i % 2 && i / 2 >= 9 - aftl_reserved_blocks_per_lun(device.ftl) ?
 				 AFTL_ZONE_OFFLINE : AFTL_ZONE_EMPTY, 0);
-}
-
-TAP_TEST(zones_survive_a_snapshot)
-{
-	struct aftl_block *block;
-
-	open_zoned_device("3", "2", "0");
-	CHECK_EQ(write_zone_at(0, 0, ZONE), 0);
-	CHECK_EQ(write_zone_at(1, 0, 24), 0);
-	CHECK_EQ(write_zone_at(2, 0, 5), 0);
-	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_OPEN, 3), 0);
-	test_flush_writes(&device);
-	block = device.ftl->luns->handle_blocks[device.ftl->zones.all[1].slot - 1];
-	CHECK_EQ(test_device_reload(&device), 0);
-	check_zone_state(0, AFTL_ZONE_FULL, ZONE);
-	check_zone_state(1, AFTL_ZONE_CLOSED, 24);
-	check_zone_state(2, AFTL_ZONE_IMPLICIT, 5);
-	check_zone_state(3, AFTL_ZONE_EXPLICIT, 0);
-	CHECK_EQ(write_zone_at(4, 0, 1), -EOVERFLOW);
-	CHECK_EQ(write_zone_at(1, 24, 8), 0);
-	test_flush_writes(&device);
-	/* The zone continues in its open blocks. */
-	CHECK(block);
-	CHECK_EQ(device.ftl->geo.blocks - count_free_blocks(), 4 + 4 + 3);
 }
 
 /* Each zone has its own open block in each LUN, also after a reload. */
