@@ -531,6 +531,9 @@ TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 	CHECK_EQ(aftl_set_param(device.ftl, "buffer_high", "0", &device.error), 0);
 	test_advance_by(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 7);
+	CHECK_EQ(measure_write_ns(14, 1), 0);
+	test_advance_by(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 7);
 }
 
 /* The LUNs that hold full programs start together, not one after the other. */
