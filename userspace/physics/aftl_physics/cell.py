@@ -319,29 +319,3 @@ def fit_erased_state() -> tuple[float, float]:
         lambda m: math.log(_reference_pair(m, fit_sigma(m))[1] / RBER_APPROX), 1.5, 2.4, steps=30
     )
     return mean, fit_sigma(mean)
-
-
-def uber_log10(user_bits: int, correctable: int, rate: float) -> float:
-    """Return log10 of the uncorrectable bit error rate (eq 9) of a BCH-like code.
-
-    Parity takes ceil(log2) bits of the code length per correctable error.
-    """
-    parity = user_bits.bit_length() * correctable
-    length = user_bits + parity
-    logs = [
-        math.lgamma(length + 1) - math.lgamma(n + 1) - math.lgamma(length - n + 1)
-        + n * math.log(rate) + (length - n) * math.log1p(-rate)
-        for n in range(correctable + 1, min(length, correctable + 400) + 1)
-    ]
-    top = max(logs)
-    return (top + math.log(sum(math.exp(v - top) for v in logs)) - math.log(user_bits)) / math.log(
-        10.0
-    )
-
-
-def needed_correction(user_bits: int, rate: float, limit_log10: float = -15.0) -> int:
-    """Return the errors per codeword to correct for UBER <= 1e-15 (ApproxFTL III-C)."""
-    correctable = 0
-    while uber_log10(user_bits, correctable, rate) > limit_log10:
-        correctable += 1
-    return correctable
