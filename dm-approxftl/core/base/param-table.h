@@ -143,7 +143,7 @@ PARAM(gc, PERCENT, 0, 9000, 1000,
 PARAM(gc_mode, CHOICE, 0, 1, AFTL_GC_BLOCK,
 	"paced: each host write waits for its share of garbage collection; block: for whole blocks")
 PARAM(gc_pace, COUNT, 0, 1 << 20, 3,
-	"free blocks of a die above the policy's reserve below which collection is paced")
+	"free blocks of a die above the policy's reserve at or below which collection is paced")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
 PARAM(map_cache, BYTES, 0, 1ULL << 36, 0,
@@ -169,7 +169,7 @@ PARAM(rain, CHOICE, 0, 1, AFTL_OFF,
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
 	"victim selector of garbage collection, unless the policy chooses")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0,
-	"wear levelling: largest difference of the erase counts of a die's blocks; 0: none")
+	"wear levelling: aimed difference of the erase counts of a die's blocks; 0: none")
 PARAM(wear_low, PERCENT, 0, 10000, 6200, "wear of an erase with reduced voltage")
 PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
 PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,
