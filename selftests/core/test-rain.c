@@ -337,6 +337,8 @@ static void each_die_gets_blocks_back(const char *policy)
 		wait_for_rebuild(2);
 		send_requests_to_rain(3000);
 		CHECK_EQ(check_unit_reads(), 0);
+		test_advance_by(&device, SECOND_NS);
+		check_all_parity();
 		CHECK(!aftl_is_read_only(device.ftl));
 	}
 	tap_end();

@@ -346,6 +346,15 @@ static void parity_dequeue_first(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
+ * aftl_parity_clear_queue() - drop the queued programs of parity of @lun, which dies or stops
+ */
+void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->parity_due)
+		parity_dequeue_first(ftl, lun);
+}
+
+/*
  * aftl_parity_next_program() - get the next program of parity in @lun
  * @placement: takes the pages to program
  *
@@ -438,8 +447,7 @@ void aftl_superblock_queue_all_parity(struct aftl *ftl)
 	if (!ftl->geo.superblock_luns)
 		return;
 	for (i = 0; i < ftl->geo.luns; i++)
-		while (ftl->luns[i].parity_due)
-			parity_dequeue_first(ftl, &ftl->luns[i]);
+		aftl_parity_clear_queue(ftl, &ftl->luns[i]);
 	for (i = 0; i < count_die_groups(ftl); i++) {
 		ftl->die_groups[i].retry_seq = 0;
 		for (number = 0; number < ftl->geo.blocks_per_lun; number++) {

@@ -146,7 +146,7 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 		lun->zone_slc_blocks[i] = NULL;
 	lun->suspended.kind = AFTL_WORK_NONE;
 	lun->work.phase = AFTL_PHASE_DEAD;
-	lun->parity_due = 0;
+	aftl_parity_clear_queue(ftl, lun);
 	lun->out_of_blocks = false;
 	lun->below_reserve = false;
 	aftl_set_forced_gc_blocks(ftl, lun, 0);
