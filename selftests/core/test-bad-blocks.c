@@ -154,20 +154,19 @@ static u32 count_pages_left_open(const struct aftl_lun *lun)
  * The first relocation has no open block of its own, and all free blocks have failed. Only the open
  * block of host writes has free pages.
  */
-TAP_TEST(without_a_free_block_relocation_uses_an_open_one)
+static void check_open_block_is_used(const char *params)
 {
 	struct aftl_lun *lun;
 	u32 unit = 0;
 	u32 i;
 
-	open_device("separated",
-		    "channels=1 chips=1 blocks=64 layers=4 word_lines=4 unit=0 op=28 gc=0");
+	open_device("separated", params);
 	lun = &device.ftl->luns[0];
 	test_stream_write_all(&stream, &device);
 	while (lun->free_blocks > 4 || count_pages_left_open(lun) < 12)
 		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
-	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks_per_lun; i++)
 		if (block_at(i)->state == AFTL_BLOCK_FREE)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	CHECK_EQ(lun->free_blocks, 0);
@@ -176,6 +175,16 @@ TAP_TEST(without_a_free_block_relocation_uses_an_open_one)
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 	CHECK_RANGE(lun->free_blocks, 1, U32_MAX);
+}
+
+TAP_TEST(without_a_free_block_relocation_uses_an_open_one)
+{
+	check_open_block_is_used(SMALL " channels=1 unit=0 op=28 gc=0");
+}
+
+TAP_TEST(without_a_free_block_superblock_gc_uses_an_open_one)
+{
+	check_open_block_is_used(SMALL " superblock=2 unit=0 op=28 gc=0");
 }
 
 /* Fail random blocks under load. */

@@ -4,6 +4,8 @@
  * which are lost. An independent model decides from programmed pages and live dies which data are
  * readable.
  */
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/lun.h"
@@ -316,23 +318,39 @@ static void check_die_failure(const char *policy, const char *params)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
+/* In emergency GC a die reads what another one needs for its rebuild before it programs. */
+static void check_stripe_reads_first(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+				     aftl_ppn_t ppn)
+{
+	const struct aftl_block *block = aftl_block_of_ppn(aftl_media(device.ftl), ppn);
+	const struct aftl_lun *lun = aftl_block_lun(device.ftl, block);
+
+	CHECK_MSG(!lun->stripe_requests || !aftl_superblock_gc_is_urgent(device.ftl, lun),
+		  "LUN %u programs data of the host", lun->index);
+}
+
 /*
  * MiDAS fills a superblock for each of its groups and collects the oldest one of a group, however
  * full it is. GC must not go on with superblocks that yield no page, and parity moves to a die that
  * has a block for it.
+ *
+ * Every other seed loads the device without a pause until most data are rebuilt by GC. Host writes
+ * must not use the block that the rebuild needs.
  */
 static void each_die_gets_blocks_back(const char *policy)
 {
+	struct test_listener order = { .program = check_stripe_reads_first };
 	u32 seed;
 
 	tap_begin("each die gets blocks back: %s", policy);
 	for (seed = 1; seed <= 20 && !tap_failures(); seed++) {
 		open_device(policy, buffered);
+		test_device_listen(&device, &order);
 		test_stream_init(&stream, seed);
 		test_stream_write_all(&stream, &device);
 		send_requests_to_rain(700);
 		fail_die_of_lun(2);
-		send_requests_to_rain(200);
+		send_requests_to_rain(200 + seed % 2 * 3000);
 		CHECK_EQ(check_unit_reads(), 0);
 		wait_for_rebuild(2);
 		send_requests_to_rain(3000);
@@ -342,6 +360,22 @@ static void each_die_gets_blocks_back(const char *policy)
 		CHECK(!aftl_is_read_only(device.ftl));
 	}
 	tap_end();
+}
+
+/* A relocation or a rebuild has used the reserve of a die: the die does not also take parity. */
+TAP_TEST(parity_leaves_each_die_its_reserve)
+{
+	u32 number = 5;
+	struct aftl_lun *lun;
+
+	open_device("baseline", parity);
+	lun = &device.ftl->luns[number % EACH];
+	while (lun->free_blocks >= aftl_gc_reserve(device.ftl)) {
+		CHECK_EQ(aftl_superblock_select_parity(device.ftl, 0, number), number % EACH);
+		aftl_block_open(device.ftl, aftl_free_block_take(device.ftl, lun, 0),
+				AFTL_ORDER_SEQUENTIAL, 0);
+	}
+	CHECK(aftl_superblock_select_parity(device.ftl, 0, number) != number % EACH);
 }
 
 /*
@@ -1096,6 +1130,8 @@ int main(void)
 	check_selector_ranking("fifo");
 	check_selector_ranking("cost_benefit");
 	each_die_gets_blocks_back("midas");
+	each_die_gets_blocks_back("baseline");
+	each_die_gets_blocks_back("streams");
 	check_stream_superblocks("streams", streams, 8);
 	check_stream_superblocks("baseline", handles, 4);
 	check_stream_superblocks("baseline", mapped, 1);

@@ -497,8 +497,8 @@ static void check_lun_reserve(struct aftl *ftl, struct aftl_lun *lun)
 /*
  * aftl_fallback_adopt_open_block() - make an open block of the policy the fallback block of @lun
  *
- * Called if relocation has no free block, because blocks of the reserve have failed. The policy
- * may have opened the block for other data. Superblocks are filled by all LUNs of a group together.
+ * Called if relocation has no free block, because blocks of the reserve have failed, or because
+ * superblock GC has moved parity to this LUN. The policy may have opened the block for other data.
  *
  * Return: false if there is no such block.
  */
@@ -508,7 +508,7 @@ bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_block *best = NULL;
 	u32 i;
 
-	if (ftl->geo.zones || ftl->geo.superblock_luns || ftl->foggy_blocks)
+	if (ftl->geo.zones || ftl->foggy_blocks)
 		return false;
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = block_by_index(ftl, i);

@@ -9,6 +9,7 @@
  */
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
 #include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/memory.h"
@@ -85,9 +86,9 @@ bool aftl_superblock_alloc(struct aftl *ftl)
  * aftl_superblock_select_parity() - select the member that holds the parity of a superblock
  *
  * Members take turns by superblock number. If the block of that member is in use or bad, or the
- * member is out of blocks, the member with the most free blocks is selected, each counted with its
- * block of the superblock: the current parity block is not in its free list. GC may have used the
- * last free block of a member for the pages of this superblock.
+ * member would lack a block of its GC reserve, the member with the most free blocks is selected,
+ * each counted with its block of the superblock: the current parity block is not in its free list.
+ * GC or a rebuild may have used the last free block of a member for the pages of this superblock.
  *
  * Return: number of the member; the number of LUNs in a group if there is nothing to protect.
  */
@@ -109,7 +110,7 @@ u32 aftl_superblock_select_parity(const struct aftl *ftl, u32 group, u32 number)
 		if (block->state != AFTL_BLOCK_FREE &&
 		    !(block->parity && block->state == AFTL_BLOCK_OPEN && !block->programmed))
 			continue;
-		if (!i && !lun->out_of_blocks)
+		if (!i && spare > aftl_gc_reserve(ftl))
 			spare = U32_MAX;
 		if (parity_member == luns || spare > most) {
 			parity_member = member;

@@ -137,6 +137,13 @@ static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun
 	return true;
 }
 
+/* Read a page for the background task of another LUN of the group. */
+static bool sched_start_stripe_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	return lun->stripe_requests &&
+	       aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC);
+}
+
 static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
 {
 	if (ftl->foggy_blocks && sched_start_program_pass(ftl, lun, lane, retry_ns))
@@ -145,10 +152,14 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return false;
 	if (aftl_is_repeat_due(ftl, lun) && sched_start_task(ftl, lun, false))
 		return true;
-	if ((aftl_gc_is_urgent(ftl, lun) || aftl_superblock_gc_is_urgent(ftl, lun)) &&
-	    sched_start_task(ftl, lun, true)) {
-		ftl->stats.counters.gc_urgent_steps++;
-		return true;
+	if (aftl_gc_is_urgent(ftl, lun) || aftl_superblock_gc_is_urgent(ftl, lun)) {
+		if (sched_start_stripe_read(ftl, lun) || sched_start_task(ftl, lun, true)) {
+			ftl->stats.counters.gc_urgent_steps++;
+			return true;
+		}
+		/* The task waits for pages of a stripe. Writes must not fill its last block. */
+		if (unlikely(lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC))
+			return false;
 	}
 	if (ftl->config.gc_mode == AFTL_GC_PACED && sched_start_paced_gc(ftl, lun))
 		return true;
@@ -369,8 +380,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 	if ((lun->pending_write_lanes || ftl->foggy_blocks) &&
 	    sched_start_write(ftl, lun, lane, retry_ns))
 		return true;
-	if (lun->stripe_requests && !ftl->suspending &&
-	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC))
+	if (!ftl->suspending && sched_start_stripe_read(ftl, lun))
 		return true;
 	if (aftl_reloc_is_due(ftl, lun) && (!ftl->suspending || aftl_is_repeat_due(ftl, lun)) &&
 	    sched_start_task(ftl, lun, false))
