@@ -9,15 +9,25 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, TOP, run_program
 
 from approxftl_tools import command, worn, worn_work
 from approxftl_tools.children import Children
 from approxftl_tools.worn_judge import Ledger, Outcome, make_value, worst_outcome
-from approxftl_tools.worn_table import LIVES, MIDDLE, STACKS, TRANSACTIONS
+from approxftl_tools.worn_table import (
+    LIVES,
+    MIDDLE,
+    STACKS,
+    TRANSACTIONS,
+    format_numbers,
+    parse_numbers,
+)
 
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 LOCAL = ("files", "sqlite-rollback", "sqlite-wal", "git")
@@ -59,10 +69,10 @@ def test_a_workload_reads_what_it_wrote(kind: str, tmp_path: Path) -> None:
 def test_the_writer_reports_each_transaction(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-m", "approxftl_tools.worn_work", "write", "files", str(tmp_path),
-         "1", "9"], input="\n" * 5, capture_output=True, text=True, check=True,
+         "1", "1-2,4,7-9"], input="\n" * 5, capture_output=True, text=True, check=True,
         env={"PYTHONPATH": str(TOP / "trace-tools")})
     assert [line.split()[:2] for line in done.stdout.splitlines()] == [
-        [word, str(number)] for number in range(1, 6) for word in ("begin", "done")]
+        [word, str(number)] for number in (1, 2, 4, 7, 8) for word in ("begin", "done")]
 
 
 def make_record(cell: str, outcome: Outcome) -> dict[str, object]:
@@ -96,7 +106,9 @@ def test_kept_records_become_a_matrix_a_page_and_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("words", "sentence"), [
     (("--cell", "ext4"), 'there is no life ""'), (("--cell", "vfat/healthy"), 'no stack "vfat"'),
     (("--lives", "long"), 'there is no life "long"; there are healthy'), (("--seed", "-1"), "seed"),
-    (("--jobs", "0"), "jobs")])
+    (("--jobs", "0"), "jobs"), (("--only", "0-3"), "1-90"), (("--only", "3-91"), "1-90"),
+    (("--only", "4-2"), "1-90"), (("--only", "1,,2"), "1-90"),
+    (("--reduce", "--stacks", "ext4"), "--reduce takes one cell")])
 def test_wrong_words_are_refused(words: tuple[str, ...], sentence: str) -> None:
     done = run_program(BUILD / "approxftl", "worn", *words)
     assert done.code == 2
@@ -147,19 +159,117 @@ def test_a_workload_that_cannot_be_opened_is_refused_and_does_not_crash(
     assert capsys.readouterr().out.startswith("closed ")
 
 
+@given(st.sets(st.integers(1, 300), min_size=1))
+def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int]) -> None:
+    text = format_numbers(sorted(numbers))
+    assert parse_numbers(text) == sorted(numbers)
+    assert not any(f"{one}," in text and f",{one + 1}," in text for one in numbers)
+
+
+@given(st.sets(st.integers(1, 90), min_size=1, max_size=5))
+def test_a_failure_is_reduced_to_the_items_that_it_needs(needed: set[int]) -> None:
+    tried: list[list[int]] = []
+
+    def fails(items: list[int]) -> bool:
+        tried.append(items)
+        return needed <= set(items)
+
+    assert worn.reduce_list(list(range(1, 91)), fails) == sorted(needed)
+    assert len(tried) < 250
+
+
+def test_a_reduced_cell_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch,
+                                               capsys: pytest.CaptureFixture[str]) -> None:
+    def run_cell(plan: worn.Plan, children: Children) -> dict[str, object]:
+        is_lost = {3, 70} <= set(parse_numbers(plan.numbers))
+        record = make_record(plan.name, Outcome.LOST if is_lost else Outcome.CORRECT)
+        return {**record, "again": plan.command_line(), "versions": {"e2fsprogs": "1.47"}}
+
+    monkeypatch.setattr(worn, "run_cell", run_cell)
+    assert worn.main(["--cell", "ext4/power-loss", "--reduce", "--plain"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("#!/bin/sh\n# ext4/power-loss: data lost")
+    assert said.endswith("exec approxftl worn --cell ext4/power-loss --seed 1 --kernel uml --plain "
+                         "--only 3,70\n")
+
+
+def test_a_plain_drive_has_only_lives_that_need_no_emulation() -> None:
+    arguments = worn.worn_parser().parse_args(["--stacks", "ext4", "--plain"])
+    assert {plan.life.name for plan in worn.plan_cells(arguments)} == {
+        "healthy", "power-loss", "bad-page", "bad-copies", "bad-name", "power-loss-bad-log"}
+
+
 def has_kernel() -> bool:
     """Tell whether User Mode Linux is built; a test does not build it."""
     listed = run_program(BUILD / "approxftl", "lab", "--list").out
     return any(line.startswith("uml ") and "-uml" in line for line in listed.splitlines())
 
 
-@pytest.mark.skipif(not has_kernel(), reason="no User Mode Linux in the cache: approxftl lab "
-                    "--kernel uml --real-time --cmd true builds it")
-def test_cells_in_a_guest_have_the_outcomes_of_their_faults() -> None:
-    done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/healthy", "--cell",
-                       "ext4/bad-copies", "--cell", "sqlite-wal/power-loss", "--json")
+needs_kernel = pytest.mark.skipif(not has_kernel(), reason="no User Mode Linux in the cache: "
+                                  "approxftl lab --kernel uml --real-time --cmd true builds it")
+
+
+def outcomes_of_cells(*words: str) -> dict[str, str]:
+    """Run cells in virtual machines and return their outcomes."""
+    done = run_program(BUILD / "approxftl", "worn", *words, "--json")
     assert done.code == 0, done
     document = parse_document(SCHEMA, done.out)
-    assert {cell["cell"]: cell["outcome"] for cell in document["cells"]} == {
+    return {cell["cell"]: cell["outcome"] for cell in document["cells"]}
+
+
+@needs_kernel
+def test_cells_in_a_guest_have_the_outcomes_of_their_fault() -> None:
+    assert outcomes_of_cells("--cell", "ext4/healthy", "--cell", "ext4/bad-copies",
+                             "--cell", "sqlite-wal/power-loss") == {
         "ext4/healthy": "correct", "ext4/bad-copies": "detected and refused",
         "sqlite-wal/power-loss": "correct"}
+
+
+#: Lies of a layer between the workload and the kernel, and a cell whose fault shows them
+LIES = {
+    "fsync": ("ext4/power-loss", "os.fsync = lambda fd: None"),
+    "stale block": ("ext4/healthy", """
+write, calls = os.pwrite, itertools.count(1)
+os.pwrite = lambda fd, data, at: write(fd, data, at) if next(calls) % 7 else len(data)
+"""),
+    "swallowed EIO": ("ext4/bad-copies", """
+read = os.pread
+def pread(fd, size, at):
+    try:
+        return read(fd, size, at)
+    except OSError:
+        return bytes(size)
+os.pread = pread
+"""),
+}
+
+
+@needs_kernel
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_below_the_workload_is_found(lie: str, tmp_path: Path) -> None:
+    cell, patch = LIES[lie]
+    with TemporaryDirectory(dir=BUILD) as folder:
+        Path(folder, "sitecustomize.py").write_text(f"import itertools, os\n{patch}")
+        done = run_program(
+            BUILD / "approxftl", "lab", "--real-time", "--kernel", "uml", "--results", tmp_path,
+            "--cmd", f"PYTHONPATH={folder}:{TOP}/trace-tools {worn.GUEST_PYTHON} -P -m "
+            f"approxftl_tools.worn_guest {cell} 1 emulated {worn.ALL} $RESULTS/record.json")
+    assert done.code in (0, worn.COMPLAINED), done
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert not record["error"], record
+    assert record["outcome"] == Outcome.LOST
+
+
+@needs_kernel
+@pytest.mark.long
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_a_sample_of_the_matrix_keeps_its_promises(seed: str) -> None:
+    found = outcomes_of_cells("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
+                              "--lives", "healthy,die-death,power-loss")
+    assert len(found) == 9
+    for cell, outcome in found.items():
+        if not cell.endswith("/die-death"):
+            assert outcome == "correct", cell
+    for stack in ("ext4", "xfs"):
+        assert found[f"{stack}/die-death"] == "detected and refused"
+    assert found["md-raid1/die-death"] in ("correct", "detected and recovered")

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,15 @@ from approxftl_tools.page import render_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.study import parse_jobs
 from approxftl_tools.worn_judge import Outcome
-from approxftl_tools.worn_table import LIVES, STACKS, Life, Stack
+from approxftl_tools.worn_table import (
+    LIVES,
+    STACKS,
+    TRANSACTIONS,
+    Life,
+    Stack,
+    format_numbers,
+    parse_numbers,
+)
 
 Json = dict[str, Any]
 
@@ -31,6 +39,10 @@ Json = dict[str, Any]
 GUEST_SECONDS = 1800
 #: Exit statuses of approxftl lab: complaints of the kernel, a crash, the end of the time
 COMPLAINED, CRASHED, TIMED_OUT = 97, 98, 124
+#: Mean seconds of a cell with a User Mode Linux on an idle machine
+CELL_SECONDS = 10
+#: All transactions of a workload
+ALL = f"1-{TRANSACTIONS}"
 GUEST_PYTHON = "/usr/bin/python3"
 #: Modules of Debian's Python that a package of a stack brings
 MODULES = {"python3-lmdb": "lmdb", "python3-plyvel": "plyvel"}
@@ -64,6 +76,8 @@ class Plan:
     life: Life
     seed: int
     kernel: str
+    is_plain: bool = False
+    numbers: str = ALL
 
     @property
     def name(self) -> str:
@@ -74,11 +88,15 @@ class Plan:
     def file(self) -> str:
         """Return the name of the file of its record."""
         kernel = self.kernel.strip("/").replace("/", "-")
-        return f"{kernel}-{self.stack.name}-{self.life.name}-{self.seed}.json"
+        plain = "plain-" if self.is_plain else ""
+        only = f"-{self.numbers}" if self.numbers != ALL else ""
+        return f"{kernel}-{plain}{self.stack.name}-{self.life.name}-{self.seed}{only}.json"
 
     def command_line(self) -> str:
         """Return the command that runs this cell alone."""
-        return f"approxftl worn --cell {self.name} --seed {self.seed} --kernel {self.kernel}"
+        only = f" --only {self.numbers}" if self.numbers != ALL else ""
+        return (f"approxftl worn --cell {self.name} --seed {self.seed} --kernel {self.kernel}"
+                f"{' --plain' if self.is_plain else ''}{only}")
 
 
 def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
@@ -108,6 +126,15 @@ def parse_seed(text: str) -> int:
     return int(text)
 
 
+def parse_only(text: str) -> str:
+    """Parse numbers of transactions."""
+    if not re.fullmatch("[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", text) or not (
+            numbers := parse_numbers(text)) or numbers[0] < 1 or numbers[-1] > TRANSACTIONS:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" are no numbers of transactions: some of {ALL}, such as 1-3,70')
+    return format_numbers(numbers)
+
+
 def worn_parser() -> command.Parser:
     """Return the parser of the command line."""
     parser = command.make_verb_parser(
@@ -124,6 +151,14 @@ def worn_parser() -> command.Parser:
                         help="seed of the workload (default 1)")
     parser.add_argument("-k", "--kernel", metavar="KERNEL", default="uml",
                         help="a kernel of approxftl lab (default uml, which is much faster)")
+    parser.add_argument("--plain", action="store_true",
+                        help="dm-dust on a RAM disk instead of the emulated drives: unreadable "
+                             "pages and power failures")
+    parser.add_argument("--only", metavar="NUMBERS", type=parse_only, default=ALL,
+                        help=f"only these transactions of the workload (default {ALL})")
+    parser.add_argument("--reduce", action="store_true",
+                        help="look for the fewest transactions with which the cell has the same "
+                             "outcome, and print a script that repeats it")
     parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=1,
                         help="virtual machines at a time (default 1)")
     parser.add_argument("--results", metavar="DIR", type=Path,
@@ -160,8 +195,10 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
         missing = missing_packages(stack)
         if missing:
             lacking[stack.name] = missing
-        elif not life.approximate or stack.work == "files":
-            yield Plan(stack, life, arguments.seed, arguments.kernel)
+        elif (stack.work == "files" or not life.approximate) and (
+                life.is_plain or not arguments.plain):
+            yield Plan(stack, life, arguments.seed, arguments.kernel, arguments.plain,
+                       arguments.only)
     if lacking:
         packages = " ".join(sorted({one for names in lacking.values() for one in names}))
         sys.stderr.write(f"approxftl worn: without {', '.join(lacking)}: apt install {packages}\n")
@@ -199,7 +236,8 @@ def run_cell(plan: Plan, children: Children) -> Json:
             [lab, "--real-time", "--kernel", plan.kernel, "--results", folder, "--timeout",
              str(GUEST_SECONDS), "--cmd",
              f"PYTHONPATH='{package}' {GUEST_PYTHON} -P -m approxftl_tools.worn_guest "
-             f"{plan.name} {plan.seed} $RESULTS/record.json"])
+             f"{plan.name} {plan.seed} {'plain' if plan.is_plain else 'emulated'} {plan.numbers} "
+             "$RESULTS/record.json"])
         record = Path(folder, "record.json")
         if status in (CRASHED, TIMED_OUT):
             return crash_record(plan, status, err)
@@ -227,6 +265,10 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
                     if not record["error"]:
                         kept[plan] = record
     children, show = Children(), arguments.progress or sys.stderr.isatty()
+    if show and (left := len(plans) - len(kept)):
+        minutes = -(-left * CELL_SECONDS // arguments.jobs // 60)
+        sys.stderr.write(f"approxftl worn: {left} cells, about {minutes} min with User Mode Linux "
+                         "on an idle machine; the same command continues\n")
     pool = ThreadPoolExecutor(arguments.jobs)
     try:
         running = {pool.submit(run_cell, plan, children): plan
@@ -242,6 +284,51 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
         children.stop_programs()
         pool.shutdown(cancel_futures=True)
     return [kept[plan] for plan in plans]
+
+
+def reduce_list(items: list[int], fails: Callable[[list[int]], bool]) -> list[int]:
+    """Return a part of a list that still fails, and no longer does without any single item.
+
+    This is delta debugging (Zeller and Hildebrandt, 2002) with complements.
+    """
+    parts = 2
+    while len(items) > 1:
+        size = -(-len(items) // parts)
+        rests = [items[:at] + items[at + size:] for at in range(0, len(items), size)]
+        found = next((rest for rest in rests if rest and fails(rest)), None)
+        if found:
+            items, parts = found, max(parts - 1, 2)
+        elif size == 1:
+            break
+        else:
+            parts = min(2 * parts, len(items))
+    return items
+
+
+def reduce_cell(plans: Sequence[Plan]) -> int:
+    """Print a script that repeats the outcome of a cell with the fewest transactions."""
+    if len(plans) != 1:
+        raise Refusal("--reduce takes one cell: --cell STACK/LIFE", command.USAGE)
+    children = Children()
+
+    def run_numbers(numbers: list[int]) -> Json:
+        return run_cell(replace(plans[0], numbers=format_numbers(numbers)), children)
+
+    def keeps_outcome(numbers: list[int]) -> bool:
+        kept = run_numbers(numbers)["outcome"] == wanted
+        sys.stderr.write(f"{len(numbers)} transactions: {'same' if kept else 'another'} outcome\n")
+        return bool(kept)
+
+    numbers = parse_numbers(plans[0].numbers)
+    wanted = run_numbers(numbers)["outcome"]
+    record = run_numbers(reduce_list(numbers, keeps_outcome))
+    versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
+    events = (f"after {one['when']}: {one['what']}" for one in record["events"])
+    print("\n# ".join(["#!/bin/sh", f"{record['cell']}: {record['outcome']}",
+                       ", ".join([f"Linux {record['kernel']}", *versions]), *events,
+                       *explain_cell(record)[:5]]))
+    print(f"exec {record['again']}")
+    return command.DONE
 
 
 def cell_word(record: Json) -> str:
@@ -313,6 +400,8 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     plans = list(plan_cells(arguments))
     if not plans:
         raise Refusal("no cell is left to run", FAILED)
+    if arguments.reduce:
+        return reduce_cell(plans)
     records = run_cells(plans, arguments)
     if arguments.json:
         command.write_json_answer(arguments.json, {

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The guest's part of approxftl worn: run one cell of the matrix, and write its record.
 
-    python3 -m approxftl_tools.worn_guest STACK/LIFE SEED RECORD
+    python3 -m approxftl_tools.worn_guest STACK/LIFE SEED plain|emulated NUMBERS RECORD
+
+NUMBERS are those of the transactions to write, such as 1-90.
 """
 
 from __future__ import annotations
@@ -25,19 +27,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools import worn_judge, worn_work
+from approxftl_tools import worn_judge, worn_table, worn_work
 from approxftl_tools.worn_judge import Answer, Finding, Ledger, Outcome, Refused
 from approxftl_tools.worn_table import BLOCKS, LIVES, SHAPE, STACKS, TRANSACTIONS, Life, Stack
 
 Json = dict[str, Any]
 
 PLACE = Path("/run/worn")
+#: Size of a plain drive, 320 MiB
+PLAIN_SECTORS = 655360
 DM_IOCTL_SIZE = 312
 DM_TARGET_MSG = 3 << 30 | DM_IOCTL_SIZE << 16 | 0xFD << 8 | 14
+FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 #: Bytes that a search of the drive reads at once; a mapping unit
 CHUNK, PAGE = 1 << 20, 4096
-#: Size of a node of btrfs, and the place of its generation
-NODE, GENERATION = 16384, 80
+#: Size of a node of btrfs
+NODE = 16384
+#: Owner of the nodes with the names of files
+FS_TREE = 5
 #: Objects whose pages a life makes uncorrectable
 SPOILED = 3
 #: Idle seconds of the guest's processors without progress after which a process hangs; longer than
@@ -60,6 +67,36 @@ def send_message(device: str, text: str) -> None:
     request = bytearray((head + bytes(8) + text.encode()).ljust(4096, b"\0"))
     with Path("/dev/mapper/control").open("rb") as control:
         fcntl.ioctl(control, DM_TARGET_MSG, request)
+
+
+def flush_file_system(place: Path) -> None:
+    """Write all data and metadata to their places, also those that are in a journal only."""
+    os.sync()
+    fd = os.open(place, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.ioctl(fd, FIFREEZE, 0)
+            fcntl.ioctl(fd, FITHAW, 0)
+    finally:
+        os.close(fd)
+
+
+def node_age(data: bytes, node: int) -> int:
+    """Return a number that is larger for newer nodes of btrfs; nodes of its log tree are obsolete.
+
+    A transaction may write a node several times, mostly at increasing addresses.
+    """
+    address, = struct.unpack_from("<Q", data, node + 48)
+    generation, owner = struct.unpack_from("<QQ", data, node + 80)
+    return int(generation << 40 | address >> 12) if owner == FS_TREE else 0
+
+
+def kill_processes(place: Path) -> None:
+    """End all processes that work below a directory, also a server of a database."""
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if link.readlink().is_relative_to(place):
+                os.kill(int(link.parent.name), signal.SIGKILL)
 
 
 def read_readable(fd: int, start: int, length: int) -> bytes:
@@ -164,8 +201,11 @@ class Child:
 class Cell:
     """One stack and one life, in this guest."""
 
-    def __init__(self, stack: Stack, life: Life, seed: int) -> None:
-        self.stack, self.life, self.seed = stack, life, seed
+    def __init__(self, stack: Stack, life: Life, seed: int, plain: bool,
+                 numbers: Sequence[int]) -> None:
+        self.stack, self.life, self.seed, self.plain = stack, life, seed, plain
+        self.numbers, self.pending = numbers, list(life.events)
+        self.is_durable = plain or life.durable
         self.kind = stack.work + ("-approximate" if life.approximate else "")
         sample = worn_work.KINDS[self.kind]
         kind: Any = sample if isinstance(sample, type) else \
@@ -203,23 +243,28 @@ class Cell:
 
     def drive_options(self, number: int) -> str:
         """Return the table line's options of a drive; a life happens to the first one only."""
-        words = f"{SHAPE} {self.life.options if number == 0 or self.life.durable else ''}"
+        words = f"{SHAPE} {self.life.options if number == 0 or self.is_durable else ''}"
         keys = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
         return " ".join(f"{key}={value}" for key, value in keys.items() if key != "timing")
 
     def make_drives(self) -> None:
-        """Create the drives, on a RAM disk if the power will fail."""
-        if self.life.durable:
-            self.run(f"modprobe brd rd_nr={self.stack.drives} rd_size=655360", check=False)
+        """Create the drives, on a RAM disk if the power will fail; plain ones are dm-dust."""
+        if self.is_durable:
+            self.run(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432", check=False)
         for number in range(self.stack.drives):
             store = "ram"
-            if self.life.durable:
+            if self.is_durable:
                 sectors = int(Path(f"/sys/block/ram{number}/size").read_text())
                 self.run(f"dmsetup create below{number} --table '0 {sectors} linear "
                          f"/dev/ram{number} 0'")
                 store = f"/dev/mapper/below{number}"
-            self.run(f"approxftl create drive{number} --store {store} --timing off "
-                     f"{self.drive_options(number)}")
+            if self.plain:
+                self.run(f"dmsetup create drive{number} --table "
+                         f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
+                self.run(f"dmsetup message drive{number} 0 enable")
+            else:
+                self.run(f"approxftl create drive{number} --store {store} --timing off "
+                         f"{self.drive_options(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def swap_below(self, target: str) -> None:
@@ -245,6 +290,8 @@ class Cell:
         self.swap_below("linear")
         for number, table in enumerate(tables):
             self.run(f"dmsetup create drive{number} --table '{table.strip()}'")
+            if self.plain:
+                self.run(f"dmsetup message drive{number} 0 enable")
 
     def fault_blocks(self, text: str) -> None:
         """Make blocks bad, of "all" those that the device accepts."""
@@ -255,9 +302,10 @@ class Cell:
     def find_on_drive(self, needles: Sequence[bytes]) -> list[int]:
         """Return the pages of the first drive that hold one of some bytes, the newest first.
 
-        Metadata of btrfs are written to new places; the generation of a node tells its age.
+        Metadata of btrfs are written to new places, so the pages are sorted by node_age().
         """
-        os.sync()
+        if PLACE.is_mount():
+            flush_file_system(PLACE)
         Path("/proc/sys/vm/drop_caches").write_text("3")
         found: list[tuple[int, int]] = []
         with Path(self.names["dev0"]).open("rb", buffering=0) as drive:
@@ -267,9 +315,8 @@ class Cell:
                 for at in range(0, len(data), PAGE) if any(map(data.__contains__, needles)) else ():
                     if any(one in data[at:at + PAGE] for one in needles):
                         node = at - at % NODE
-                        age = -struct.unpack_from("<Q", data, node + GENERATION)[0]
-                        found.append((age if self.stack.name.startswith("btrfs") else 0,
-                                      (start + at) // PAGE))
+                        age = node_age(data, node) if self.stack.name.startswith("btrfs") else 0
+                        found.append((-age, (start + at) // PAGE))
         Path("/proc/sys/vm/drop_caches").write_text("3")
         return [page for _, page in sorted(found)]
 
@@ -297,7 +344,8 @@ class Cell:
             pages = self.find_on_drive(needles)
             for page in pages if what in ("copies", "newest") else pages[:1]:
                 if page not in spoiled:
-                    self.run(f"dmsetup message drive0 0 fault unit {page}")
+                    fault = "addbadblock" if self.plain else "fault unit"
+                    self.run(f"dmsetup message drive0 0 {fault} {page}")
                     spoiled.add(page)
                 told.append(f"page {page}: {key}")
             if not pages:
@@ -306,11 +354,14 @@ class Cell:
 
     # ------------------------------------------------------------ events
 
-    def fire_events(self, when: int | str) -> None:
-        """Carry out the events of this moment."""
-        for event in self.life.events:
-            if event.when != when:
+    def fire_events(self, when: int | str, cut: bool = False) -> None:
+        """Carry out the events of a moment, or those before a transaction; a cut is during one."""
+        for event in list(self.pending):
+            due = event.when < when if isinstance(event.when, int) and isinstance(when, int) \
+                else event.when == when
+            if not due or (event.what == "cut") != cut:
                 continue
+            self.pending.remove(event)
             verb, _, rest = event.what.partition(" ")
             told = ""
             if verb == "message":
@@ -323,26 +374,24 @@ class Cell:
                 told = "; " + ", ".join(self.spoil_pages(rest))
             else:
                 raise RuntimeError(f'there is no event "{event.what}"')
-            self.record["events"].append({"when": when, "what": event.what + told})
+            self.record["events"].append({"when": event.when, "what": event.what + told})
 
     # ------------------------------------------------------------ the workload
 
     def write(self) -> None:
         """Run the writer; events come between two transactions, a power cut during one."""
-        writer = Child("write", self.kind, str(PLACE), str(self.seed), str(TRANSACTIONS))
-        cuts = {event.when for event in self.life.events if event.what == "cut"}
-        written = 0
-        while not self.is_cut or written <= TRANSACTIONS:
-            if written not in cuts:
-                self.fire_events(written)
+        writer = Child("write", self.kind, str(PLACE), str(self.seed),
+                       worn_table.format_numbers(self.numbers))
+        numbers = iter([*self.numbers, TRANSACTIONS + 1])
+        while not self.is_cut:
+            self.fire_events(next(numbers))
             writer.ask()
             line = writer.read_line()
             if not line or line[0] != "begin":
                 break
             number = int(line[1])
             self.ledger.begin_transaction(number, dict.fromkeys(line[2:], number))
-            if written in cuts:
-                self.fire_events(written)
+            self.fire_events(number, cut=True)
             line = writer.read_line()
             if not line:
                 break
@@ -350,9 +399,9 @@ class Cell:
                 self.ledger.acknowledge_transaction(number)
             else:
                 self.ledger.fail_transaction(number, " ".join(line[2:]))
-            written += 1
         if self.is_cut:
             writer.process.kill()
+            kill_processes(PLACE)
             # Writes that fail after the power failure say nothing about the stack.
             self.ledger.refused_writes.clear()
         why = writer.end()
@@ -374,6 +423,8 @@ class Cell:
                 keys.remove(line[1])
                 if line[0] == "value":
                     yield line[1], bytes.fromhex("".join(line[2:]))
+                elif line[0] == "crashed":
+                    yield line[1], Finding(line[1], Outcome.CRASHED, " ".join(line[2:]))
                 else:
                     yield line[1], None if line[0] == "absent" else Refused(" ".join(line[2:]))
             why = reader.end()
@@ -512,9 +563,10 @@ def find_by_name(table: Sequence[Any], name: str) -> Any:
 
 def main() -> None:
     """Run a cell and write its record, also if it hangs."""
-    name, seed, record = sys.argv[1:]
+    name, seed, drive, numbers, record = sys.argv[1:]
     stack, _, life = name.partition("/")
-    cell = Cell(find_by_name(STACKS, stack), find_by_name(LIVES, life), int(seed))
+    cell = Cell(find_by_name(STACKS, stack), find_by_name(LIVES, life), int(seed),
+                drive == "plain", worn_table.parse_numbers(numbers))
     begun = time.monotonic()
     error = ""
     try:

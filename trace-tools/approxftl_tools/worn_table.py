@@ -3,19 +3,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Parameters of the drives: 4 dies of 128 blocks, 256 MiB and space to lose a die; no device time.
-SHAPE = "blocks 128 op 50 timing off errors off"
+#: Parameters of the drives: 4 dies of 160 blocks, 320 MiB and space to lose a die; no device time.
+SHAPE = "blocks 160 op 50 timing off errors off"
 #: Transactions of a writer.
 TRANSACTIONS = 90
 #: When the fault comes: all objects exist by then.
 MIDDLE = 55
 
 
+def parse_numbers(text: str) -> list[int]:
+    """Return the ascending numbers of "1-3,7"."""
+    ranges = (part.partition("-") for part in text.split(","))
+    return sorted({number for first, _, last in ranges
+                   for number in range(int(first), int(last or first) + 1)})
+
+
+def format_numbers(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as parse_numbers() takes them."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(f"{run[0]}-{run[-1]}" if run[1:] else f"{run[0]}" for run in runs)
+
+
 @dataclass(frozen=True)
 class Stack:
-    """Software on one or two drives; commands see $dev0, $dev1, $place and $top."""
+    """Software on one to three drives; commands see $dev0 to $dev2, and $place."""
 
     name: str
     about: str
@@ -49,33 +68,54 @@ def btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) ->
                  modules=("btrfs",), status=("btrfs device stats $place",))
 
 
+def md_stack(level: int, first: str, others: str) -> Stack:
+    """Return a stack of ext4 on an array of drives."""
+    count = 1 + len(others.split())
+    return Stack(
+        f"md-raid{level}", f"ext4 on md RAID-{level} of {count} drives", "files",
+        (f"mdadm --create /dev/md9 --run --assume-clean --level={level} --raid-devices={count} "
+         f"--metadata=1.2 --bitmap=none {first} {others}", "mkfs.ext4 -q -F /dev/md9"),
+        "mount -t ext4 /dev/md9 $place", ("mdadm --stop /dev/md9",),
+        # A drive whose superblock is lost is left out, as --scan does.
+        (f"sh -c 'mdadm --assemble --run /dev/md9 {first} {others} || "
+         f"mdadm --assemble --run /dev/md9 {others}'",), "e2fsck -fy /dev/md9", count,
+        ("mdadm", "mkfs.ext4"), ("mdadm", "e2fsprogs"), (f"raid{level}",), ("cat /proc/mdstat",))
+
+
 STACKS = (
     ext4_stack("ext4", "ext4, data=ordered", "files"),
     ext4_stack("ext4-journal", "ext4, data=journal", "files", options="data=journal"),
     # These variables of xfstests let mkfs.xfs make a file system below 300 MB.
-    Stack("xfs", "XFS", "files", (
-        "env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f $dev0",),
-        "mount -t xfs $dev0 $place", repair="xfs_repair -L $dev0", programs=("mkfs.xfs",),
-        packages=("xfsprogs",), modules=("xfs",)),
+    Stack("xfs", "XFS", "files", ("mkfs.xfs -q -f $dev0",), "mount -t xfs $dev0 $place",
+          repair="xfs_repair -L $dev0", programs=("mkfs.xfs",), packages=("xfsprogs",),
+          modules=("xfs",)),
     btrfs_stack("btrfs", "btrfs, metadata single", "single", "single", 1),
     btrfs_stack("btrfs-dup", "btrfs, data and metadata DUP", "dup", "dup", 1),
     btrfs_stack("btrfs-raid1", "btrfs, data and metadata RAID1 on two drives", "raid1", "raid1", 2),
     Stack("f2fs", "F2FS", "files", ("mkfs.f2fs -q -f $dev0",), "mount -t f2fs $dev0 $place",
           repair="fsck.f2fs -f $dev0", programs=("mkfs.f2fs",), packages=("f2fs-tools",),
           modules=("f2fs",)),
-    Stack("md-raid1", "ext4 on md RAID-1 of two drives", "files",
-          ("mdadm --create /dev/md9 --run --assume-clean --level=1 --raid-devices=2 "
-           "--metadata=1.2 --bitmap=none $dev0 $dev1", "mkfs.ext4 -q -F /dev/md9"),
-          "mount -t ext4 /dev/md9 $place", ("mdadm --stop /dev/md9",),
-          ("mdadm --assemble --run /dev/md9 $dev0 $dev1",), "e2fsck -fy /dev/md9", 2,
-          ("mdadm", "mkfs.ext4"), ("mdadm", "e2fsprogs"), ("raid1",), ("cat /proc/mdstat",)),
+    md_stack(1, "$dev0", "$dev1"),
+    md_stack(5, "$dev0", "$dev1 $dev2"),
+    Stack("integrity", "ext4 on dm-integrity, standalone, with a journal", "files",
+          ("integritysetup -q format $dev0 --no-wipe",
+           "integritysetup open --integrity-recalculate $dev0 worn-integrity",
+           "mkfs.ext4 -q -F /dev/mapper/worn-integrity"),
+          "mount -t ext4 /dev/mapper/worn-integrity $place",
+          ("integritysetup close worn-integrity",),
+          ("integritysetup open $dev0 worn-integrity",),
+          "e2fsck -fy /dev/mapper/worn-integrity", 1, ("integritysetup", "mkfs.ext4"),
+          ("cryptsetup-bin", "e2fsprogs"), ("dm_integrity",)),
     ext4_stack("sqlite-rollback", "SQLite, rollback journal, on ext4", "sqlite-rollback",
                ("python3",)),
+    ext4_stack("sqlite-extra", "SQLite, rollback journal, synchronous=EXTRA, on ext4",
+               "sqlite-extra", ("python3",)),
     ext4_stack("sqlite-wal", "SQLite, WAL, on ext4", "sqlite-wal", ("python3",)),
     ext4_stack("lmdb", "LMDB on ext4", "lmdb", ("python3-lmdb",)),
     ext4_stack("leveldb", "LevelDB, default checks, on ext4", "leveldb", ("python3-plyvel",)),
     ext4_stack("leveldb-checked", "LevelDB, paranoid_checks, on ext4", "leveldb-checked",
                ("python3-plyvel",)),
+    ext4_stack("rocksdb", "RocksDB on ext4", "rocksdb", ("librocksdb7.8",)),
     ext4_stack("git", "git, default core.fsync, on ext4", "git", ("git",)),
     ext4_stack("git-fsync", "git, core.fsync=all, on ext4", "git-fsync", ("git",)),
     ext4_stack("postgres", "PostgreSQL without checksums, on ext4", "postgres", ("postgresql",)),
@@ -108,8 +148,15 @@ class Life:
     durable: bool = False
     approximate: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether a plain drive can have this life."""
+        emulated = any(word in self.options for word in ("errors", "rain", "buffer_safe"))
+        return not self.approximate and not emulated and all(
+            event.what.startswith(("spoil", "cut")) for event in self.events)
 
-BLOCKS = 512
+
+BLOCKS = 640
 #: One block in seven
 GROWN = " ".join(str(block) for block in range(0, BLOCKS, 7))
 LIVES = (
@@ -131,7 +178,7 @@ LIVES = (
     Life("bad-copies", "all pages with the data of three objects are uncorrectable", "",
          (Event("loaded", "spoil copies"),)),
     Life("bad-name", "a page of a directory is uncorrectable", "",
-         (Event("loaded", "spoil names"),)),
+         (Event("unmounted", "spoil names"),)),
     Life("power-loss-bad-log", "the power fails; then the page of the last transaction is "
          "uncorrectable, which is in the log of a database", "buffer 1MiB",
          (Event(TRANSACTIONS - 20, "cut"), Event("unmounted", "spoil newest")), durable=True),

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Workloads of approxftl worn: they write self-identifying values, and read them.
 
-    python3 -m approxftl_tools.worn_work write KIND PLACE SEED COUNT
+    python3 -m approxftl_tools.worn_work write KIND PLACE SEED NUMBERS
     python3 -m approxftl_tools.worn_work read KIND PLACE KEY...
 
 The writer waits for a line on standard input before each transaction, and prints "begin N KEY ...",
 then "done N" after fsync or commit has returned success, or "fail N ERROR". The reader prints
-"value KEY HEX", "absent KEY" or "error KEY ERROR". Both run in the guest with Debian's Python.
+"value KEY HEX", "absent KEY", "error KEY ERROR" or "crashed KEY ERROR". Both run in the guest with
+Debian's Python.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -23,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from approxftl_tools.worn_judge import SECTOR, Answer, Refused, make_value
+from approxftl_tools.worn_table import parse_numbers
 
 #: A writer gives up after so many failed transactions in a row.
 PATIENCE = 4
@@ -37,6 +41,10 @@ APPROXIMATE = frozenset(f"a{file}.{block}" for file in range(APPROXIMATE_FILES)
 
 class FailedError(Exception):
     """The stack reported an error."""
+
+
+class CrashedError(FailedError):
+    """A program of the stack was killed by a signal."""
 
 
 class Work(Protocol):
@@ -113,6 +121,8 @@ class Files:
     def tag(self, path: Path) -> None:
         """Declare the data of a new file as approximate."""
         program = os.environ.get("APPROXFTL", "approxftl")
+        # btrfs has checksums of all other files; file systems without this attribute refuse it.
+        subprocess.run(["chattr", "+C", str(path)], capture_output=True, check=False)
         done = subprocess.run([program, "tag", "add", str(path), "0+65536"], capture_output=True,
                               text=True, check=False)
         if done.returncode:
@@ -173,13 +183,13 @@ class Rows:
 
 
 class Sqlite(Rows):
-    """SQLite with synchronous=FULL and a journal mode."""
+    """SQLite with a journal mode and a value of synchronous."""
 
-    def __init__(self, place: Path, mode: str) -> None:
+    def __init__(self, place: Path, mode: str, synchronous: str = "FULL") -> None:
         with report_errors(sqlite3.Error):
             self.base = sqlite3.connect(place / "worn.sqlite", isolation_level=None, timeout=0)
             self.base.execute(f"PRAGMA journal_mode={mode}")
-            self.base.execute("PRAGMA synchronous=FULL")
+            self.base.execute(f"PRAGMA synchronous={synchronous}")
             self.base.execute("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, v BLOB)")
 
     def write(self, values: Mapping[str, bytes]) -> None:
@@ -259,9 +269,59 @@ class Leveldb(Rows):
         self.base.close()
 
 
+class Rocksdb(Rows):
+    """RocksDB with synchronous writes, by its interface for C."""
+
+    def __init__(self, place: Path) -> None:
+        self.library = ctypes.CDLL("librocksdb.so.7.8")
+        options = self.call("options_create")
+        self.call("options_set_create_if_missing", options, 1)
+        self.call("options_set_write_buffer_size", options, ctypes.c_size_t(65536))
+        self.call("options_set_compression", options, 0)
+        self.base = self.try_call("open", options, str(place / "worn.rocksdb").encode())
+        self.how_to_read = self.call("readoptions_create")
+        self.how_to_write = self.call("writeoptions_create")
+        self.call("writeoptions_set_sync", self.how_to_write, 1)
+
+    def call(self, name: str, *words: object) -> ctypes.c_void_p:
+        """Call a function that cannot fail."""
+        function = self.library[f"rocksdb_{name}"]
+        function.restype = ctypes.c_void_p
+        return ctypes.c_void_p(function(*words))
+
+    def try_call(self, name: str, *words: object) -> ctypes.c_void_p:
+        """Call a function that may fail."""
+        error = ctypes.c_char_p()
+        found = self.call(name, *words, ctypes.byref(error))
+        if error.value:
+            raise FailedError(error.value.decode(errors="replace"))
+        return found
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Write one synchronous batch."""
+        batch = self.call("writebatch_create")
+        for key, value in values.items():
+            self.call("writebatch_put", batch, key.encode(), ctypes.c_size_t(len(key)), value,
+                      ctypes.c_size_t(len(value)))
+        self.try_call("write", self.base, self.how_to_write, batch)
+
+    def read(self, key: str) -> Answer:
+        """Get one value."""
+        size = ctypes.c_size_t()
+        found = self.try_call("get", self.base, self.how_to_read, key.encode(),
+                              ctypes.c_size_t(len(key)), ctypes.byref(size))
+        return ctypes.string_at(found, size.value) if found else None
+
+    def close(self) -> None:
+        """Close the database."""
+        self.call("close", self.base)
+
+
 def run_for_output(command: Sequence[str]) -> bytes:
     """Run a command and return its output; its failure is an error of the stack."""
     done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode < 0:
+        raise CrashedError(f"{command[0]} was killed by {signal.Signals(-done.returncode).name}")
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
         raise FailedError(f"{Path(command[0]).name} exited with {done.returncode}: {last[0]}")
@@ -309,7 +369,8 @@ class Git(Rows):
                      "-C", str(self.tree)]
         self.blobs = Conversation([*self.base, "cat-file", "--batch"])
         if not self.tree.exists():
-            run_for_output(["git", "init", "-q", str(self.tree)])
+            self.tree.mkdir()
+            run_for_output([*self.base, "init", "-q"])
 
     def write(self, values: Mapping[str, bytes]) -> None:
         """Commit the files."""
@@ -419,10 +480,12 @@ KINDS: dict[str, Callable[[Path], Work]] = {
     "files": Files,
     "files-approximate": lambda place: Files(place, approximate=True),
     "sqlite-rollback": lambda place: Sqlite(place, "DELETE"),
+    "sqlite-extra": lambda place: Sqlite(place, "DELETE", "EXTRA"),
     "sqlite-wal": lambda place: Sqlite(place, "WAL"),
     "lmdb": Lmdb,
     "leveldb": lambda place: Leveldb(place, checked=False),
     "leveldb-checked": lambda place: Leveldb(place, checked=True),
+    "rocksdb": Rocksdb,
     "git": lambda place: Git(place, "default"),
     "git-fsync": lambda place: Git(place, "all"),
     "postgres": lambda place: Postgres(place, checksums=False),
@@ -435,11 +498,13 @@ def print_line(*words: object) -> None:
     print(*(str(word).replace("\n", " ") for word in words), flush=True)
 
 
-def run_writer(work: Work, seed: int, count: int) -> None:
+def run_writer(work: Work, seed: int, numbers: Sequence[int]) -> None:
     """Write transactions on demand; the version of an object is the transaction's number."""
     failed = 0
     planned = work.transactions(random.Random(seed))
-    for number, keys in zip(range(1, count + 1), planned, strict=False):
+    for number, keys in zip(range(1, numbers[-1] + 1), planned, strict=False):
+        if number not in numbers:
+            continue
         if not sys.stdin.readline():
             return
         print_line("begin", number, *keys)
@@ -461,6 +526,9 @@ def run_reader(work: Work, keys: Sequence[str]) -> None:
         try:
             with report_errors():
                 answer = work.read(key)
+        except CrashedError as error:
+            print_line("crashed", key, error)
+            continue
         except FailedError as error:
             answer = Refused(str(error))
         if isinstance(answer, Refused):
@@ -482,7 +550,7 @@ def main() -> None:
         return
     try:
         if verb == "write":
-            run_writer(work, int(rest[0]), int(rest[1]))
+            run_writer(work, int(rest[0]), parse_numbers(rest[1]))
         else:
             run_reader(work, rest)
     finally:
