@@ -26,7 +26,7 @@ static u32 count_address_parts_reached(const char *workload)
 	u32 i;
 
 	if (sim_options_parse(&options, ARRAY_SIZE(argv), argv, &error) ||
-	    sim_stream_open(&stream, &options, &options.config, &geo, UNITS, &error))
+	    sim_stream_open(&stream, &options, &options.params, &geo, UNITS, &error))
 		return 0;
 	for (i = 0; i < 2000 && stream->next(stream, &request, &error) > 0; i++)
 		seen |= 1U << min(request.unit >> 30, 31ULL);

@@ -96,7 +96,7 @@ static int check_device_options(const struct sim_options *options)
 			    option_dashed_name(option_rows[i].name, name));
 		return EXIT_USAGE;
 	}
-	if (options->config.shards == 1)
+	if (options->params.shards == 1)
 		return EXIT_DONE;
 	complain_of("sim", "shards: a device that is driven step by step has one shard");
 	return EXIT_USAGE;
@@ -109,7 +109,7 @@ static int create_simlib_ftl(struct simlib_device *device, const struct sim_opti
 
 	if (options->load)
 		return device_file_load(&device->ftl, options->load, &device_ops, device, error);
-	ret = aftl_create(&device->ftl, &options->config, options->policies[0], &device_ops, device,
+	ret = aftl_create(&device->ftl, &options->params, options->policies[0], &device_ops, device,
 			  error);
 	if (ret)
 		return ret;

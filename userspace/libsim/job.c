@@ -130,7 +130,7 @@ int job_parse_arguments(const struct simlib_job *job, struct sim_options *option
 		complain_of("sim", "a run has one policy and one seed; sweep() runs several");
 		return EXIT_USAGE;
 	}
-	if (!job->policy || (!options->raid && options->config.shards == 1))
+	if (!job->policy || (!options->raid && options->params.shards == 1))
 		return EXIT_DONE;
 	complain_of("sim", "%s: a policy in Python is that of a single device; leave it out",
 		    options->raid ? "raid" : "shards");
@@ -147,7 +147,7 @@ static int run_simulation_job(struct simlib_job *job, void *context)
 
 	if (code)
 		return code;
-	if (arguments->keep_requests && !options.raid && options.config.shards == 1)
+	if (arguments->keep_requests && !options.raid && options.params.shards == 1)
 		options.log = &job->log;
 	json = memory_checked(open_memstream(&job->json, &size));
 	return sim_perform(&options, arguments->argc, arguments->argv, json);

@@ -88,7 +88,7 @@ static int check_page_options(struct aftl_error *error)
 static int create_play_device(struct aftl_error *error)
 {
 	struct sim_drive *drive = &play.drive;
-	int ret = aftl_create(&drive->ftl, &play.options.config, play.options.policies[0], &ops,
+	int ret = aftl_create(&drive->ftl, &play.options.params, play.options.policies[0], &ops,
 			      NULL, error);
 
 	if (ret)

@@ -56,7 +56,7 @@ int device_choice_seeds(struct sim_options *options, const char *list, struct af
 		return add_seed_range(options, item, error);
 	while (!ret && next_list_item(&list, item))
 		ret = add_seed_range(options, item, error);
-	options->config.seed = options->seeds[0];
+	options->params.seed = options->seeds[0];
 	return ret;
 }
 
@@ -71,7 +71,7 @@ int device_choice_set(struct sim_options *options, const char *text, size_t leng
 	options->param_given = text;
 	if (!strcmp(key, "fill"))
 		options->fill_given = true;
-	return aftl_param_set(&options->config, key, value, error);
+	return aftl_param_set(&options->params, key, value, error);
 }
 
 static int set_pair(void *context, const char *pair, struct aftl_error *error)
@@ -98,8 +98,8 @@ int device_choice_pairs(struct sim_options *options, const char *value, struct a
  */
 void device_choice_fill(struct sim_options *options)
 {
-	if (!options->fill_given && !options->load && !options->config.zoned)
-		options->config.fill = AFTL_FILL_RANDOM;
+	if (!options->fill_given && !options->load && !options->params.zoned)
+		options->params.fill = AFTL_FILL_RANDOM;
 }
 
 /* Profile and policies */
@@ -115,7 +115,7 @@ int device_choice_profile(struct sim_options *options, int argc, char **argv,
 		else if (!strncmp(argv[i], "--profile=", 10))
 			name = argv[i] + 10;
 	}
-	return aftl_profile_load(&options->config, name, error);
+	return aftl_profile_load(&options->params, name, error);
 }
 
 static int report_unknown_sim_policy(const char *name, struct aftl_error *error)

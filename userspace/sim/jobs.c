@@ -70,14 +70,14 @@ static u64 estimate_run_memory(const struct sim_options *options)
 	struct aftl *ftl;
 	u64 most = 1;
 
-	aftl_derive_shard_config(&one, &options->config, 0);
+	aftl_derive_shard_config(&one, &options->params, 0);
 	for (u32 i = 0; i < options->policy_count; i++) {
 		if (aftl_create(&ftl, &one, options->policies[i], &ops, NULL, &unused))
 			continue;
 		most = max(most, aftl_memory_bytes(ftl));
 		aftl_destroy(ftl);
 	}
-	return most * options->config.shards * (options->raid ? options->members : 1);
+	return most * options->params.shards * (options->raid ? options->members : 1);
 }
 
 unsigned int sim_threads(const struct sim_options *options)

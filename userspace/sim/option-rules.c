@@ -184,10 +184,10 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 		if (sim_option_given(options, others[i]))
 			return aftl_fail(error, -EINVAL,
 					 "--yardstick and --%s contradict each other", others[i]);
-	if (options->config.zoned || options->config.shards > 1)
+	if (options->params.zoned || options->params.shards > 1)
 		return aftl_fail(error, -EINVAL, "--yardstick: the device has %s; set %s",
-				 options->config.zoned ? "zones" : "several shards",
-				 options->config.zoned ? "zoned 0" : "shards 1");
+				 options->params.zoned ? "zones" : "several shards",
+				 options->params.zoned ? "zoned 0" : "shards 1");
 	if (is_input_read_once(options))
 		return aftl_fail(error, -EINVAL,
 				 "--yardstick reads the trace twice, and standard input can be read once; name a file");
@@ -223,7 +223,7 @@ static const struct {
 
 static int check_shard_options(const struct sim_options *options, struct aftl_error *error)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(one_shard) && options->config.shards > 1; i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(one_shard) && options->params.shards > 1; i++)
 		if (sim_option_given(options, one_shard[i].option))
 			return aftl_fail(error, -EINVAL, "--%s: %s; set shards 1",
 					 one_shard[i].option, one_shard[i].why);

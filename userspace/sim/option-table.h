@@ -20,6 +20,8 @@ SIM_OPT(seed, TEXT, 0, 0, NULL, "N,M..P",
 	"the parameter seed; with several, each policy runs with each of them")
 SIM_OPT(set, TEXT, 0, 0, NULL, "KEY=VALUE",
 	"any parameter of \"approxftl params\", or @FILE with many; --KEY VALUE does the same")
+SIM_OPT(config, TEXT, 0, 0, NULL, "FILE",
+	"sets the parameters that an ssdconfig.xml of the simulator MQSim describes")
 SIM_OPT(load, TEXT, 0, 0, NULL, "FILE", "begin with a device that --dump has saved")
 SIM_OPT(dump, TEXT, 0, 0, NULL, "FILE", "save the device as it is at the end")
 SIM_OPT(change, TEXT, 0, 0, NULL, "N:KEY=VALUE,...",

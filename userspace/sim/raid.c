@@ -113,18 +113,18 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 		.members = (u32)options->members,
 		.chunk = (u32)options->chunk,
 	};
-	int ret = raid_array_create(&run->array, &layout, &options->config, policy,
+	int ret = raid_array_create(&run->array, &layout, &options->params, policy,
 				    (u32)options->stripes, options->stripe_hold, error);
 
 	if (!ret)
 		ret = describe_array(run, error);
 	if (ret)
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	ret = sim_stream_open(&run->stream, options, &options->config, &run->geo,
+	ret = sim_stream_open(&run->stream, options, &options->params, &run->geo,
 			      run->array.units, error);
 	if (ret)
 		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
-	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
+	sim_arrivals_init(&run->arrivals, options, &options->params, &run->geo);
 	run->limit = sim_options_request_limit(options);
 	run->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	return EXIT_DONE;
@@ -161,7 +161,7 @@ static void collect_raid_result(const struct run *run, const struct aftl_policy_
 
 	result->policy = policy;
 	result->profile = options->profile;
-	result->config = options->config;
+	result->config = options->params;
 	result->geo = run->geo;
 	result->units = run->array.units;
 	result->notes = run->stream->notes;

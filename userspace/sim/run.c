@@ -220,7 +220,7 @@ static enum exit_code create_run_device(struct run *run, const struct aftl_polic
 		/* Drop the saved statistics of the loaded device. */
 		reset_run_statistics(run);
 	} else {
-		ret = aftl_create(ftl, &run->options->config, policy, &run->ops, run, error);
+		ret = aftl_create(ftl, &run->options->params, policy, &run->ops, run, error);
 		if (ret)
 			return sim_exit_code(ret);
 	}

@@ -203,7 +203,7 @@ int shard_create(struct shard *shard, const struct sim_options *options, u32 ind
 	struct aftl_config own;
 	int ret;
 
-	aftl_derive_shard_config(&own, &options->config, index);
+	aftl_derive_shard_config(&own, &options->params, index);
 	request_pool_init(&shard->pool, sizeof(struct part));
 	shard->sums = memory_zeroed(EPOCHS, sizeof(*shard->sums));
 	for (u32 i = 0; i < EPOCHS; i++) {

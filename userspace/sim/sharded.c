@@ -350,7 +350,7 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 {
 	u32 count, i;
 
-	if (aftl_shards_init(&run->layout, &run->options->config, error))
+	if (aftl_shards_init(&run->layout, &run->options->params, error))
 		return EXIT_USAGE;
 	if (describe_sharded_device(run, error))
 		return EXIT_USAGE;
@@ -365,7 +365,7 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 static enum exit_code open_sharded_stream(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
-	const struct aftl_config *config = &options->config;
+	const struct aftl_config *config = &options->params;
 	u64 units = run->layout.units;
 	int ret = sim_stream_open(&run->stream, options, config, &run->geo, units, error);
 
@@ -448,7 +448,7 @@ static void collect_shard_sums(const struct shard_sums *sums, struct sim_result 
 
 static void collect_shard_results(const struct run *run, struct sim_result *result)
 {
-	struct sim_queue *queues = sim_queues_create(run->options, &run->options->config);
+	struct sim_queue *queues = sim_queues_create(run->options, &run->options->params);
 
 	for (u32 i = 0; i < run->layout.count; i++) {
 		const struct seat *seat = &run->seats[i];
@@ -473,7 +473,7 @@ static void collect_sharded_result(const struct run *run, struct sim_result *res
 
 	result->policy = run->policy;
 	result->profile = options->profile;
-	result->config = options->config;
+	result->config = options->params;
 	result->geo = run->geo;
 	result->units = run->layout.units;
 	result->notes = run->stream->notes;

@@ -5,6 +5,7 @@
 #include "core/ftl/ftl.h"
 #include "device-choice.h"
 #include "key-value.h"
+#include "mqsim-config.h"
 #include "option-rows.h"
 #include "option-rules.h"
 #include "option-values.h"
@@ -160,6 +161,8 @@ static int take_option_argument(struct sim_options *options, const struct option
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
 		return device_choice_pairs(options, argument->value, error);
+	if (option->field == offsetof(struct sim_options, config))
+		return mqsim_config_apply(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, seed))
 		return device_choice_seeds(options, argument->value, error);
 	return option_set_value(options, option, argument->value, error);

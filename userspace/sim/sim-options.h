@@ -77,7 +77,7 @@ struct sim_tenant_choice {
  * struct sim_options - the parsed command line
  * @policies: policies to run; empty with @load
  * @policy_count: number of policies
- * @seeds: each policy runs with each seed; empty if @config has the only one
+ * @seeds: each policy runs with each seed; empty if @params has the only one
  * @seed_count: number of seeds
  * @trace_path: path of @trace, or of its copy in the record format
  * @import_path: path of that copy
@@ -90,7 +90,7 @@ struct sim_tenant_choice {
  * @faults: parsed @fault_script
  * @tenant_choices: parsed @tenants and the other options of tenants
  * @tenant_count: number of tenants
- * @config: the profile with the parameters of the command line
+ * @params: the profile with the parameters of the command line
  * @given: for each row of option-table.h, whether the option was given
  * @param_given: the last parameter on the command line, or NULL
  * @fill_given: an option set the parameter fill
@@ -131,7 +131,7 @@ struct sim_options {
 	struct fault_script faults;
 	struct sim_tenant_choice tenant_choices[AFTL_QUEUES_MAX];
 	u32 tenant_count;
-	struct aftl_config config;
+	struct aftl_config params;
 	const char *param_given;
 	bool fill_given;
 	struct request_log *log;

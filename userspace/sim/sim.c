@@ -308,7 +308,7 @@ static unsigned int policy_of_run(const struct sim_options *options, unsigned in
 static u64 seed_of_run(const struct sim_options *options, unsigned int index)
 {
 	return options->seed_count ? options->seeds[index / max(options->policy_count, 1U)] :
-				     options->config.seed;
+				     options->params.seed;
 }
 
 static const char *policy_name_of_run(const struct sim_options *options, unsigned int index)
@@ -324,10 +324,10 @@ static void run_single_simulation(const struct sim_options *options, unsigned in
 	const struct aftl_policy_type *policy = options->policies[policy_of_run(options, index)];
 	struct sim_options own = *options;
 
-	own.config.seed = seed_of_run(options, index);
+	own.params.seed = seed_of_run(options, index);
 	if (own.raid)
 		outcome->code = sim_raid_run(&own, policy, &outcome->result, &outcome->error);
-	else if (own.config.shards > 1)
+	else if (own.params.shards > 1)
 		outcome->code = sim_sharded_run(&own, policy, &outcome->result, &outcome->error);
 	else
 		outcome->code = sim_run(&own, policy, timeline, &outcome->result,
