@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -180,3 +182,21 @@ def test_the_page_shows_all_points(tmp_path: Path) -> None:
     text = page.read_text()
     assert "WD Ultrastar" in text and "<svg" in text and "http" not in text.split("</style>")[1] \
         .replace("http://www.w3.org", "")
+
+
+def test_a_certificate_says_what_was_compared_and_repeats(tmp_path: Path) -> None:
+    write_changed_table(tmp_path, "kioxia-xg6-fio.csv", 0)
+    options = ("kioxia-xg6", "--tables", tmp_path, "--certificate", tmp_path / "own")
+    texts = []
+    for _ in range(2):
+        run_drives(*options)
+        texts.append([(tmp_path / f"own.{kind}").read_text() for kind in ("html", "json")])
+    assert texts[0] == texts[1]
+    document = json.loads(texts[0][1])
+    found = document["certificate"]
+    table = tmp_path / "kioxia-xg6-fio.csv"
+    assert found["tables_sha256"] == {table.name: hashlib.sha256(table.read_bytes()).hexdigest()}
+    assert found["summary"] == [{"use": "unseen", "points": len(document["points"]),
+                                 "within": sum(p["within"] for p in document["points"])}]
+    assert shlex.split(found["repeat"])[2:-2] == list(map(str, options))
+    assert found["simulator_sha256"] in texts[0][0] and found["repeat"] in texts[0][0]

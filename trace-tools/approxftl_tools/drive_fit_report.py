@@ -23,7 +23,7 @@ Json = dict[str, Any]
 PARAMETERS = ("parameter", "before", "fitted", "bounds", "step", "a step less", "a step more")
 SHARES = ("half", "values", "points", "within", "median", "worst", "misfit")
 #: Options for the table of points, which --refit does not print.
-OTHERS = ("html", "show", "sort", "at_least")
+OTHERS = ("html", "certificate", "show", "sort", "at_least")
 MINE = ("save", "swap")
 
 

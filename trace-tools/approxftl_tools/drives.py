@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -150,6 +152,9 @@ def drives_parser() -> command.Parser:
     command.add_json_option(parser)
     parser.add_argument("--html", type=command.output_path, metavar="FILE",
                         help="write a page with the table and the curves over each other")
+    parser.add_argument("--certificate", type=command.output_path, metavar="NAME",
+                        help="write NAME.html and NAME.json: also the build, the tables, and how "
+                             "to repeat the comparison")
     return parser
 
 
@@ -281,8 +286,43 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
         "read-under-write": "reads in flight", "write-grid": "writes in flight"}
 
 
-def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
-    """Return the HTML page."""
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def comparison_identity(arguments: argparse.Namespace, argv: Sequence[str],
+                        verdicts: Sequence[Verdict]) -> Json:
+    """Return what was compared with what, and the command that repeats it."""
+    names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
+    return {
+        "repeat": shlex.join(("approxftl", "drives", *argv)),
+        "simulator_sha256": file_sha256(command.simulator_path()),
+        "tables_sha256": {name: file_sha256(arguments.tables / name) for name in sorted(names)},
+        "profiles_sha256": {path.name: file_sha256(path) for path in
+                            sorted(arguments.profiles.glob("*.profile"))}
+        if arguments.profiles else {},
+        "summary": [{"use": use, "within": sum(v.is_within_band for v in found),
+                     "points": len(found)}
+                    for use in (FITTED, HELD, UNSEEN)
+                    if (found := [v for v in verdicts if v.use == use])],
+    }
+
+
+def identity_rows(identity: Json) -> list[tuple[str, str]]:
+    """Return the rows of a certificate's table."""
+    files = {**identity["tables_sha256"], **identity["profiles_sha256"]}
+    return [*((f"{part['use']} points within their bands", f"{part['within']} of {part['points']}")
+              for part in identity["summary"]),
+            ("repeat", identity["repeat"]),
+            ("simulator, version", command.simulator_version()),
+            ("simulator, SHA-256", identity["simulator_sha256"]),
+            *((f"{name}, SHA-256", digest) for name, digest in files.items())]
+
+
+def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
+                     identity: Json | None = None) -> str:
+    """Return the HTML page; @identity makes it a certificate."""
     drives = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
@@ -290,6 +330,7 @@ def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
                        [*map(figure_template_data, curve_figures(rows))],
                        [verdict.table_row_cells() for verdict in rows]))
     return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
+                       certificate=identity_rows(identity) if identity else [],
                        own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
 
@@ -309,6 +350,11 @@ COLUMNS = (
     Column("use", "use", "fitted, held or unseen", False))
 
 
+def certificate_paths(name: Path) -> tuple[Path, Path]:
+    """Return the paths of a certificate's page and document."""
+    return name.with_name(f"{name.name}.html"), name.with_name(f"{name.name}.json")
+
+
 def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
                      verdicts: Sequence[Verdict], choice: row_list.Choice) -> None:
     """Write the outputs that the options ask for."""
@@ -320,6 +366,13 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
                                                    "points": points_as_json(verdicts)})
     if arguments.html:
         command.write_file(arguments.html, verdicts_as_html(verdicts, argv))
+    if arguments.certificate:
+        identity = comparison_identity(arguments, argv, verdicts)
+        page, document = certificate_paths(arguments.certificate)
+        command.write_json_answer(document, {**command.json_document_head("drives", argv),
+                                             "certificate": identity,
+                                             "points": points_as_json(verdicts)})
+        command.write_file(page, verdicts_as_html(verdicts, argv, identity))
     if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
         sys.stdout.write(verdicts_as_text(verdicts))
 
@@ -344,6 +397,8 @@ def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
+    for path in certificate_paths(arguments.certificate) if arguments.certificate else ():
+        command.CLAIMS.claim_output(path, "--certificate")
     for folder in filter(None, (arguments.tables, arguments.profiles, arguments.save)):
         if not folder.is_dir():
             raise Refusal(f"{folder}: no such directory", command.NOT_FOUND)
