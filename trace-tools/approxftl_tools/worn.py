@@ -315,7 +315,10 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
         return run_cell(replace(plans[0], numbers=format_numbers(numbers)), children)
 
     def keeps_outcome(numbers: list[int]) -> bool:
-        kept = run_numbers(numbers)["outcome"] == wanted
+        try:
+            kept = run_numbers(numbers)["outcome"] == wanted
+        except Refusal:
+            kept = False
         sys.stderr.write(f"{len(numbers)} transactions: {'same' if kept else 'another'} outcome\n")
         return bool(kept)
 

@@ -268,12 +268,14 @@ class Cell:
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def swap_below(self, target: str) -> None:
-        """Give the devices below the drives another target, without a flush."""
+        """Give the devices below the drives another target at the same time, without a flush."""
+        for number in range(self.stack.drives):
+            self.run(f"dmsetup suspend --noflush --nolockfs below{number}")
         for number in range(self.stack.drives):
             size = int(Path(f"/sys/block/ram{number}/size").read_text())
             rest = f"linear /dev/ram{number} 0" if target == "linear" else target
-            self.run(f"dmsetup suspend --noflush --nolockfs below{number}")
             self.run(f"dmsetup load below{number} --table '0 {size} {rest}'")
+        for number in range(self.stack.drives):
             self.run(f"dmsetup resume below{number}")
 
     def cut_power(self) -> None:
@@ -329,10 +331,10 @@ class Cell:
         """
         ledger, draw = self.ledger, random.Random(self.seed)
         durable = [key for key in ledger.object_names() if ledger.durable_version(key)]
-        chosen = draw.sample(durable, SPOILED)
+        chosen = draw.sample(durable, min(SPOILED, len(durable)))
         if what == "newest":
-            chosen = list(next(one.versions for one in reversed(ledger.transactions)
-                               if one.status == "durable"))
+            chosen = list(next((one.versions for one in reversed(ledger.transactions)
+                                if one.status == "durable"), []))
         told, spoiled = [], set()
         for key in ["name"] if what == "names" else chosen:
             if key == "name":
