@@ -33,7 +33,7 @@ static void check_order(const char *sort, const char *wanted)
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
-	CHECK(!list_choose(&choice, columns, ARRAY_SIZE(columns), NULL, sort, &error));
+	CHECK(!list_choose_columns(&choice, columns, ARRAY_SIZE(columns), NULL, sort, &error));
 	list_begin(&list, &choice);
 	add_list_row(&list, "none", NULL);
 	add_list_row(&list, "most", &sizes[0]);

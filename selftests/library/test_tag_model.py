@@ -23,7 +23,7 @@ from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 from approxftl.models import parse_model
 from approxftl.models.choice import Choice
 from approxftl.models.source import MemorySource
-from approxftl_tools.model import approximate_ranges, decide_tensors
+from approxftl_tools.model import approximate_tensor_ranges, decide_tensor_classes
 from approxftl_tools.model import model_parser as command_line
 
 UNIT = 4096
@@ -97,14 +97,14 @@ def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[
     data = split_by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
         model_files.safetensors_file(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
-    verdicts = decide_tensors(Choice(rule="all"), parse_model(MemorySource(data)))
+    verdicts = decide_tensor_classes(Choice(rule="all"), parse_model(MemorySource(data)))
     wanted: dict[int, int] = {}
     for one in verdicts:
         level = [level for level, name in [(1, ""), *said]
                  if name in {"", ":*"} or one.tensor.name[1] in {":t0*": "0"}.get(name, "12")][-1]
         begin, length = one.approximate or (0, 0)
         wanted |= dict.fromkeys(range(begin, begin + length), level)
-    ranges = approximate_ranges(args, verdicts)
+    ranges = approximate_tensor_ranges(args, verdicts)
     assert all(sum(one) <= other[0] for (one, _), (other, _) in pairwise(ranges))
     assert wanted == {at: level for (begin, length), level in ranges
                       for at in range(begin, begin + length)}

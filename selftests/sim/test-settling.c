@@ -54,10 +54,10 @@ TAP_TEST(the_series_does_not_depend_on_the_order_of_responses)
 		for (i = 0; i < counts[k]; i++)
 			settling_add(&added, i * i);
 		for (i = 0; i < counts[k]; i++)
-			settling_add_numbered(&put[i % 5 % 3], counts[k] - 1 - i,
-					      (counts[k] - 1 - i) * (counts[k] - 1 - i));
-		settling_add_other(&put[0], &put[1]);
-		settling_add_other(&put[0], &put[2]);
+			settling_add_numbered_time(&put[i % 5 % 3], counts[k] - 1 - i,
+						   (counts[k] - 1 - i) * (counts[k] - 1 - i));
+		settling_add_unnumbered_time(&put[0], &put[1]);
+		settling_add_unnumbered_time(&put[0], &put[2]);
 		settling_find_warmup(&put[0], counts[k]);
 		CHECK_EQ(put[0].batch, added.batch);
 		CHECK_EQ(put[0].count, added.count);

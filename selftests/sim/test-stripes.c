@@ -34,10 +34,10 @@ static void check_unit_places(u32 members, u32 chunk)
 		u32 member;
 
 		stripe_locate_unit(&layout, unit, &row, &cell);
-		member = cell_member(&layout, row, cell);
+		member = stripe_unit_member(&layout, row, cell);
 		if (!CHECK(row < UNITS && cell < members - 1 && member < members))
 			break;
-		CHECK(member != cell_member(&layout, row, members - 1));
+		CHECK(member != stripe_unit_member(&layout, row, members - 1));
 		CHECK_MSG(!used[member * UNITS + row]++, "unit %u shares its place", unit);
 	}
 	free(used);
@@ -66,7 +66,7 @@ TAP_TEST(parity_rotates_as_in_md)
 
 	for (row = 0; row < 3; row++)
 		for (cell = 0; cell < 3; cell++)
-			CHECK_EQ(cell_member(&layout, row, cell), expected[row][cell]);
+			CHECK_EQ(stripe_unit_member(&layout, row, cell), expected[row][cell]);
 }
 
 /* Plans, checked with bytes, so that a wrong parity shows */
@@ -283,8 +283,10 @@ TAP_TEST(hints_reach_the_members)
 	drain_array_cache();
 	for (cell = 0; cell < 3; cell++)
 		for (i = 0; i < AFTL_STREAMS; i++)
-			CHECK_EQ(aftl_get_stats(array.members[cell_member(&array.layout, 0, cell)])
-					 ->stream_units[0][i] != 0, i == stream_of[cell]);
+			CHECK_EQ(aftl_get_stats(
+					 array.members[stripe_unit_member(&array.layout, 0, cell)])
+						 ->stream_units[0][i] != 0,
+				 i == stream_of[cell]);
 	raid_array_release(&array);
 }
 

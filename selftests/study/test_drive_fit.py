@@ -22,7 +22,7 @@ from selftests.lib.json_schema import parse_document
 
 from approxftl_tools.bench import Bench, Options
 from approxftl_tools.calibrate_fit import Vector
-from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit_drive, judge_held_half
+from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit_drive, judge_unfitted_half
 from approxftl_tools.drive_list import DRIVES, Drive, Free
 from approxftl_tools.drive_points import (
     ANCHOR,
@@ -157,7 +157,7 @@ def test_the_held_half_is_run_after_the_fit_only(drive: Drive, half: str) -> Non
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
         found = fit_drive(judge, 10, ignore_progress)
         assert found.evaluations >= 3 and not loads_run_so_far()
-        judge_held_half(judge, found)
+        judge_unfitted_half(judge, found)
         assert loads_run_so_far() == other
         assert found.shares[HELD][1].points == len(held)
 
@@ -241,7 +241,7 @@ def test_parameters_without_effect_are_undetermined() -> None:
     best = found.best_values_so_far()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,
                felt=[found.misfit_changes(best, which) for which in range(3)])
-    assert [done.is_undetermined(which) for which in range(3)] == [False, True, True]
+    assert [done.is_parameter_undetermined(which) for which in range(3)] == [False, True, True]
     assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile_as_text())
 
 
@@ -310,10 +310,10 @@ def test_hidden_parameters_are_found(tmp_path: Path) -> None:
                                         "--controller=20us", "--idle=1ms")),
                   bench, tables, lambda _: True)
     found = fit_drive(judge, 60, ignore_progress)
-    judge_held_half(judge, found)
+    judge_unfitted_half(judge, found)
     for one, value in zip(OWN.free[:4], found.values, strict=False):
         assert abs(value - float(HIDDEN[one.name].rstrip("us%"))) <= one.step, found.values
-    assert [found.is_undetermined(which) for which in range(5)] == [False] * 4 + [True]
+    assert [found.is_parameter_undetermined(which) for which in range(5)] == [False] * 4 + [True]
     (before, after), held = found.shares[FITTED], found.shares[HELD]
     assert before.within < before.points and after.within == after.points
     assert held[1].within == held[1].points >= 6 and held[1].worst < 0.8 < held[0].worst

@@ -230,7 +230,7 @@ def models_with_limits(shape: Model, limit: float) -> list[Model]:
         if limit else [shape]
 
 
-def best_of_two_stripes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
+def better_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
     """Return the best model of each of the two best stripes, if both remain plausible."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
@@ -301,7 +301,7 @@ class Search:
         for _ in range(RANKINGS):
             self.say(f"times of reads, with {ranked[0][1].dies} dies")
             model = rank_models(whole, [fit_model(whole, one, self.free, 3)
-                                        for one in best_of_two_stripes(ranked)])[0][1]
+                                        for one in better_of_two_stripe_sizes(ranked)])[0][1]
             ranked = self.rank_similar_models(model)
             if ranked[0][1].integer_parameters() == model.integer_parameters():
                 break

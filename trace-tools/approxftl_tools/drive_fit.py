@@ -177,7 +177,7 @@ class Fit:
     #: For each half the summaries before and after the fit.
     shares: dict[str, tuple[Share, Share]] = field(default_factory=dict)
 
-    def is_undetermined(self, which: int) -> bool:
+    def is_parameter_undetermined(self, which: int) -> bool:
         """Tell whether a step of the parameter changes the misfit by less than NOTICED."""
         known = [abs(one) for one in self.felt[which] if one is not None] if self.felt else []
         return bool(known) and max(known) < NOTICED
@@ -189,7 +189,7 @@ class Fit:
                  f"{self.evaluations} evaluations.",
                  f"# approxftl sim --profile {self.drive.name} --set @FILE"]
         for which, (one, value) in enumerate(zip(self.drive.free, self.values, strict=True)):
-            if self.is_undetermined(which):
+            if self.is_parameter_undetermined(which):
                 lines.append("# Not determined:")
             lines.append(f"{one.name}={one.value_as_text(value)}")
         return "\n".join(lines) + "\n"
@@ -261,7 +261,7 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
     return found
 
 
-def judge_held_half(judge: Judge, found: Fit) -> None:
+def judge_unfitted_half(judge: Judge, found: Fit) -> None:
     """Judge the fit by the other half, which is read only here, after the fit."""
     before, after = (Share.summarise_errors(judge.errors_of_half(OTHER[judge.half], values))
                      for values in (found.start, found.values))

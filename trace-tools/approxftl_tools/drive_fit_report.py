@@ -12,7 +12,7 @@ from typing import Any
 
 from approxftl_tools import command
 from approxftl_tools.bench import Bench
-from approxftl_tools.drive_fit import Fit, Judge, Share, fit_drive, judge_held_half
+from approxftl_tools.drive_fit import Fit, Judge, Share, fit_drive, judge_unfitted_half
 from approxftl_tools.drive_list import Drive
 from approxftl_tools.drive_points import FITTED, HELD, Point
 from approxftl_tools.refusal import Refusal
@@ -93,7 +93,7 @@ def fit_remarks(found: Fit) -> Iterator[str]:
     ended = "interrupted after" if found.interrupted else "after"
     yield f"{ended} {found.evaluations} evaluations"
     for which, (one, value) in enumerate(zip(found.drive.free, found.values, strict=True)):
-        if found.is_undetermined(which):
+        if found.is_parameter_undetermined(which):
             yield f"{one.name} is not determined: no fitted point notices a step"
         elif value in (one.low, one.high):
             yield f"{one.name} is at its bound"
@@ -125,7 +125,7 @@ def fit_as_json(found: Fit) -> Json:
             "parameters": [{"name": one.name, "unit": one.unit, "before": before, "fitted": after,
                             "low": one.low, "high": one.high, "step": one.step,
                             "step_less": less, "step_more": more,
-                            "determined": not found.is_undetermined(which)}
+                            "determined": not found.is_parameter_undetermined(which)}
                            for which, (one, before, after, (less, more)) in enumerate(zip(
                                found.drive.free, found.start, found.values, felt, strict=True))],
             "halves": {half: pair_as_json(pair) for half, pair in found.shares.items()}}
@@ -142,7 +142,7 @@ def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None
         command.write_file(path, found.profile_as_text())
     try:
         if not found.interrupted:
-            judge_held_half(judge, found)
+            judge_unfitted_half(judge, found)
     except KeyboardInterrupt:
         found.interrupted = True
     return found

@@ -293,13 +293,13 @@ class Figure:
 
     def as_csv(self, digits: int = 0) -> str:
         """Return the figure's numbers as CSV, rounded to so many digits; 0 keeps all."""
-        def csv_cell(cell: Cell) -> Cell:
+        def csv_value_text(cell: Cell) -> Cell:
             return f"{cell:.{digits}g}" if digits and isinstance(cell, float) else cell
 
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.plot.csv_head())
-        writer.writerows([[csv_cell(cell) for cell in row] for row in self.plot.csv_rows()])
+        writer.writerows([[csv_value_text(cell) for cell in row] for row in self.plot.csv_rows()])
         return out.getvalue()
 
 

@@ -59,7 +59,7 @@ KINDS: tuple[Kind, ...] = (
 )
 
 
-def draw_figures_of_kind(kind: Kind, inputs: Inputs) -> list[Figure]:
+def draw_figures_of_named_kind(kind: Kind, inputs: Inputs) -> list[Figure]:
     """Return the figures of a kind with unique names."""
     known = colours_of_runs(inputs)
     figures = [colour_figure(figure, known) for figure in kind.draw(inputs)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from approxftl_tools import command, figure_file, papers, row_list
 from approxftl_tools.figure_file import Style
-from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_kind
+from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_named_kind
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read_inputs
 from approxftl_tools.row_list import Column
@@ -75,7 +75,7 @@ def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespac
     for one in kinds:
         try:
             with command.refuse_bad_values(run.path for run in inputs.runs):
-                figures = draw_figures_of_kind(one, inputs)
+                figures = draw_figures_of_named_kind(one, inputs)
         except Lacking as reason:
             if args.kind:
                 raise command.Refusal(

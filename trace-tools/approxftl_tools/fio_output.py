@@ -340,7 +340,7 @@ class History:
         # A drive that is read before any write is assumed to be full.
         self.filled, self.overwritten = self.capacity, 0
 
-    def state_before(self, jobs: Sequence[Job]) -> State:
+    def drive_state_before_job(self, jobs: Sequence[Job]) -> State:
         """Return the state before these jobs; a fill starts with an empty drive."""
         if any(job.fills_drive() for job in jobs):
             return State(0.0)
@@ -360,7 +360,7 @@ class History:
 def add_load_if_state_known(output: Output, history: History, load: Measured,
                             jobs: Sequence[Job]) -> None:
     """Add the load to the output if the state of the drive is known, else record the reason."""
-    before = history.state_before(jobs)
+    before = history.drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "
                                     "give the output of the job that filled it, or --capacity"))

@@ -66,7 +66,7 @@ ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
                                    "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
 
 
-def edge_colour(name: str, own: Hue) -> str:
+def series_edge_colour(name: str, own: Hue) -> str:
     """Return the edge colour of a name."""
     if word_colour(name, own).startswith("@--gone"):
         return "@--gone 1"
@@ -97,7 +97,7 @@ def stroke_channel(plot: Plot, field: str) -> Json:
     """Return the stroke channel."""
     found, names = colour_channel(plot, field), colours_of_names(plot)
     return {**found, "scale": {"domain": [*names], "range": [
-        edge_colour(name, own) for name, own in names.items()]}}
+        series_edge_colour(name, own) for name, own in names.items()]}}
 
 
 def fill_channels(plot: Plot, field: str) -> Json:
@@ -105,7 +105,7 @@ def fill_channels(plot: Plot, field: str) -> Json:
     return {"color": colour_channel(plot, field), "stroke": stroke_channel(plot, field)}
 
 
-def layer_channels(plot: Plot, field: str) -> Json:
+def chart_layer_channels(plot: Plot, field: str) -> Json:
     """Return both channels for layered marks, without a legend entry for edges."""
     edges = stroke_channel(plot, field)
     # With equal domains Vega-Lite would merge the legends of colours and edges.
@@ -117,7 +117,7 @@ def layer_channels(plot: Plot, field: str) -> Json:
 
 def line_channels(plot: Plot, field: str) -> list[tuple[int, Json]]:
     """Return width and channel of a line's edge, a wider line beneath it, and of the line."""
-    both = layer_channels(plot, field)
+    both = chart_layer_channels(plot, field)
     return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
 
@@ -150,13 +150,13 @@ def reference_line(channel: str, mark: float | None) -> list[Json]:
 
 
 @singledispatch
-def plot_layers(plot: Plot) -> Json:
+def plot_chart_layers(plot: Plot) -> Json:
     """Return the marks and channels of a plot, and the fields that hold names."""
     raise NotImplementedError
 
 
-@plot_layers.register
-def bar_layers(plot: Bars) -> Json:
+@plot_chart_layers.register
+def bar_chart_layers(plot: Bars) -> Json:
     """Return grouped or stacked bars."""
     names = coloured_names(plot)
     apart: Json = {} if plot.stacked or len(names) < 2 else {
@@ -173,8 +173,8 @@ def bar_layers(plot: Bars) -> Json:
             "usermeta": {"melted": True, "words": ["c0", "series"]}}
 
 
-@plot_layers.register
-def dot_layers(plot: Dots) -> Json:
+@plot_chart_layers.register
+def dot_chart_layers(plot: Dots) -> Json:
     """Return means with their intervals."""
     scale, log = dots_scale([plot])
     encoding = {
@@ -193,13 +193,13 @@ def dot_layers(plot: Dots) -> Json:
     return {"height": LINE * (1 + len(plot.series)) * max(1, len(plot.categories)),
             "layer": [*intervals,
                       {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                       "encoding": {**encoding, "x": x, **layer_channels(plot, "c1")}},
+                       "encoding": {**encoding, "x": x, **chart_layer_channels(plot, "c1")}},
                       *reference_line("x", plot.mark)],
             "usermeta": {"words": ["c0", "c1"]}}
 
 
-@plot_layers.register
-def curve_layers(plot: Curves) -> Json:
+@plot_chart_layers.register
+def curve_chart_layers(plot: Curves) -> Json:
     """Return lines or points."""
     encoding: Json = {"x": quantitative_channel("c1", plot.x_label, plot.log_x, zero=False),
                 "y": quantitative_channel("c2", plot.y_label, plot.log_y),
@@ -213,7 +213,7 @@ def curve_layers(plot: Curves) -> Json:
                    for wide, of in line_channels(plot, "c0"))
     point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
                             "opacity": 1 if plot.points else 0},
-                   "encoding": layer_channels(plot, "c0") if plot.points else
+                   "encoding": chart_layer_channels(plot, "c0") if plot.points else
                    {"color": colour_channel(plot, "c0")}}
     return {"height": PLOT_HEIGHT, "encoding": encoding,
             "layer": [{**point, "params": [ZOOM]}] if plot.points else [
@@ -224,7 +224,7 @@ def curve_layers(plot: Curves) -> Json:
 OWN = "isValid(datum.c6)"
 
 
-def layers_with_transforms(first: list[Json], layers: list[Json]) -> list[Json]:
+def transformed_layers(first: list[Json], layers: list[Json]) -> list[Json]:
     """Return the layers with these transforms put first."""
     return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
 
@@ -257,11 +257,11 @@ def mark_channels(plot: Means) -> tuple[Json, Json]:
     return {"x": x, **apart}, y
 
 
-def study_mean_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+def study_mean_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the layers of the study's own means."""
     if plot.has_bars:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
-        return [{"mark": "bar", "encoding": {**place, **ends, **layer_channels(plot, "c1")}}]
+        return [{"mark": "bar", "encoding": {**place, **ends, **chart_layer_channels(plot, "c1")}}]
     steps = "step-after" if plot.kind == "cdf" else "linear"
     lines: list[Json] = [
         {"mark": {"type": "line", "clip": True, "interpolate": steps, "strokeWidth": wide},
@@ -269,7 +269,7 @@ def study_mean_layers(plot: Means, place: Json, y: Json) -> list[Json]:
         for wide, of in line_channels(plot, "c1")] if plot.has_numeric_axis else []
     return [*lines, {"mark": {"type": "point", "filled": True, "clip": True, "size": 55,
                               "opacity": 0 if plot.kind == "cdf" else 1},
-                     "encoding": {**place, "y": y, **layer_channels(plot, "c1")}}]
+                     "encoding": {**place, "y": y, **chart_layer_channels(plot, "c1")}}]
 
 
 def stacking_transforms(plot: Means) -> list[Json]:
@@ -285,7 +285,7 @@ def stacking_transforms(plot: Means) -> list[Json]:
          "as": name} for end, name in (("c4", "from"), ("c5", "to")))]
 
 
-def interval_layers(plot: Means, place: Json, y: Json, low: str, high: str, plain: bool
+def interval_chart_layers(plot: Means, place: Json, y: Json, low: str, high: str, plain: bool
                     ) -> list[Json]:
     """Return the layers of interval lines."""
     ends = {**place, "y": {**y, "field": low}, "y2": {"field": high}}
@@ -297,12 +297,12 @@ def interval_layers(plot: Means, place: Json, y: Json, low: str, high: str, plai
             for wide, of in (both[1:] if plain else both)]
 
 
-def published_value_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the layers of published values, which are hollow; levels are lines."""
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
         return []
-    edge = layer_channels(plot, "c1")["stroke"]
+    edge = chart_layer_channels(plot, "c1")["stroke"]
     shape = {"field": "c7", "type": "nominal", "title": None, "legend": {"orient": "top"},
              "scale": {"domain": sources, "range": ["square", "diamond", "triangle-up"]}}
     point = {"mark": {"type": "point", "filled": False, "size": 90, "strokeWidth": 2,
@@ -313,24 +313,24 @@ def published_value_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     band = {"transform": [{"filter": "isValid(datum.c4)"}],
             "mark": {"type": "rect", "fillOpacity": 0.12},
             "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
-                         **layer_channels(plot, "c1")}}
-    return [*layers_with_transforms([{"filter": position_test_expression(plot)}], [
-                *interval_layers(plot, place, y, "c4", "c5", plain=False), point]),
-            *layers_with_transforms([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]
+                         **chart_layer_channels(plot, "c1")}}
+    return [*transformed_layers([{"filter": position_test_expression(plot)}], [
+                *interval_chart_layers(plot, place, y, "c4", "c5", plain=False), point]),
+            *transformed_layers([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]
 
 
-@plot_layers.register
-def study_layers(plot: Means) -> Json:
+@plot_chart_layers.register
+def study_chart_layers(plot: Means) -> Json:
     """Return the means of a study beside published values."""
     place, y = mark_channels(plot)
     ends = ("from", "to") if plot.has_bars else ("c4", "c5")
-    own: list[Json] = [*study_mean_layers(plot, place, y),
-                       *interval_layers(plot, place, y, *ends, plain=plot.has_bars)]
+    own: list[Json] = [*study_mean_chart_layers(plot, place, y),
+                       *interval_chart_layers(plot, place, y, *ends, plain=plot.has_bars)]
     if plot.has_numeric_axis:
         own[0]["params"] = [ZOOM]
-    layers = [*layers_with_transforms([{"filter": OWN},
+    layers = [*transformed_layers([{"filter": OWN},
                                        *(stacking_transforms(plot) if plot.has_bars else [])], own),
-              *published_value_layers(plot, place, y), *reference_line("y", plot.line)]
+              *published_value_chart_layers(plot, place, y), *reference_line("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
     said = tooltip_channel(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label),
                            ("c4", "low"), ("c5", "high"), ("c6", "runs"), ("c7", "from"))
@@ -345,8 +345,8 @@ def study_layers(plot: Means) -> Json:
             "usermeta": {"words": ["c0", "c1", "c2"], "texts": ["c0", "c1", "c2", "c7"]}}
 
 
-@plot_layers.register
-def grid_layers(plot: Grid) -> Json:
+@plot_chart_layers.register
+def grid_chart_layers(plot: Grid) -> Json:
     """Return the layers that draw the cells of a map."""
     def axis_channel(field: str, title: str) -> Json:
         return {"field": field, "type": "ordinal", "sort": None, "title": title,
@@ -368,8 +368,8 @@ def grid_layers(plot: Grid) -> Json:
             "usermeta": {"words": ["c2"]}}
 
 
-@plot_layers.register
-def span_layers(plot: Spans) -> Json:
+@plot_chart_layers.register
+def span_chart_layers(plot: Spans) -> Json:
     """Return spans on lanes; dragging pans, the wheel with shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
             "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
@@ -382,8 +382,8 @@ def span_layers(plot: Spans) -> Json:
             "usermeta": {"words": ["c0", "c3", "c4"]}}
 
 
-@plot_layers.register
-def panel_layers(plot: Panels) -> Json:
+@plot_chart_layers.register
+def panel_chart_layers(plot: Panels) -> Json:
     """Return panels with common scales; the page sets the width of each."""
     plots = [one for _, one in plot.panels]
     hues = colours_of_names(plot)
@@ -396,7 +396,7 @@ def panel_layers(plot: Panels) -> Json:
         whole = replace(first, series=[(name, [None] * len(first.categories)) for name in hues])
     else:
         raise NotImplementedError
-    found = plot_layers(replace(whole, hues=[*hues.values()]))
+    found = plot_chart_layers(replace(whole, hues=[*hues.values()]))
     height, meta = found.pop("height"), found.pop("usermeta")
     if isinstance(first, Dots):
         scale, _ = dots_scale([one for one in plots if isinstance(one, Dots)])
@@ -423,7 +423,7 @@ def hideable_series(plot: Plot) -> list[str]:
 
 def vega_specification(figure: Figure) -> Json:
     """Return the Vega-Lite specification; the page supplies the rows."""
-    found = plot_layers(figure.plot)
+    found = plot_chart_layers(figure.plot)
     hues = colours_of_names(figure.plot)
     wide = {} if "facet" in found else {"width": "container"}
     return {**found, **wide, "description": figure.description,

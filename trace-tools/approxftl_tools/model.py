@@ -133,14 +133,14 @@ def open_model(path: Path) -> Iterator[FileSource]:
         yield FileSource(file)
 
 
-def decide_tensor(choice: Choice, tensor: Tensor) -> Verdict:
+def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
     """Return the decision about a tensor in its original format."""
     stored = tensor.offset, tensor.length
     why_not = choice.reason_for_precise(tensor, apart=False)
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
-def decide_tensor_by_plane(choice: Choice, one: Planes) -> Verdict:
+def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
     """Return the decision about a tensor stored by plane."""
     why_not = choice.reason_for_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.low_planes(one.tensor.element)
@@ -156,27 +156,27 @@ def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
             and not choice.reason_for_precise(tensor, apart=True)]
 
 
-def tensor_level(args: argparse.Namespace, name: str) -> int:
+def tensor_quality_level(args: argparse.Namespace, name: str) -> int:
     """Return the quality level of a tensor."""
     said = [level for level, pattern in args.level if fnmatchcase(name, pattern)]
     return int(said[-1]) if said else 1
 
 
-def approximate_ranges(args: argparse.Namespace,
+def approximate_tensor_ranges(args: argparse.Namespace,
                        verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
     """Return the approximate ranges with their levels, in order."""
     levels: dict[int, list[Range]] = {}
     for verdict in verdicts:
         if verdict.approximate:
-            levels.setdefault(tensor_level(args, verdict.tensor.name),
+            levels.setdefault(tensor_quality_level(args, verdict.tensor.name),
                               []).append(verdict.approximate)
     return sorted((one, level) for level, ranges in levels.items() for one in merge_ranges(ranges))
 
 
-def decisions_document(args: argparse.Namespace, path: Path, model: Model,
+def tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
                        verdicts: Sequence[Verdict], ) -> dict[str, Any]:
     """Return the decisions as a JSON object."""
-    ranges = approximate_ranges(args, verdicts)
+    ranges = approximate_tensor_ranges(args, verdicts)
     units = whole_units_in_ranges(merge_ranges(one for one, _ in ranges))
     return {
         "path": str(path), "form": model.form, "by_plane": is_model_by_plane(model),
@@ -236,18 +236,18 @@ def print_decisions(args: argparse.Namespace, argv: Sequence[str], told: dict[st
     return command.DONE
 
 
-def decide_tensors(choice: Choice, model: Model) -> list[Verdict]:
+def decide_tensor_classes(choice: Choice, model: Model) -> list[Verdict]:
     """Return the decision about each tensor."""
     if is_model_by_plane(model):
-        return [decide_tensor_by_plane(choice, one) for one in PlaneFile(model).planes]
-    return [decide_tensor(choice, tensor) for tensor in model.tensors]
+        return [decide_tensor_planes(choice, one) for one in PlaneFile(model).planes]
+    return [decide_tensor_class(choice, tensor) for tensor in model.tensors]
 
 
 def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Tag an existing file."""
     with open_model(args.file) as source:
         model = parse_model(source)
-        told = decisions_document(args, args.file, model, decide_tensors(choice, model))
+        told = tag_decisions_to_json(args, args.file, model, decide_tensor_classes(choice, model))
     if not args.dry_run:
         replace_file_tags(args.file, told, args)
     return {**told, "tagged": not args.dry_run}
@@ -272,8 +272,8 @@ def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
         if is_model_by_plane(model):
             raise Refusal(f"{args.file}: it is by plane already")
         layout = Layout(model, tensors_by_plane(choice, model))
-        told = decisions_document(args, args.to_planes, layout.model,
-                                  [decide_tensor_by_plane(choice, one) for one in layout.planes])
+        told = tag_decisions_to_json(args, args.to_planes, layout.model,
+                                  [decide_tensor_planes(choice, one) for one in layout.planes])
         told |= {"by_plane": True, "total_bytes": layout.size, "tagged": False}
         if not args.dry_run:
             with command.temporary_output(args.to_planes) as path, path.open("wb") as file:

@@ -65,7 +65,7 @@ class Layer:
     bias: Floats
 
 
-def layer_outputs(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
+def network_layer_outputs(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
     """Return the outputs of each layer, preceded by the input."""
     values = [pictures]
     for number, layer in enumerate(layers):
@@ -78,13 +78,13 @@ def layer_outputs(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
 
 def recognised_share(layers: Sequence[Layer], data: Digits) -> float:
     """Return the share of images that are recognised; a NaN score ranks last."""
-    found = np.nan_to_num(layer_outputs(layers, data.pictures)[-1], nan=-np.inf)
+    found = np.nan_to_num(network_layer_outputs(layers, data.pictures)[-1], nan=-np.inf)
     return float((found.argmax(axis=1) == data.labels).mean())
 
 
 def _layer_gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
     """Yield index and gradients of each layer, the last layer first."""
-    values = layer_outputs(layers, data.pictures)
+    values = network_layer_outputs(layers, data.pictures)
     chances = np.exp(values[-1] - values[-1].max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
     chances[np.arange(len(data.labels)), data.labels] -= 1

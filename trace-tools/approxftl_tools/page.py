@@ -27,7 +27,7 @@ PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
 RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
-def split_ratio(cell: str) -> tuple[str, str]:
+def split_off_ratio(cell: str) -> tuple[str, str]:
     """Return a value and its ratio; the ratio is empty if there is none."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
@@ -43,7 +43,7 @@ def template_environment() -> Any:
     found = library.Environment(
         loader=library.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=library.StrictUndefined)
-    found.filters |= {"cell": lambda value: number_as_text(value, 6), "apart": split_ratio,
+    found.filters |= {"cell": lambda value: number_as_text(value, 6), "apart": split_off_ratio,
                       "address": lambda text: quote(text, safe=PLAIN)}
     return found
 

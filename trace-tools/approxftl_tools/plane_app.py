@@ -91,7 +91,7 @@ class Subject:
     judged: int
 
     @property
-    def precise_name(self) -> str:
+    def precise_copy_name(self) -> str:
         """Return the name of the precise copy."""
         return f"{self.name}.precise"
 
@@ -208,7 +208,7 @@ def store_by_plane(path: Path, layout: Layout, levels: Sequence[int],
 
 def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
     """Store the numbers precisely and approximately."""
-    setup, names = stored_parameters(subject, args), (subject.precise_name, subject.name)
+    setup, names = stored_parameters(subject, args), (subject.precise_copy_name, subject.name)
     for name in names:
         refuse_foreign_file(subject, args.directory / name, args.force)
     model = parse_model(MemorySource(subject.make(setup)))
@@ -257,7 +257,7 @@ def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile
     """Yield the approximate file, its precise copy, and a descriptor of the former."""
     path = folder / subject.name
     try:
-        with path.open("rb") as stored, (folder / subject.precise_name).open("rb") as precise:
+        with path.open("rb") as stored, (folder / subject.precise_copy_name).open("rb") as precise:
             yield open_plane_file_uncached(stored), open_plane_file_uncached(
                 precise), stored.fileno()
     except FileNotFoundError as error:
@@ -324,7 +324,7 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
             file.check_rest()
         setup = parameters_in_file(subject, stored)
         if parameters_in_file(subject, precise) != setup or precise.sha256 != stored.sha256:
-            raise Refusal(f"{args.directory / subject.precise_name}: it is of other numbers")
+            raise Refusal(f"{args.directory / subject.precise_copy_name}: it is of other numbers")
         said = vars(args) | {"level": args.level and levels_of_planes(args.level, setup["planes"])}
         for name, key in (("type", "type"), ("planes", "planes"), ("level", "levels"),
                           *zip(subject.parameters, subject.parameters, strict=True)):
@@ -332,7 +332,7 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
                 raise Refusal(f"--{name}: {args.directory / subject.name} was made with "
                               f"{setup[key]}", command.USAGE)
         if not precise.is_unchanged:
-            raise Refusal(f"{args.directory / subject.precise_name}: precise data are damaged",
+            raise Refusal(f"{args.directory / subject.precise_copy_name}: precise data are damaged",
                           command.NOT_VERIFIED)
         told = reported_errors(args.directory, fd, args.require)
         return compare_with_precise(subject, setup, (stored, precise), told, args.draws)

@@ -15,7 +15,7 @@ from typing import Any
 
 from approxftl_tools import command, compare, live, measured
 from approxftl_tools.figure import Figure, number_as_text
-from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_kind
+from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_named_kind
 from approxftl_tools.figure_runs import (
     Lacking,
     first_run_of_policy,
@@ -144,7 +144,7 @@ def draw_figures(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[
     found, lacking = [], []
     for kind in KINDS:
         try:
-            figures = draw_figures_of_kind(kind, inputs)
+            figures = draw_figures_of_named_kind(kind, inputs)
         except Lacking as reason:
             lacking.append((kind, str(reason)))
         else:

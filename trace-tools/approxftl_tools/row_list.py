@@ -34,7 +34,7 @@ class Column:
     #: Returns the text of a cell in place of its value.
     said: Callable[[Row], str] | None = None
 
-    def cell_text(self, row: Row) -> str:
+    def value_as_cell_text(self, row: Row) -> str:
         """Return the text of a cell."""
         value = row[self.key]
         return self.said(row) if self.said else "" if value is None else str(value)
@@ -64,7 +64,7 @@ class Choice:
     def cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
         """Return the cells as text, titles first."""
         head = [[column.title for column in self.shown]] if self.head else []
-        return head + [[column.cell_text(row) for column in self.shown]
+        return head + [[column.value_as_cell_text(row) for column in self.shown]
                        for row in self.sorted_rows(rows)]
 
     def list_as_text(self, rows: Sequence[Row]) -> str:
@@ -116,27 +116,27 @@ def find_column(columns: Sequence[Column], name: str, before: Sequence[Column]) 
     raise command.Refusal(f'no column "{name}"{nearest}', command.USAGE)
 
 
-def columns_to_show(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]:
+def choose_shown_columns(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]:
     """Return the columns that -o selects."""
     usual = [column for column in columns if not column.more]
     if names is None:
         return tuple(usual)
     found = usual if names.startswith("+") else []
-    for name in split_words(names.removeprefix("+")):
+    for name in split_column_names(names.removeprefix("+")):
         found.append(find_column(columns, name, found))
     return tuple(found)
 
 
-def split_words(names: str) -> list[str]:
+def split_column_names(names: str) -> list[str]:
     """Return the words of a comma-separated list; a trailing comma is ignored."""
     return names.removesuffix(",").split(",")
 
 
-def columns_to_sort(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool],
+def choose_sort_columns(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool],
                                                                            ...]:
     """Return the columns that -S selects."""
     found: list[tuple[Column, bool]] = []
-    for name in split_words(names) if names is not None else ():
+    for name in split_column_names(names) if names is not None else ():
         column = find_column(columns, name[1:] if name[:1] in ("+", "-") else name,
                              [one for one, _ in found])
         found.append((column, name.startswith("-")))
@@ -157,6 +157,6 @@ def choose_columns(arguments: argparse.Namespace, columns: Sequence[Column]) -> 
         sys.stdout.write(align_columns([[column.key, column.title, column.about + note] for column,
                                         note in zip(columns, notes, strict=True)]))
         raise SystemExit(command.DONE)
-    return Choice(columns_to_show(columns, arguments.show),
-                  columns_to_sort(columns, arguments.sort), not arguments.no_head,
+    return Choice(choose_shown_columns(columns, arguments.show),
+                  choose_sort_columns(columns, arguments.sort), not arguments.no_head,
                   arguments.show is not None or arguments.sort is not None)

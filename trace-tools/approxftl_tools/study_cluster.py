@@ -49,10 +49,10 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
         except (ImportError, ValueError, AttributeError):
             return Path(tempfile.gettempdir()), lambda: True
 
-        def is_point_wanted() -> bool:
+        def has_point_no_result() -> bool:
             state = worker.state.tasks.get(key)
             return state is not None and state.state != "cancelled"
-        return Path(worker.local_directory), is_point_wanted
+        return Path(worker.local_directory), has_point_no_result
 
     def worker_file_digest(path: Path) -> str:
         with path.open("rb") as file:
@@ -74,7 +74,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
                 if not wanted():
                     process.kill()
 
-    def run_until_it_ends(words: Sequence[str], wanted: Callable[[], bool]) -> Ended:
+    def run_program_until_end(words: Sequence[str], wanted: Callable[[], bool]) -> Ended:
         attempts = 0
         while True:
             attempts += 1
@@ -98,7 +98,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
                 words = [word.replace(f"={name}", f"={copy}") if word.endswith(f"={name}") else word
                          for word in words]
                 names.append((quote_path(str(copy)), quote_path(name)))
-            status, out, err, attempts = run_until_it_ends(words, wanted)
+            status, out, err, attempts = run_program_until_end(words, wanted)
         for copied, named in names:
             out, err = out.replace(copied, named), err.replace(copied, named)
         return status, out, err, attempts
@@ -181,9 +181,9 @@ class Cluster:
                 retries=ATTEMPTS - 1, resources=share)
             self.futures[future] = point
         for future in self.dask.as_completed(list(self.futures)):
-            yield self.judge_future(self.futures.pop(future), future)
+            yield self.outcome_of_future(self.futures.pop(future), future)
 
-    def judge_future(self, point: Point, future: Any) -> Outcome:
+    def outcome_of_future(self, point: Point, future: Any) -> Outcome:
         """Return the outcome of a point."""
         error = future.exception()
         if error is not None:

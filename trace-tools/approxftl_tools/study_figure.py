@@ -183,7 +183,7 @@ def yardstick_value(plan: Plan, table: dict[str, Any], series: str) -> str:
     return str(table.get("relative_to", usual.value if series == usual.axis else ""))
 
 
-def refuse_double_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
+def refuse_duplicate_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
     """Refuse a figure with several means in one position, as when it omits an axis."""
     seen = set()
     for mark in marks:
@@ -212,7 +212,7 @@ class Found:
             str(self.where[axis]) for axis in axes)
 
 
-def common_unit_of_marks(measure: str, marks: Sequence[float]) -> tuple[float, str]:
+def unit_shared_by_marks(measure: str, marks: Sequence[float]) -> tuple[float, str]:
     """Return scale and name of the largest unit in which every value is at least 1."""
     least = min((abs(value) for value in marks if value), default=0)
     unit = BY_KEY[measure].unit_of_value if measure in BY_KEY else measure.rpartition("_")[2]
@@ -222,7 +222,7 @@ def common_unit_of_marks(measure: str, marks: Sequence[float]) -> tuple[float, s
     return 1.0, unit
 
 
-def shown_groups(spec: Spec, groups: Sequence[Group]) -> list[Group]:
+def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
     """Return the groups that a figure shows."""
     wanted = values_as_strings(spec.table.get("show", []))
     return [group for group in groups
@@ -231,7 +231,7 @@ def shown_groups(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the means of a figure; the yardstick is drawn as a line instead."""
-    for group in shown_groups(spec, groups):
+    for group in groups_in_figure(spec, groups):
         base = yardstick_group(group, groups, spec.yardstick_of_means)
         for measure in spec.y:
             if not spec.relative_to:
@@ -245,7 +245,7 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the parts of bars: absolute, or relative to the bar's or the yardstick's total."""
-    for group in shown_groups(spec, groups):
+    for group in groups_in_figure(spec, groups):
         base = group if spec.table.get("shares") else yardstick_group(
             group, groups, spec.yardstick_of_means)
         wholes = base.sums_by_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
@@ -314,7 +314,7 @@ def response_distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> l
     """Return the cumulative percentage of requests over response time, all seeds pooled."""
     marks: list[Mark] = []
     firsts: list[Mark] = []
-    for group in shown_groups(spec, groups):
+    for group in groups_in_figure(spec, groups):
         bins: Counter[float] = Counter()
         for run in group.runs.values():
             bins.update(dict(look_up_keys(run, "timing", spec.y[0], "bins") or ()))
@@ -324,7 +324,7 @@ def response_distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> l
             marks += [replace(firsts[-1], x=time, y=share)
                       for time,
                       share in zip(*cumulative_percentages(sorted(bins.items())), strict=True)]
-    refuse_double_marks(plan, spec, firsts)
+    refuse_duplicate_marks(plan, spec, firsts)
     return marks
 
 
@@ -353,7 +353,7 @@ def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
                            found.high, found.count, "approxftl")
 
 
-def reported_accuracy(report: dict[str, Any], one: dict[str, Any]) -> float | None:
+def accuracy_in_report(report: dict[str, Any], one: dict[str, Any]) -> float | None:
     """Return a network's accuracy (%) in a report of approxftl app weights; None if it has none."""
     setup, labels = report["parameters"], report["labels"]
     hidden = import_module("approxftl_tools.digits_told").HIDDEN
@@ -372,7 +372,7 @@ def device_accuracies(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator
     for one in spec.table.get("networks", []):
         found: dict[str, list[float]] = {}
         for report in reports:
-            share = reported_accuracy(report, one)
+            share = accuracy_in_report(report, one)
             if share is not None and spec.x[0] in report["labels"]:
                 found.setdefault(report["labels"][spec.x[0]], []).append(share)
         for x, shares in found.items():
@@ -414,10 +414,10 @@ def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[lis
     found = list((parts_of_bars if spec.kind == "stack" else figure_means)(spec, groups))
     units = {measure.rpartition("_")[2] for measure in spec.y}
     scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
-    scale, unit = common_unit_of_marks(spec.y[0],
+    scale, unit = unit_shared_by_marks(spec.y[0],
                                        [each.one.mean for each in found]) if scaled else (1.0, "")
     marks = list(study_marks(spec, found, scale))
-    refuse_double_marks(plan, spec, marks)
+    refuse_duplicate_marks(plan, spec, marks)
     return marks, unit
 
 

@@ -331,7 +331,7 @@ def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[s
             yield f"--{key}={value}"
 
 
-def names_file(key: str, value: str) -> bool:
+def does_option_name_file(key: str, value: str) -> bool:
     """Tell whether an option names a file that the run reads."""
     return key in FILES or (key == "policy" and value.endswith(".so"))
 
@@ -340,7 +340,7 @@ def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the files that a point reads, with their digests."""
     for argument in arguments:
         key, _, value = argument.removeprefix("--").partition("=")
-        if names_file(key, value):
+        if does_option_name_file(key, value):
             if not Path(value).is_file():
                 raise Refusal(f"{value}: no such file, but a study needs it", NOT_FOUND)
             yield value, cached_file_digest(Path(value))
@@ -351,7 +351,7 @@ def point_address(arguments: tuple[str, ...], build: str, files: dict[str, str])
     digest = hashlib.sha256(build.encode())
     for argument in sorted(arguments):
         key, _, value = argument.removeprefix("--").partition("=")
-        value = files[value] if names_file(key, value) else value
+        value = files[value] if does_option_name_file(key, value) else value
         digest.update(f"\0{key}={value}".encode(errors="surrogateescape"))
     return digest.hexdigest()[:24]
 

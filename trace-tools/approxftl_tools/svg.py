@@ -243,7 +243,7 @@ def bar_value_text(value: float, x: float, width: float, area: Area, scale: Sequ
                         class_="value")
 
 
-def bar_places(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
+def bar_positions(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
     """Return the width of bars, and their left ends by category and series."""
     slot = (area.right - area.left) / max(1, len(plot.categories))
     count = 1 if plot.stacked else len(plot.series)
@@ -256,7 +256,7 @@ def bar_places(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
 
 def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield all bars; with many bars, one mark for each series."""
-    width, places = bar_places(plot, area)
+    width, places = bar_positions(plot, area)
     if len(plot.categories) * len(plot.series) > MARKS:
         yield from bars_by_series(plot, area, scale)
         return
@@ -279,7 +279,7 @@ def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> 
 
 def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield one mark for each series, with bars drawn as strokes."""
-    width, places = bar_places(plot, area)
+    width, places = bar_positions(plot, area)
     bases = [0.0] * len(plot.categories)
     for j, (name, values) in enumerate(plot.series):
         way = []
@@ -296,7 +296,7 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
 
 def bar_values(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield the values of bars that stand side by side."""
-    width, places = bar_places(plot, area)
+    width, places = bar_positions(plot, area)
     for i, lefts in enumerate(places):
         for left, (_, values) in zip(lefts, plot.series, strict=True):
             value = values[i]
@@ -734,7 +734,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
     return "".join(parts), 28.0
 
 
-def css_class_of_cell(value: Cell, plot: Grid, low: float, high: float) -> str:
+def css_class_of_grid_cell(value: Cell, plot: Grid, low: float, high: float) -> str:
     """Return the CSS class of a cell's colour."""
     if plot.words:
         return css_class_of_word(str(value), plot) if value is not None else "erased"
@@ -743,7 +743,7 @@ def css_class_of_cell(value: Cell, plot: Grid, low: float, high: float) -> str:
     return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
 
 
-def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
+def grid_row_and_column_labels(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
     """Yield as many names of rows and columns as fit."""
     bottom = top + high * len(plot.row_names)
     for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
@@ -759,7 +759,7 @@ def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str
                        transform=f"rotate(-90 14 {middle:.0f})")
 
 
-def lines_between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
+def lines_between_grid_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
     """Return the lines between cells, if these are large enough."""
     right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
@@ -781,7 +781,7 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
     cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
-        for begin, end, klass in runs_of_classes([css_class_of_cell(v, plot, low, high)
+        for begin, end, klass in runs_of_classes([css_class_of_grid_cell(v, plot, low, high)
                                                   for v in row]):
             cells.setdefault(klass, []).append(
                 (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
@@ -793,8 +793,8 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
     bottom = top + tall * len(plot.row_names)
     frame = svg_element("rect", x=LEFT, y=top, width=WIDTH.get() - LEFT - RIGHT,
                         height=bottom - top, class_="frame")
-    return (named + area + lines_between_cells(plot, top, wide, tall) + frame
-            + "".join(grid_names(plot, top, wide, tall)), bottom + 42)
+    return (named + area + lines_between_grid_cells(plot, top, wide, tall) + frame
+            + "".join(grid_row_and_column_labels(plot, top, wide, tall)), bottom + 42)
 
 
 # ---------------------------------------------------------------- spans

@@ -122,13 +122,13 @@ COLUMNS = (
            else "unknown"))
 
 
-def published_volumes() -> list[dict[str, Any]]:
+def volumes_of_published_traces() -> list[dict[str, Any]]:
     """Return the published volumes."""
     found = [dict(zip(KEYS, row, strict=True)) for row in workload_profile.PUBLISHED]
     return [{**row, "arrival_mean_ms": row["arrival_mean_ms"] or None} for row in found]
 
 
-def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+def list_trace_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Print the published volumes."""
     refuse_contradictions(arguments, "--list", ("output", "profile_out", "approx_share", "within",
                                                   "reads_of_a_place", "read_places_share"))
@@ -137,11 +137,11 @@ def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         command.write_json_answer(arguments.json,
                                   {**command.json_document_head("synth",
                                                                 argv),
-                                   "volumes": published_volumes()})
+                                   "volumes": volumes_of_published_traces()})
     else:
         choice.print_rows(arguments, "synth", argv, [
             {**row, "hot_updates_percent": round(sum(row["update_zones_percent"][:3]), 6)}
-            for row in published_volumes()])
+            for row in volumes_of_published_traces()])
     return command.DONE
 
 
@@ -158,17 +158,17 @@ def chosen_profile(arguments: argparse.Namespace) -> Profile:
     return replace(profile, **{key: value for key, value in given.items() if value is not None})
 
 
-def missed_characteristics(wanted: dict[str, float], made: dict[str, float],
+def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float],
                            within: float) -> list[str]:
     """Return the characteristics that deviate by more than `within`."""
     return [key for key, value in wanted.items()
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 
 
-def are_updates_too_young(wanted: dict[str, float], made: dict[str, float]) -> bool:
+def are_update_times_too_short(wanted: dict[str, float], made: dict[str, float]) -> bool:
     """Tell whether updates did not reach the ages of the profile."""
     zones = [key for key in wanted if key.startswith("update_zone_")]
-    return bool(missed_characteristics({key: wanted[key] for key in zones}, made, VISIBLE))
+    return bool(list_missed_characteristics({key: wanted[key] for key in zones}, made, VISIBLE))
 
 
 def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
@@ -188,7 +188,7 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
     print(f"{'':22}{'wanted':>10}{'made':>10}")
     for key, value in wanted.items():
         print(f"{key:22}{value:10.4g}{made[key]:10.4g}")
-    if are_updates_too_young(wanted, made):
+    if are_update_times_too_short(wanted, made):
         hours = arguments.requests * made["arrival_mean_ms"] / 3600e3
         ends = ", ".join(f"{end // (60 * 10**9)}" for end in workload_profile.ZONE_ENDS_NS)
         print(command.wrap_help_text(
@@ -230,7 +230,7 @@ def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         made = workload_profile.profile_of_record_file(file).compared_characteristics()
     if command.STANDARD not in output_files_by_option(arguments).values():
         print_characteristics(arguments, argv, profile, made)
-    bad = missed_characteristics(profile.compared_characteristics(), made,
+    bad = list_missed_characteristics(profile.compared_characteristics(), made,
                                  arguments.within) if arguments.within else []
     if bad:
         sys.stderr.write(f"approxftl synth: {arguments.output}: further off than --within "
@@ -248,7 +248,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = synth_parser().parse_args(words)
         if not arguments.list:
             row_list.refuse_without_list(arguments, "--list")
-        run = list_volumes if arguments.list else write_streams
+        run = list_trace_volumes if arguments.list else write_streams
         return run(arguments, words)
 
     return command.run_command("synth", run_synth)

@@ -62,7 +62,7 @@ class Places:
         default_factory=lambda: [deque() for _ in ZONE_ENDS_NS])
     writes: list[int] = field(default_factory=list)
 
-    def add_place(self, first: int, units: int) -> int:
+    def add_extent(self, first: int, units: int) -> int:
         """Add an unwritten place and return its number."""
         self.first.append(first)
         self.units.append(units)
@@ -70,7 +70,7 @@ class Places:
         self.where.append((-1, -1))
         return len(self.first) - 1
 
-    def move_place(self, place: int, zone: int) -> None:
+    def move_extent_to_zone(self, place: int, zone: int) -> None:
         """Move a place to another zone."""
         old, at = self.where[place]
         if old >= 0:
@@ -84,20 +84,20 @@ class Places:
     def record_write(self, place: int, t_ns: int) -> None:
         """Record a write of a place."""
         self.writes[place] += 1
-        self.move_place(place, 0)
+        self.move_extent_to_zone(place, 0)
         self.leaving[0].append((t_ns, place, self.writes[place]))
 
-    def age_places(self, t_ns: int) -> None:
+    def move_aged_extents(self, t_ns: int) -> None:
         """Move places into the zones of their age at this time."""
         for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
             while leaving and leaving[0][0] + end < t_ns:
                 entry = leaving.popleft()
                 if self.writes[entry[1]] == entry[2]:
-                    self.move_place(entry[1], zone)
+                    self.move_extent_to_zone(entry[1], zone)
                     if zone < len(self.leaving):
                         self.leaving[zone].append(entry)
 
-    def pick_place(self, zone: int, share: float) -> int:
+    def pick_extent_of_zone(self, zone: int, share: float) -> int:
         """Return a place of the zone, or of the nearest non-empty zone."""
         for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
             if self.zones[other]:
@@ -140,24 +140,24 @@ class Writer:
         self.zones = draw.choice(len(zones), count, p=zones / zones.sum())
         self.draw = draw
 
-    def creates_place(self, zone: int) -> bool:
+    def creates_new_extent(self, zone: int) -> bool:
         """Tell whether a write creates a place."""
         if not self.places.first:
             return True
         return self.new > 0 and (not self.places.zones[zone] or
                                  self.draw.random() < self.new / self.left)
 
-    def place_of_write(self, number: int, t_ns: int) -> int:
+    def extent_of_write(self, number: int, t_ns: int) -> int:
         """Return the place of a write."""
-        self.places.age_places(t_ns)
+        self.places.move_aged_extents(t_ns)
         zone = int(self.zones[number])
-        new = self.creates_place(zone)
+        new = self.creates_new_extent(zone)
         self.left -= 1
         if not new:
-            return self.places.pick_place(zone, self.draw.random())
+            return self.places.pick_extent_of_zone(zone, self.draw.random())
         self.new -= 1
         self.end += int(self.units[number])
-        return self.places.add_place(self.end - int(self.units[number]), int(self.units[number]))
+        return self.places.add_extent(self.end - int(self.units[number]), int(self.units[number]))
 
 
 def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
@@ -181,7 +181,7 @@ def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
     for i in np.flatnonzero(~alone):
         now = int(t_ns[i])
         if write[i]:
-            place = writer.place_of_write(written, now)
+            place = writer.extent_of_write(written, now)
             if place == len(approximate):
                 approximate.append(bool(draw.random() < profile.approx_share))
                 # No random number is needed if all places are read.

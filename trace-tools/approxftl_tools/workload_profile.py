@@ -37,7 +37,7 @@ class Sizes:
     units: tuple[int, ...]
     weights: tuple[float, ...]
 
-    def mean_kib(self) -> float:
+    def mean_size_kib(self) -> float:
         """Return the mean length (KiB)."""
         return float(np.average(self.units, weights=self.weights)) * KIB_PER_UNIT
 
@@ -75,8 +75,8 @@ class Profile:
         zones = {f"update_zone_{number}_share": share
                  for number, share in enumerate(self.zone_shares, 1)}
         return {"write_share": self.write_share, "update_share": self.update_share, **zones,
-                "write_mean_kib": self.write_sizes.mean_kib(),
-                "read_mean_kib": self.read_sizes.mean_kib(),
+                "write_mean_kib": self.write_sizes.mean_size_kib(),
+                "read_mean_kib": self.read_sizes.mean_size_kib(),
                 "arrival_mean_ms": self.mean_arrival_ms(),
                 "read_written_share": self.read_written_share,
                 "approx_share": self.approx_share}
@@ -113,9 +113,9 @@ ASSUMED_READ_WRITTEN = 0.12
 ASSUMED_BURST = 100.0
 
 
-def geometric_sizes(mean_kib: float) -> Sizes:
+def geometric_sizes(mean_size_kib: float) -> Sizes:
     """Return geometrically distributed lengths with this mean."""
-    stop = min(1.0, KIB_PER_UNIT / mean_kib)
+    stop = min(1.0, KIB_PER_UNIT / mean_size_kib)
     longest = max(1, int(np.ceil(np.log(1e-4) / np.log1p(-stop)))) if stop < 1 else 1
     units = np.arange(1, longest + 1)
     weights = stop * (1 - stop) ** (units - 1)
@@ -165,7 +165,7 @@ def length_distribution(units: Array) -> Sizes:
     return Sizes(tuple(map(int, lengths)), tuple(map(float, counts / counts.sum())))
 
 
-def update_ages(first: Array, t_ns: Array) -> Array:
+def ages_of_updates(first: Array, t_ns: Array) -> Array:
     """Return the age of the data that each write replaces; -1 for a first write."""
     order = np.lexsort((np.arange(len(first)), first))
     ages = np.full(len(first), -1, np.int64)
@@ -200,7 +200,7 @@ def profile_of_record_file(path: Path) -> Profile:
     first = file.field_of_records("off_sect")[kept] // UNIT_SECTORS
     units = np.maximum(1, -(-file.field_of_records("nsect")[kept].astype(np.int64) // UNIT_SECTORS))
     t_ns = file.field_of_records("t_ns")[kept]
-    ages = update_ages(first[write], t_ns[write])
+    ages = ages_of_updates(first[write], t_ns[write])
     written = np.isin(first[~write], first[write])
     alone = first[~write][~written]
     gaps = np.diff(t_ns.astype(np.int64)) if len(t_ns) > 1 else np.zeros(1)

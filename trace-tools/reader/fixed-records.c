@@ -17,8 +17,8 @@ static int count_lost_record(struct trace_file *file, size_t bytes, const char *
 
 	file->losses->skipped_bytes += bytes;
 	trace_input_take(&file->input, bytes);
-	return trace_losses_tell(file->losses, file->input.name, "byte", at, error, "dropped: %s",
-				 cause);
+	return trace_losses_print(file->losses, file->input.name, "byte", at, error, "dropped: %s",
+				  cause);
 }
 
 int fixed_records_fill(struct trace_file *file, struct trace_request *requests, u32 room,

@@ -61,7 +61,8 @@ static void record_to_request(const struct aftl_record *record, struct trace_req
 	};
 }
 
-static int blame_byte(const struct trace_file *file, const char *cause, struct aftl_error *error)
+static int report_aft_error_at_byte(const struct trace_file *file, const char *cause,
+				    struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %.120s", file->input.name,
 			 (unsigned long long)file->input.offset, cause);
@@ -72,9 +73,12 @@ static int check_record_file_end(const struct trace_file *file, struct aftl_erro
 	const struct aft *aft = file->state;
 
 	if (trace_input_left(&file->input))
-		return blame_byte(file, "the file ends inside a record of 32 bytes", error);
+		return report_aft_error_at_byte(file, "the file ends inside a record of 32 bytes",
+						error);
 	if (aft->header.records && aft->records != aft->header.records)
-		return blame_byte(file, "the file has fewer records than its header says", error);
+		return report_aft_error_at_byte(file,
+						"the file has fewer records than its header says",
+						error);
 	return 0;
 }
 
@@ -98,7 +102,7 @@ static int fill_from_aft(struct trace_file *file, void *out, u32 room, struct af
 			return ret ? ret : (int)done;
 		}
 		if (aftl_record_decode(&aft->header, &record, trace_input_at(&file->input), &cause))
-			return blame_byte(file, cause.text, error);
+			return report_aft_error_at_byte(file, cause.text, error);
 		trace_input_take(&file->input, AFTL_RECORD_BYTES);
 		record_to_request(&record, &requests[done++]);
 		aft->records++;
@@ -126,7 +130,7 @@ static int begin_aft_file(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static u32 latency_to_record_units(u64 latency_ns)
+static u32 latency_to_units_of_record(u64 latency_ns)
 {
 	u64 units = DIV_ROUND_UP(latency_ns, LATENCY_UNIT_NS);
 
@@ -156,7 +160,7 @@ u32 trace_request_records(const struct trace_request *request, struct aftl_recor
 		.life = request->op == AFTL_OP_WRITE ? request->life : 0,
 		.class = request->op == AFTL_OP_WRITE ? request->class : 0,
 		.stream = request->stream,
-		.lat_100ns = latency_to_record_units(request->latency_ns),
+		.lat_100ns = latency_to_units_of_record(request->latency_ns),
 		.pid = request->pid,
 	};
 	return count;

@@ -145,9 +145,9 @@ static int check_event_sequence(struct trace_file *file, const struct raw_event 
 	if (!missing)
 		return 0;
 	file->losses->missing_events += missing;
-	return trace_losses_tell(file->losses, file->input.name, "byte", file->input.offset, error,
-				 "%u events of processor %u before this one are missing", missing,
-				 raw->cpu);
+	return trace_losses_print(file->losses, file->input.name, "byte", file->input.offset, error,
+				  "%u events of processor %u before this one are missing", missing,
+				  raw->cpu);
 }
 
 static bool parse_note_event(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
@@ -267,9 +267,9 @@ static int skip_damaged_bytes(struct trace_file *file, struct aftl_error *error)
 	if (trace_input_left(&file->input) < sizeof(u32))
 		trace_input_take(&file->input, trace_input_left(&file->input));
 	file->losses->skipped_bytes += file->input.offset - begin;
-	return trace_losses_tell(file->losses, file->input.name, "byte", begin, error,
-				 "no event begins here; skipped %llu bytes",
-				 (unsigned long long)(file->input.offset - begin));
+	return trace_losses_print(file->losses, file->input.name, "byte", begin, error,
+				  "no event begins here; skipped %llu bytes",
+				  (unsigned long long)(file->input.offset - begin));
 }
 
 static int count_lost_end(struct trace_file *file, struct aftl_error *error)
@@ -279,8 +279,8 @@ static int count_lost_end(struct trace_file *file, struct aftl_error *error)
 
 	file->losses->skipped_bytes += left;
 	trace_input_take(&file->input, left);
-	return trace_losses_tell(file->losses, file->input.name, "byte", begin, error,
-				 "the file ends inside an event");
+	return trace_losses_print(file->losses, file->input.name, "byte", begin, error,
+				  "the file ends inside an event");
 }
 
 /* Slow path: handle the end of the file, damaged bytes, or a buffer that needs refilling. */

@@ -237,7 +237,7 @@ static bool parse_csv_field(const struct trace_file *file, u8 column, struct tex
 }
 
 /* Only the first line may be a title: it has a word in the column of the time. */
-static bool is_title(const struct trace_file *file, u8 column, struct text_cursor word)
+static bool is_column_title(const struct trace_file *file, u8 column, struct text_cursor word)
 {
 	return file->input.line <= 1 && column == COLUMN_TIME && word.at < word.end &&
 	       !text_is_digit(word.at);
@@ -261,8 +261,9 @@ static enum trace_line_verdict read_csv_line(struct trace_file *file, struct tex
 		if (csv->meaning[i] != NO_COLUMN) {
 			if (!parse_csv_field(file, csv->meaning[i], word, request)) {
 				*cause = names[csv->meaning[i]];
-				return is_title(file, csv->meaning[i], word) ? TRACE_LINE_EMPTY :
-									       TRACE_LINE_WRONG;
+				return is_column_title(file, csv->meaning[i], word) ?
+					       TRACE_LINE_EMPTY :
+					       TRACE_LINE_WRONG;
 			}
 			seen |= BIT(csv->meaning[i]);
 		}

@@ -256,8 +256,8 @@ void trace_file_close(struct trace_file *file)
 static int count_lost_line(struct trace_file *file, const char *cause, struct aftl_error *error)
 {
 	file->losses->lines++;
-	return trace_losses_tell(file->losses, file->input.name, "line", file->input.line, error,
-				 "dropped: %s", cause ? cause : "not a line of this format");
+	return trace_losses_print(file->losses, file->input.name, "line", file->input.line, error,
+				  "dropped: %s", cause ? cause : "not a line of this format");
 }
 
 static int fill_from_lines(struct trace_file *file, void *out, u32 room, struct aftl_error *error)

@@ -2,8 +2,8 @@
 #include "complain.h"
 #include "trace-losses.h"
 
-int trace_losses_tell(struct trace_losses *losses, const char *file, const char *place, u64 at,
-		      struct aftl_error *error, const char *format, ...)
+int trace_losses_print(struct trace_losses *losses, const char *file, const char *place, u64 at,
+		       struct aftl_error *error, const char *format, ...)
 {
 	char text[120];
 	va_list args;

@@ -36,15 +36,15 @@ struct trace_losses {
 };
 
 /**
- * trace_losses_tell() - report one loss; the caller counts it
+ * trace_losses_print() - report one loss; the caller counts it
  * @place: "line" or "byte"
  * @at: number of the line or byte
  *
  * Return: 0, or -EINVAL with a message in @error in strict mode.
  */
-__printf(6, 7) int __must_check trace_losses_tell(struct trace_losses *losses, const char *file,
-						  const char *place, u64 at,
-						  struct aftl_error *error, const char *format,
-						  ...);
+__printf(6, 7) int __must_check trace_losses_print(struct trace_losses *losses, const char *file,
+						   const char *place, u64 at,
+						   struct aftl_error *error, const char *format,
+						   ...);
 
 #endif

@@ -69,11 +69,11 @@ static int report_late_item(struct trace_source *source, u64 before, struct aftl
 		return 0;
 	file->losses->late += late;
 	if (file->format->line)
-		return trace_losses_tell(file->losses, file->input.name, "line", file->input.line,
-					 error, "before it %llu were later in time",
-					 (unsigned long long)late);
-	return trace_losses_tell(file->losses, file->input.name, "byte", file->input.offset, error,
-				 "before it %llu came too late", (unsigned long long)late);
+		return trace_losses_print(file->losses, file->input.name, "line", file->input.line,
+					  error, "before it %llu were later in time",
+					  (unsigned long long)late);
+	return trace_losses_print(file->losses, file->input.name, "byte", file->input.offset, error,
+				  "before it %llu came too late", (unsigned long long)late);
 }
 
 static int refill_merge_source(struct trace_source *source, struct aftl_error *error)
@@ -148,7 +148,7 @@ static struct turn find_source_of_next_item(const struct trace_merge *merge)
 	return turn;
 }
 
-static u64 time_of_item(const u8 *item)
+static u64 get_item_time(const u8 *item)
 {
 	return *(const u64 *)item;
 }
@@ -172,7 +172,7 @@ static void merge_sources(struct trace_merge *merge, struct trace_window *a, str
 {
 	const u8 *at_a = trace_window_peek_item(a), *at_b = trace_window_peek_item(b);
 	const u8 *end_a = trace_window_ready_end(a), *end_b = trace_window_ready_end(b);
-	u64 a_ns = time_of_item(at_a), b_ns = time_of_item(at_b);
+	u64 a_ns = get_item_time(at_a), b_ns = get_item_time(at_b);
 	size_t bytes = a->item_bytes;
 	u32 count = merge->run_end, from_a = 0, taken;
 
@@ -187,8 +187,8 @@ static void merge_sources(struct trace_merge *merge, struct trace_window *a, str
 		at_b += bytes & (is_a - 1);
 		if (at_a == end_a || at_b == end_b)
 			break;
-		a_ns = time_of_item(at_a);
-		b_ns = time_of_item(at_b);
+		a_ns = get_item_time(at_a);
+		b_ns = get_item_time(at_b);
 	} while (count < TRACE_MERGE_RUN && min(a_ns, b_ns) < limit_ns);
 	taken = count - merge->run_end;
 	merge->run_end = count;

@@ -129,7 +129,7 @@ const struct trace_pairing_counts *trace_pairing_counts(const struct trace_pairi
 	return &pairing->counts;
 }
 
-static u32 sectors_of(const struct trace_event *event)
+static u32 sectors_of_request(const struct trace_event *event)
 {
 	return (u32)DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
 }
@@ -304,7 +304,7 @@ static inline void set_up_pending(struct pending *pending, const struct trace_ev
 	request->preflush = event->preflush && event->op != AFTL_OP_FLUSH;
 	pending->marks = NULL;
 	pending->piece_begin = begin;
-	pending->left = sectors_of(event);
+	pending->left = sectors_of_request(event);
 	pending->emitted = 0;
 	pending->pieces = 1;
 	pending->cpu = event->cpu;
@@ -320,7 +320,8 @@ static void begin_request(struct trace_pairing *pairing, const struct trace_even
 	if (number - pairing->first == pairing->ring)
 		grow_request_ring(pairing, number);
 	set_up_pending(pending_request_at(pairing, number), event, stream, begin, ++pairing->open);
-	add_piece(pairing, piece_key(stream, event->op), number, begin, begin + sectors_of(event));
+	add_piece(pairing, piece_key(stream, event->op), number, begin,
+		  begin + sectors_of_request(event));
 	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
 		give_up_oldest_request(pairing);
 		pairing->ripe = RIPE;
@@ -339,7 +340,8 @@ static void end_request(struct trace_pairing *pairing, struct pending *pending,
 }
 
 /* Insert the remainder of a piece that was removed. */
-static void insert_rest(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
+static void insert_rest_of_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin,
+				 u64 end)
 {
 	pending_request_at(pairing, number)->piece_begin = begin;
 	insert_piece(pairing, key, number, begin, end);
@@ -361,12 +363,13 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 	if (end == piece_end)
 		pending->pieces--;
 	else
-		insert_rest(pairing, key, number, end, piece_end);
+		insert_rest_of_piece(pairing, key, number, end, piece_end);
 }
 
 /* Fast path: a request with one piece, unique at its position, completed as a whole. */
-static inline bool complete_whole(struct trace_pairing *pairing, const struct trace_event *event,
-				  u32 key, u64 begin, u64 end)
+static inline bool complete_whole_piece(struct trace_pairing *pairing,
+					const struct trace_event *event, u32 key, u64 begin,
+					u64 end)
 {
 	u32 place = piece_hash_slot(pairing, key, begin);
 	struct piece *piece = &pairing->pieces[place];
@@ -389,10 +392,10 @@ static void complete_request(struct trace_pairing *pairing, const struct trace_e
 			     u16 stream)
 {
 	u32 key = piece_key(stream, event->op);
-	u64 begin = begin_sector_of_event(event), end = begin + sectors_of(event);
+	u64 begin = begin_sector_of_event(event), end = begin + sectors_of_request(event);
 	bool any = false;
 
-	if (likely(complete_whole(pairing, event, key, begin, end)))
+	if (likely(complete_whole_piece(pairing, event, key, begin, end)))
 		return;
 	do {
 		u32 place = find_piece(pairing, key, begin, end);
@@ -457,8 +460,8 @@ static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 }
 
 /* A bio-based device resubmits the remainder of a split bio: the completion covers all of it. */
-static void resubmit_rest(struct trace_pairing *pairing, const struct trace_event *event,
-			  u16 stream)
+static void resubmit_rest_of_request(struct trace_pairing *pairing, const struct trace_event *event,
+				     u16 stream)
 {
 	struct pending *pending;
 	struct piece piece;
@@ -475,7 +478,7 @@ static void resubmit_rest(struct trace_pairing *pairing, const struct trace_even
 		return;
 	remove_piece(pairing, place);
 	pending->left = (u32)(piece.end - event->sector);
-	insert_rest(pairing, piece.key, number, event->sector, piece.end);
+	insert_rest_of_piece(pairing, piece.key, number, event->sector, piece.end);
 }
 
 static void split_request(struct trace_pairing *pairing, const struct trace_event *event,
@@ -484,7 +487,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 	u32 place;
 
 	if (event->detail == event->sector) {
-		resubmit_rest(pairing, event, stream);
+		resubmit_rest_of_request(pairing, event, stream);
 		return;
 	}
 	place = find_piece(pairing, piece_key(stream, event->op), event->sector, event->detail);
@@ -495,7 +498,8 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 /* ---- classes */
 
 /* Where marks overlap, the later one wins. */
-static void add_mark(struct pending *pending, u64 begin, u64 end, const struct trace_event *event)
+static void add_request_mark(struct pending *pending, u64 begin, u64 end,
+			     const struct trace_event *event)
 {
 	struct class_mark **at = &pending->marks, *mark;
 
@@ -537,7 +541,7 @@ static void tag_request(struct trace_pairing *pairing, const struct trace_event 
 		pending->request.by = event->by;
 		return;
 	}
-	add_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
+	add_request_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
 }
 
 static inline void pair_event(struct trace_pairing *pairing, const struct trace_event *event,

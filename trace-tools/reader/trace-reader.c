@@ -108,7 +108,8 @@ u64 trace_reader_position(const struct trace_reader *reader)
 	return bytes;
 }
 
-static int blame_devices(const struct trace_reader *reader, u32 device, struct aftl_error *error)
+static int report_several_devices(const struct trace_reader *reader, u32 device,
+				  struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
 			 "the capture is of several devices, %u:%u and %u:%u among them; choose with --device MAJOR:MINOR, or all",
@@ -131,7 +132,7 @@ static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl
 		if (reader->devices[i] == device)
 			return (int)i;
 	if (i && !wanted)
-		return blame_devices(reader, device, error);
+		return report_several_devices(reader, device, error);
 	if (i == TRACE_DEVICES)
 		return aftl_fail(error, -EINVAL, "more than %u devices in one capture",
 				 TRACE_DEVICES);

@@ -73,7 +73,8 @@ static u64 log_entry_member(const struct replay_log_entry *entry, const struct f
 	}
 }
 
-static void set_member(struct replay_log_entry *entry, const struct field *field, u64 value)
+static void set_log_entry_member(struct replay_log_entry *entry, const struct field *field,
+				 u64 value)
 {
 	void *at = (u8 *)entry + field->member;
 
@@ -92,7 +93,8 @@ static void set_member(struct replay_log_entry *entry, const struct field *field
 	}
 }
 
-static int log_error(const struct replay_log *log, const char *what, struct aftl_error *error)
+static int report_log_error(const struct replay_log *log, const char *what,
+			    struct aftl_error *error)
 {
 	int code = errno ? errno : EIO;
 
@@ -156,7 +158,8 @@ static int reopen_log(struct replay_log *log, const struct output_file *file,
 }
 
 /* Give the file its name now: with its header it is readable, however the replay ends. */
-static int name_log(struct replay_log *log, struct output_file *file, struct aftl_error *error)
+static int set_log_name_in_error(struct replay_log *log, struct output_file *file,
+				 struct aftl_error *error)
 {
 	int ret;
 
@@ -184,7 +187,7 @@ int replay_log_create(struct replay_log **out, const char *path,
 	if (!ret) {
 		log->file = file.stream;
 		store_log_header(log);
-		ret = name_log(log, &file, error);
+		ret = set_log_name_in_error(log, &file, error);
 	}
 	if (ret)
 		replay_log_close(log);
@@ -226,15 +229,15 @@ int replay_log_finish(struct replay_log *log, struct aftl_error *error)
 	failed = (log->file == stdout ? fflush(stdout) : fclose(log->file)) || failed;
 	log->file = NULL;
 	if (failed)
-		ret = log_error(log, "cannot write", error);
+		ret = report_log_error(log, "cannot write", error);
 	replay_log_close(log);
 	return ret;
 }
 
 /* Reading */
 
-static int complain_content(const struct replay_log *log, const char *cause,
-			    struct aftl_error *error)
+static int report_bad_log_content(const struct replay_log *log, const char *cause,
+				  struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "%.120s: %.100s", log->path, cause);
 }
@@ -245,16 +248,17 @@ static int check_log_header(const struct replay_log *log, const u8 *bytes, struc
 
 	store_log_constants(right);
 	if (memcmp(bytes, magic, sizeof(magic)) != 0)
-		return complain_content(log, "this is not the log of a replay", error);
+		return report_bad_log_content(log, "this is not the log of a replay", error);
 	if (memcmp(bytes + 8, right + 8, 2) != 0)
-		return complain_content(log, "this log has a version that is not understood",
-					error);
+		return report_bad_log_content(log, "this log has a version that is not understood",
+					      error);
 	if (aftl_get_le(bytes + AT_CHECKSUM, 4) !=
 	    (u32)~aftl_crc32c(AFTL_CRC_START, bytes, AT_CHECKSUM))
-		return complain_content(log, "the header is damaged: its checksum is wrong", error);
+		return report_bad_log_content(log, "the header is damaged: its checksum is wrong",
+					      error);
 	if (memcmp(bytes + 12, right + 12, 20) != 0 ||
 	    memcmp(bytes + AT_TABLE, right + AT_TABLE, AT_NAMES - AT_TABLE) != 0)
-		return complain_content(log, "its fields are not those of version 1", error);
+		return report_bad_log_content(log, "its fields are not those of version 1", error);
 	return 0;
 }
 
@@ -282,7 +286,7 @@ static int decode_log_header(const struct replay_log *log, const u8 *bytes,
 	copy_header_text(header->tool_version, bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE);
 	copy_header_text(header->about, bytes + AT_ABOUT, AFTL_RECORD_PROVENANCE_SIZE);
 	if (!ret && (!header->classes || header->classes > AFTL_RECORD_CLASSES))
-		ret = complain_content(log, "the number of classes must be 1 to 16", error);
+		ret = report_bad_log_content(log, "the number of classes must be 1 to 16", error);
 	return ret;
 }
 
@@ -296,10 +300,10 @@ int replay_log_open(struct replay_log **out, const char *path, struct replay_log
 	log->path = path;
 	log->file = fopen(path, "rbe");
 	if (!log->file)
-		ret = log_error(log, "cannot open", error);
+		ret = report_log_error(log, "cannot open", error);
 	else if (fread(bytes, 1, sizeof(bytes), log->file) < sizeof(bytes))
-		ret = ferror(log->file) ? log_error(log, "cannot read", error) :
-		      complain_content(log, "the file ends inside its header", error);
+		ret = ferror(log->file) ? report_log_error(log, "cannot read", error) :
+		      report_bad_log_content(log, "the file ends inside its header", error);
 	else
 		ret = decode_log_header(log, bytes, &log->header, error);
 	*header = log->header;
@@ -324,7 +328,7 @@ static int check_log_entry(const struct replay_log *log, const struct replay_log
 static int check_end_of_log(const struct replay_log *log, struct aftl_error *error)
 {
 	if (ferror(log->file))
-		return log_error(log, "cannot read", error);
+		return report_log_error(log, "cannot read", error);
 	if (log->header.entries && log->entries != log->header.entries)
 		return aftl_fail(error, -EINVAL, "%.120s: the file ends after %llu of %llu entries",
 				 log->path, (unsigned long long)log->entries,
@@ -343,8 +347,8 @@ int replay_log_next_entry(struct replay_log *log, struct replay_log_entry *entry
 	log->entries++;
 	log->rest = 0;
 	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
-		set_member(entry, &fields[i],
-			   aftl_get_le(bytes + fields[i].offset, fields[i].size));
+		set_log_entry_member(entry, &fields[i],
+				     aftl_get_le(bytes + fields[i].offset, fields[i].size));
 	return check_log_entry(log, entry, error);
 }
 

@@ -79,7 +79,7 @@ static int add_replay_operand(void *fields, const char *word, struct aftl_error 
 	else if (!options->target)
 		options->target = word;
 	else
-		return command_report_extra_word("replay", word, error);
+		return command_report_extra_operand("replay", word, error);
 	return 0;
 }
 

@@ -155,8 +155,8 @@ static void write_replay_latency_json(const struct replay_report *report, struct
 	json_end_array(json);
 }
 
-static void json_kind(const struct replay_report *report, enum data_kind kind, const char *key,
-		      struct json_writer *json)
+static void write_latency_kind_json(const struct replay_report *report, enum data_kind kind,
+				    const char *key, struct json_writer *json)
 {
 	json_object(json, key);
 	json_u64(json, "units", report->units[kind]);
@@ -177,8 +177,8 @@ void replay_report_write_json(const struct replay_report *report, struct json_wr
 	write_fidelity_json(report, json);
 	write_replay_latency_json(report, json);
 	json_object(json, "data");
-	json_kind(report, DATA_PRECISE, "precise", json);
-	json_kind(report, DATA_APPROXIMATE, "approximate", json);
+	write_latency_kind_json(report, DATA_PRECISE, "precise", json);
+	write_latency_kind_json(report, DATA_APPROXIMATE, "approximate", json);
 	json_u64(json, "lost_units", report->lost);
 	json_u64(json, "misplaced_units", report->misplaced);
 	json_u64(json, "stale_units", report->stale);
@@ -187,7 +187,7 @@ void replay_report_write_json(const struct replay_report *report, struct json_wr
 
 /* Text output */
 
-static void put_time_cells(struct text_table *table, const struct aftl_histogram *histogram)
+static void add_time_cells(struct text_table *table, const struct aftl_histogram *histogram)
 {
 	char text[HUMAN_SIZE];
 
@@ -214,7 +214,7 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 	text_table_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
 	text_table_cell(table, "%llu", (unsigned long long)latency->ns.count);
 	text_table_cell(table, "%s", size);
-	put_time_cells(table, &latency->ns);
+	add_time_cells(table, &latency->ns);
 }
 
 static void print_latency_table(const struct replay_report *report, FILE *out)
@@ -235,7 +235,7 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 		text_table_cell(&table, "behind schedule");
 		text_table_cell(&table, "%llu", (unsigned long long)report->done);
 		text_table_cell(&table, "%s", "");
-		put_time_cells(&table, &report->lag);
+		add_time_cells(&table, &report->lag);
 	}
 	for (unsigned int op = 0; op < AFTL_OPS; op++)
 		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++)

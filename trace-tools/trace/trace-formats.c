@@ -8,7 +8,7 @@ static const char usage[] =
 	"\n"
 	"Lists the formats that are read (r) and written (w).\n";
 
-static bool format_is_readable(const struct trace_format *format)
+static bool is_format_readable(const struct trace_format *format)
 {
 	return format->line || format->fill;
 }
@@ -25,7 +25,7 @@ static void add_format_row(struct text_list *list, const struct trace_format *fo
 {
 	list_add_row(list);
 	list_add_text(list, "%s", format->name);
-	list_add_text(list, "%s%s", format_is_readable(format) ? "r" : "", format->put ? "w" : "");
+	list_add_text(list, "%s%s", is_format_readable(format) ? "r" : "", format->put ? "w" : "");
 	list_add_text(list, "%s", format->title);
 	list_add_text(list, "%s", format->units);
 	list_add_text(list, "%s", format->told_only ? "no" : "yes");
@@ -60,7 +60,7 @@ static void print_format_descriptions(void)
 
 	for (format = trace_formats; *format; format++)
 		printf("%-10s %c%c  %s\n%15s%s%s\n", (*format)->name,
-		       format_is_readable(*format) ? 'r' : '-', (*format)->put ? 'w' : '-',
+		       is_format_readable(*format) ? 'r' : '-', (*format)->put ? 'w' : '-',
 		       (*format)->title, "", (*format)->units,
 		       (*format)->told_only ? "; only with --from" : "");
 }
@@ -79,7 +79,7 @@ static int write_formats_json(struct trace_run *run, struct aftl_error *error)
 		json_string(&json, "name", (*format)->name);
 		json_string(&json, "title", (*format)->title);
 		json_string(&json, "units", (*format)->units);
-		json_bool(&json, "read", format_is_readable(*format));
+		json_bool(&json, "read", is_format_readable(*format));
 		json_bool(&json, "written", (*format)->put);
 		json_bool(&json, "found_by_looking", !(*format)->told_only);
 		json_end_object(&json);
@@ -90,8 +90,8 @@ static int write_formats_json(struct trace_run *run, struct aftl_error *error)
 
 static int check_format_options(struct trace_options *options, struct aftl_error *error)
 {
-	int ret = list_choose(&options->list, columns, ARRAY_SIZE(columns), options->show,
-			      options->sort, error);
+	int ret = list_choose_columns(&options->list, columns, ARRAY_SIZE(columns), options->show,
+				      options->sort, error);
 
 	if (!ret && options->word_count)
 		ret = aftl_fail(error, -EINVAL, "formats takes no file");
@@ -107,7 +107,7 @@ static enum exit_code run_formats(struct trace_run *run)
 	if (check_format_options(&run->options, &error))
 		return trace_complain_usage(&error);
 	if (options->list.explain)
-		list_explain(&options->list, stdout);
+		list_print_column_help(&options->list, stdout);
 	else if (options->list.chosen)
 		ret = print_format_list(run, &error);
 	else if (options->json)

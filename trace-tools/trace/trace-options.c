@@ -82,7 +82,8 @@ static void add_text_to_list(const char ***list, u32 *count, const char *text)
 	(*list)[(*count)++] = text;
 }
 
-static int add_fact(struct trace_options *options, const char *fact, struct aftl_error *error)
+static int add_provenance_fact(struct trace_options *options, const char *fact,
+			       struct aftl_error *error)
 {
 	if (*fact == '=' || !strchr(fact, '='))
 		return aftl_fail(error, -EINVAL, "--about: \"%.40s\" is not KEY=VALUE", fact);
@@ -90,8 +91,8 @@ static int add_fact(struct trace_options *options, const char *fact, struct aftl
 	return 0;
 }
 
-static int take_special_option(void *fields, const struct command_option *option, const char *value,
-			       struct aftl_error *error)
+static int take_verb_specific_option(void *fields, const struct command_option *option,
+				     const char *value, struct aftl_error *error)
 {
 	struct trace_options *options = fields;
 
@@ -99,12 +100,13 @@ static int take_special_option(void *fields, const struct command_option *option
 		return set_factor((u64 *)((char *)fields + option->field), option->name, value,
 				  error);
 	if (option->kind == KIND_FACT)
-		return add_fact(options, value, error);
+		return add_provenance_fact(options, value, error);
 	add_text_to_list(&options->rules, &options->rule_count, value);
 	return 0;
 }
 
-static int add_word(void *fields, const char *word, struct aftl_error *error __maybe_unused)
+static int add_trace_operand(void *fields, const char *word,
+			     struct aftl_error *error __maybe_unused)
 {
 	struct trace_options *options = fields;
 
@@ -126,8 +128,8 @@ static struct command_line command_line_of_verb(const enum trace_verb_bit *verb,
 		.column = 28,
 		.context = verb,
 		.takes = verb_takes_option,
-		.word = add_word,
-		.other = take_special_option,
+		.word = add_trace_operand,
+		.other = take_verb_specific_option,
 	};
 }
 

@@ -15,8 +15,8 @@ static const char usage[] =
 static const char title[] =
 	"t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class,said_by,fua,preflush";
 
-static void put_row(FILE *file, const struct trace_run *run, const struct trace_request *request,
-		    const char *name)
+static void write_pair_row(FILE *file, const struct trace_run *run,
+			   const struct trace_request *request, const char *name)
 {
 	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
@@ -41,8 +41,8 @@ static int read_pairs(struct trace_run *run, struct trace_summary *summary, FILE
 	while ((ret = trace_run_next(run, &request, error)) > 0) {
 		trace_summary_add_request(summary, &request, run->reader.names);
 		if (rows)
-			put_row(rows, run, &request,
-				process_names_get(run->reader.names, request.pid));
+			write_pair_row(rows, run, &request,
+				       process_names_get(run->reader.names, request.pid));
 	}
 	return ret;
 }

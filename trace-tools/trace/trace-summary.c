@@ -37,7 +37,8 @@ static u32 add_process_summary(struct trace_summary *summary, const char *name)
 	return summary->processes++;
 }
 
-static u32 process_slot(struct trace_summary *summary, u32 pid, const struct process_names *names)
+static u32 process_hash_slot(struct trace_summary *summary, u32 pid,
+			     const struct process_names *names)
 {
 	u32 number = process_names_number(names, pid);
 
@@ -128,7 +129,8 @@ void trace_summary_add_request(struct trace_summary *summary, const struct trace
 		summary->first_ns = request->t_ns;
 	summary->last_ns = request->t_ns;
 	summary->end = max(summary->end, request->offset + request->bytes);
-	share = &summary_leaf(summary, request, process_slot(summary, request->pid, names))->share;
+	share = &summary_leaf(summary, request, process_hash_slot(summary, request->pid, names))
+			 ->share;
 	share->requests++;
 	share->bytes += request->bytes;
 	if (request->latency_ns)
@@ -275,7 +277,7 @@ void trace_summary_json(struct json_writer *json, const struct trace_summary *su
 	json_end_object(json);
 }
 
-static void put_latency_cells(struct text_table *table, const struct latency_histogram *latency)
+static void add_latency_cells(struct text_table *table, const struct latency_histogram *latency)
 {
 	char text[HUMAN_SIZE];
 
@@ -291,7 +293,7 @@ static void put_latency_cells(struct text_table *table, const struct latency_his
 	text_table_cell(table, "%s", text);
 }
 
-static void put_share_row(struct text_table *table, const struct trace_summary *summary,
+static void add_share_row(struct text_table *table, const struct trace_summary *summary,
 			  struct selection wanted, const char *what, const char *name)
 {
 	struct trace_share share = sum_selected_leaves(summary, &wanted);
@@ -305,12 +307,12 @@ static void put_share_row(struct text_table *table, const struct trace_summary *
 		text_table_cell(table, "%s", text);
 		human_bytes(text, share.bytes);
 		text_table_cell(table, "%s", text);
-		put_latency_cells(table, &share.latency);
+		add_latency_cells(table, &share.latency);
 	}
 	latency_free(&share.latency);
 }
 
-static void put_title_row(struct text_table *table)
+static void add_title_row(struct text_table *table)
 {
 	static const char *const titles[] = { "", "requests", "share", "data", "mean" };
 
@@ -322,21 +324,21 @@ static void put_title_row(struct text_table *table)
 	text_table_cell(table, "max");
 }
 
-static void put_summary_rows(struct text_table *table, const struct trace_summary *summary,
+static void add_summary_rows(struct text_table *table, const struct trace_summary *summary,
 			     const struct trace_classes *classes)
 {
-	put_share_row(table, summary, everything, "all", "");
+	add_share_row(table, summary, everything, "all", "");
 	for (int i = 0; i < AFTL_OPS; i++)
-		put_share_row(table, summary, (struct selection){ -1, i, -1, -1 }, "",
+		add_share_row(table, summary, (struct selection){ -1, i, -1, -1 }, "",
 			      trace_op_names[i]);
 	for (int i = 0; i < (int)classes->count; i++)
-		put_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
+		add_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
 			      "write, ", classes->names[i]);
 	for (int i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
-		put_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
+		add_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
 			      "write, said by ", trace_by_names[i]);
 	for (int i = 0; i < (int)summary->processes; i++)
-		put_share_row(table, summary, (struct selection){ i, -1, -1, -1 }, "process ",
+		add_share_row(table, summary, (struct selection){ i, -1, -1, -1 }, "process ",
 			      summary->names[i]);
 }
 
@@ -351,8 +353,8 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	human_bytes(text, summary->end);
 	fprintf(out, "addresses up to %s, streams %u\n", text, trace_summary_streams(summary));
 	text_table_begin(&table, 10, 1);
-	put_title_row(&table);
-	put_summary_rows(&table, summary, classes);
+	add_title_row(&table);
+	add_summary_rows(&table, summary, classes);
 	text_table_print_and_free(&table, out);
 	if (!summary->depth_known)
 		return;

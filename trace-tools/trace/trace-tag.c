@@ -15,7 +15,7 @@ static const char usage[] =
 	"A rule with several terms, separated by commas, matches if all terms do. The first\n"
 	"matching rule decides; a write that no rule matches is precise.\n";
 
-static void apply_rules(void *context, struct trace_request *request, const char *name)
+static void apply_class_rules(void *context, struct trace_request *request, const char *name)
 {
 	class_rules_apply(context, request, name);
 }
@@ -45,8 +45,9 @@ static enum exit_code run_tag(struct trace_run *run)
 {
 	struct class_rules rules = { 0 };
 	struct aftl_error error;
-	enum exit_code code = prepare_tagging(run, &rules, &error) ? trace_complain_usage(&error) :
-							     trace_copy(run, apply_rules, &rules);
+	enum exit_code code = prepare_tagging(run, &rules, &error) ?
+				      trace_complain_usage(&error) :
+				      trace_copy(run, apply_class_rules, &rules);
 
 	class_rules_free(&rules);
 	return code;

@@ -79,7 +79,7 @@ static int examine_device_health(const struct device_options *options, struct de
 
 /* Tables */
 
-static void put_block_rows(struct text_table *table, const struct health *health)
+static void add_block_rows(struct text_table *table, const struct health *health)
 {
 	char mean[HUMAN_SIZE], used[HUMAN_SIZE], wear[HUMAN_SIZE];
 	const struct block_survey *survey = &health->survey;
@@ -118,7 +118,7 @@ static void print_health_report(const struct device_view *view, const struct hea
 	text_table_pair(&table, "device", "%s, %s, profile %s, policy %s", view->device.name, size,
 			view->line.profile, health->status.policy);
 	text_table_pair(&table, "mode", "%s", health->status.mode);
-	put_block_rows(&table, health);
+	add_block_rows(&table, health);
 	counters = &health->counters;
 	human_fixed(text, sim_write_amplification(counters, 0), 4, "");
 	text_table_pair(&table, "write amplification", "%s", text);

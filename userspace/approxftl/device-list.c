@@ -154,7 +154,7 @@ const struct device_verb verb_list = {
 
 /* status */
 
-static void put_bytes_row(struct text_table *table, const char *title, u64 bytes)
+static void add_bytes_row(struct text_table *table, const char *title, u64 bytes)
 {
 	char text[HUMAN_SIZE];
 
@@ -162,7 +162,7 @@ static void put_bytes_row(struct text_table *table, const char *title, u64 bytes
 	text_table_pair(table, title, "%s", text);
 }
 
-static void put_time_row(struct text_table *table, const char *title, u64 ns)
+static void add_time_row(struct text_table *table, const char *title, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
@@ -170,7 +170,7 @@ static void put_time_row(struct text_table *table, const char *title, u64 ns)
 	text_table_pair(table, title, "%s", text);
 }
 
-static void put_device_share_row(struct text_table *table, const char *title, u64 part, u64 whole,
+static void add_device_share_row(struct text_table *table, const char *title, u64 part, u64 whole,
 				 const char *what)
 {
 	char share[HUMAN_SIZE];
@@ -180,7 +180,7 @@ static void put_device_share_row(struct text_table *table, const char *title, u6
 			(unsigned long long)whole, what);
 }
 
-static void put_count_row(struct text_table *table, const char *title, u64 count, const char *what)
+static void add_count_row(struct text_table *table, const char *title, u64 count, const char *what)
 {
 	text_table_pair(table, title, "%llu %s", (unsigned long long)count, what);
 }
@@ -200,21 +200,21 @@ static void print_device_status(const struct device_view *view)
 			view->line.store, timing);
 	text_table_pair(&table, "policy", "%s", view->status.policy);
 	text_table_pair(&table, "mode", "%s", device_mode_text(view));
-	put_device_share_row(&table, "holds data", status->valid_units, status->units, "units");
-	put_device_share_row(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
-	put_count_row(&table, "under way", status->pending_requests, "requests");
-	put_count_row(&table, "read", status->host_read_units, "units");
-	put_count_row(&table, "written", status->host_write_units, "units");
-	put_count_row(&table, "programmed", status->programmed_units, "units");
-	put_count_row(&table, "erased", status->array_erases, "blocks");
-	put_count_row(&table, "gone bad", status->retired_blocks, "blocks");
-	put_count_row(&table, "flipped", status->read_flipped_bits, "bits");
-	put_time_row(&table, "device time", status->device_ns);
-	put_time_row(&table, "late, median", status->late_p50_ns);
-	put_time_row(&table, "late, 99%", status->late_p99_ns);
-	put_time_row(&table, "late, most", status->late_max_ns);
-	put_bytes_row(&table, "memory of FTL", status->ftl_bytes);
-	put_bytes_row(&table, "memory of data", status->data_bytes);
+	add_device_share_row(&table, "holds data", status->valid_units, status->units, "units");
+	add_device_share_row(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
+	add_count_row(&table, "under way", status->pending_requests, "requests");
+	add_count_row(&table, "read", status->host_read_units, "units");
+	add_count_row(&table, "written", status->host_write_units, "units");
+	add_count_row(&table, "programmed", status->programmed_units, "units");
+	add_count_row(&table, "erased", status->array_erases, "blocks");
+	add_count_row(&table, "gone bad", status->retired_blocks, "blocks");
+	add_count_row(&table, "flipped", status->read_flipped_bits, "bits");
+	add_time_row(&table, "device time", status->device_ns);
+	add_time_row(&table, "late, median", status->late_p50_ns);
+	add_time_row(&table, "late, 99%", status->late_p99_ns);
+	add_time_row(&table, "late, most", status->late_max_ns);
+	add_bytes_row(&table, "memory of FTL", status->ftl_bytes);
+	add_bytes_row(&table, "memory of data", status->data_bytes);
 	text_table_print_and_free(&table, stdout);
 }
 

@@ -121,7 +121,7 @@ static int add_verb_operand(void *fields, const char *word, struct aftl_error *e
 	if (verb->pairs && options->word_count == verb->most_words)
 		return add_device_pair(options, word, error);
 	if (options->word_count == verb->most_words)
-		return command_report_extra_word(verb->name, word, error);
+		return command_report_extra_operand(verb->name, word, error);
 	options->words = memory_grown(options->words, options->word_count + 1,
 				      sizeof(*options->words));
 	options->words[options->word_count++] = word;
@@ -173,8 +173,8 @@ static int parse_device_options(const struct device_verb *verb, struct device_op
 	options->list.bare = verb->bare;
 	ret = command_line_parse(&line, options, argc - skip, argv + skip, error);
 	if (!ret && verb->columns)
-		ret = list_choose(&options->list, verb->columns, verb->column_count,
-				  options->show, options->sort, error);
+		ret = list_choose_columns(&options->list, verb->columns, verb->column_count,
+					  options->show, options->sort, error);
 	if (ret || options->help || options->list.explain ||
 	    options->word_count >= verb->least_words)
 		return ret;
@@ -230,7 +230,7 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	if (options.help)
 		print_verb_help(verb);
 	else if (options.list.explain)
-		list_explain(&options.list, stdout);
+		list_print_column_help(&options.list, stdout);
 	else
 		return options.json && strcmp(options.json, "-") != 0 ?
 			       run_verb_with_json_file(verb, &options) : verb->run(&options);

@@ -49,7 +49,8 @@ static const struct list_column line_columns[] = {
 	{ "late_p99_ns", "late99", "the same, for 99 % of them", true, false },
 };
 
-static void put_fixed(struct text_list *line, u64 value, unsigned int decimals, const char *end)
+static void add_fixed_point_cell(struct text_list *line, u64 value, unsigned int decimals,
+				 const char *end)
 {
 	char text[HUMAN_SIZE];
 
@@ -57,19 +58,20 @@ static void put_fixed(struct text_list *line, u64 value, unsigned int decimals, 
 	list_add_number(line, value, decimals, text);
 }
 
-static void put_rate_cell(struct text_list *line, const struct sample *sample, u64 count)
+static void add_rate_cell(struct text_list *line, const struct sample *sample, u64 count)
 {
-	put_fixed(line, sample_rate(sample, count), 1, "");
+	add_fixed_point_cell(line, sample_rate(sample, count), 1, "");
 }
 
-static void put_throughput_cell(struct text_list *line, const struct sample *sample, u64 sectors)
+static void add_throughput_cell(struct text_list *line, const struct sample *sample, u64 sectors)
 {
 	u64 bytes = sectors * TARGET_SECTOR;
 
-	put_fixed(line, scaled_ratio(bytes, sample->at_ns, SECOND_NS * 100) / MIB, 2, "");
+	add_fixed_point_cell(line, scaled_ratio(bytes, sample->at_ns, SECOND_NS * 100) / MIB, 2,
+			     "");
 }
 
-static void put_time_cell(struct text_list *line, u64 ns)
+static void add_time_cell(struct text_list *line, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
@@ -83,18 +85,18 @@ static void make_stat_line(struct text_list *line, const struct sample *sample)
 	const struct block_layer *layer = &sample->layer;
 
 	list_add_row(line);
-	put_rate_cell(line, sample, counters->host_read_requests);
-	put_rate_cell(line, sample, counters->host_write_requests);
-	put_throughput_cell(line, sample, layer->read_sectors);
-	put_throughput_cell(line, sample, layer->write_sectors);
-	put_time_cell(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
-	put_time_cell(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
-	put_fixed(line, sample_busy_permille(sample), 1, "%");
-	put_fixed(line, sim_write_amplification(counters, 0) / 10, 3, "");
-	put_rate_cell(line, sample, counters->array_erases);
-	put_rate_cell(line, sample, counters->read_flipped_bits);
-	put_time_cell(line, sample_mean_lateness_ns(sample));
-	put_time_cell(line, aftl_histogram_quantile(&sample->stats.late, 9900));
+	add_rate_cell(line, sample, counters->host_read_requests);
+	add_rate_cell(line, sample, counters->host_write_requests);
+	add_throughput_cell(line, sample, layer->read_sectors);
+	add_throughput_cell(line, sample, layer->write_sectors);
+	add_time_cell(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
+	add_time_cell(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
+	add_fixed_point_cell(line, sample_busy_permille(sample), 1, "%");
+	add_fixed_point_cell(line, sim_write_amplification(counters, 0) / 10, 3, "");
+	add_rate_cell(line, sample, counters->array_erases);
+	add_rate_cell(line, sample, counters->read_flipped_bits);
+	add_time_cell(line, sample_mean_lateness_ns(sample));
+	add_time_cell(line, aftl_histogram_quantile(&sample->stats.late, 9900));
 }
 
 static bool is_handle_used(const struct aftl_handle_stats *handle)

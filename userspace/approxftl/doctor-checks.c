@@ -202,7 +202,7 @@ static void diagnose_module_loaded(const struct machine *machine, struct diagnos
 }
 
 /* In "none [integrity] confidentiality" the word in brackets is in force. */
-static bool is_locked(const struct machine *machine)
+static bool is_kernel_locked_down(const struct machine *machine)
 {
 	char line[200];
 
@@ -216,7 +216,8 @@ static void diagnose_signature(const struct machine *machine, struct diagnosis *
 	bool enforced = find_line(machine, "/sys/module/module/parameters/sig_enforce", "Y", line,
 				  sizeof(line));
 
-	set_diagnosis(diagnosis, is_module_loaded(machine) || (!is_locked(machine) && !enforced),
+	set_diagnosis(diagnosis,
+		      is_module_loaded(machine) || (!is_kernel_locked_down(machine) && !enforced),
 		      "modules need no signature",
 		      "Secure Boot or lockdown: only signed modules can be loaded",
 		      "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");

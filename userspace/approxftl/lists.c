@@ -51,8 +51,8 @@ static bool is_name_requested(const struct device_options *options, const char *
 }
 
 /* Find the next entry to list, from *@index on. */
-static bool next_requested(const struct device_options *options, list_at at, unsigned int *index,
-			   struct listed *listed)
+static bool next_requested_name(const struct device_options *options, list_at at,
+				unsigned int *index, struct listed *listed)
 {
 	while (at((*index)++, listed))
 		if (is_name_requested(options, listed->name))
@@ -160,8 +160,8 @@ static void print_param_list(const struct device_options *options, const struct 
 	device_answer_list(options, &list);
 }
 
-static void put_text(struct json_writer *json, const char *key, const struct aftl_param *param,
-		     u64 value)
+static void add_text_cell(struct json_writer *json, const char *key, const struct aftl_param *param,
+			  u64 value)
 {
 	char text[AFTL_VALUE_SIZE];
 
@@ -173,12 +173,12 @@ static void write_param_json(struct json_writer *json, const struct aftl_param *
 {
 	json_object(json, NULL);
 	json_string(json, "key", param->key);
-	put_text(json, "value", param, value);
+	add_text_cell(json, "value", param, value);
 	json_u64(json, "stored_value", value);
 	json_string(json, "type", type_names[param->type]);
 	json_string(json, "stored_unit", type_units[param->type]);
-	put_text(json, "smallest", param, param->smallest);
-	put_text(json, "largest", param, param->largest);
+	add_text_cell(json, "smallest", param, param->smallest);
+	add_text_cell(json, "largest", param, param->largest);
 	if (param->words) {
 		json_list(json, "words");
 		for (unsigned int i = 0; param->words[i]; i++)
@@ -249,7 +249,7 @@ static void print_json_names(const struct device_options *options, list_at at)
 
 	device_answer_begin(options, &json);
 	json_array(&json, options->verb);
-	while (next_requested(options, at, &i, &listed)) {
+	while (next_requested_name(options, at, &i, &listed)) {
 		json_object(&json, NULL);
 		json_string(&json, "name", listed.name);
 		json_string(&json, "about", listed.about);
@@ -274,7 +274,7 @@ static enum exit_code run_list_names(const struct device_options *options)
 		unsigned int i = 0;
 
 		list_begin(&list, &options->list);
-		while (next_requested(options, at, &i, &listed)) {
+		while (next_requested_name(options, at, &i, &listed)) {
 			list_add_row(&list);
 			list_add_text(&list, "%s", listed.name);
 			list_add_text(&list, "%s", listed.about);

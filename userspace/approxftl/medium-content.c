@@ -135,7 +135,7 @@ static bool all_bytes_zero(const u8 *bytes, u32 size)
 	return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
 }
 
-static int report_nonzero(const struct medium_file *file, u64 offset, struct aftl_error *error)
+static int report_nonzero_byte(const struct medium_file *file, u64 offset, struct aftl_error *error)
 {
 	char what[128];
 
@@ -144,7 +144,8 @@ static int report_nonzero(const struct medium_file *file, u64 offset, struct aft
 	return report_medium_content(file, what, error);
 }
 
-static int check_zero(struct medium_file *file, u64 offset, u32 size, struct aftl_error *error)
+static int check_buffer_is_zero(struct medium_file *file, u64 offset, u32 size,
+				struct aftl_error *error)
 {
 	static u8 bytes[PART_BYTES];
 	int ret = file->medium.read(file, offset, bytes, size);
@@ -152,40 +153,42 @@ static int check_zero(struct medium_file *file, u64 offset, u32 size, struct aft
 	if (ret)
 		return aftl_fail(error, ret, "%.160s cannot be read: %s", file->path,
 				 strerror(-ret));
-	return all_bytes_zero(bytes, size) ? 0 : report_nonzero(file, offset, error);
+	return all_bytes_zero(bytes, size) ? 0 : report_nonzero_byte(file, offset, error);
 }
 
-static int check_range(struct medium_file *file, u64 from, u64 to, struct aftl_error *error)
+static int check_range_is_zero(struct medium_file *file, u64 from, u64 to, struct aftl_error *error)
 {
 	int ret = 0;
 
 	while (!ret && from < to) {
 		u32 part = (u32)min(to - from, (u64)PART_BYTES);
 
-		ret = check_zero(file, from, part, error);
+		ret = check_buffer_is_zero(file, from, part, error);
 		from += part;
 	}
 	return ret;
 }
 
-static int check_sampled_places(struct medium_file *file, struct aftl_error *error)
+static int check_sampled_ranges_are_zero(struct medium_file *file, struct aftl_error *error)
 {
 	int ret = 0;
 
 	for (u32 i = 0; !ret && i < MEDIUM_PLACES; i++)
-		ret = check_zero(file, medium_offset(file->size, i), MEDIUM_PLACE_BYTES, error);
+		ret = check_buffer_is_zero(file, medium_offset(file->size, i), MEDIUM_PLACE_BYTES,
+					   error);
 	return ret;
 }
 
 static int check_medium_is_zero(struct medium_file *file, struct aftl_error *error)
 {
 	u64 tail = file->size - min_t(u64, file->size, MEDIUM_END_BYTES);
-	int ret = check_range(file, 0, min_t(u64, file->size, MEDIUM_END_BYTES), error);
+	int ret = check_range_is_zero(file, 0, min_t(u64, file->size, MEDIUM_END_BYTES), error);
 
 	if (!ret)
-		ret = check_range(file, max(tail, (u64)MEDIUM_END_BYTES), file->size, error);
+		ret = check_range_is_zero(file, max(tail, (u64)MEDIUM_END_BYTES), file->size,
+					  error);
 	if (!ret && tail >= MEDIUM_END_BYTES + MEDIUM_PLACE_BYTES)
-		ret = check_sampled_places(file, error);
+		ret = check_sampled_ranges_are_zero(file, error);
 	return ret;
 }
 

@@ -112,7 +112,7 @@ static const struct list_column run_columns[] = {
 	{ "length_bytes", "LENGTH", "of it; none, to the end", true, true },
 };
 
-static void put_place_cells(struct text_list *list, s64 offset, s64 length)
+static void add_flash_address_cells(struct text_list *list, s64 offset, s64 length)
 {
 	list_add_number(list, offset, 0, NULL);
 	if (length == APPROXFTL_TO_END)
@@ -140,7 +140,7 @@ static unsigned int add_unit_run_row(struct text_list *list, const struct query 
 	list_add_text(list, "%s", stored_class_name(&query->units[first]));
 	list_add_text(list, "%s", unit_flag_text(query->units[first].flags));
 	list_add_number(list, flips, 0, NULL);
-	put_place_cells(list, query->units[first].offset, bytes);
+	add_flash_address_cells(list, query->units[first].offset, bytes);
 	return next;
 }
 
@@ -155,7 +155,7 @@ static void add_tagged_range_row(struct text_list *list, const struct approxftl_
 	list_add_text(list, "%s", tag_range_class_name(extent));
 	list_add_text(list, "%s", "");
 	list_add_text(list, "%s", "");
-	put_place_cells(list, extent->offset, extent->length);
+	add_flash_address_cells(list, extent->offset, extent->length);
 }
 
 /* Print flips by quality level, if there are levels other than 1. */

@@ -374,7 +374,7 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 	struct approxftl_extent *extents;
 	int count, fd;
 
-	if (!library != tag_is_served(path)) {
+	if (!library != is_server_address(path)) {
 		complain_of(listing->options->verb, "%s: list files and served devices apart",
 			    path);
 		return EXIT_USAGE;

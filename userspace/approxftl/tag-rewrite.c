@@ -21,7 +21,7 @@
 #define PIECE (8 << 20)
 
 /* Ignore a fault beyond the current end of the file, which may have shrunk. */
-static int rewrite_error_at_end(int fd, off_t end)
+static int rewrite_error_if_file_shrank(int fd, off_t end)
 {
 	int error = errno;
 	struct stat status;
@@ -33,7 +33,7 @@ static int rewrite_error_at_end(int fd, off_t end)
 	return status.st_size < end ? 0 : -EIO;
 }
 
-static int store_bytes_again(int fd, off_t offset, size_t bytes)
+static int rewrite_bytes(int fd, off_t offset, size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 	int ret = 0;
@@ -41,7 +41,7 @@ static int store_bytes_again(int fd, off_t offset, size_t bytes)
 	if (memory == MAP_FAILED)
 		return -errno;
 	if (madvise(memory, bytes, MADV_POPULATE_WRITE))
-		ret = rewrite_error_at_end(fd, offset + (off_t)bytes);
+		ret = rewrite_error_if_file_shrank(fd, offset + (off_t)bytes);
 	if (msync(memory, bytes, MS_SYNC) && !ret)
 		ret = -errno;
 	munmap(memory, bytes);
@@ -77,21 +77,22 @@ static int find_next_data(int fd, off_t *at, off_t *end)
 	return 0;
 }
 
-static int store_data_again(const struct device_options *options, int fd, off_t at, off_t end)
+static int rewrite_data_extent(const struct device_options *options, int fd, off_t at, off_t end)
 {
 	int ret = 0;
 
 	while (!ret && at < end) {
 		off_t bytes = min(end - at, (off_t)PIECE);
 
-		ret = store_bytes_again(fd, at, bytes);
+		ret = rewrite_bytes(fd, at, bytes);
 		at += bytes;
 		print_rewrite_progress(options, at, end);
 	}
 	return ret;
 }
 
-static int store_all_data_again(const struct device_options *options, int fd, off_t at, off_t end)
+static int rewrite_all_data_extents(const struct device_options *options, int fd, off_t at,
+				    off_t end)
 {
 	off_t data_end = end;
 	int ret = 0;
@@ -99,7 +100,7 @@ static int store_all_data_again(const struct device_options *options, int fd, of
 	while (!ret && at < end) {
 		ret = find_next_data(fd, &at, &data_end);
 		if (!ret && at < end)
-			ret = store_data_again(options, fd, at, min(data_end, end));
+			ret = rewrite_data_extent(options, fd, at, min(data_end, end));
 		at = data_end;
 	}
 	return ret == -ENXIO ? 0 : ret;
@@ -117,7 +118,7 @@ int tag_rewrite_range(const struct device_options *options, int fd, off_t offset
 		return -EINVAL;
 	end = length == APPROXFTL_TO_END || length > status.st_size - offset ? status.st_size :
 									      offset + length;
-	ret = store_all_data_again(options, fd, offset, end);
+	ret = rewrite_all_data_extents(options, fd, offset, end);
 	if (!ret && fsync(fd))
 		ret = -errno;
 	return ret;

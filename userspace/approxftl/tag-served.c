@@ -11,14 +11,14 @@
 /* The addresses that "approxftl serve" prints */
 #define ADDRESS "nbd+unix:///?socket="
 
-bool tag_is_served(const char *word)
+bool is_server_address(const char *word)
 {
 	return !strncmp(word, ADDRESS, strlen(ADDRESS));
 }
 
 /* Send a request; return the answer without its last line, to be freed, or NULL after a message. */
-static char *ask_server(const struct device_options *options, const char *address,
-			const char *request)
+static char *send_request_to_server(const struct device_options *options, const char *address,
+				    const char *request)
 {
 	char path[4096];
 	struct aftl_error error;
@@ -64,7 +64,7 @@ int tag_served_range(const struct device_options *options, int level, off_t offs
 	scnprintf(request, sizeof(request), "tag %s %llu %llu\n",
 		  level < 0 ? "default" : number, (unsigned long long)offset,
 		  length == APPROXFTL_TO_END ? U64_MAX : (unsigned long long)length);
-	answer = ask_server(options, options->words[0], request);
+	answer = send_request_to_server(options, options->words[0], request);
 	free(answer);
 	return answer ? 0 : -EIO;
 }
@@ -72,7 +72,7 @@ int tag_served_range(const struct device_options *options, int level, off_t offs
 int tag_served_ranges(const struct device_options *options, const char *address,
 		      struct approxftl_extent **extents)
 {
-	char *answer = ask_server(options, address, "list\n");
+	char *answer = send_request_to_server(options, address, "list\n");
 	const char *line = answer;
 	int count = 0;
 

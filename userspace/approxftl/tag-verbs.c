@@ -65,7 +65,7 @@ enum exit_code tag_run(const struct device_options *options)
 	enum exit_code code;
 	int ret;
 
-	if (tag_is_served(options->words[0])) {
+	if (is_server_address(options->words[0])) {
 		if (options->rules->tags_served && !options->remember && !options->rewrite)
 			return options->rules->run_tag(NULL, options);
 		complain_of(options->verb,

@@ -28,7 +28,7 @@ int tag_parse_range(const struct device_options *options, const char *text, off_
 		    off_t *length);
 
 /* Is this the address of a device that "approxftl serve" serves? */
-bool tag_is_served(const char *word);
+bool is_server_address(const char *word);
 
 /*
  * Tag a range of the served device that the first operand names: 0 is precise, a negative level the

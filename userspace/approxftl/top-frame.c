@@ -39,8 +39,8 @@ static void print_title_line(FILE *out, const struct top_frame *frame)
 		 view->device.suspended ? "suspended" : view->status.mode);
 }
 
-static void put_direction(FILE *out, const struct top_frame *frame, const char *name, u64 count,
-			  u64 sectors, u64 response_ms)
+static void print_direction_columns(FILE *out, const struct top_frame *frame, const char *name,
+				    u64 count, u64 sectors, u64 response_ms)
 {
 	char rate[HUMAN_SIZE], volume[HUMAN_SIZE], response[HUMAN_SIZE];
 	u64 bytes = sectors * TARGET_SECTOR;
@@ -149,8 +149,10 @@ void top_frame_print(FILE *out, const struct top_frame *frame)
 	char approx[HUMAN_SIZE], flips[HUMAN_SIZE], erases[HUMAN_SIZE];
 
 	print_title_line(out, frame);
-	put_direction(out, frame, "reads", layer->reads, layer->read_sectors, layer->read_ms);
-	put_direction(out, frame, "writes", layer->writes, layer->write_sectors, layer->write_ms);
+	print_direction_columns(out, frame, "reads", layer->reads, layer->read_sectors,
+				layer->read_ms);
+	print_direction_columns(out, frame, "writes", layer->writes, layer->write_sectors,
+				layer->write_ms);
 	print_queue_line(out, frame);
 	print_space_line(out, frame);
 	print_amplification_line(out, frame);

@@ -108,7 +108,7 @@ static u64 compute_volume_bytes(const struct making *making)
 	       layout->frames * AFTL_FRAME_BYTES;
 }
 
-static bool volume_fits(struct making *making, u64 blocks, u64 bytes)
+static bool volume_fits_on_medium(struct making *making, u64 blocks, u64 bytes)
 {
 	struct aftl_error error;
 
@@ -129,7 +129,7 @@ static int fit_block_count(struct making *making, struct aftl_error *error)
 	blocks = bytes / ((u64)making->geo.ppns / standard * making->geo.unit_bytes *
 			  making->super.config.shards + 1);
 	blocks = min(blocks, aftl_param_at(aftl_param_find("blocks"))->largest);
-	while (blocks && !volume_fits(making, blocks, bytes))
+	while (blocks && !volume_fits_on_medium(making, blocks, bytes))
 		blocks--;
 	if (blocks)
 		return 0;
@@ -178,7 +178,8 @@ static int check_sector_size(const struct making *making, struct aftl_error *err
 }
 
 /* The core reports that a write failed; add the cause, which only this layer knows. */
-static int explain_failure(const struct medium_file *file, int failure, struct aftl_error *error)
+static int add_write_error_cause(const struct medium_file *file, int failure,
+				 struct aftl_error *error)
 {
 	struct aftl_error said = *error;
 
@@ -244,7 +245,7 @@ static int write_all_shards(struct making *making, struct aftl_error *error)
 		       AFTL_FRAME_BYTES);
 	ret = format_all_shards(making, error);
 	progress_end(&file->progress);
-	return ret ? explain_failure(file, ret, error) : 0;
+	return ret ? add_write_error_cause(file, ret, error) : 0;
 }
 
 /* Check the size before the content, whose check reads from the medium. */
@@ -277,7 +278,7 @@ static int check_device_is_possible(struct making *making, struct aftl_error *er
 	return 0;
 }
 
-static int make_checked_volume(struct making *making, struct aftl_error *error)
+static int make_volume_after_checks(struct making *making, struct aftl_error *error)
 {
 	int ret = open_volume_medium(making, making->options->words[0], error);
 
@@ -373,7 +374,7 @@ static enum exit_code run_volume_format(const struct device_options *options)
 	if (ret)
 		return complain_failed(options->verb, &error, EXIT_USAGE);
 	interruption_catch();
-	ret = make_checked_volume(&making, &error);
+	ret = make_volume_after_checks(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);
 	medium_file_close(&making.file);

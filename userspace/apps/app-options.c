@@ -38,8 +38,8 @@ static const struct command_option options_table[] = {
 #include "parameter-table.h"
 };
 
-static int take_word(const char *option, const char *const *words, const char *word,
-		     unsigned int *value, struct aftl_error *error)
+static int take_choice_word(const char *option, const char *const *words, const char *word,
+			    unsigned int *value, struct aftl_error *error)
 {
 	for (unsigned int i = 0; words[i]; i++) {
 		if (!strcmp(words[i], word)) {
@@ -51,17 +51,18 @@ static int take_word(const char *option, const char *const *words, const char *w
 			 words[0], words[1], words[2]);
 }
 
-static int take_special_option(void *fields, const struct command_option *option, const char *value,
-			       struct aftl_error *error)
+static int take_app_specific_option(void *fields, const struct command_option *option,
+				    const char *value, struct aftl_error *error)
 {
 	struct app_options *options = fields;
 
 	if (option->kind == OPTION_PHASE) {
 		/* "read" and "compute" name the same phase, which begins with reading. */
-		return take_word("phase", app_phases, strcmp(value, "read") ? value : "compute",
-				 &options->phase, error);
+		return take_choice_word("phase", app_phases,
+					strcmp(value, "read") ? value : "compute", &options->phase,
+					error);
 	}
-	return take_word("io", app_ios, value, &options->io, error);
+	return take_choice_word("io", app_ios, value, &options->io, error);
 }
 
 static int find_named_app(struct app_options *options, const char *name, struct aftl_error *error)
@@ -89,7 +90,7 @@ static int add_app_operand(void *fields, const char *word, struct aftl_error *er
 	if (!options->app)
 		return find_named_app(options, word, error);
 	if (options->folder)
-		return command_report_extra_word("app", word, error);
+		return command_report_extra_operand("app", word, error);
 	options->folder = word;
 	return 0;
 }
@@ -100,7 +101,7 @@ static const struct command_line command = {
 	.count = ARRAY_SIZE(options_table),
 	.column = 28,
 	.word = add_app_operand,
-	.other = take_special_option,
+	.other = take_app_specific_option,
 };
 
 static int check_app_operands(const struct app_options *options, struct aftl_error *error)

@@ -34,7 +34,7 @@ static double flip_square_error(u8 pixel, int change)
 	return difference * difference;
 }
 
-static void add_chain(const struct chain *chain, u8 pixel, struct app_forecast *forecast)
+static void add_chain_error(const struct chain *chain, u8 pixel, struct app_forecast *forecast)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		double up = flip_square_error(pixel, 1 << bit),
@@ -65,7 +65,7 @@ static void forecast_pixel(const struct app_setup *setup, u64 x, u64 y,
 			chain = (struct chain){ 0 };
 		else
 			extend_difference_chain(&chain, pixel - before, rest);
-		add_chain(&chain, pixel, forecast);
+		add_chain_error(&chain, pixel, forecast);
 		before = pixel;
 	}
 }

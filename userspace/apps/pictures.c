@@ -134,7 +134,7 @@ static int write_video_frame(struct video *video, const char *header, struct aft
 	return ret;
 }
 
-static const char *file_name(const struct app_setup *setup)
+static const char *picture_file_name(const struct app_setup *setup)
 {
 	return is_setup_video(setup) ? "video" : "image";
 }
@@ -159,7 +159,7 @@ static int create_pictures(const struct app_place *place, const struct app_setup
 	header = alloc_file_buffer(HEADER_BYTES);
 	make_picture_header(setup, header);
 	alloc_video_buffers(&video, setup);
-	ret = app_file_create(&video.file, place, file_name(setup),
+	ret = app_file_create(&video.file, place, picture_file_name(setup),
 			      frame_count(setup) * row_stride(setup), APPROXFTL_APPROXIMATE, error);
 	for (; !ret && video.frame < frame_count(setup); video.frame++)
 		ret = write_video_frame(&video, header, error);
@@ -231,7 +231,8 @@ static int compute_pictures(const struct app_place *place, const struct app_setu
 	if (setup->scans)
 		return progressive_compute(place, setup, result, error);
 	alloc_video_buffers(&video, setup);
-	ret = app_file_open(&video.file, place, file_name(setup), APPROXFTL_APPROXIMATE, error);
+	ret = app_file_open(&video.file, place, picture_file_name(setup), APPROXFTL_APPROXIMATE,
+			    error);
 	for (; !ret && video.frame < frame_count(setup); video.frame++)
 		ret = read_frame(&video, result, error);
 	free_video_buffers(&video);

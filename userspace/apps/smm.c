@@ -59,8 +59,9 @@ typedef int (*open_function)(struct array *array, const struct app_place *place,
 			     const struct array_shape *shape, const struct app_setup *setup,
 			     struct aftl_error *error);
 
-static int open_arrays(struct matrix *matrix, open_function get, const struct app_place *place,
-		       const struct app_setup *setup, struct aftl_error *error)
+static int open_matrix_arrays(struct matrix *matrix, open_function get,
+			      const struct app_place *place, const struct app_setup *setup,
+			      struct aftl_error *error)
 {
 	u64 count = matrix_nonzero_count(setup);
 	struct array_shape values = { "values", count, 1, 0, NULL };
@@ -77,7 +78,8 @@ static int open_arrays(struct matrix *matrix, open_function get, const struct ap
 	return ret;
 }
 
-static int close_arrays(struct matrix *matrix, int ret, u64 *repaired, struct aftl_error *error)
+static int close_matrix_arrays(struct matrix *matrix, int ret, u64 *repaired,
+			       struct aftl_error *error)
 {
 	struct array *const all[] = { &matrix->values, &matrix->columns, &matrix->rows };
 
@@ -121,7 +123,7 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 	struct array_shape shape = smm_vector_shape(setup);
 	struct matrix matrix;
 	u64 repaired = 0;
-	int ret = open_arrays(&matrix, array_create, place, setup, error);
+	int ret = open_matrix_arrays(&matrix, array_create, place, setup, error);
 
 	if (!ret) {
 		u64 row, begin = 0;
@@ -133,7 +135,7 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 		}
 		*index_word(&matrix.rows, row, true) = begin;
 	}
-	ret = close_arrays(&matrix, ret, &repaired, error);
+	ret = close_matrix_arrays(&matrix, ret, &repaired, error);
 	return ret ? ret : app_fill_array(place, &shape, setup, smm_vector_word, error);
 }
 
@@ -195,13 +197,13 @@ static int compute_smm(const struct app_place *place, const struct app_setup *se
 	struct array vectors[2] = { { .shape = { 0 } } };
 	struct array *const all[] = { &vectors[0], &vectors[1] };
 	struct matrix matrix;
-	int ret = open_arrays(&matrix, array_open, place, setup, error);
+	int ret = open_matrix_arrays(&matrix, array_open, place, setup, error);
 
 	if (!ret)
 		ret = create_initial_vector(vectors, place, setup, &result->repaired, error);
 	if (!ret)
 		ret = iterate_products(&matrix, vectors, setup, error);
-	ret = close_arrays(&matrix, ret, &result->repaired, error);
+	ret = close_matrix_arrays(&matrix, ret, &result->repaired, error);
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
@@ -209,12 +211,12 @@ static int check_smm_result(const struct app_place *place, const struct app_setu
 			    struct app_result *result, struct aftl_error *error)
 {
 	struct matrix matrix;
-	int ret = open_arrays(&matrix, array_open, place, setup, error);
+	int ret = open_matrix_arrays(&matrix, array_open, place, setup, error);
 
 	for (u64 row = 0; !ret && row < setup->size; row++)
 		result->error = fmax(result->error, fabs(row_product(&matrix, row, NULL) - 1));
 	result->tolerance = APP_ROUNDING;
-	return close_arrays(&matrix, ret, &result->repaired, error);
+	return close_matrix_arrays(&matrix, ret, &result->repaired, error);
 }
 
 const struct app app_smm = {

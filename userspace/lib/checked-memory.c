@@ -8,7 +8,7 @@
 
 static __thread void (*on_failure)(void);
 
-void memory_set_failure_call(void (*call)(void))
+void memory_set_failure_handler(void (*call)(void))
 {
 	on_failure = call;
 }

@@ -17,7 +17,7 @@ void *memory_checked(void *memory);
  * Call a function in this thread, which must not return, instead of exiting: a library must not end
  * its program. NULL ends this.
  */
-void memory_set_failure_call(void (*call)(void));
+void memory_set_failure_handler(void (*call)(void));
 
 /* The caller frees the result with free(). */
 void *memory_zeroed(size_t count, size_t size);

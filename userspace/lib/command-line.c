@@ -74,7 +74,7 @@ static const struct command_option *find_option_by_code(const struct command_lin
 }
 
 /* Return the existing option closest to the misspelt @wrong, or NULL. */
-static const char *find_meant_option(const struct command_line *line, const char *wrong)
+static const char *find_abbreviated_option(const struct command_line *line, const char *wrong)
 {
 	const char *names[COMMAND_OPTIONS + 1] = { NULL };
 	unsigned int i, count = 0;
@@ -94,13 +94,13 @@ static int report_unknown_option(const struct command_line *line, const char *ar
 	char wrong[40];
 
 	scnprintf(wrong, sizeof(wrong), "%.*s", (int)strcspn(argument, "="), argument);
-	meant = find_meant_option(line, wrong);
+	meant = find_abbreviated_option(line, wrong);
 	if (meant)
 		return aftl_fail(error, -EINVAL, "unknown option \"%s\"; did you mean --%s?", wrong,
 				 meant);
 	return aftl_fail(error, -EINVAL,
 			 "unknown option \"%s\"; \"%s%s --help\" lists the options", wrong,
-			 program_name_before(line->name), line->name);
+			 print_program_name_before_message(line->name), line->name);
 }
 
 static int check_option_range(const struct command_option *option, const char *text, u64 value,
@@ -209,14 +209,14 @@ static int take_getopt_code(const struct command_line *line, void *fields, int c
 		       take_option_value(line, fields, option, optarg, error);
 }
 
-int command_report_extra_word(const char *name, const char *word, struct aftl_error *error)
+int command_report_extra_operand(const char *name, const char *word, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
 			 "\"%.40s\" is one word too many; \"approxftl %s --help\" explains it",
 			 word, name);
 }
 
-int command_report_value_apart(const char *option, const char *word, struct aftl_error *error)
+int command_report_separate_value(const char *option, const char *word, struct aftl_error *error)
 {
 	const char *cut = strlen(word) > 40 ? "..." : "";
 
@@ -242,7 +242,7 @@ static int take_operand_word(const struct command_line *line, void *fields, cons
 {
 	int ret = line->word(fields, word, error);
 
-	return ret && blank ? command_report_value_apart(blank->name, word, error) : ret;
+	return ret && blank ? command_report_separate_value(blank->name, word, error) : ret;
 }
 
 int command_line_parse(const struct command_line *line, void *fields, int argc, char **argv,

@@ -84,12 +84,12 @@ int __must_check command_line_parse(const struct command_line *line, void *field
 				    char **argv, struct aftl_error *error);
 
 /* Reject a superfluous operand: set the error message and return -EINVAL. */
-int __must_check command_report_extra_word(const char *name, const char *word,
-					   struct aftl_error *error);
+int __must_check command_report_extra_operand(const char *name, const char *word,
+					      struct aftl_error *error);
 
 /* Reject an operand after an option whose value must be attached: suggest --OPTION=WORD. */
-int __must_check command_report_value_apart(const char *option, const char *word,
-					    struct aftl_error *error);
+int __must_check command_report_separate_value(const char *option, const char *word,
+					       struct aftl_error *error);
 
 /* Print a line for each option. command_line_parse() itself answers --help=json. */
 void command_line_print_help(const struct command_line *line);

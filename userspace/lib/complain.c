@@ -29,7 +29,7 @@ void complain(const char *format, ...)
 	deliver_message("", "approxftl", text);
 }
 
-const char *program_name_before(const char *verb)
+const char *print_program_name_before_message(const char *verb)
 {
 	return strncmp(verb, "approx", 6) ? "approxftl " : "";
 }
@@ -42,7 +42,7 @@ void complain_of(const char *verb, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	deliver_message(program_name_before(verb), verb, text);
+	deliver_message(print_program_name_before_message(verb), verb, text);
 }
 
 int complain_failed(const char *verb, const struct aftl_error *error, int code)

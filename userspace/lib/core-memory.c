@@ -59,7 +59,7 @@ static void *map_huge_pages(size_t bytes)
 	return memory;
 }
 
-static bool is_large(size_t bytes)
+static bool is_allocation_large(size_t bytes)
 {
 	return bytes >= LARGE;
 }
@@ -70,7 +70,7 @@ static void unmap_huge_pages(void *memory, size_t bytes)
 	atomic_fetch_sub(&in_use, round_up_to_huge_page(bytes));
 }
 #else
-static bool is_large(size_t bytes __maybe_unused)
+static bool is_allocation_large(size_t bytes __maybe_unused)
 {
 	return false;
 }
@@ -88,19 +88,20 @@ static void unmap_huge_pages(void *memory __maybe_unused, size_t bytes __maybe_u
 void *core_memory_alloc(void *host, size_t bytes)
 {
 	(void)host;
-	return is_large(bytes) ? map_huge_pages(bytes) : calloc(1, bytes);
+	return is_allocation_large(bytes) ? map_huge_pages(bytes) : calloc(1, bytes);
 }
 
 void *core_memory_alloc_runtime(void *host, size_t bytes)
 {
 	(void)host;
-	return is_large(bytes) ? memory_checked(map_huge_pages(bytes)) : memory_zeroed(1, bytes);
+	return is_allocation_large(bytes) ? memory_checked(map_huge_pages(bytes)) :
+					    memory_zeroed(1, bytes);
 }
 
 void core_memory_free(void *host, void *memory, size_t bytes)
 {
 	(void)host;
-	if (is_large(bytes))
+	if (is_allocation_large(bytes))
 		unmap_huge_pages(memory, bytes);
 	else
 		free(memory);

@@ -51,7 +51,7 @@ static char *resolve_directory_of(const char *path)
 }
 
 /* Return the target of the symbolic link @path; NULL if it is not a link. */
-static char *link_target(const char *path)
+static char *read_link_target(const char *path)
 {
 	char link[PATH_MAX], *next;
 	ssize_t length = readlink(path, link, sizeof(link) - 1);
@@ -71,7 +71,7 @@ static char *resolve_final_target(const char *path)
 {
 	char *at = memory_text(path), *next, *place;
 
-	for (unsigned int links = 0; links < LINKS && (next = link_target(at)); links++) {
+	for (unsigned int links = 0; links < LINKS && (next = read_link_target(at)); links++) {
 		free(at);
 		at = next;
 	}

@@ -37,8 +37,8 @@ static void write_weights_json(struct json_writer *json, const char *key, u64 we
 	json_end_array(json);
 }
 
-static void put_value(struct json_writer *json, const char *key, const struct aftl_param *param,
-		      u64 value)
+static void write_param_value_json(struct json_writer *json, const char *key,
+				   const struct aftl_param *param, u64 value)
 {
 	switch (param->type) {
 	case AFTL_PARAM_PERCENT:
@@ -63,7 +63,7 @@ void json_parameters(struct json_writer *json, const struct aftl_config *config)
 		const struct aftl_param *param = aftl_param_at(i);
 
 		scnprintf(key, sizeof(key), "%s%s", param->key, unit_name_of_param(param));
-		put_value(json, key, param, aftl_param_get(config, i));
+		write_param_value_json(json, key, param, aftl_param_get(config, i));
 	}
 	json_end_object(json);
 }

@@ -120,7 +120,7 @@ static int find_link_target(struct output_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static int write_in_place(struct output_file *file, const char *name)
+static int write_output_in_place(struct output_file *file, const char *name)
 {
 	scnprintf(file->temporary, sizeof(file->temporary), "%s", name);
 	file->target[0] = '\0';
@@ -243,12 +243,12 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 		return ret;
 	there = !stat(path, &state);
 	if (is_standard_output(path, there ? &state : NULL))
-		return write_in_place(file, "-");
+		return write_output_in_place(file, "-");
 	ret = find_link_target(file, error);
 	if (ret)
 		return ret;
 	if (is_descriptor_path(file->target) || (there && !S_ISREG(state.st_mode)))
-		return write_in_place(file, path);
+		return write_output_in_place(file, path);
 	if (there && !force)
 		return aftl_fail(error, -EEXIST, "%.120s is there already; --force replaces it",
 				 path);

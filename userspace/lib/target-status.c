@@ -115,7 +115,7 @@ struct place {
 
 #define PLACES (AFTL_COUNTERS + 7)
 
-static void list_counter_places(struct target_stats *stats, struct place places[PLACES])
+static void list_counter_addresses(struct target_stats *stats, struct place places[PLACES])
 {
 	u64 *counters = (u64 *)&stats->counters;
 	const struct place others[] = {
@@ -138,7 +138,8 @@ static bool is_same_name(const char *name, size_t length, const char *known)
 }
 
 /* Parse "late_le_<ns> <completions>". */
-static bool take_bin(struct target_stats *stats, const char *name, size_t length, u64 value)
+static bool parse_histogram_bin(struct target_stats *stats, const char *name, size_t length,
+				u64 value)
 {
 	u64 top;
 
@@ -164,7 +165,8 @@ static struct target_stream *find_stream_counters(struct target_stats *stats, co
 }
 
 /* Parse "stream_<name>_host_units <units>" or "stream_<name>_moved_units <units>". */
-static bool take_stream(struct target_stats *stats, const char *name, size_t length, u64 value)
+static bool parse_stream_statistics(struct target_stats *stats, const char *name, size_t length,
+				    u64 value)
 {
 	static const char *const ends[] = { "_host_units", "_moved_units" };
 	struct target_stream *stream;
@@ -184,7 +186,8 @@ static bool take_stream(struct target_stats *stats, const char *name, size_t len
 }
 
 /* Parse "handle_<number>_<name of a counter> <value>". */
-static bool take_handle(struct target_stats *stats, const char *name, size_t length, u64 value)
+static bool parse_handle_statistics(struct target_stats *stats, const char *name, size_t length,
+				    u64 value)
 {
 	const char *rest = length > 7 ? memchr(name + 7, '_', length - 7) : NULL;
 	u64 handle;
@@ -199,11 +202,12 @@ static bool take_handle(struct target_stats *stats, const char *name, size_t len
 	return true;
 }
 
-static void take_value(struct target_stats *stats, const struct place *places, bool *seen,
-		       const char *name, size_t length, u64 value)
+static void parse_status_value(struct target_stats *stats, const struct place *places, bool *seen,
+			       const char *name, size_t length, u64 value)
 {
-	if (take_bin(stats, name, length, value) || take_stream(stats, name, length, value) ||
-	    take_handle(stats, name, length, value))
+	if (parse_histogram_bin(stats, name, length, value) ||
+	    parse_stream_statistics(stats, name, length, value) ||
+	    parse_handle_statistics(stats, name, length, value))
 		return;
 	for (unsigned int i = 0; i < PLACES; i++) {
 		if (is_same_name(name, length, places[i].name)) {
@@ -213,7 +217,8 @@ static void take_value(struct target_stats *stats, const struct place *places, b
 	}
 }
 
-static int complain_missing(const struct place *places, const bool *seen, struct aftl_error *error)
+static int report_missing_status_value(const struct place *places, const bool *seen,
+				       struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < PLACES; i++)
 		if (!seen[i])
@@ -229,7 +234,7 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 	bool seen[PLACES] = { false };
 
 	memset(stats, 0, sizeof(*stats));
-	list_counter_places(stats, places);
+	list_counter_addresses(stats, places);
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		const char *blank = memchr(text, ' ', length);
@@ -239,10 +244,10 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 			return aftl_fail(error, -EINVAL,
 					 "\"%.*s\" in the answer to \"stats\" is not a name and a number",
 					 (int)min(length, (size_t)40), text);
-		take_value(stats, places, seen, text, (size_t)(blank - text), value);
+		parse_status_value(stats, places, seen, text, (size_t)(blank - text), value);
 		text += length + (text[length] == '\n');
 	}
-	return complain_missing(places, seen, error);
+	return report_missing_status_value(places, seen, error);
 }
 
 void target_stats_subtract(struct target_stats *now, const struct target_stats *before)

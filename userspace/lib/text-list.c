@@ -73,7 +73,8 @@ static void show_default_columns(struct list_choice *choice)
 			choice->shown[choice->shown_count++] = i;
 }
 
-static int choose_shown(struct list_choice *choice, const char *list, struct aftl_error *error)
+static int choose_shown_columns(struct list_choice *choice, const char *list,
+				struct aftl_error *error)
 {
 	char item[LIST_ITEM] = "";
 	int ret = 0;
@@ -90,7 +91,8 @@ static int choose_shown(struct list_choice *choice, const char *list, struct aft
 	return ret;
 }
 
-static int choose_sorted(struct list_choice *choice, const char *list, struct aftl_error *error)
+static int choose_sort_columns(struct list_choice *choice, const char *list,
+			       struct aftl_error *error)
 {
 	char item[LIST_ITEM] = "";
 	int ret = 0;
@@ -105,8 +107,9 @@ static int choose_sorted(struct list_choice *choice, const char *list, struct af
 	return ret;
 }
 
-int list_choose(struct list_choice *choice, const struct list_column *columns,
-		unsigned int count, const char *show, const char *sort, struct aftl_error *error)
+int list_choose_columns(struct list_choice *choice, const struct list_column *columns,
+			unsigned int count, const char *show, const char *sort,
+			struct aftl_error *error)
 {
 	int ret;
 
@@ -115,11 +118,11 @@ int list_choose(struct list_choice *choice, const struct list_column *columns,
 	choice->count = count;
 	choice->chosen = show || sort;
 	choice->explain = show && !strcmp(show, "help");
-	ret = choice->explain ? 0 : choose_shown(choice, show, error);
-	return ret ? ret : choose_sorted(choice, sort, error);
+	ret = choice->explain ? 0 : choose_shown_columns(choice, show, error);
+	return ret ? ret : choose_sort_columns(choice, sort, error);
 }
 
-void list_explain(const struct list_choice *choice, FILE *out)
+void list_print_column_help(const struct list_choice *choice, FILE *out)
 {
 	struct text_table table;
 

@@ -56,17 +56,17 @@ struct list_choice {
 #define LIST_SORT_HELP "rows by these columns; with - before it, the largest first"
 
 /**
- * list_choose() - parse @show, the value of -o, and @sort, the value of -S; NULL: not given
+ * list_choose_columns() - parse @show, the value of -o, and @sort, the value of -S; NULL: not given
  * @choice: zeroed, except for @bare
  *
  * Return: 0, or -EINVAL with an error message.
  */
-int __must_check list_choose(struct list_choice *choice, const struct list_column *columns,
-			     unsigned int count, const char *show, const char *sort,
-			     struct aftl_error *error);
+int __must_check list_choose_columns(struct list_choice *choice, const struct list_column *columns,
+				     unsigned int count, const char *show, const char *sort,
+				     struct aftl_error *error);
 
 /* Print a line about each column. */
-void list_explain(const struct list_choice *choice, FILE *out);
+void list_print_column_help(const struct list_choice *choice, FILE *out);
 
 struct list_row;
 

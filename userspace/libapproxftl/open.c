@@ -28,7 +28,7 @@ static int report_no_kernel_target(int error)
 /* Close the control device if @path is not on a dm-approxftl device. */
 static int check_path_on_device(struct approxftl *a, const char *path)
 {
-	int ret = aftl_lib_place_is_ours(a->control, path);
+	int ret = aftl_lib_is_path_on_target(a->control, path);
 
 	if (ret > 0)
 		return 0;

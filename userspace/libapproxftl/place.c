@@ -63,7 +63,7 @@ static void sysfs_directory_of_device(dev_t number, char folder[64])
 	snprintf(folder, 64, "/sys/dev/block/%u:%u", major(number), minor(number));
 }
 
-int aftl_lib_place_open(dev_t number)
+int aftl_lib_open_device_number(dev_t number)
 {
 	char name[NAME_MAX], node[NAME_MAX + 8], folder[64];
 	int fd;
@@ -183,7 +183,7 @@ static enum answer query_device_of_file(int control, const char *path)
 	return ret < 0 ? UNKNOWN : YES;
 }
 
-int aftl_lib_place_is_ours(int control, const char *path)
+int aftl_lib_is_path_on_target(int control, const char *path)
 {
 	enum answer answer;
 	struct stat status;

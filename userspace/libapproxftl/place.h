@@ -8,13 +8,13 @@
 #include <sys/types.h>
 
 /**
- * aftl_lib_place_is_ours() - check if @path is a dm-approxftl device or is stored on one
+ * aftl_lib_is_path_on_target() - check if @path is a dm-approxftl device or is stored on one
  *
  * Return: 1 if so or if it cannot be determined, 0 if not, or a negative error number.
  */
-int aftl_lib_place_is_ours(int control, const char *path);
+int aftl_lib_is_path_on_target(int control, const char *path);
 
 /* Open the device with a number for reading. Return: a descriptor or a negative error number. */
-int aftl_lib_place_open(dev_t number);
+int aftl_lib_open_device_number(dev_t number);
 
 #endif

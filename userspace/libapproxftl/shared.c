@@ -52,7 +52,7 @@ int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piec
 }
 
 /* Return true if the module finds no data of a file that has some. Refusals are reported later. */
-static bool data_is_hidden(int control, int fd)
+static bool is_file_data_unreported(int control, int fd)
 {
 	unsigned int unit_bytes, reason;
 	struct aftl_lib_piece piece;
@@ -67,7 +67,7 @@ static bool data_is_hidden(int control, int fd)
 }
 
 /* Return true if the extents are addresses on another device (XFS realtime) or unknown. */
-static bool extents_are_elsewhere(int fd)
+static bool are_extents_on_other_device(int fd)
 {
 	struct fsxattr attributes;
 
@@ -80,11 +80,11 @@ int aftl_lib_shared_open(int control, int fd, int *device)
 	struct stat status;
 
 	*device = -1;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !data_is_hidden(control, fd))
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !is_file_data_unreported(control, fd))
 		return 0;
-	if (extents_are_elsewhere(fd))
+	if (are_extents_on_other_device(fd))
 		return aftl_lib_refused(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE, "what is stored");
-	*device = aftl_lib_place_open(status.st_dev);
+	*device = aftl_lib_open_device_number(status.st_dev);
 	if (*device < 0)
 		return aftl_lib_refuse(*device, "the file has or had clones; %s",
 				       "who may read the device can ask what is stored of it");

@@ -54,8 +54,8 @@ static void end_stored_survey(const struct survey *survey)
 }
 
 /* Like aftl_lib_control_stored(), but queries the device for one extent of the file. */
-static int query_below(struct survey *survey, struct approxftl_unit *out, unsigned int room,
-		       unsigned int *reason)
+static int query_stored_ranges_below(struct survey *survey, struct approxftl_unit *out,
+				     unsigned int room, unsigned int *reason)
 {
 	struct aftl_lib_piece piece = { .stop = UINT64_MAX };
 	uint64_t at = UINT64_MAX;
@@ -82,7 +82,7 @@ static int next_stored_ranges(struct survey *survey, struct approxftl_unit *out,
 	int ret;
 
 	if (survey->device >= 0)
-		ret = query_below(survey, out, room, &reason);
+		ret = query_stored_ranges_below(survey, out, room, &reason);
 	else
 		ret = aftl_lib_control_stored(survey->handle->control, survey->fd, &survey->cursor,
 					      left, out, room, &survey->unit_bytes, &reason);
@@ -138,8 +138,8 @@ static void add_unit_errors(struct approxftl_errors *sum, const struct approxftl
 }
 
 /* @level: quality level of the units to count; above APPROXFTL_LEVEL_MAX: all units */
-static int add_errors(struct approxftl *a, int fd, off_t offset, off_t length, unsigned int level,
-		      struct approxftl_errors *out)
+static int add_errors_of_ranges(struct approxftl *a, int fd, off_t offset, off_t length,
+				unsigned int level, struct approxftl_errors *out)
 {
 	struct approxftl_unit units[BATCH];
 	struct survey survey = { .device = -1, .cursor = UINT64_MAX };
@@ -165,7 +165,7 @@ static int add_errors(struct approxftl *a, int fd, off_t offset, off_t length, u
 int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 		     struct approxftl_errors *out)
 {
-	return add_errors(a, fd, offset, length, APPROXFTL_LEVEL_MAX + 1, out);
+	return add_errors_of_ranges(a, fd, offset, length, APPROXFTL_LEVEL_MAX + 1, out);
 }
 
 int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t length,
@@ -174,5 +174,5 @@ int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t leng
 	if (level > APPROXFTL_LEVEL_MAX)
 		return aftl_lib_refuse(-EINVAL, "there is no such quality level; %s",
 				       "it is 0 to 3");
-	return add_errors(a, fd, offset, length, level, out);
+	return add_errors_of_ranges(a, fd, offset, length, level, out);
 }

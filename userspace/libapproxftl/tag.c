@@ -32,8 +32,8 @@ static int is_fd_device(int fd, bool *device)
 	return 0;
 }
 
-static int request_tag(struct approxftl *a, int fd, off_t offset, off_t length, unsigned int kind,
-		       const char *what)
+static int send_tag_request(struct approxftl *a, int fd, off_t offset, off_t length,
+			    unsigned int kind, const char *what)
 {
 	int ret = check_tag_range(offset, length);
 	unsigned int reason = 0;
@@ -54,17 +54,17 @@ int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 	if (!aftl_lib_is_tag_class(kind))
 		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; %s",
 				       "approxftl_untag() takes it back");
-	return request_tag(a, fd, offset, length, kind, "tag");
+	return send_tag_request(a, fd, offset, length, kind, "tag");
 }
 
 int approxftl_untag(struct approxftl *a, int fd, off_t offset, off_t length)
 {
-	return request_tag(a, fd, offset, length, APPROXFTL_NONE, "untag");
+	return send_tag_request(a, fd, offset, length, APPROXFTL_NONE, "untag");
 }
 
 int approxftl_protect(struct approxftl *a, int fd, off_t offset, off_t length)
 {
-	return request_tag(a, fd, offset, length, APPROXFTL_PRECISE, "protect");
+	return send_tag_request(a, fd, offset, length, APPROXFTL_PRECISE, "protect");
 }
 
 /* Repeat the query: the kernel may return fewer ranges than fit. */

@@ -89,7 +89,7 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 
 	current = job;
 	complain_to(append_job_message, job);
-	memory_set_failure_call(abort_job);
+	memory_set_failure_handler(abort_job);
 	interruption_set_flag(&job->stop);
 	progress_send_to(&job->progress);
 	policy_offer(job->policy ? &job->policy->type : NULL);
@@ -102,7 +102,7 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 	policy_offer(NULL);
 	progress_send_to(NULL);
 	interruption_set_flag(NULL);
-	memory_set_failure_call(NULL);
+	memory_set_failure_handler(NULL);
 	complain_to(NULL, NULL);
 	release_file_claims();
 	parameter_file_release_all();

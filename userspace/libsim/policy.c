@@ -20,7 +20,7 @@ void facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry 
 	};
 }
 
-static bool begin_policy(struct aftl_policy *policy)
+static bool begin_simlib_policy(struct aftl_policy *policy)
 {
 	struct simlib_policy *owner = policy_owner(policy);
 	struct simlib_facts facts;
@@ -74,7 +74,7 @@ static struct aftl_block *ask_for_victim(struct aftl_policy *policy,
 	return block;
 }
 
-static u32 ask_for_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 select_stream_by_callback(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	const struct aftl_block *block = page->from ? page->from :
 						      aftl_policy_lpn_block(policy, page->lpn);
@@ -100,12 +100,12 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 	owner->methods = (struct aftl_ftl_policy){
 		.block_ages = true,
 		.select_victim = functions->select_victim ? ask_for_victim : NULL,
-		.stream = functions->stream ? ask_for_stream : NULL,
+		.stream = functions->stream ? select_stream_by_callback : NULL,
 	};
 	owner->type = (struct aftl_policy_type){
 		.name = owner->name,
 		.about = "a policy of the calling program",
-		.create = begin_policy,
+		.create = begin_simlib_policy,
 		.fill_run = functions->stream ? NULL : aftl_fill_whole_block,
 		AFTL_FTL_POLICY(&owner->methods, count, moved),
 	};

@@ -43,7 +43,7 @@ struct nbd_io {
 
 /* Clock */
 
-static u64 host_now(void)
+static u64 host_now_ns(void)
 {
 	struct timespec now;
 
@@ -64,8 +64,9 @@ static u64 to_host_ns(const struct nbd_device *device, u64 device_ns)
 static void advance_to_present(struct nbd_device *device)
 {
 	if (device->line.scale != TARGET_TIMING_OFF)
-		aftl_advance(device->ftl, device->start_ns + (host_now() - device->start_host_ns) /
-							     device->line.scale);
+		aftl_advance(device->ftl,
+			     device->start_ns +
+				     (host_now_ns() - device->start_host_ns) / device->line.scale);
 }
 
 void nbd_device_enter(struct nbd_device *device)
@@ -117,7 +118,7 @@ static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	/* If nobody sleeps until the next event any more, another waiting thread must. */
 	if (device->waiting && to_host_ns(device, aftl_next_event(device->ftl)) < device->armed_ns)
 		pthread_cond_signal(&device->waiting->wake);
-	now_ns = host_now();
+	now_ns = host_now_ns();
 	due_ns = to_host_ns(device, job->due_ns);
 	aftl_histogram_add(&device->late, now_ns > due_ns ? now_ns - due_ns : 0);
 }
@@ -176,12 +177,13 @@ static struct span covered_bytes(const struct nbd_device *device, const struct n
 	return span;
 }
 
-static u8 *edge_page_buffer(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
+static u8 *get_partial_page_buffer(const struct nbd_device *device, const struct nbd_io *io,
+				   u32 unit)
 {
 	return io->edges + (unit == io->request.unit ? 0 : device->geo->unit_bytes);
 }
 
-static u8 *unit_memory(const struct nbd_device *device, u32 unit)
+static u8 *get_unit_memory(const struct nbd_device *device, u32 unit)
 {
 	return device->data + (size_t)unit * device->geo->unit_bytes;
 }
@@ -195,7 +197,7 @@ void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 
 	device->pages[unit] |= NBD_PAGE_DATA;
 	if (covered < device->geo->unit_bytes) {
-		u8 *edge = edge_page_buffer(device, request_to_nbd_io(request), unit);
+		u8 *edge = get_partial_page_buffer(device, request_to_nbd_io(request), unit);
 
 		memcpy(edge + span.first, span.at, covered);
 		span.at = edge;
@@ -203,7 +205,7 @@ void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 	if (device->volume)
 		nbd_volume_accept(device->volume, tag, span.at);
 	else if (device->data)
-		memcpy(unit_memory(device, unit), span.at, device->geo->unit_bytes);
+		memcpy(get_unit_memory(device, unit), span.at, device->geo->unit_bytes);
 }
 
 void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read)
@@ -216,13 +218,14 @@ void nbd_device_read(void *host, struct aftl_request *request, const struct aftl
 	if (read->lost)
 		return;
 	if (request->op == AFTL_OP_WRITE)
-		span = (struct span){ .end = device->geo->unit_bytes,
-				      .at = edge_page_buffer(device, request_to_nbd_io(request),
-							     unit) };
+		span = (struct span){
+			.end = device->geo->unit_bytes,
+			.at = get_partial_page_buffer(device, request_to_nbd_io(request), unit)
+		};
 	if (read->source == AFTL_SOURCE_ZERO || (!device->data && !device->volume))
 		memset(span.at, 0, span.end - span.first);
 	else if (device->data)
-		memcpy(span.at, unit_memory(device, unit) + span.first, span.end - span.first);
+		memcpy(span.at, get_unit_memory(device, unit) + span.first, span.end - span.first);
 	else if (nbd_volume_read(device->volume, read, span.first, span.at, span.end - span.first))
 		request_to_nbd_io(request)->job->error = -EIO;
 	/* Invert the bits in @span that have errors. */
@@ -244,7 +247,7 @@ void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
 		device->pages[i] &= ~NBD_PAGE_DATA;
 	/* The FTL does not ask for these data again: zeroes or not, they may stay if this fails. */
 	if (device->data && unit_bytes % 4096 == 0)
-		(void)madvise(unit_memory(device, from_lpn(first)), (size_t)units * unit_bytes,
+		(void)madvise(get_unit_memory(device, from_lpn(first)), (size_t)units * unit_bytes,
 			      MADV_DONTNEED);
 }
 
@@ -363,8 +366,8 @@ static bool request_must_commit(const struct nbd_volume *volume, enum aftl_op op
 	       (op != AFTL_OP_READ && nbd_volume_commits_writes(volume));
 }
 
-int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset, u32 count,
-		  bool fua)
+int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset,
+			       u32 count, bool fua)
 {
 	u32 unit_bytes = device->geo->unit_bytes;
 	struct nbd_job job = { .pending = 0 };
@@ -460,7 +463,7 @@ int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
 	pthread_mutex_init(&device->lock, NULL);
 	device->armed_ns = U64_MAX;
 	device->start_ns = aftl_now(device->ftl);
-	device->start_host_ns = host_now();
+	device->start_host_ns = host_now_ns();
 	return 0;
 }
 
@@ -472,7 +475,7 @@ int nbd_device_save(struct nbd_device *device, struct aftl_error *error)
 		return 0;
 	advance_to_present(device);
 	device->line.scale = TARGET_TIMING_OFF;
-	ret = nbd_device_do(device, AFTL_OP_FLUSH, NULL, 0, 0, false);
+	ret = nbd_device_execute_request(device, AFTL_OP_FLUSH, NULL, 0, 0, false);
 	return ret ? aftl_fail(error, ret, "%.160s: the write buffer could not be written",
 			       device->volume->file.path) :
 		     nbd_volume_save(device->volume, error);

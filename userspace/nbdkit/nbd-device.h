@@ -76,7 +76,7 @@ int __must_check nbd_device_save(struct nbd_device *device, struct aftl_error *e
 void nbd_device_close(struct nbd_device *device);
 
 /**
- * nbd_device_do() - execute a request, and wait until it is complete
+ * nbd_device_execute_request() - execute a request, and wait until it is complete
  * @device: device
  * @op: operation
  * @bytes: data of a read or write
@@ -86,8 +86,8 @@ void nbd_device_close(struct nbd_device *device);
  *
  * Return: 0 or a negative error number.
  */
-int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset, u32 count,
-		  bool fua);
+int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset,
+			       u32 count, bool fua);
 
 /* Take the lock and advance the device to the present. */
 void nbd_device_enter(struct nbd_device *device);

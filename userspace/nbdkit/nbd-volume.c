@@ -10,7 +10,7 @@ static u32 volume_unit_bytes(const struct nbd_volume *volume)
 	return aftl_volume_geometry(volume->volume)->unit_bytes;
 }
 
-static u8 *tag_data(const struct nbd_volume *volume, u32 tag)
+static u8 *get_data_of_buffer_tag(const struct nbd_volume *volume, u32 tag)
 {
 	return volume->data + (size_t)tag * volume_unit_bytes(volume);
 }
@@ -33,7 +33,7 @@ static void set_volume_time(struct nbd_volume *volume)
 			     aftl_policy_state_word(ftl));
 }
 
-static void write_page(struct nbd_volume *volume, u64 offset, void *page)
+static void write_volume_page(struct nbd_volume *volume, u64 offset, void *page)
 {
 	if (!volume->error)
 		set_volume_error(volume, medium_file_transfer(&volume->file, offset, page,
@@ -52,7 +52,7 @@ static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 	at->waiting = ret == -EAGAIN;
 	volume->waiting += at->waiting;
 	if (!ret)
-		write_page(volume, offset, tag_data(volume, tag));
+		write_volume_page(volume, offset, get_data_of_buffer_tag(volume, tag));
 	else if (ret != -EAGAIN)
 		set_volume_error(volume, ret);
 }
@@ -89,7 +89,7 @@ bool nbd_volume_commits_writes(const struct nbd_volume *volume)
 
 void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page)
 {
-	memcpy(tag_data(volume, tag), page, volume_unit_bytes(volume));
+	memcpy(get_data_of_buffer_tag(volume, tag), page, volume_unit_bytes(volume));
 	persist_tag_or_wait(volume, tag);
 }
 
@@ -109,7 +109,7 @@ int nbd_volume_read(struct nbd_volume *volume, const struct aftl_read *read, u32
 	u64 offset;
 
 	if (read->source == AFTL_SOURCE_BUFFER) {
-		memcpy(bytes, tag_data(volume, read->tag) + first, count);
+		memcpy(bytes, get_data_of_buffer_tag(volume, read->tag) + first, count);
 		return 0;
 	}
 	offset = aftl_volume_data_offset(volume->volume, read->ppn) + first;
@@ -124,7 +124,8 @@ static struct nbd_volume *host_to_nbd_volume(void *host)
 }
 
 /* Before pages are overwritten, commit the relocation of their data. */
-static void release_pages(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns, bool bad)
+static void release_programmed_pages(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns,
+				     bool bad)
 {
 	if (volume->error)
 		return;
@@ -140,7 +141,7 @@ static void release_pages(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns,
 static void release_reprogrammed_page(struct nbd_volume *volume, aftl_ppn_t ppn)
 {
 	if (aftl_page_reprograms(aftl_ppn_attr(aftl_media(volume->device->ftl), ppn)))
-		release_pages(volume, ppn, 1, false);
+		release_programmed_pages(volume, ppn, 1, false);
 }
 
 static void volume_program(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t ppn)
@@ -148,7 +149,8 @@ static void volume_program(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, a
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
 	release_reprogrammed_page(volume, ppn);
-	write_page(volume, aftl_volume_data_offset(volume->volume, ppn), tag_data(volume, tag));
+	write_volume_page(volume, aftl_volume_data_offset(volume->volume, ppn),
+			  get_data_of_buffer_tag(volume, tag));
 }
 
 static void volume_copy(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t from, aftl_ppn_t to)
@@ -162,7 +164,7 @@ static void volume_copy(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t fr
 			 medium_file_transfer(&volume->file,
 					      aftl_volume_data_offset(volume->volume, from),
 					      volume->page, volume_unit_bytes(volume), false));
-	write_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
+	write_volume_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
 }
 
 static void volume_programmed(void *host, aftl_ppn_t first)
@@ -214,7 +216,7 @@ static void volume_erase(void *host, aftl_ppn_t first, u32 ppns)
 	u32 block = from_ppn(first) / ppns;
 	struct aftl_erase_entry entry;
 
-	release_pages(volume, first, ppns, false);
+	release_programmed_pages(volume, first, ppns, false);
 	aftl_erase_entry_from_block(&entry, volume->device->ftl, block);
 	if (!volume->error)
 		set_volume_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
@@ -227,7 +229,7 @@ static void volume_retire(void *host, u32 first, u32 blocks)
 	struct aftl_erase_entry entry;
 
 	for (; blocks; blocks--, first++) {
-		release_pages(volume, to_ppn(first * ppns), ppns, true);
+		release_programmed_pages(volume, to_ppn(first * ppns), ppns, true);
 		aftl_erase_entry_from_block(&entry, volume->device->ftl, first);
 		if (!volume->error)
 			set_volume_error(volume,
@@ -279,7 +281,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 		if (tag >= aftl_tag_count(ftl))
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
-		if (medium_file_transfer(&volume->file, offset, tag_data(volume, tag),
+		if (medium_file_transfer(&volume->file, offset, get_data_of_buffer_tag(volume, tag),
 					 volume_unit_bytes(volume), false))
 			return aftl_fail(error, -EIO, "%.120s: the write buffer cannot be read",
 					 volume->file.path);

@@ -91,7 +91,7 @@ static int set_plugin_size(const char *text, struct aftl_error *error)
 	return target_line_fit(&device.line, device.bytes / NBD_SECTOR, error);
 }
 
-static int check_plugin_line(struct aftl_error *error)
+static int check_plugin_table_line(struct aftl_error *error)
 {
 	const struct aftl_config *config = &device.line.config;
 	struct target_size size;
@@ -113,7 +113,7 @@ static int check_plugin_line(struct aftl_error *error)
 }
 
 /* A volume determines the device; parameters that may change over its life can be set. */
-static int set_line_from_volume(const char *path, struct aftl_error *error)
+static int set_table_line_from_volume(const char *path, struct aftl_error *error)
 {
 	const struct aftl_volume_header *header;
 	int ret;
@@ -133,7 +133,7 @@ static int set_line_from_volume(const char *path, struct aftl_error *error)
 	return 0;
 }
 
-static int set_target_line(struct aftl_error *error)
+static int set_plugin_table_line(struct aftl_error *error)
 {
 	const char *profile = plugin_value_of_key("profile");
 	const char *store = plugin_value_of_key("store");
@@ -143,19 +143,19 @@ static int set_target_line(struct aftl_error *error)
 	if (profile)
 		ret = target_line_set(&device.line, "profile", profile, error);
 	if (!ret && store && *store == '/')
-		ret = set_line_from_volume(store, error);
+		ret = set_table_line_from_volume(store, error);
 	for (unsigned int i = 0; !ret && i < pair_count; i++)
 		ret = set_plugin_pair(&pairs[i], error);
 	if (!ret)
 		ret = set_plugin_size(plugin_value_of_key("size"), error);
-	return ret ? ret : check_plugin_line(error);
+	return ret ? ret : check_plugin_table_line(error);
 }
 
 static int plugin_config_complete(void)
 {
 	struct aftl_error error;
 
-	if (!set_target_line(&error))
+	if (!set_plugin_table_line(&error))
 		return 0;
 	nbdkit_error("%s", error.text);
 	return -1;
@@ -248,9 +248,11 @@ static int plugin_can_multi_conn(void *handle)
 
 /* Requests */
 
-static int plugin_do(enum aftl_op op, void *bytes, u32 count, u64 offset, uint32_t flags)
+static int plugin_execute_request(enum aftl_op op, void *bytes, u32 count, u64 offset,
+				  uint32_t flags)
 {
-	int error = nbd_device_do(&device, op, bytes, offset, count, flags & NBDKIT_FLAG_FUA);
+	int error = nbd_device_execute_request(&device, op, bytes, offset, count,
+					       flags & NBDKIT_FLAG_FUA);
 
 	if (!error)
 		return 0;
@@ -265,27 +267,28 @@ static int plugin_pread(void *handle, void *bytes, uint32_t count, uint64_t offs
 			uint32_t flags)
 {
 	(void)handle;
-	return plugin_do(AFTL_OP_READ, bytes, count, offset, flags);
+	return plugin_execute_request(AFTL_OP_READ, bytes, count, offset, flags);
 }
 
 static int plugin_pwrite(void *handle, const void *bytes, uint32_t count, uint64_t offset,
 			 uint32_t flags)
 {
 	(void)handle;
-	return plugin_do(AFTL_OP_WRITE, (void *)(uintptr_t)bytes, count, offset, flags);
+	return plugin_execute_request(AFTL_OP_WRITE, (void *)(uintptr_t)bytes, count, offset,
+				      flags);
 }
 
 static int plugin_flush(void *handle, uint32_t flags)
 {
 	(void)handle;
 	(void)flags;
-	return plugin_do(AFTL_OP_FLUSH, NULL, 0, 0, 0);
+	return plugin_execute_request(AFTL_OP_FLUSH, NULL, 0, 0, 0);
 }
 
 /* For the FTL a flush makes a discard durable; it has no discard that is durable itself. */
 static int plugin_trim(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
 {
-	int ret = plugin_do(AFTL_OP_DISCARD, NULL, count, offset, 0);
+	int ret = plugin_execute_request(AFTL_OP_DISCARD, NULL, count, offset, 0);
 
 	return ret || !(flags & NBDKIT_FLAG_FUA) ? ret : plugin_flush(handle, 0);
 }
@@ -302,7 +305,7 @@ static int plugin_zero(void *handle, uint32_t count, uint64_t offset, uint32_t f
 		nbdkit_set_error(EOPNOTSUPP);
 		return -1;
 	}
-	ret = plugin_do(AFTL_OP_WRITE_ZEROES, NULL, count, offset, 0);
+	ret = plugin_execute_request(AFTL_OP_WRITE_ZEROES, NULL, count, offset, 0);
 	return ret || !(flags & NBDKIT_FLAG_FUA) ? ret : plugin_flush(handle, 0);
 }
 

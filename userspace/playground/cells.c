@@ -68,22 +68,23 @@ static u32 rber_curve_of_page(const struct aftl_cell *cell, u16 attr)
 	return cell->curve[mode];
 }
 
-static bool is_looked_at_page_programmed(const struct look *look)
+static bool is_examined_page_programmed(const struct look *look)
 {
 	return look->attr & AFTL_PAGE_PROGRAMMED;
 }
 
-static bool has_data(const struct look *look)
+static bool has_examined_page_data(const struct look *look)
 {
-	return is_looked_at_page_programmed(look) && aftl_has_error_model(look->media) &&
+	return is_examined_page_programmed(look) && aftl_has_error_model(look->media) &&
 	       from_lpn(aftl_ppn_lpn(look->media, look->ppn)) < look->media->geo->units;
 }
 
 /* Return: number of inherited errors; their cells were programmed to the wrong state. */
 static u32 count_inherited_errors(const struct look *look)
 {
-	u32 errors = has_data(look) ? aftl_oob_origin(look->media, look->block, look->ppn).inherited
-				    : 0;
+	u32 errors = has_examined_page_data(look) ?
+			     aftl_oob_origin(look->media, look->block, look->ppn).inherited :
+			     0;
 
 	return errors == AFTL_INHERITED_LOST ? 0 : errors;
 }
@@ -101,12 +102,12 @@ static void examine_cell_page(struct look *look, u32 page, u32 slot)
 		.cycles = look->block->erases,
 	};
 	look->key = from_ppn(look->ppn);
-	if (!is_looked_at_page_programmed(look))
+	if (!is_examined_page_programmed(look))
 		return;
 	look->now.disturb_mv = aftl_page_disturb_mv(look->media, look->block, look->page);
 	look->now.hours = (u32)min(aftl_page_hours(look->media, look->block, look->page,
 						   aftl_hours(play.drive.ftl)), (u64)U32_MAX);
-	if (has_data(look)) {
+	if (has_examined_page_data(look)) {
 		const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
 		look->errors = aftl_cell_read_errors(cell, look->ppn, aftl_hours(play.drive.ftl));
@@ -153,18 +154,19 @@ static u32 encode_cell_word(u32 state, u32 bin)
 }
 
 /* Draw a correctly read cell: a random state, and a voltage within the references of that state. */
-static u32 draw_correct(const double (*sums)[VOLTAGE_BINS + 1], const struct look *look, u64 draw)
+static u32 draw_correct_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1],
+				     const struct look *look, u64 draw)
 {
-	u32 state = is_looked_at_page_programmed(look) ? draw % max(seen->count, 1U) : 0;
+	u32 state = is_examined_page_programmed(look) ? draw % max(seen->count, 1U) : 0;
 	u32 from = state ? seen->crossings[state - 1].reference : 0;
-	u32 to = is_looked_at_page_programmed(look) ? read_reference_above_state(state) :
+	u32 to = is_examined_page_programmed(look) ? read_reference_above_state(state) :
 						      VOLTAGE_BINS;
 
 	return encode_cell_word(state, draw_voltage_bin(sums[state], from, to, aftl_hash64(draw)));
 }
 
 /* Draw a misread cell: each state and side with the frequency that the model gives. */
-static u32 draw_misread(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
+static u32 draw_misread_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 {
 	double left = draw_fraction(draw) * voltages_rber(seen) * seen->count * log2(seen->count);
 	const struct crossing *at = seen->crossings;
@@ -204,9 +206,9 @@ static void draw_page_cells(const struct look *look)
 		u64 draw = aftl_hash64(look->key ^ (u64)i << 32);
 
 		if (cells[i])
-			cells[i] = draw_misread(sums, draw);
+			cells[i] = draw_misread_cell_voltage(sums, draw);
 		else
-			cells[i] = draw_correct(sums, look, draw);
+			cells[i] = draw_correct_cell_voltage(sums, look, draw);
 	}
 	free(sums);
 }
@@ -215,12 +217,12 @@ static void write_cells_json(struct json_writer *json, const struct look *look)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
-	json_bool(json, "programmed", is_looked_at_page_programmed(look));
+	json_bool(json, "programmed", is_examined_page_programmed(look));
 	json_u64(json, "states", seen->count);
 	json_bool(json, "assigned", look->now.curve == AFTL_RBER_MLC_DELTA_B);
 	json_bool(json, "constant", cell->model == AFTL_CELL_CONSTANT);
 	json_u64(json, "bits", look->media->geo->unit_bits);
-	json_bool(json, "data", has_data(look));
+	json_bool(json, "data", has_examined_page_data(look));
 	json_u64(json, "raw", min(look->errors.raw, look->media->geo->unit_bits));
 	json_u64(json, "baked", count_inherited_errors(look));
 	json_u64(json, "bins", VOLTAGE_BINS);
@@ -230,7 +232,7 @@ static void write_cells_json(struct json_writer *json, const struct look *look)
 	json_u64(json, "hours", look->now.hours);
 	json_u64(json, "disturb_mv", look->now.disturb_mv);
 	json_u64(json, "states_q40", (u64)(voltages_rber(seen) * (double)(1ULL << 40)));
-	json_u64(json, "rber_q40", !is_looked_at_page_programmed(look) ? 0 :
+	json_u64(json, "rber_q40", !is_examined_page_programmed(look) ? 0 :
 		 aftl_cell_rber_q40(cell, look->block, look->page, aftl_hours(play.drive.ftl)));
 	json_list(json, "references_mv");
 	for (u32 i = 1; i < seen->count; i++) {

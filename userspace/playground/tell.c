@@ -30,8 +30,8 @@ static const char *const cause_words[] = {
 static_assert(ARRAY_SIZE(cause_words) == AFTL_CAUSES, "a word for each cause");
 static_assert(ARRAY_SIZE(order_words) == AFTL_ORDERS, "a word for each order");
 
-static void write_words(struct json_writer *json, const char *key, const char *const *words,
-			u32 count)
+static void write_word_list_json(struct json_writer *json, const char *key,
+				 const char *const *words, u32 count)
 {
 	json_list(json, key);
 	for (u32 i = 0; i < count && words[i]; i++)
@@ -64,8 +64,8 @@ int play_about(void)
 	write_geometry_json(&json, play.drive.geo);
 	json_string(&json, "policy", type->name);
 	json_string(&json, "policy_about", type->about);
-	write_words(&json, "kinds", type->kinds, AFTL_KINDS_MAX);
-	write_words(&json, "modes", mode_words, AFTL_MODES);
+	write_word_list_json(&json, "kinds", type->kinds, AFTL_KINDS_MAX);
+	write_word_list_json(&json, "modes", mode_words, AFTL_MODES);
 	return play_json_end(&json);
 }
 
@@ -153,14 +153,14 @@ static void write_event_json(struct json_writer *json, const struct play_event *
 	json_end_object(json);
 }
 
-static u32 oldest_event_number(u32 most)
+static u32 oldest_kept_event_number(u32 most)
 {
 	return play.event_count > most ? play.event_count - most : 0;
 }
 
 int play_events(u32 since)
 {
-	u32 n = max(since, oldest_event_number(min(TOLD_EVENTS, PLAY_EVENTS)));
+	u32 n = max(since, oldest_kept_event_number(min(TOLD_EVENTS, PLAY_EVENTS)));
 	struct json_writer json;
 
 	play_json_begin(&json);
@@ -175,7 +175,7 @@ int play_events(u32 since)
 /* List the latest events, the newest first. */
 static void write_page_history_json(struct json_writer *json, u32 block, u32 page)
 {
-	u32 oldest = oldest_event_number(PLAY_EVENTS);
+	u32 oldest = oldest_kept_event_number(PLAY_EVENTS);
 	u32 told = 0;
 
 	json_bool(json, "history_complete", !oldest);
@@ -200,7 +200,8 @@ static const struct aftl_block *find_block_or_last(u32 block)
 	return &aftl_media(play.drive.ftl)->blocks[min(block, play.drive.geo->blocks - 1)];
 }
 
-static u32 count_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+static u32 count_valid_page_units(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 page)
 {
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u32 valid = 0;
@@ -234,14 +235,16 @@ int play_block(u32 index)
 	for (u32 page = 0; page < media->geo->pages; page++) {
 		u16 attr = aftl_block_page_attr(media, block, page);
 
-		json_u64(&json, NULL, !attr ? 0 : 1 + aftl_page_mode(attr) * 64 +
-			 aftl_page_class(attr) * 32 + min(count_valid(media, block, page), 31U));
+		json_u64(&json, NULL,
+			 !attr ? 0 :
+				 1 + aftl_page_mode(attr) * 64 + aftl_page_class(attr) * 32 +
+					 min(count_valid_page_units(media, block, page), 31U));
 	}
 	json_end_array(&json);
 	return play_json_end(&json);
 }
 
-static void write_flips(struct json_writer *json, aftl_lpn_t lpn, u16 generation, u32 flips)
+static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 generation, u32 flips)
 {
 	json_list(json, "flipped");
 	for (u32 i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
@@ -250,7 +253,8 @@ static void write_flips(struct json_writer *json, aftl_lpn_t lpn, u16 generation
 	json_end_array(json);
 }
 
-static void write_errors(struct json_writer *json, const struct aftl_media *media, aftl_ppn_t ppn)
+static void write_errors_json(struct json_writer *json, const struct aftl_media *media,
+			      aftl_ppn_t ppn)
 {
 	struct aftl_errors errors;
 
@@ -261,8 +265,8 @@ static void write_errors(struct json_writer *json, const struct aftl_media *medi
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
-	write_flips(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation(media, ppn),
-		    errors.flips);
+	write_play_flips_json(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation(media, ppn),
+			 errors.flips);
 }
 
 static void write_page_detail_json(struct json_writer *json, const struct aftl_media *media,
@@ -285,7 +289,7 @@ static void write_page_detail_json(struct json_writer *json, const struct aftl_m
 		json_bool(json, "valid", aftl_ppn_is_valid(media, ppn));
 		if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
 			json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));
-			write_errors(json, media, ppn);
+			write_errors_json(json, media, ppn);
 		}
 		json_end_object(json);
 	}

@@ -178,7 +178,7 @@ def prepare_requests(results: Path, members: int) -> None:
         (results / f"{policy}.sim.json").write_text(json.dumps(run))
 
 
-def consumed_pages(counters: Json) -> int:
+def pages_consumed_by_array(counters: Json) -> int:
     """Return the consumed pages; reprogrammed pages are not counted again."""
     units: int = sum(value for name, value in counters.items()
                      if name.startswith("programmed_") and name.endswith("_units"))
@@ -186,12 +186,12 @@ def consumed_pages(counters: Json) -> int:
     return units // (PAGE // UNIT) - int(counters["reprogrammed_pages"])
 
 
-def outcome_of_simulator(results: Path, policy: str) -> Outcome:
+def result_of_simulation(results: Path, policy: str) -> Outcome:
     """Return the outcome of the simulator's array."""
     run = json.loads((results / f"{policy}.sim.json").read_text())
     counters = run["counters"]
     written = run["raid"]["data_write_units"] + run["raid"]["parity_write_units"]
-    return Outcome(counters["host_write_units"], written, consumed_pages(counters),
+    return Outcome(counters["host_write_units"], written, pages_consumed_by_array(counters),
                    counters["programmed_gc_units"], counters["array_erases"], [],
                    run["timing"]["write_response"]["mean_ns"] / 1000)
 
@@ -203,19 +203,19 @@ def member_counters(results: Path, policy: str, members: int) -> Iterator[Json]:
         yield json.loads(path.read_text())["devices"][0]["counters"]
 
 
-def outcome_of_md(results: Path, policy: str, members: int) -> Outcome:
+def result_of_md(results: Path, policy: str, members: int) -> Outcome:
     """Return the outcome of md's array."""
     counted = list(member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
 
-    def total_of_counter(name: str) -> int:
+    def sum_member_counter(name: str) -> int:
         return sum(int(one[name]) for one in counted)
 
-    pages = sum(consumed_pages(one) for one in counted)
+    pages = sum(pages_consumed_by_array(one) for one in counted)
     per_erase = [one["host_write_units"] * UNIT / PAGE / max(1, one["array_erases"])
                  for one in counted]
-    return Outcome(report["io_bytes"] // UNIT, total_of_counter("host_write_units"), pages,
-                   total_of_counter("programmed_gc_units"), total_of_counter("array_erases"),
+    return Outcome(report["io_bytes"] // UNIT, sum_member_counter("host_write_units"), pages,
+                   sum_member_counter("programmed_gc_units"), sum_member_counter("array_erases"),
                    per_erase, report["clat_ns"]["mean"] / 1000)
 
 
@@ -231,8 +231,8 @@ def print_comparison(name: str, md: float, sim: float) -> bool:
 
 def changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
     """Return the change by ReSSD (%) in md's and the simulator's array."""
-    tlc, ressd = ((outcome_of_md(results, policy, members).measures_by_name(),
-                   outcome_of_simulator(results, policy).measures_by_name()) for policy in POLICIES)
+    tlc, ressd = ((result_of_md(results, policy, members).measures_by_name(),
+                   result_of_simulation(results, policy).measures_by_name()) for policy in POLICIES)
     return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
                    100 * (ressd[1][name] / tlc[1][name] - 1)) for name in tlc[0]}
 
@@ -252,7 +252,7 @@ def report_arrays(results: Path, members: int) -> bool:
     """Print both arrays under both policies; return whether they agree within tolerance."""
     agreed = True
     for policy in POLICIES:
-        md, sim = outcome_of_md(results, policy, members), outcome_of_simulator(results, policy)
+        md, sim = result_of_md(results, policy, members), result_of_simulation(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
         for name, value in md.measures_by_name().items():
             agreed &= print_comparison(name, value, sim.measures_by_name()[name])

@@ -101,7 +101,7 @@ static u64 arrival_to_real_ns(const struct sim_arrivals *arrivals)
 }
 
 /* Return @now_ns if it is in a burst, else the start of the next burst. */
-static u64 wait_for_burst(const struct sim_arrivals *arrivals, u64 now_ns)
+static u64 advance_to_next_burst(const struct sim_arrivals *arrivals, u64 now_ns)
 {
 	u64 period_ns = arrivals->burst_on_ns + arrivals->burst_off_ns;
 
@@ -130,6 +130,6 @@ u64 sim_set_arrival(struct sim_arrivals *arrivals, const struct sim_request *req
 	case SIM_ARRIVAL_DEVICE:
 		return request->time_ns;
 	default:
-		return wait_for_burst(arrivals, free_ns);
+		return advance_to_next_burst(arrivals, free_ns);
 	}
 }

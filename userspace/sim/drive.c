@@ -178,7 +178,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 }
 
 /* Submit open arrivals one by one if the run ends at a time, because each arrival advances time. */
-static u64 limit_of_requests_before(const struct sim_drive *drive, u64 requests, u64 ns)
+static u64 request_limit_before_event(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
 							  requests;
@@ -192,7 +192,7 @@ int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_
 	while (!ret && aftl_now(drive->ftl) < ns) {
 		u64 before = drive->submitted;
 
-		drive->limit = limit_of_requests_before(drive, requests, ns);
+		drive->limit = request_limit_before_event(drive, requests, ns);
 		drive->ended = false;
 		ret = sim_drive_fill_queue(drive, error);
 		if (ret || drive->submitted >= requests || has_sim_drive_ended(drive))

@@ -6,14 +6,14 @@ void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 li
 	*ahead = (struct look_ahead){ .stream = stream, .left = limit, .end = 1 };
 }
 
-static u32 place_of(const struct look_ahead *ahead, u32 position)
+static u32 ring_place_of_position(const struct look_ahead *ahead, u32 position)
 {
 	return (ahead->first + position) % LOOK_AHEAD_REQUESTS;
 }
 
 static void draw_request_ahead(struct look_ahead *ahead)
 {
-	struct sim_request *request = &ahead->ring[place_of(ahead, ahead->count)];
+	struct sim_request *request = &ahead->ring[ring_place_of_position(ahead, ahead->count)];
 
 	if (!ahead->left)
 		ahead->end = 0;
@@ -32,7 +32,8 @@ static void draw_request_ahead(struct look_ahead *ahead)
 static void prefetch_from_position(const struct look_ahead *ahead, u32 position, bool near)
 {
 	for (; position < ahead->count; position++)
-		ahead->expect(ahead->context, &ahead->ring[place_of(ahead, position)], near);
+		ahead->expect(ahead->context, &ahead->ring[ring_place_of_position(ahead, position)],
+			      near);
 }
 
 static void refill_half_of_ring(struct look_ahead *ahead)
@@ -57,7 +58,7 @@ int look_ahead_next(struct look_ahead *ahead, struct sim_request *request, struc
 		*error = ahead->error;
 		return ahead->end;
 	}
-	*request = ahead->ring[place_of(ahead, 0)];
+	*request = ahead->ring[ring_place_of_position(ahead, 0)];
 	ahead->first++;
 	ahead->count--;
 	ahead->near--;

@@ -17,7 +17,8 @@ void media_copy_all(const struct aftl *ftl, const struct sim_options *options,
 void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result);
 
 /* Return the policy's name for the use of @block; empty if the block is empty. */
-const char *sim_kind_name(const struct aftl_policy_type *policy, const struct aftl_block *block);
+const char *sim_block_kind_name(const struct aftl_policy_type *policy,
+				const struct aftl_block *block);
 
 void media_copy_release(struct sim_result *result);
 

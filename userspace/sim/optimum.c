@@ -110,8 +110,8 @@ static void buffer_remove_from_heap(struct buffer *buffer, u32 place)
 }
 
 /* Set OPTIMUM_KEPT on the largest number of writes that a buffer can hold to their end. */
-static int mark_kept_writes(const struct optimum_device *device, struct optimum_stream *stream,
-			    const struct future *future, struct optimum *optimum)
+static int mark_coalesced_writes(const struct optimum_device *device, struct optimum_stream *stream,
+				 const struct future *future, struct optimum *optimum)
 {
 	struct buffer buffer = { .ops = stream->ops, .next = future->next };
 
@@ -539,7 +539,7 @@ int optimum_find(const struct optimum_device *device, struct optimum_stream *str
 	*optimum = (struct optimum){ .relocated = U64_MAX };
 	ret = compute_death_times(device, stream, &future);
 	if (!ret)
-		ret = mark_kept_writes(device, stream, &future, optimum);
+		ret = mark_coalesced_writes(device, stream, &future, optimum);
 	if (!ret)
 		ret = collect_offline(device, stream, &future, pause, optimum);
 	free(future.next);

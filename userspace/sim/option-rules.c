@@ -98,9 +98,9 @@ static const struct specialty arrival_specialties[] = {
 	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
 };
 
-static int check_special_options(const struct sim_options *options, const char *what, u64 value,
-				 const struct specialty *table, unsigned int count,
-				 struct aftl_error *error)
+static int check_options_of_choice(const struct sim_options *options, const char *what, u64 value,
+				   const struct specialty *table, unsigned int count,
+				   struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (sim_option_given(options, table[i].option) && table[i].value != value)
@@ -114,8 +114,8 @@ static int check_workload_options(const struct sim_options *options, struct aftl
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
 	    sim_option_given(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
-	return check_special_options(options, "workload", options->workload, workload_specialties,
-				     ARRAY_SIZE(workload_specialties), error);
+	return check_options_of_choice(options, "workload", options->workload, workload_specialties,
+				       ARRAY_SIZE(workload_specialties), error);
 }
 
 static int check_arrival_options(const struct sim_options *options, struct aftl_error *error)
@@ -126,8 +126,8 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_option_given(options, "rate") &&
 	    !sim_option_given(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
-	return check_special_options(options, "arrival", options->arrival, arrival_specialties,
-				     ARRAY_SIZE(arrival_specialties), error);
+	return check_options_of_choice(options, "arrival", options->arrival, arrival_specialties,
+				       ARRAY_SIZE(arrival_specialties), error);
 }
 
 /* Standard input can be read only once. With --from it is copied to a file first. */

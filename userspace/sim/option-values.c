@@ -55,7 +55,8 @@ static int set_number_of_option(u64 *value, const struct option_row *row,
 
 /* Shares */
 
-void option_warn_unclear(const char *name, const char *text, const char *meant, const char *other)
+void option_warn_ambiguous_value(const char *name, const char *text, const char *meant,
+				 const char *other)
 {
 	complain_of("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
 		    text, meant, meant, other);
@@ -71,7 +72,7 @@ static void warn_bare_share(const struct option_row *row, const struct share *sh
 		return;
 	share_format(share->value, true, meant);
 	share_format(share->value / 100, true, other);
-	option_warn_unclear(option_dashed_name(row->name, name), text, meant, other);
+	option_warn_ambiguous_value(option_dashed_name(row->name, name), text, meant, other);
 }
 
 static int set_share_option(u64 *value, const struct option_row *row, const char *text,

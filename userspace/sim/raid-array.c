@@ -84,7 +84,8 @@ static void complete_raid_request(struct raid_array *array, struct raid_request 
 	free(request);
 }
 
-static void complete_parts(struct raid_array *array, struct raid_request *request, u32 parts)
+static void complete_request_parts(struct raid_array *array, struct raid_request *request,
+				   u32 parts)
 {
 	request->parts -= parts;
 	if (!request->parts)
@@ -105,7 +106,7 @@ static void send_to_member(struct raid_array *array, u32 member,
 		abort();
 }
 
-static void send_cell(struct raid_array *array, struct stripe *stripe, u32 cell, u8 op)
+static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u32 cell, u8 op)
 {
 	struct raid_operation operation = {
 		.request = {
@@ -119,14 +120,14 @@ static void send_cell(struct raid_array *array, struct stripe *stripe, u32 cell,
 	};
 
 	stripe->operations++;
-	send_to_member(array, cell_member(&array->layout, stripe->row, cell), &operation);
+	send_to_member(array, stripe_unit_member(&array->layout, stripe->row, cell), &operation);
 }
 
 /* An operation may complete at once: count the operations of the row before it is sent. */
-static void send_cells(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
+static void send_stripe_units(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
 {
 	for (; cells; cells &= cells - 1)
-		send_cell(array, stripe, __ffs(cells), op);
+		send_stripe_unit(array, stripe, __ffs(cells), op);
 }
 
 /* Rows */
@@ -138,7 +139,7 @@ static void write_stripe_row(struct raid_array *array, struct stripe *stripe)
 	stripe->reading = false;
 	array->counters.data_units += (u32)__builtin_popcount(data);
 	array->counters.parity_units++;
-	send_cells(array, stripe, stripe->plan.write, AFTL_OP_WRITE);
+	send_stripe_units(array, stripe, stripe->plan.write, AFTL_OP_WRITE);
 }
 
 static void start_stripe_row(struct raid_array *array, struct stripe *stripe)
@@ -162,7 +163,7 @@ static void start_stripe_row(struct raid_array *array, struct stripe *stripe)
 		return;
 	}
 	stripe->reading = true;
-	send_cells(array, stripe, stripe->plan.read, AFTL_OP_READ);
+	send_stripe_units(array, stripe, stripe->plan.read, AFTL_OP_READ);
 }
 
 static void start_stripe_if_full(struct raid_array *array, struct stripe *stripe)
@@ -234,7 +235,7 @@ static void finish_stripe_row(struct raid_array *array, struct stripe *stripe)
 	while (waiter) {
 		struct raid_waiter *next = waiter->next;
 
-		complete_parts(array, waiter->request, 1);
+		complete_request_parts(array, waiter->request, 1);
 		free(waiter);
 		waiter = next;
 	}
@@ -267,7 +268,7 @@ static void complete_member_operation(struct raid_array *array, struct raid_oper
 		return;
 	}
 	owner->failed |= failed;
-	complete_parts(array, owner, units);
+	complete_request_parts(array, owner, units);
 }
 
 static void process_done_operations(struct raid_array *array)
@@ -284,7 +285,7 @@ static void process_done_operations(struct raid_array *array)
 
 /* Reads */
 
-static bool is_cell_cached(struct raid_array *array, u32 row, u32 cell)
+static bool is_stripe_unit_cached(struct raid_array *array, u32 row, u32 cell)
 {
 	const struct stripe *stripe = stripe_find(&array->cache, row);
 
@@ -300,14 +301,15 @@ static u32 contiguous_read_units(struct raid_array *array, u32 unit, u32 limit)
 
 	do {
 		stripe_locate_unit(&array->layout, unit + run, &row, &cell);
-		if (is_cell_cached(array, row, cell))
+		if (is_stripe_unit_cached(array, row, cell))
 			break;
 		run++;
 	} while (run < limit && (unit + run) % array->layout.chunk);
 	return run;
 }
 
-static void send_read(struct raid_array *array, struct raid_request *request, u32 unit, u32 units)
+static void send_member_read(struct raid_array *array, struct raid_request *request, u32 unit,
+			     u32 units)
 {
 	struct raid_operation operation = {
 		.request = { .units = units, .op = AFTL_OP_READ },
@@ -316,11 +318,11 @@ static void send_read(struct raid_array *array, struct raid_request *request, u3
 	u32 cell;
 
 	stripe_locate_unit(&array->layout, unit, &operation.request.unit, &cell);
-	send_to_member(array, cell_member(&array->layout, operation.request.unit, cell),
+	send_to_member(array, stripe_unit_member(&array->layout, operation.request.unit, cell),
 		       &operation);
 }
 
-static void submit_read(struct raid_array *array, struct raid_request *request)
+static void submit_raid_read(struct raid_array *array, struct raid_request *request)
 {
 	u32 cached = 0;
 	u32 at = 0;
@@ -329,13 +331,13 @@ static void submit_read(struct raid_array *array, struct raid_request *request)
 		u32 run = contiguous_read_units(array, request->unit + at, request->units - at);
 
 		if (run)
-			send_read(array, request, request->unit + at, run);
+			send_member_read(array, request, request->unit + at, run);
 		cached += !run;
 		at += run ? run : 1;
 	}
 	array->counters.cached_units += cached;
 	if (cached)
-		complete_parts(array, request, cached);
+		complete_request_parts(array, request, cached);
 }
 
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
@@ -355,7 +357,7 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 	};
 	array->pending++;
 	if (op == AFTL_OP_READ) {
-		submit_read(array, request);
+		submit_raid_read(array, request);
 	} else {
 		request->next = NULL;
 		*array->blocked_end = request;

@@ -92,7 +92,7 @@ static int run_array_to_end(struct run *run, struct aftl_error *error)
 /* Preparation */
 
 /* Describe the array to streams and arrivals as one large device. */
-static int describe_array(struct run *run, struct aftl_error *error)
+static int describe_raid_array(struct run *run, struct aftl_error *error)
 {
 	const struct aftl_geometry *member = aftl_geometry(run->array.members[0]);
 	u32 members = run->array.layout.members;
@@ -117,7 +117,7 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 				    (u32)options->stripes, options->stripe_hold, error);
 
 	if (!ret)
-		ret = describe_array(run, error);
+		ret = describe_raid_array(run, error);
 	if (ret)
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	ret = sim_stream_open(&run->stream, options, &options->params, &run->geo,

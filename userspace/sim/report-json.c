@@ -5,7 +5,8 @@
 #include "report.h"
 #include "starting-state.h"
 
-static void put_sizes(struct json_writer *json, const char *key, const struct sim_size_list *list)
+static void write_request_sizes_json(struct json_writer *json, const char *key,
+				     const struct sim_size_list *list)
 {
 	json_array(json, key);
 	for (u32 i = 0; i < list->count; i++) {
@@ -18,7 +19,7 @@ static void put_sizes(struct json_writer *json, const char *key, const struct si
 }
 
 /* Shares are stored in 1/10000, other fractions in 10^-12. */
-static void put_workload(struct json_writer *json, const struct sim_options *options)
+static void write_workload_json(struct json_writer *json, const struct sim_options *options)
 {
 	switch (options->workload) {
 	case SIM_WORKLOAD_ZIPF:
@@ -47,7 +48,7 @@ static void put_workload(struct json_writer *json, const struct sim_options *opt
 	}
 }
 
-static void put_tenants(struct json_writer *json, const struct sim_options *options)
+static void write_tenants_json(struct json_writer *json, const struct sim_options *options)
 {
 	json_array(json, "tenants");
 	for (u32 i = 0; i < options->tenant_count; i++) {
@@ -64,11 +65,11 @@ static void put_tenants(struct json_writer *json, const struct sim_options *opti
 	json_end_array(json);
 }
 
-static void put_generator(struct json_writer *json, const struct sim_options *options)
+static void write_generator_json(struct json_writer *json, const struct sim_options *options)
 {
 	json_string(json, "source", "generator");
 	json_string(json, "workload", sim_workload_word(options));
-	put_workload(json, options);
+	write_workload_json(json, options);
 	json_fixed(json, "write_share_percent", options->write_share, 2);
 	json_fixed(json, "approx_share_percent", options->approx_share, 2);
 	json_u64(json, "approx_run_writes", options->approx_run);
@@ -85,15 +86,15 @@ static void put_generator(struct json_writer *json, const struct sim_options *op
 		json_bool(json, "scatter", true);
 	if (options->hot_stream)
 		json_u64(json, "hot_stream", options->hot_stream);
-	put_sizes(json, "sizes", &options->size_list);
+	write_request_sizes_json(json, "sizes", &options->size_list);
 	if (options->tenant_count)
-		put_tenants(json, options);
+		write_tenants_json(json, options);
 	if (options->hot_size)
-		put_sizes(json, "hot_sizes", &options->hot_size_list);
+		write_request_sizes_json(json, "hot_sizes", &options->hot_size_list);
 }
 
-static void put_stream(struct json_writer *json, const struct sim_options *options,
-		       const struct sim_result *result)
+static void write_stream_json(struct json_writer *json, const struct sim_options *options,
+			      const struct sim_result *result)
 {
 	json_object(json, "stream");
 	if (options->trace) {
@@ -108,7 +109,7 @@ static void put_stream(struct json_writer *json, const struct sim_options *optio
 		json_u64(json, "clipped_requests", notes->clipped);
 		json_u64(json, "unknown_class_requests", notes->unknown_class);
 	} else {
-		put_generator(json, options);
+		write_generator_json(json, options);
 	}
 	if (options->whole_units)
 		json_bool(json, "whole_units", true);
@@ -137,7 +138,8 @@ static void put_stream(struct json_writer *json, const struct sim_options *optio
 }
 
 /* Print pairs of the largest value of a bin and its count. */
-static void put_bins(struct json_writer *json, const struct aftl_histogram *histogram)
+static void write_histogram_bins_json(struct json_writer *json,
+				      const struct aftl_histogram *histogram)
 {
 	json_array(json, "bins");
 	for (u32 i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
@@ -151,8 +153,8 @@ static void put_bins(struct json_writer *json, const struct aftl_histogram *hist
 	json_end_array(json);
 }
 
-static void put_timing(struct json_writer *json, const char *key,
-		       const struct aftl_histogram *histogram, bool bins)
+static void write_timing_json(struct json_writer *json, const char *key,
+			      const struct aftl_histogram *histogram, bool bins)
 {
 	json_object(json, key);
 	json_u64(json, "count", histogram->count);
@@ -166,13 +168,14 @@ static void put_timing(struct json_writer *json, const char *key,
 	json_u64(json, "p99_99_ns", aftl_histogram_quantile(histogram, 9999));
 	json_u64(json, "max_ns", histogram->largest);
 	if (bins)
-		put_bins(json, histogram);
+		write_histogram_bins_json(json, histogram);
 	json_end_object(json);
 }
 
 /* Response minus service time; both sums are exact. A negative difference counts as 0. */
-static void put_waiting(struct json_writer *json, const char *key,
-			const struct aftl_histogram *response, const struct aftl_histogram *service)
+static void write_waiting_times_json(struct json_writer *json, const char *key,
+				     const struct aftl_histogram *response,
+				     const struct aftl_histogram *service)
 {
 	u64 sum = response->sum - min(service->sum, response->sum);
 
@@ -183,21 +186,25 @@ static void put_waiting(struct json_writer *json, const char *key,
 	json_end_object(json);
 }
 
-static void put_timings(struct json_writer *json, const struct sim_result *result, bool bins)
+static void write_all_timings_json(struct json_writer *json, const struct sim_result *result,
+				   bool bins)
 {
 	const struct aftl_stats *stats = &result->stats;
 
 	json_object(json, "timing");
 	for (unsigned int i = 0; i < sim_timing_count; i++)
-		put_timing(json, sim_timings[i].name, sim_timing_histogram(result, i), bins);
-	put_timing(json, "write_precise_response", &result->class_response[AFTL_PRECISE], bins);
-	put_timing(json, "write_approx_response", &result->class_response[AFTL_APPROX], bins);
-	put_waiting(json, "read_waiting", &stats->read_response, &stats->read_service);
-	put_waiting(json, "write_waiting", &stats->write_response, &stats->write_service);
+		write_timing_json(json, sim_timings[i].name, sim_timing_histogram(result, i), bins);
+	write_timing_json(json, "write_precise_response", &result->class_response[AFTL_PRECISE],
+			  bins);
+	write_timing_json(json, "write_approx_response", &result->class_response[AFTL_APPROX],
+			  bins);
+	write_waiting_times_json(json, "read_waiting", &stats->read_response, &stats->read_service);
+	write_waiting_times_json(json, "write_waiting", &stats->write_response,
+				 &stats->write_service);
 	json_end_object(json);
 }
 
-static void put_settling(struct json_writer *json, const struct settling *settling)
+static void write_settling_json(struct json_writer *json, const struct settling *settling)
 {
 	struct settling_verdict verdict = settling_judge(settling);
 
@@ -212,7 +219,7 @@ static void put_settling(struct json_writer *json, const struct settling *settli
 	json_end_object(json);
 }
 
-static void put_energy(struct json_writer *json, const struct aftl_counters *counters)
+static void write_energy_json(struct json_writer *json, const struct aftl_counters *counters)
 {
 	u64 read = counters->read_energy_pj;
 	u64 program = counters->program_energy_pj;
@@ -230,8 +237,8 @@ static void put_energy(struct json_writer *json, const struct aftl_counters *cou
 	json_end_object(json);
 }
 
-static void put_spread(struct json_writer *json, const char *key, const struct sim_spread *spread,
-		       u64 per, unsigned int decimals)
+static void write_spread_json(struct json_writer *json, const char *key,
+			      const struct sim_spread *spread, u64 per, unsigned int decimals)
 {
 	u64 scale = 1;
 
@@ -245,7 +252,7 @@ static void put_spread(struct json_writer *json, const char *key, const struct s
 }
 
 /* The lifetime factor is the wear of full erases divided by the actual wear. */
-static void put_lifetime(struct json_writer *json, const struct aftl_counters *counters)
+static void write_lifetime_json(struct json_writer *json, const struct aftl_counters *counters)
 {
 	u64 erases = counters->array_erases;
 
@@ -260,7 +267,7 @@ static void put_lifetime(struct json_writer *json, const struct aftl_counters *c
 	json_end_object(json);
 }
 
-static void put_pages(struct json_writer *json, const struct sim_result *result)
+static void write_page_counts_json(struct json_writer *json, const struct sim_result *result)
 {
 	u64 handles = result->config.placement_handles;
 	unsigned int i;
@@ -297,8 +304,8 @@ static void put_pages(struct json_writer *json, const struct sim_result *result)
 	json_end_object(json);
 }
 
-static void put_queue(struct json_writer *json, const struct sim_result *result, u32 index,
-		      bool bins)
+static void write_queue_json(struct json_writer *json, const struct sim_result *result, u32 index,
+			     bool bins)
 {
 	const struct sim_queue *queue = &result->queues[index];
 	u64 requests = queue->read_response.count + queue->write_response.count;
@@ -308,23 +315,23 @@ static void put_queue(struct json_writer *json, const struct sim_result *result,
 	json_fixed(json, "requests_per_s",
 		   scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
 	json_u64(json, "bytes_per_s", scaled_ratio(queue->bytes, result->elapsed_ns, 1000000000));
-	put_timing(json, "read_response", &queue->read_response, bins);
-	put_timing(json, "write_response", &queue->write_response, bins);
+	write_timing_json(json, "read_response", &queue->read_response, bins);
+	write_timing_json(json, "write_response", &queue->write_response, bins);
 	json_end_object(json);
 }
 
 /* Print the host queues, unless there is only one. */
-static void put_queues(struct json_writer *json, const struct sim_result *result, bool bins)
+static void write_queues_json(struct json_writer *json, const struct sim_result *result, bool bins)
 {
 	if (!result->queue_count)
 		return;
 	json_array(json, "queues");
 	for (u32 i = 0; i < result->queue_count; i++)
-		put_queue(json, result, i, bins);
+		write_queue_json(json, result, i, bins);
 	json_end_array(json);
 }
 
-static void put_luns(struct json_writer *json, const struct sim_result *result)
+static void write_luns_json(struct json_writer *json, const struct sim_result *result)
 {
 	u64 busy_ns = 0;
 
@@ -351,13 +358,13 @@ static void put_luns(struct json_writer *json, const struct sim_result *result)
 }
 
 /* Print the seed of a run if there are several. */
-static void put_seed(struct json_writer *json, const struct sim_options *options, u64 seed)
+static void write_seed_json(struct json_writer *json, const struct sim_options *options, u64 seed)
 {
 	if (options->seed_count > 1)
 		json_u64(json, "seed", seed);
 }
 
-static void put_member(struct json_writer *json, u64 units, u64 erases)
+static void write_raid_member_json(struct json_writer *json, u64 units, u64 erases)
 {
 	json_object(json, NULL);
 	json_u64(json, "write_units", units);
@@ -366,7 +373,7 @@ static void put_member(struct json_writer *json, u64 units, u64 erases)
 	json_end_object(json);
 }
 
-static void put_raid(struct json_writer *json, const struct sim_raid *raid)
+static void write_raid_json(struct json_writer *json, const struct sim_raid *raid)
 {
 	const struct raid_counters *counters = &raid->counters;
 
@@ -380,12 +387,12 @@ static void put_raid(struct json_writer *json, const struct sim_raid *raid)
 	json_u64(json, "reconstructed_rows", counters->reconstructed_rows);
 	json_array(json, "members");
 	for (u32 i = 0; i < raid->members; i++)
-		put_member(json, raid->member_units[i], raid->member_erases[i]);
+		write_raid_member_json(json, raid->member_units[i], raid->member_erases[i]);
 	json_end_array(json);
 	json_end_object(json);
 }
 
-static void put_yardstick(struct json_writer *json, const struct sim_result *result)
+static void write_yardstick_json(struct json_writer *json, const struct sim_result *result)
 {
 	const struct optimum *optimum = &result->yardstick.optimum;
 	u64 reached = sim_yardstick_reached(result);
@@ -406,15 +413,15 @@ static void put_yardstick(struct json_writer *json, const struct sim_result *res
 	json_end_object(json);
 }
 
-static void put_result(struct json_writer *json, const struct sim_options *options,
-		       const struct sim_result *result)
+static void write_result_json(struct json_writer *json, const struct sim_options *options,
+			      const struct sim_result *result)
 {
 	const struct aftl_counters *counters;
 	char text[17];
 
 	json_object(json, NULL);
 	json_string(json, "policy", result->policy->name);
-	put_seed(json, options, result->config.seed);
+	write_seed_json(json, options, result->config.seed);
 	json_bool(json, "interrupted", result->interrupted);
 	json_bool(json, "read_only", result->read_only);
 	json_u64(json, "requests", result->requests);
@@ -430,9 +437,9 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 		json_u64(json, "fill_cpu_ns", result->fill_cpu_ns);
 		json_u64(json, "cpu_ns", result->cpu_ns);
 	}
-	put_timings(json, result, options->histogram);
+	write_all_timings_json(json, result, options->histogram);
 	if (options->series)
-		put_settling(json, &result->settling);
+		write_settling_json(json, &result->settling);
 	counters = &result->stats.counters;
 	json_object(json, "write_amplification");
 	json_u64(json, "host_write_units", counters->host_write_units);
@@ -445,22 +452,22 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 			   sim_amplification_by(counters, i, result->geo.unit_bytes), 4);
 	json_end_object(json);
 	if (result->yardstick.known)
-		put_yardstick(json, result);
-	put_energy(json, &result->stats.counters);
+		write_yardstick_json(json, result);
+	write_energy_json(json, &result->stats.counters);
 	json_object(json, "blocks");
 	json_u64(json, "good", result->erases.count);
 	json_u64(json, "bad", result->bad_blocks);
-	put_spread(json, "erase_count", &result->erases, 1, 4);
-	put_spread(json, "wear", &result->wear, SIM_FULL_WEAR, 4);
+	write_spread_json(json, "erase_count", &result->erases, 1, 4);
+	write_spread_json(json, "wear", &result->wear, SIM_FULL_WEAR, 4);
 	json_end_object(json);
-	put_lifetime(json, &result->stats.counters);
-	put_pages(json, result);
-	put_luns(json, result);
-	put_queues(json, result, options->histogram);
+	write_lifetime_json(json, &result->stats.counters);
+	write_page_counts_json(json, result);
+	write_luns_json(json, result);
+	write_queues_json(json, result, options->histogram);
 	if (options->slowest)
 		slowest_write_json(&result->slowest, json);
 	if (result->raid.members)
-		put_raid(json, &result->raid);
+		write_raid_json(json, &result->raid);
 	json_counters(json, &result->stats.counters);
 	sim_report_write_media_json(json, result);
 	json_end_object(json);
@@ -499,16 +506,16 @@ void sim_report_write_json(const struct sim_report *report, FILE *out)
 	json_u64(&json, "capacity_bytes", first->units * geo->unit_bytes);
 	json_u64(&json, "physical_bytes", first->slots * geo->unit_bytes);
 	json_end_object(&json);
-	put_stream(&json, report->options, first);
+	write_stream_json(&json, report->options, first);
 	json_array(&json, "runs");
 	for (unsigned int i = 0; i < report->count; i++)
-		put_result(&json, report->options, &report->results[i]);
+		write_result_json(&json, report->options, &report->results[i]);
 	json_end_array(&json);
 	json_array(&json, "failed");
 	for (unsigned int i = 0; i < report->failed; i++) {
 		json_record(&json, NULL);
 		json_string(&json, "policy", report->failures[i].policy);
-		put_seed(&json, report->options, report->failures[i].seed);
+		write_seed_json(&json, report->options, report->failures[i].seed);
 		json_string(&json, "why", report->failures[i].why);
 		json_end_object(&json);
 	}

@@ -10,7 +10,7 @@ static const char *const state_names[] = {
 	[AFTL_BLOCK_BAD] = "bad",
 };
 
-static void put_block_table(struct json_writer *json, const struct sim_result *result)
+static void write_block_table_json(struct json_writer *json, const struct sim_result *result)
 {
 	u32 i;
 
@@ -21,7 +21,7 @@ static void put_block_table(struct json_writer *json, const struct sim_result *r
 	json_end_array(json);
 	json_list(json, "kind");
 	for (i = 0; i < result->geo.blocks; i++)
-		json_string(json, NULL, sim_kind_name(result->policy, &result->blocks[i]));
+		json_string(json, NULL, sim_block_kind_name(result->policy, &result->blocks[i]));
 	json_end_array(json);
 	json_list(json, "erases");
 	for (i = 0; i < result->geo.blocks; i++)
@@ -51,8 +51,9 @@ static void put_block_table(struct json_writer *json, const struct sim_result *r
 }
 
 /* An erased page has no name and prints null. */
-static void put_names(struct json_writer *json, const char *key, const struct sim_page_map *map,
-		      u32 pages, u32 (*number)(u16 attr), const char *const *names)
+static void write_name_list_json(struct json_writer *json, const char *key,
+				 const struct sim_page_map *map, u32 pages, u32 (*number)(u16 attr),
+				 const char *const *names)
 {
 	json_list(json, key);
 	for (u32 i = 0; i < pages; i++) {
@@ -64,8 +65,8 @@ static void put_names(struct json_writer *json, const char *key, const struct si
 	json_end_array(json);
 }
 
-static void put_page_map(struct json_writer *json, const struct sim_result *result,
-			 const struct sim_page_map *map)
+static void write_page_map_json(struct json_writer *json, const struct sim_result *result,
+				const struct sim_page_map *map)
 {
 	u32 pages = result->geo.pages;
 
@@ -73,8 +74,8 @@ static void put_page_map(struct json_writer *json, const struct sim_result *resu
 	json_u64(json, "block", map->block);
 	json_u64(json, "lun", map->block / result->geo.blocks_per_lun);
 	json_string(json, "kind", map->kind);
-	put_names(json, "class", map, pages, aftl_page_class, sim_class_names);
-	put_names(json, "mode", map, pages, aftl_page_mode, sim_mode_names);
+	write_name_list_json(json, "class", map, pages, aftl_page_class, sim_class_names);
+	write_name_list_json(json, "mode", map, pages, aftl_page_mode, sim_mode_names);
 	json_list(json, "valid_units");
 	for (u32 i = 0; i < pages; i++)
 		json_u64(json, NULL, map->valid[i]);
@@ -93,11 +94,11 @@ static void put_page_map(struct json_writer *json, const struct sim_result *resu
 void sim_report_write_media_json(struct json_writer *json, const struct sim_result *result)
 {
 	if (result->blocks)
-		put_block_table(json, result);
+		write_block_table_json(json, result);
 	if (!result->page_maps)
 		return;
 	json_array(json, "page_maps");
 	for (u32 i = 0; i < result->page_map_count; i++)
-		put_page_map(json, result, &result->page_maps[i]);
+		write_page_map_json(json, result, &result->page_maps[i]);
 	json_end_array(json);
 }

@@ -352,7 +352,7 @@ static const struct line queue_lines[] = {
 
 /* Lines */
 
-static void put_ratio_cell(struct text_table *table, enum unit unit, u64 value, u64 first)
+static void add_ratio_cell(struct text_table *table, enum unit unit, u64 value, u64 first)
 {
 	/* The bins of quantiles are precise enough for two decimals of a ratio. */
 	bool binned = unit == UNIT_QUANTILE;
@@ -371,8 +371,8 @@ static void put_ratio_cell(struct text_table *table, enum unit unit, u64 value, 
 	text_table_cell(table, "%s", text);
 }
 
-static void put_table_line(struct text_table *table, const struct sim_report *report,
-			   const struct line *line)
+static void print_table_line(struct text_table *table, const struct sim_report *report,
+			     const struct line *line)
 {
 	char text[HUMAN_SIZE];
 
@@ -384,20 +384,20 @@ static void put_table_line(struct text_table *table, const struct sim_report *re
 		format_table_value(text, line->unit, value);
 		text_table_cell(table, "%s", text);
 		if (i)
-			put_ratio_cell(table, line->unit, value,
+			add_ratio_cell(table, line->unit, value,
 				       line->value(&report->results[0], line->argument));
 	}
 }
 
-static void put_table_lines(struct text_table *table, const struct sim_report *report,
-			    const struct line *lines, unsigned int count)
+static void print_table_lines(struct text_table *table, const struct sim_report *report,
+			      const struct line *lines, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
-		put_table_line(table, report, &lines[i]);
+		print_table_line(table, report, &lines[i]);
 }
 
 /* Skip a line that is zero in all runs. */
-static bool has_any_run_value(const struct sim_report *report, const struct line *line)
+static bool is_value_of_any_run_nonzero(const struct sim_report *report, const struct line *line)
 {
 	for (unsigned int i = 0; i < report->count; i++)
 		if (line->value(&report->results[i], line->argument))
@@ -405,16 +405,16 @@ static bool has_any_run_value(const struct sim_report *report, const struct line
 	return false;
 }
 
-static void put_line_if_not_zero(struct text_table *table, const struct sim_report *report,
-				 const struct line *line)
+static void print_line_if_not_zero(struct text_table *table, const struct sim_report *report,
+				   const struct line *line)
 {
-	if (has_any_run_value(report, line))
-		put_table_line(table, report, line);
+	if (is_value_of_any_run_nonzero(report, line))
+		print_table_line(table, report, line);
 }
 
-static void put_named_lines(struct text_table *table, const struct sim_report *report,
-			    const char *prefix, const char *const *names, unsigned int count,
-			    const struct line *like)
+static void print_named_counter_lines(struct text_table *table, const struct sim_report *report,
+				      const char *prefix, const char *const *names,
+				      unsigned int count, const struct line *like)
 {
 	char title[64];
 	struct line line = *like;
@@ -423,12 +423,12 @@ static void put_named_lines(struct text_table *table, const struct sim_report *r
 	for (u32 i = 0; i < count; i++) {
 		scnprintf(title, sizeof(title), "%s%s", prefix, names[i]);
 		line.argument = i;
-		put_line_if_not_zero(table, report, &line);
+		print_line_if_not_zero(table, report, &line);
 	}
 }
 
 /* All runs have the same number of queues, because device and stream are the same. */
-static void put_queue_lines(struct text_table *table, const struct sim_report *report)
+static void print_queue_lines(struct text_table *table, const struct sim_report *report)
 {
 	char title[32];
 	struct line line = { title, table_queue_rate, UNIT_RATE, 0 };
@@ -436,34 +436,36 @@ static void put_queue_lines(struct text_table *table, const struct sim_report *r
 	for (u32 queue = 0; queue < report->results->queue_count; queue++) {
 		scnprintf(title, sizeof(title), "queue %u, throughput", queue);
 		line.argument = queue;
-		put_table_line(table, report, &line);
+		print_table_line(table, report, &line);
 		for (u32 i = 0; i < ARRAY_SIZE(queue_lines); i++) {
 			struct line own = queue_lines[i];
 
 			own.argument |= queue << 17;
-			put_line_if_not_zero(table, report, &own);
+			print_line_if_not_zero(table, report, &own);
 		}
 	}
 }
 
-static void put_page_lines(struct text_table *table, const struct sim_report *report)
+static void print_page_count_lines(struct text_table *table, const struct sim_report *report)
 {
 	const struct line by_cause = { NULL, table_amplification_by_cause, UNIT_FIXED4, 0 };
 	const struct line by_mode = { NULL, table_mode_pages, UNIT_NUMBER, 0 };
 	const struct line by_class = { NULL, table_class_pages, UNIT_NUMBER, 0 };
 
-	put_table_line(table, report, &amplification_line);
+	print_table_line(table, report, &amplification_line);
 	for (unsigned int i = 0; report->options->yardstick && i < ARRAY_SIZE(yardstick_lines); i++)
-		put_line_if_not_zero(table, report, &yardstick_lines[i]);
-	put_named_lines(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
+		print_line_if_not_zero(table, report, &yardstick_lines[i]);
+	print_named_counter_lines(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
 	for (u32 i = 0; i < ARRAY_SIZE(cache_lines); i++)
-		put_line_if_not_zero(table, report, &cache_lines[i]);
+		print_line_if_not_zero(table, report, &cache_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(map_lines); i++)
-		put_line_if_not_zero(table, report, &map_lines[i]);
+		print_line_if_not_zero(table, report, &map_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(recent_lines); i++)
-		put_line_if_not_zero(table, report, &recent_lines[i]);
-	put_named_lines(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
-	put_named_lines(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
+		print_line_if_not_zero(table, report, &recent_lines[i]);
+	print_named_counter_lines(table, report, "pages programmed ", sim_mode_names, AFTL_MODES,
+				  &by_mode);
+	print_named_counter_lines(table, report, "pages of class ", sim_class_names, AFTL_CLASSES,
+				  &by_class);
 }
 
 static void print_block_kinds(const struct sim_result *result, FILE *out)
@@ -603,21 +605,21 @@ static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 		if (i)
 			text_table_cell(&table, "%s", "");
 	}
-	put_table_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
-	if (has_any_run_value(report, &read_lines[0]))
-		put_table_lines(&table, report, read_lines, ARRAY_SIZE(read_lines));
-	if (has_any_run_value(report, &write_lines[0]))
-		put_table_lines(&table, report, write_lines, ARRAY_SIZE(write_lines));
-	if (has_any_run_value(report, &flush_lines[0]))
-		put_table_lines(&table, report, flush_lines, ARRAY_SIZE(flush_lines));
-	put_queue_lines(&table, report);
-	put_page_lines(&table, report);
+	print_table_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
+	if (is_value_of_any_run_nonzero(report, &read_lines[0]))
+		print_table_lines(&table, report, read_lines, ARRAY_SIZE(read_lines));
+	if (is_value_of_any_run_nonzero(report, &write_lines[0]))
+		print_table_lines(&table, report, write_lines, ARRAY_SIZE(write_lines));
+	if (is_value_of_any_run_nonzero(report, &flush_lines[0]))
+		print_table_lines(&table, report, flush_lines, ARRAY_SIZE(flush_lines));
+	print_queue_lines(&table, report);
+	print_page_count_lines(&table, report);
 	if (report->options->raid)
-		put_table_lines(&table, report, raid_lines, ARRAY_SIZE(raid_lines));
-	put_table_lines(&table, report, flash_lines, ARRAY_SIZE(flash_lines));
-	put_table_line(&table, report, &memory_line);
+		print_table_lines(&table, report, raid_lines, ARRAY_SIZE(raid_lines));
+	print_table_lines(&table, report, flash_lines, ARRAY_SIZE(flash_lines));
+	print_table_line(&table, report, &memory_line);
 	if (report->options->cpu)
-		put_table_line(&table, report, &cpu_line);
+		print_table_line(&table, report, &cpu_line);
 	text_table_print_and_free(&table, out);
 	fputc('\n', out);
 	for (unsigned int i = 0; i < report->count; i++) {

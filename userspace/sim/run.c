@@ -113,7 +113,8 @@ static struct aftl_waits *run_host_waits(void *host, struct aftl_request *reques
 /* Requests */
 
 /* No request is complete when aftl_submit() returns. */
-static int record_request(struct run *run, struct aftl_request *request, struct aftl_error *error)
+static int record_completed_request(struct run *run, struct aftl_request *request,
+				    struct aftl_error *error)
 {
 	const struct sim_request wanted = sim_request_from_core(request);
 	u64 at_ns = request->arrival_ns - run->drive.base_ns;
@@ -135,7 +136,8 @@ static void observe_completed_request(struct sim_drive *drive, struct observed_r
 	if (run->record.active)
 		recording_end(&run->record, observed->record, &end);
 	if (run->slowest.room)
-		slowest_put(&run->slowest, observed, drive->geo->unit_bytes, drive->base_ns);
+		slowest_add_request(&run->slowest, observed, drive->geo->unit_bytes,
+				    drive->base_ns);
 }
 
 bool sim_show_progress_or_stop(struct progress *progress, u64 submitted)
@@ -175,7 +177,7 @@ static int observe_submitted_request(struct sim_drive *drive, struct aftl_reques
 	    begin_next_request(run, error))
 		return -EIO;
 	run->drive.ended |= sim_show_progress_or_stop(&run->progress, run->drive.submitted);
-	return run->record.active ? record_request(run, request, error) : 0;
+	return run->record.active ? record_completed_request(run, request, error) : 0;
 }
 
 /* Devices */
@@ -278,7 +280,7 @@ u64 sim_processor_ns(void)
 	return (u64)clock() * (1000000000ULL / CLOCKS_PER_SEC);
 }
 
-static void add_value_to_spread(struct sim_spread *spread, u64 value)
+static void add_value_to_distribution(struct sim_spread *spread, u64 value)
 {
 	if (!spread->count || value < spread->smallest)
 		spread->smallest = value;
@@ -297,8 +299,8 @@ void sim_collect_blocks(const struct aftl *ftl, struct sim_result *result)
 			result->bad_blocks++;
 			continue;
 		}
-		add_value_to_spread(&result->erases, block->erases);
-		add_value_to_spread(&result->wear, block->wear);
+		add_value_to_distribution(&result->erases, block->erases);
+		add_value_to_distribution(&result->wear, block->wear);
 	}
 }
 

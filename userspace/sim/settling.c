@@ -44,7 +44,7 @@ static void merge_settling_batches(struct settling *settling)
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
-void settling_add_numbered(struct settling *settling, u64 number, u64 response_ns)
+void settling_add_numbered_time(struct settling *settling, u64 number, u64 response_ns)
 {
 	/* The batch size is a power of two. */
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
@@ -52,7 +52,7 @@ void settling_add_numbered(struct settling *settling, u64 number, u64 response_n
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
 }
 
-void settling_add_other(struct settling *sum, const struct settling *other)
+void settling_add_unnumbered_time(struct settling *sum, const struct settling *other)
 {
 	u64 ratio;
 

@@ -54,15 +54,15 @@ static inline void settling_add(struct settling *settling, u64 response_ns)
 }
 
 /**
- * settling_add_numbered() - add a response time by its number in the series, in any order
+ * settling_add_numbered_time() - add a response time by its number in the series, in any order
  * @settling: one of several that share a series; not usable before settling_find_warmup()
  * @number: number of the request; other members may have the smaller ones
  * @response_ns: response time
  */
-void settling_add_numbered(struct settling *settling, u64 number, u64 response_ns);
+void settling_add_numbered_time(struct settling *settling, u64 number, u64 response_ns);
 
 /* Add the times of @other, whose numbers are disjoint, to @sum. */
-void settling_add_other(struct settling *sum, const struct settling *other);
+void settling_add_unnumbered_time(struct settling *sum, const struct settling *other);
 
 /* Numbers below @count were put: convert to the state that settling_add() in order would give. */
 void settling_find_warmup(struct settling *settling, u64 count);

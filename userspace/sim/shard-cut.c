@@ -52,7 +52,7 @@ static struct shard_work *add_request_part(struct shard_list *list, const struct
 }
 
 /* A part that lacks the first unit of the request begins with a whole one; the last likewise. */
-static void set_part_skips(struct shard_work *work, bool first, bool last)
+static void set_skipped_bytes_of_parts(struct shard_work *work, bool first, bool last)
 {
 	if (!first)
 		work->request.head_skip = 0;
@@ -80,9 +80,10 @@ static void split_among_shards(struct shard_list *lists, const struct aftl_shard
 		u32 units = aftl_shard_lpns_below(layout, i, end) - first;
 
 		if (units)
-			set_part_skips(add_request_part(&lists[i], like, part++, first, units),
-				       i == aftl_shard_of_lpn(layout, begin),
-				       i == aftl_shard_of_lpn(layout, end - 1));
+			set_skipped_bytes_of_parts(add_request_part(&lists[i], like, part++, first,
+								    units),
+						   i == aftl_shard_of_lpn(layout, begin),
+						   i == aftl_shard_of_lpn(layout, end - 1));
 	}
 }
 
@@ -96,9 +97,10 @@ static void cut_into_chunk_parts(struct shard_list *lists, const struct aftl_sha
 	while (unit < end) {
 		u32 units = aftl_shard_contiguous_units(layout, unit, (u32)(end - unit));
 
-		set_part_skips(add_request_part(&lists[aftl_shard_of_lpn(layout, unit)], like,
-						part++, aftl_shard_lpn(layout, unit), units),
-			       unit == like->request.unit, unit + units == end);
+		set_skipped_bytes_of_parts(add_request_part(&lists[aftl_shard_of_lpn(layout, unit)],
+							    like, part++,
+							    aftl_shard_lpn(layout, unit), units),
+					   unit == like->request.unit, unit + units == end);
 		unit += units;
 	}
 }

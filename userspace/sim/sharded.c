@@ -102,7 +102,8 @@ static int draw_request_for_shards(struct run *run, struct sim_request *wanted)
 	return run->stream->next(run->stream, wanted, &run->error);
 }
 
-static int put_request(struct run *run, struct shard_list *lists, struct sim_request *wanted)
+static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
+				      struct sim_request *wanted)
 {
 	const struct recorded_end end = { .reason = AFTL_WAITS };
 
@@ -136,7 +137,7 @@ static void add_next_request_to_lists(struct run *run, struct shard_list *lists)
 
 	run->ended = ret <= 0;
 	if (ret > 0)
-		ret = put_request(run, lists, &wanted);
+		ret = add_request_to_shard_lists(run, lists, &wanted);
 	if (ret >= 0)
 		return;
 	run->broken = true;
@@ -151,7 +152,7 @@ static void clear_shard_lists(const struct run *run, struct shard_list *lists)
 
 /* Open arrivals */
 
-static bool may_run_continue(const struct run *run)
+static bool may_sharded_run_continue(const struct run *run)
 {
 	return !run->broken && atomic_load(&run->stopped) == U64_MAX;
 }
@@ -214,7 +215,7 @@ static void run_open_arrivals(struct run *run)
 	};
 
 	pipeline_run(&pipeline);
-	if (may_run_continue(run))
+	if (may_sharded_run_continue(run))
 		pipeline_run_each(run, drain_shard_in_thread, run->layout.count, pipeline.threads);
 }
 
@@ -287,11 +288,11 @@ static void run_closed_queue(struct run *run)
 	for (;;) {
 		u64 next_ns;
 
-		while (may_run_continue(run) && !run->ended &&
+		while (may_sharded_run_continue(run) && !run->ended &&
 		       count_requests_in_flight(run) < depth)
 			submit_next_to_shards(run);
 		pending = count_requests_in_flight(run);
-		if (!may_run_continue(run) || !pending)
+		if (!may_sharded_run_continue(run) || !pending)
 			return;
 		/* Submissions or completions since the last iteration count as progress. */
 		if (run->submitted - pending != seen || !run->ended)
@@ -441,7 +442,7 @@ static void collect_shard_sums(const struct shard_sums *sums, struct sim_result 
 		aftl_histogram_merge(&stats->write_response, &sums->class_response[i]);
 		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
-	settling_add_other(&result->settling, &sums->settling);
+	settling_add_unnumbered_time(&result->settling, &sums->settling);
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }

@@ -119,7 +119,7 @@ static void warn_bare_percentage(const struct aftl_param *param, const char *tex
 		return;
 	scnprintf(meant, sizeof(meant), "%s%%", text);
 	share_format(share.value, true, other);
-	option_warn_unclear(param->key, text, meant, other);
+	option_warn_ambiguous_value(param->key, text, meant, other);
 }
 
 static int take_param_argument(struct sim_options *options, const struct argument *argument,
@@ -183,7 +183,7 @@ static int take_all_arguments(struct sim_options *options, int argc, char **argv
 
 			/* @before is the option before the word. */
 			return is_word && option && option->kind == KIND_FILE ?
-				       command_report_value_apart(option->name, word, error) :
+				       command_report_separate_value(option->name, word, error) :
 				       -EINVAL;
 		}
 		option = option_find_by_name(argument.name, argument.length);

@@ -38,7 +38,7 @@ static void format_run_name(const struct sim_options *options, const char *polic
 		scnprintf(name, RUN_NAME, "%s", policy);
 }
 
-static void warn_of_misfit_requests(const struct sim_notes *notes)
+static void warn_of_unaligned_requests(const struct sim_notes *notes)
 {
 	if (notes->wrapped)
 		complain_of("sim",
@@ -80,7 +80,7 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 }
 
 /* The remedy for reads of unwritten data; empty if --fill cannot change the starting state. */
-static const char *unwritten_read_remedy(const struct sim_result *result)
+static const char *remedy_for_unwritten_reads(const struct sim_result *result)
 {
 	const struct aftl_config *config = &result->config;
 
@@ -91,7 +91,7 @@ static const char *unwritten_read_remedy(const struct sim_result *result)
 	return config->fill_valid < SHARE_WHOLE ? "; --fill_valid 100% writes all data first" : "";
 }
 
-static bool run_reads_unwritten(const struct sim_result *result)
+static bool run_reads_unwritten_data(const struct sim_result *result)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -100,7 +100,7 @@ static bool run_reads_unwritten(const struct sim_result *result)
 }
 
 /* With a write buffer, padding has other causes, such as flushes. */
-static bool run_pads_unbuffered(const struct sim_result *result)
+static bool run_pads_unbuffered_writes(const struct sim_result *result)
 {
 	u64 padding = sim_amplification_by(&result->stats.counters, SIM_PADDING,
 					   result->geo.unit_bytes);
@@ -108,7 +108,7 @@ static bool run_pads_unbuffered(const struct sim_result *result)
 	return !result->config.buffer && padding >= PADDING_MATTERS;
 }
 
-static bool run_has_no_time(const struct sim_result *result)
+static bool is_run_duration_zero(const struct sim_result *result)
 {
 	return !result->elapsed_ns && result->requests;
 }
@@ -144,10 +144,11 @@ find_first_matching_run(const struct sim_report *all,
 }
 
 /* A read of unwritten data takes no flash time, which makes the device look fast. */
-static void warn_of_unwritten(const struct sim_report *all)
+static void warn_of_unwritten_reads(const struct sim_report *all)
 {
 	char name[RUN_NAME];
-	const struct sim_result *result = find_first_matching_run(all, run_reads_unwritten, name);
+	const struct sim_result *result =
+		find_first_matching_run(all, run_reads_unwritten_data, name);
 	const struct aftl_counters *counters;
 	u64 share;
 
@@ -158,13 +159,14 @@ static void warn_of_unwritten(const struct sim_report *all)
 	complain_of("sim",
 		    "warning: %s: %llu.%llu %% of reads hit unwritten data and took no flash time%s",
 		    name, (unsigned long long)share / 10, (unsigned long long)share % 10,
-		    unwritten_read_remedy(result));
+		    remedy_for_unwritten_reads(result));
 }
 
 static void explain_padding_programs(const struct sim_report *all)
 {
 	char name[RUN_NAME], page[AFTL_VALUE_SIZE], padding[AFTL_VALUE_SIZE], sum[AFTL_VALUE_SIZE];
-	const struct sim_result *result = find_first_matching_run(all, run_pads_unbuffered, name);
+	const struct sim_result *result =
+		find_first_matching_run(all, run_pads_unbuffered_writes, name);
 	const struct aftl_counters *counters;
 	u32 unit_bytes;
 
@@ -181,7 +183,7 @@ static void explain_padding_programs(const struct sim_report *all)
 }
 
 /* The watermark of background GC is above the spare space, so that GC never rests. */
-static bool gc_never_rests(const struct sim_result *result)
+static bool is_gc_watermark_unreachable(const struct sim_result *result)
 {
 	u64 spare = result->slots - min(result->slots, result->units);
 
@@ -193,21 +195,22 @@ static bool gc_never_rests(const struct sim_result *result)
  * Background GC wrote more than half of the data. A step of emergency GC relocates at most one
  * program, so that the rest, at least, was relocated in the background.
  */
-static bool gc_is_early(const struct sim_result *result)
+static bool is_gc_watermark_high(const struct sim_result *result)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 	u64 urgent = (counters->gc_urgent_steps + counters->gc_paced_steps) *
 		     aftl_units_per_program(&result->geo);
 	u64 relocated = counters->programmed_gc_units;
 
-	return result->config.gc > LATE_GC && !gc_never_rests(result) && relocated > urgent &&
-	       2 * (relocated - urgent) > sim_programmed_units(counters);
+	return result->config.gc > LATE_GC && !is_gc_watermark_unreachable(result) &&
+	       relocated > urgent && 2 * (relocated - urgent) > sim_programmed_units(counters);
 }
 
 static void warn_of_gc(const struct sim_report *all)
 {
 	char name[RUN_NAME], gc[AFTL_VALUE_SIZE], op[AFTL_VALUE_SIZE];
-	const struct sim_result *result = find_first_matching_run(all, gc_never_rests, name);
+	const struct sim_result *result =
+		find_first_matching_run(all, is_gc_watermark_unreachable, name);
 
 	if (result) {
 		decimal_format(result->config.gc, 2, gc);
@@ -216,17 +219,17 @@ static void warn_of_gc(const struct sim_report *all)
 			    "warning: %s: gc %s %% of free blocks cannot be reached with op %s %%: garbage is collected without an end; lower gc or raise op",
 			    name, gc, op);
 	}
-	if (find_first_matching_run(all, gc_is_early, name))
+	if (find_first_matching_run(all, is_gc_watermark_high, name))
 		complain_of("sim",
 			    "warning: %s: collection in idle time wrote more than half of the data, because it begins early: --gc 3%% leaves more spare space, for fewer writes to flash",
 			    name);
 }
 
-static void warn_of_no_time(const struct sim_report *all)
+static void warn_of_zero_duration(const struct sim_report *all)
 {
 	char name[RUN_NAME];
 
-	if (find_first_matching_run(all, run_has_no_time, name))
+	if (find_first_matching_run(all, is_run_duration_zero, name))
 		complain_of("sim",
 			    "warning: %s: the simulated time is 0: no request waited for flash, link or controller; set --link and --controller, or send more --requests",
 			    name);
@@ -268,13 +271,13 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 	if (!all->count)
 		return code;
 	if (!all->options->quiet) {
-		warn_of_misfit_requests(&all->results[0].notes);
+		warn_of_unaligned_requests(&all->results[0].notes);
 		for (unsigned int i = 0; i < all->count; i++)
 			warn_of_warmup(all->options, &all->results[i]);
-		warn_of_unwritten(all);
+		warn_of_unwritten_reads(all);
 		explain_padding_programs(all);
 		warn_of_gc(all);
-		warn_of_no_time(all);
+		warn_of_zero_duration(all);
 	}
 	if (json->stream && write_report_json(all, json))
 		code = EXIT_FAILED;

@@ -6,8 +6,8 @@
 #include "text-table.h"
 #include "core/persist/record.h"
 
-void slowest_put(struct sim_slowest *slowest, struct observed_request *observed, u32 unit_bytes,
-		 u64 base_ns)
+void slowest_add_request(struct sim_slowest *slowest, struct observed_request *observed,
+			 u32 unit_bytes, u64 base_ns)
 {
 	const struct aftl_request *request = &observed->request;
 	u64 response_ns = request->complete_ns - request->arrival_ns;
@@ -33,7 +33,7 @@ void slowest_put(struct sim_slowest *slowest, struct observed_request *observed,
 }
 
 /* Return the enum aftl_wait with the largest time in @left, and clear that; AFTL_WAITS: none. */
-static u32 take_largest_wait(u64 left[AFTL_WAITS])
+static u32 take_largest_waiting_time(u64 left[AFTL_WAITS])
 {
 	u32 most = 0;
 
@@ -61,7 +61,7 @@ static void format_wait_reasons(const struct sim_slow *slow, char text[TEXT_TABL
 
 	memcpy(left, slow->waits_ns, sizeof(left));
 	text[0] = '\0';
-	while ((reason = take_largest_wait(left)) < AFTL_WAITS) {
+	while ((reason = take_largest_waiting_time(left)) < AFTL_WAITS) {
 		format_share(share, slow->waits_ns[reason], slow->response_ns);
 		used += scnprintf(text + used, TEXT_TABLE_CELL - used, "%s%s %s",
 				  used ? ", " : "", aftl_wait_names[reason], share);

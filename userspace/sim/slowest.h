@@ -42,8 +42,8 @@ struct sim_slowest {
 };
 
 /* Note the complete @observed if it is one of the slowest. Times are since @base_ns. */
-void slowest_put(struct sim_slowest *slowest, struct observed_request *observed, u32 unit_bytes,
-		 u64 base_ns);
+void slowest_add_request(struct sim_slowest *slowest, struct observed_request *observed,
+			 u32 unit_bytes, u64 base_ns);
 
 /* Print the requests with their reasons; @title names the run. */
 void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *out);

@@ -126,7 +126,8 @@ struct generator {
 /* Lengths */
 
 /* Every list has at least one size. Sizes are rounded up to a multiple of @sectors. */
-static void lengths_init(struct lengths *lengths, const struct sim_size_list *list, u32 sectors)
+static void request_lengths_init(struct lengths *lengths, const struct sim_size_list *list,
+				 u32 sectors)
 {
 	u64 grain = (u64)sectors * AFTL_SECTOR_BYTES;
 	u32 sum = 0;
@@ -177,7 +178,7 @@ static u64 mean_pages_q16(const struct sim_size_list *list, const struct aftl_ge
 	struct lengths lengths = { .count = 0 };
 	u64 sum = 0;
 
-	lengths_init(&lengths, list, 1);
+	request_lengths_init(&lengths, list, 1);
 	for (u32 i = 0; i < lengths.count; i++)
 		sum += (u64)DIV_ROUND_UP(lengths.sectors[i], page_sectors) * list->sizes[i].weight;
 	return (sum << 16) / lengths.end[lengths.count - 1];
@@ -212,7 +213,7 @@ static bool draw_is_request_hot(struct generator *generator)
 }
 
 /* Map @rank to an address such that neighbouring ranks are far apart. */
-static u64 scatter_rank(const struct generator *generator, u64 rank)
+static u64 map_rank_to_address(const struct generator *generator, u64 rank)
 {
 	u64 step = generator->step;
 	u64 high;
@@ -234,12 +235,13 @@ static u64 draw_uniform_place(struct generator *generator, bool hot)
 		place = draw_below(random, generator->hot_places);
 	else
 		place = generator->hot_places + draw_below(random, cold);
-	return generator->scatter ? scatter_rank(generator, place) : place;
+	return generator->scatter ? map_rank_to_address(generator, place) : place;
 }
 
 static u64 draw_zipf_place(struct generator *generator)
 {
-	return scatter_rank(generator, zipf_draw_rank(generator->zipf, &generator->place_random));
+	return map_rank_to_address(generator,
+				   zipf_draw_rank(generator->zipf, &generator->place_random));
 }
 
 static u64 draw_drifting_place(struct generator *generator)
@@ -467,7 +469,7 @@ static u64 greatest_common_divisor(u64 a, u64 b)
 }
 
 /* Return a multiplier near the golden section of @n that permutes 0 .. n - 1. */
-static u64 scatter_step(u64 n)
+static u64 rank_address_step(u64 n)
 {
 	u64 step = (u64)((__uint128_t)n * 0x9e3779b9ULL >> 32) | 1;
 
@@ -489,11 +491,12 @@ static void prepare_request_lengths(struct generator *generator, const struct si
 	u32 sectors = sim_takes_whole_units(options, geo) ? sim_sectors_per_unit(geo) : 1;
 
 	generator->unit_shift = sim_unit_shift(geo);
-	lengths_init(&generator->lengths, &options->size_list, sectors);
+	request_lengths_init(&generator->lengths, &options->size_list, sectors);
 	generator->own_hot_lengths = has_own_hot_sizes(options);
-	lengths_init(&generator->hot_lengths,
-		     generator->own_hot_lengths ? &options->hot_size_list : &options->size_list,
-		     sectors);
+	request_lengths_init(&generator->hot_lengths,
+			     generator->own_hot_lengths ? &options->hot_size_list :
+							  &options->size_list,
+			     sectors);
 }
 
 static int fit_footprint(struct generator *generator, const struct sim_options *options,
@@ -616,8 +619,8 @@ static void init_random_sequences(struct generator *generator, u64 seed)
 	generator->level_random = random_sequence_of_purpose(seed, PURPOSE_LEVEL);
 }
 
-static int prepare_kinds(struct generator *generator, const struct sim_options *options, u64 seed,
-			 struct aftl_error *error)
+static int prepare_request_kinds(struct generator *generator, const struct sim_options *options,
+				 u64 seed, struct aftl_error *error)
 {
 	generator->write_share = options->write_share;
 	generator->discard_share = options->discard_share;
@@ -652,7 +655,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	if (!ret)
 		ret = fit_sequential_stride(generator, options, error);
 	if (!ret)
-		ret = prepare_kinds(generator, options, config->seed, error);
+		ret = prepare_request_kinds(generator, options, config->seed, error);
 	if (ret) {
 		free(generator);
 		return ret;
@@ -664,7 +667,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->hot_stream = (u8)options->hot_stream;
 	generator->window = share_of_units(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
-	generator->step = scatter_step(generator->places);
+	generator->step = rank_address_step(generator->places);
 	generator->scatter = options->scatter;
 	if (generator->workload == SIM_WORKLOAD_ZIPF)
 		generator->zipf = zipf_create(generator->places,

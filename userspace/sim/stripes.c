@@ -7,24 +7,24 @@
 
 u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units)
 {
-	return (u64)(member_units - member_units % layout->chunk) * stripe_parity_cell(layout);
+	return (u64)(member_units - member_units % layout->chunk) * stripe_parity_unit(layout);
 }
 
 void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell)
 {
 	u32 chunk = unit / layout->chunk;
-	u32 data = stripe_parity_cell(layout);
+	u32 data = stripe_parity_unit(layout);
 
 	*row = chunk / data * layout->chunk + unit % layout->chunk;
 	*cell = chunk % data;
 }
 
-u32 cell_member(const struct stripe_layout *layout, u32 row, u32 cell)
+u32 stripe_unit_member(const struct stripe_layout *layout, u32 row, u32 cell)
 {
 	u32 members = layout->members;
 	u32 parity = members - 1 - row / layout->chunk % members;
 
-	return cell == stripe_parity_cell(layout) ? parity : (parity + 1 + cell) % members;
+	return cell == stripe_parity_unit(layout) ? parity : (parity + 1 + cell) % members;
 }
 
 struct stripe_plan stripe_make_plan(const struct stripe_layout *layout, u32 dirty, u32 known)

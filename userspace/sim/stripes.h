@@ -27,14 +27,14 @@ struct stripe_layout {
 	u32 chunk;
 };
 
-static inline u32 stripe_parity_cell(const struct stripe_layout *layout)
+static inline u32 stripe_parity_unit(const struct stripe_layout *layout)
 {
 	return layout->members - 1;
 }
 
 static inline u32 stripe_parity_mask(const struct stripe_layout *layout)
 {
-	return 1U << stripe_parity_cell(layout) % 32;
+	return 1U << stripe_parity_unit(layout) % 32;
 }
 
 /* Mask of all data cells. */
@@ -50,7 +50,7 @@ u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units);
 void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
 
 /* Return the member that stores this cell; its unit there is @row. */
-u32 cell_member(const struct stripe_layout *layout, u32 row, u32 cell);
+u32 stripe_unit_member(const struct stripe_layout *layout, u32 row, u32 cell);
 
 /**
  * struct stripe_plan - plan to write new data into a row

@@ -59,7 +59,7 @@ int timeline_create(struct timeline **out, const char *path, int argc, char **ar
 }
 
 /* In the file format, devices are processes and LUNs are threads; name one of them. */
-static void put_name(struct timeline *timeline, const char *what, u32 lun, const char *name)
+static void write_lane_name(struct timeline *timeline, const char *what, u32 lun, const char *name)
 {
 	struct json_writer *json = &timeline->json;
 
@@ -85,10 +85,10 @@ void timeline_begin_device(struct timeline *timeline, const struct aftl *ftl)
 	timeline->lanes = memory_zeroed(timeline->luns, sizeof(*timeline->lanes));
 	timeline->block_pages = aftl_geometry(ftl)->pages;
 	timeline->device++;
-	put_name(timeline, "process_name", 0, aftl_policy_type(ftl)->name);
+	write_lane_name(timeline, "process_name", 0, aftl_policy_type(ftl)->name);
 	for (u32 i = 0; i < timeline->luns; i++) {
 		scnprintf(name, sizeof(name), "LUN %u", i);
-		put_name(timeline, "thread_name", i, name);
+		write_lane_name(timeline, "thread_name", i, name);
 	}
 }
 

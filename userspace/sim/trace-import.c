@@ -73,7 +73,7 @@ static void add_option_to_command(struct words *words, const char *option, const
 	add_word_to_command(words, value);
 }
 
-static void add_switch(struct words *words, const char *option, bool wanted)
+static void add_flag_to_command(struct words *words, const char *option, bool wanted)
 {
 	if (wanted)
 		add_word_to_command(words, option);
@@ -87,7 +87,7 @@ static void make_convert_command(struct words *words, const struct sim_options *
 		add_word_to_command(words, fixed[i]);
 #define READING(name, letter, kind, member, value, help) READING_##kind(name, member)
 #define READING_COMMAND_TEXT(name, member) add_option_to_command(words, "--" name, options->member);
-#define READING_COMMAND_SWITCH(name, member) add_switch(words, "--" name, options->member);
+#define READING_COMMAND_SWITCH(name, member) add_flag_to_command(words, "--" name, options->member);
 #include "reading-option-table.h"
 #undef READING_COMMAND_SWITCH
 #undef READING_COMMAND_TEXT

@@ -70,7 +70,7 @@ static u32 count_block_flips(const u64 *words, u32 bytes, const struct block_nam
 }
 
 /* Majority vote over each bit of all cells. */
-static u64 majority_of_cells(const u64 *words, u32 cells, u32 word)
+static u64 majority_of_copies_of_word(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;
 
@@ -89,11 +89,11 @@ static bool read_name_by_majority(const u64 *words, u32 bytes, struct block_name
 	u64 head[HEAD_WORDS];
 
 	for (u32 i = 0; i < HEAD_WORDS; i++)
-		head[i] = majority_of_cells(words, bytes / CELL_BYTES, i);
+		head[i] = majority_of_copies_of_word(words, bytes / CELL_BYTES, i);
 	return decode_block_head(head, name);
 }
 
-static bool read_cell_name(const u64 *words, u32 cell, struct block_name *name)
+static bool read_name_in_copy(const u64 *words, u32 cell, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
 
@@ -119,12 +119,13 @@ struct block_found block_read(const void *data, u32 bytes, u32 flips)
 		found.kind = BLOCK_ZEROES;
 		return found;
 	}
-	if (!read_cell_name(data, 0, &found.name) &&
+	if (!read_name_in_copy(data, 0, &found.name) &&
 	    !read_name_by_majority(data, bytes, &found.name))
 		return found;
 	found.flips = count_block_flips(data, bytes, &found.name, &found.torn_at);
 	found.kind = found.flips <= flips ? BLOCK_WHOLE : BLOCK_TORN;
 	if (found.kind == BLOCK_TORN)
-		found.other_known = read_cell_name(data, found.torn_at / CELL_BYTES, &found.other);
+		found.other_known =
+			read_name_in_copy(data, found.torn_at / CELL_BYTES, &found.other);
 	return found;
 }

@@ -105,7 +105,7 @@ static int open_ledger_file(const char *path, int flags, struct aftl_error *erro
 	return fd < 0 ? aftl_fail(error, -errno, "%.120s: %s", path, strerror(errno)) : fd;
 }
 
-static void reset_unit_knowledge(struct ledger *ledger)
+static void reset_unit_generations(struct ledger *ledger)
 {
 	for (u64 i = 0; i < ledger->header->units; i++)
 		ledger->units[i] = (struct ledger_unit){ .low = LEDGER_FIRST,
@@ -135,7 +135,7 @@ int ledger_create(struct ledger **out, const char *path, const struct ledger_hea
 	ledger->header->magic = MAGIC;
 	ledger->header->generation = LEDGER_FIRST;
 	write_ledger_header(ledger);
-	reset_unit_knowledge(ledger);
+	reset_unit_generations(ledger);
 	*out = ledger;
 	return 0;
 }
@@ -329,7 +329,7 @@ u32 ledger_newest_generation(const struct ledger *ledger, u64 unit)
 	return max(now->high, max(now->zero, now->any));
 }
 
-static bool block_is_ours(const struct ledger *ledger, const struct block_name *name)
+static bool is_block_of_this_run(const struct ledger *ledger, const struct block_name *name)
 {
 	return name->device == ledger->header->device && name->seed == ledger->header->seed;
 }
@@ -341,14 +341,14 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 
 	if (ledger->header->frozen)
 		return true;
-	if (found->kind == BLOCK_WHOLE && block_is_ours(ledger, &found->name) &&
+	if (found->kind == BLOCK_WHOLE && is_block_of_this_run(ledger, &found->name) &&
 	    found->name.unit != unit)
 		return false;
 	if (now->any >= floor)
 		return true;
 	if (found->kind == BLOCK_ZEROES)
 		return now->zero >= floor;
-	return found->kind == BLOCK_WHOLE && block_is_ours(ledger, &found->name) &&
+	return found->kind == BLOCK_WHOLE && is_block_of_this_run(ledger, &found->name) &&
 		found->name.generation >= floor && found->name.generation <= now->high;
 }
 
@@ -357,7 +357,7 @@ void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_fou
 			 bool durable)
 {
 	struct ledger_unit *now = &ledger->units[unit];
-	bool written = found->kind == BLOCK_WHOLE && block_is_ours(ledger, &found->name);
+	bool written = found->kind == BLOCK_WHOLE && is_block_of_this_run(ledger, &found->name);
 	u32 generation = written ? found->name.generation : now->zero;
 
 	if (now->any >= now->low || ledger->header->frozen)
@@ -375,7 +375,7 @@ void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_fou
 static void print_block_name(const struct ledger *ledger, u64 unit, const struct block_name *name,
 			     char *text, size_t size)
 {
-	if (!block_is_ours(ledger, name))
+	if (!is_block_of_this_run(ledger, name))
 		snprintf(text, size, "generation %u of unit %llu of another run (seed %u)",
 			 name->generation, (unsigned long long)name->unit, name->seed);
 	else if (name->unit != unit)

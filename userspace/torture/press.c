@@ -127,7 +127,7 @@ static bool next_request_of_fill(struct press *press)
 	return true;
 }
 
-static void draw_next_press_request(struct press *press)
+static void draw_next_torture_request(struct press *press)
 {
 	if (press->waiting)
 		return;
@@ -224,8 +224,8 @@ static void prepare_discard(struct io_uring_sqe *sqe, int fd, enum discard_way w
 	sqe->cmd_op = CMD_DISCARD;
 }
 
-static void prepare_press_sqe(const struct press *press, const struct slot *slot,
-			      struct io_uring_sqe *sqe)
+static void prepare_torture_sqe(const struct press *press, const struct slot *slot,
+				struct io_uring_sqe *sqe)
 {
 	int fd = press->run->target.fd;
 	u64 offset = slot->request.first * press->run->unit_bytes;
@@ -255,13 +255,13 @@ static void prepare_press_sqe(const struct press *press, const struct slot *slot
 }
 
 /* Return: false if the next request has to wait for others. */
-static bool submit_next_press_request(struct press *press)
+static bool submit_next_torture_request(struct press *press)
 {
 	struct io_uring_sqe *sqe;
 	struct slot *slot;
 	u32 i;
 
-	draw_next_press_request(press);
+	draw_next_torture_request(press);
 	if (press->under_way >= press->next.depth)
 		return false;
 	for (i = 0; press->slots[i].busy; i++)
@@ -269,12 +269,12 @@ static bool submit_next_press_request(struct press *press)
 	slot = &press->slots[i];
 	begin_request(press, slot);
 	sqe = io_uring_get_sqe(&press->ring);
-	prepare_press_sqe(press, slot, sqe);
+	prepare_torture_sqe(press, slot, sqe);
 	io_uring_sqe_set_data(sqe, slot);
 	return true;
 }
 
-static bool is_press_finished(const struct press *press)
+static bool is_torture_finished(const struct press *press)
 {
 	const struct torture_options *options = &press->run->options;
 
@@ -394,7 +394,7 @@ static bool submit_and_reap_requests(struct press *press)
 {
 	struct io_uring_cqe *cqe;
 
-	while (!is_press_finished(press) && submit_next_press_request(press))
+	while (!is_torture_finished(press) && submit_next_torture_request(press))
 		;
 	submit_and_wait(press);
 	while (!io_uring_peek_cqe(&press->ring, &cqe)) {
@@ -434,7 +434,7 @@ static void free_request_slots(struct press *press)
 	free(press->slots);
 }
 
-static void prepare_press(struct press *press, struct torture_run *run)
+static void prepare_torture_requests(struct press *press, struct torture_run *run)
 {
 	const struct ledger_header *header = ledger_header(run->ledger);
 	u32 most = (u32)min(header->units, max_request_units(run));
@@ -461,7 +461,7 @@ enum exit_code run_press_on_device(struct torture_run *run)
 	bool good;
 	int ret;
 
-	prepare_press(&press, run);
+	prepare_torture_requests(&press, run);
 	ret = io_uring_queue_init(press.load.shape.depth, &press.ring, 0);
 	if (ret) {
 		complain_of("torture", "this kernel or container has no io_uring: %s",
@@ -471,7 +471,7 @@ enum exit_code run_press_on_device(struct torture_run *run)
 	}
 	do
 		good = submit_and_reap_requests(&press);
-	while (good && (press.under_way || !is_press_finished(&press)));
+	while (good && (press.under_way || !is_torture_finished(&press)));
 	/* Exit without freeing buffers: the kernel may still write into them. */
 	if (!good)
 		_exit(EXIT_FAILED);

@@ -55,7 +55,7 @@ static int add_torture_operand(void *fields, const char *word, struct aftl_error
 	struct torture_options *options = fields;
 
 	if (options->device)
-		return command_report_extra_word("torture", word, error);
+		return command_report_extra_operand("torture", word, error);
 	options->device = word;
 	return 0;
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from approxftl_tools.figure import Figure, Mark, Means, axis_value_as_number
 from approxftl_tools.figure_file import render_figure
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.study_figure import common_unit_of_marks
+from approxftl_tools.study_figure import unit_shared_by_marks
 from approxftl_tools.study_table import axis_title, column_title
 
 
@@ -40,7 +40,7 @@ def chart_means(measure: str, x: str, relative_to: object,
     """Return a figure of means by their places on the axis `x` and their series."""
     every = list(found)
     scale, unit = (1.0, f"{relative_to} = 1") if relative_to is not None else \
-        common_unit_of_marks(measure, [one.mean for _, _, one in every])
+        unit_shared_by_marks(measure, [one.mean for _, _, one in every])
     marks = [Mark("", series, at if isinstance(at, (int, float)) else str(at), one.mean * scale,
                   None if one.low is None else one.low * scale,
                   None if one.high is None else one.high * scale, one.count, "simulated")

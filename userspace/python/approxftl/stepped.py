@@ -82,7 +82,7 @@ class SimulatedDevice:
             return int(lib.device_do(*arguments))
 
     @contextmanager
-    def _working(self, job: Job | None = None) -> Iterator[None]:
+    def _require_working_device(self, job: Job | None = None) -> Iterator[None]:
         """Let the device work for a longer call."""
         if not self._policy:
             yield
@@ -143,7 +143,7 @@ class SimulatedDevice:
         many = np.ascontiguousarray(np.broadcast_to(np.asarray(pages, np.int64), where.shape))
         times = np.zeros(len(where), np.int64)
         job = Job()
-        with self._working(job):
+        with self._require_working_device(job):
             job.run_call(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op], len(where),
                                                   where.ctypes.data, many.ctypes.data,
                                                   operator.index(depth), times.ctypes.data),
@@ -155,7 +155,7 @@ class SimulatedDevice:
         if ns < 0:
             raise ValueError("time does not go back")
         until = self.now_ns + operator.index(ns)
-        with self._working():
+        with self._require_working_device():
             while not lib.device_advance(self._handle, until, EVENTS):
                 pass
         return self.now_ns
@@ -209,7 +209,7 @@ class SimulatedDevice:
     def check(self) -> None:
         """Check all invariants of the device; raise SimulationError if one is violated."""
         job = Job()
-        with self._working(job):
+        with self._require_working_device(job):
             job.run_call(lambda: lib.device_audit(job.handle, self._handle))
 
 
