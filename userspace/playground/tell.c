@@ -244,7 +244,8 @@ int play_block(u32 index)
 	return play_json_end(&json);
 }
 
-static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 generation, u32 flips)
+static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 generation,
+				  u32 flips)
 {
 	json_list(json, "flipped");
 	for (u32 i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
