@@ -1214,7 +1214,7 @@ int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
 
 void aftl_dev_drain(struct aftl_dev *dev)
 {
-	/* Under @lock, so that the task that freed the last room has queued its work before. */
+	/* Take @lock: a task that has just freed room under it has then queued dev->work, too. */
 	spin_lock_irq(&dev->lock);
 	wait_event_lock_irq(dev->room, aftl_dev_is_empty(dev), dev->lock);
 	spin_unlock_irq(&dev->lock);

@@ -150,7 +150,7 @@ static u32 run_with_aging(const char *policy, const char *params)
 	return extras;
 }
 
-/* An erase must clear the hours, wherever they are stored. */
+/* An erase must clear the program times (in hours) of a block's pages in each array of them. */
 static void check_erased_hours(const struct test_device *device)
 {
 	const struct aftl_media *media = &device->ftl->media;

@@ -63,7 +63,7 @@ static bool call_every_query(void)
 	return !failed;
 }
 
-/* As many words say so as the device has errors, whatever has happened to the page. */
+/* The page marks as many cells as misread as the device counts bit errors, after any events. */
 static void check_cell_errors(void)
 {
 	const struct aftl_geometry *geo = play.drive.geo;

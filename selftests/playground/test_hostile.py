@@ -227,9 +227,9 @@ def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
 
 def test_nothing_flashes_with_reduced_motion(browser: Browser) -> None:
     """With prefers-reduced-motion nothing flashes."""
-    for wish, flashes in (("reduce", False), ("no-preference", True)):
+    for preference, flashes in (("reduce", False), ("no-preference", True)):
         browser.call_method("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-reduced-motion", "value": wish}])
+            {"name": "prefers-reduced-motion", "value": preference}])
         open_page(browser, "#b=&at=0")
         assert browser.run_script("stepBy(40); app.pictures.a.flashes.length > 0") == flashes
     browser.call_method("Emulation.setEmulatedMedia", features=[])

@@ -18,6 +18,14 @@ RETIRED = {
     "lineage": "write generation",
     "baked": "inherited errors",
     "unkind": "torture",
+    "wish": "request",
+    "chore": "idle-time task",
+    "twin": "loaded copy",
+    "cramped": "below the GC reserve",
+    "laggard": "coldest block",
+    "hopeless": "no progress possible",
+    "supply": "block manager",
+    "keeper": "parity block",
 }
 EXCEPT = {
     "CHANGELOG.md": "says what has been renamed",
@@ -34,11 +42,11 @@ EXCEPT = {
     "docs/reference.md": "the same counter",
     "trace-tools/approxftl_tools/figure_file.py": "style sheets",
 }
-# Directories whose comments have been rewritten.
-PLAIN = ("dm-approxftl/*", "userspace/*", "trace-tools/*")
 OPENING = re.compile(r"(?:^|(?<=[.:;] ))(Who|Whose|Whom|That of|Of what|Of whom|What is|What has|"
                      r"What was|What cannot|What does|What nobody) ")
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# Comments of C, and docstrings of Python
+COMMENTS = {".c": re.compile(r"/\*.*?\*/", re.DOTALL), ".h": re.compile(r"/\*.*?\*/", re.DOTALL),
+            ".py": re.compile(r'""".*?"""', re.DOTALL)}
 
 
 def list_text_files() -> list[str]:
@@ -62,13 +70,13 @@ def find_retired_words(name: str, text: str) -> list[str]:
     return found
 
 
-def find_riddle_comments(name: str, text: str) -> list[str]:
+def find_noun_clause_comments(name: str, text: str) -> list[str]:
     """Return a message for each comment that begins with a noun clause."""
-    if not any(fnmatch(name, pattern) for pattern in PLAIN):
+    if Path(name).suffix not in COMMENTS:
         return []
     found = []
-    for comment in COMMENT.findall(text):
-        plain = re.sub(r"\s*\n\s*\*?\s*", " ", comment.strip("/* \n"))
+    for comment in COMMENTS[Path(name).suffix].findall(text):
+        plain = re.sub(r"\s*\n\s*\*?\s*", " ", comment.strip('"/* \n'))
         found += [f'{name}: begin "{plain[match.start():match.start() + 40]}" with its subject'
                   for match in OPENING.finditer(plain)]
     return found
@@ -80,7 +88,7 @@ def main() -> int:
     status = 0
     for number, (what, look) in enumerate((("no retired word", find_retired_words),
                                            ("comments begin with their subject",
-                                            find_riddle_comments)), 1):
+                                            find_noun_clause_comments)), 1):
         found = [problem for name, text in texts.items() for problem in look(name, text)]
         print("\n".join(f"# {problem}" for problem in found), end="\n" if found else "")
         print(f"{'not ok' if found else 'ok'} {number} - {what}")

@@ -68,7 +68,7 @@ def hash_u64(x: int) -> int:
 
 
 def probe_offset(size: int, index: int) -> int:
-    """Return the offset of a probe of `approxftl format` between the two ends."""
+    """Return an offset, far from both ends of a medium, where `approxftl format` looks for data."""
     return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 

@@ -753,7 +753,7 @@ int main(int argc, char **argv)
 	tap_end();
 	if (argc == 1) {
 		tap_run("seeds of earlier bugs pass", rerun_failed_seeds);
-		tap_run("lives of zoned devices", run_zoned_lives);
+		tap_run("zoned devices survive random crashes", run_zoned_lives);
 	}
 	return lives >= LIVES && kind == ANY ? tap_run_all() : tap_finish();
 }

@@ -221,13 +221,13 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 	fail_die_of_lun(1);
 	for (i = 0; i < each; i++) {
 		struct aftl_block *dead = &ftl->media.blocks[each + i];
-		struct aftl_block *keeper = aftl_parity_block_of(ftl, dead);
+		struct aftl_block *parity_block = aftl_parity_block_of(ftl, dead);
 
-		if (!keeper || keeper == dead || keeper->erases != dead->erases)
+		if (!parity_block || parity_block == dead || parity_block->erases != dead->erases)
 			continue;
 		dead->parity = 1;
 		aftl_superblock_sync_erases(ftl);
-		CHECK(!dead->parity && keeper->parity);
+		CHECK(!dead->parity && parity_block->parity);
 		tried++;
 	}
 	CHECK(tried > 20);

@@ -60,7 +60,8 @@ has()
 sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
 }
 
-# Packages are installed for the first two; whichever is first in PATH may have its own.
+# `make deps` installs packages for the first two interpreters; the python3 that is first in PATH
+# may have packages of its own.
 python=
 for modules in "$wanted" numpy; do
 	for candidate in ${venv:+"$venv/bin/python3"} /usr/bin/python3 python3; do

@@ -73,8 +73,8 @@ are points like others, so that the same command goes on where it was.
   victim = ["greedy", "cost_benefit"]
 
 --scheduler gives the points to a Dask cluster, whose workers need the same approxftl in their PATH;
-files go to them. Who can connect to a Dask scheduler can run any code there: bind it to an address
-that only you can reach, or use TLS: --tls names a folder with ca.pem, cert.pem and key.pem. With
+files go to them. Everyone who can connect to a Dask scheduler can run any code there: bind it to an
+address that only you can reach, or use TLS: --tls names a folder of ca.pem, cert.pem, key.pem. With
 --memory a point that needs more fails; if workers were started with --resources memory=BYTES, each
 has no more points at a time than fit.
 

@@ -36,7 +36,7 @@ void settling_close_batch(struct settling *settling)
 		join_neighbour_batches(settling);
 }
 
-/* Numbers arrive in any order, so that all batches may hold times. */
+/* Requests complete in any order of their numbers, so each batch may already have times. */
 static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;

@@ -453,8 +453,9 @@ static u32 fill_count_steps_left(const struct aftl *ftl, const struct filler *fi
 }
 
 /*
- * Rounds possible with @units logical pages. They start at a multiple, where a fixed LUN rule is at
- * its first LUN and the L2P entries can be recorded.
+ * Count the rounds, of one program on each LUN, that @units logical pages fill. A round starts at a
+ * multiple of the units of a round: there a fixed LUN rule is at its first LUN, and the L2P entries
+ * can be recorded.
  */
 static u32 fill_count_rounds_left(const struct aftl *ftl, const struct filler *filler,
 				  const struct aftl_fill_order *order, u32 units)

@@ -264,7 +264,10 @@ static void zone_release_slot(struct aftl *ftl, struct aftl_zone *zone)
 	ftl->retry = true;
 }
 
-/* A zone without further writes frees its slot; its partial programs may go ahead. */
+/*
+ * A zone that gets no more writes frees its place among the open zones; its pages that are only
+ * partly full may be programmed.
+ */
 static void zone_release_if_finished(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!aftl_zone_is_write_finished(zone))

@@ -1144,8 +1144,8 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 }
 
 /*
- * Write the entry with no reset. Older data of the zone would count again, so their mappings are
- * removed.
+ * Write the zone's entry without a pending reset. Data from before the reset would then count
+ * again, so their mappings are removed.
  */
 static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone,
 			      u8 *bytes)

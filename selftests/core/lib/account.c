@@ -399,11 +399,13 @@ static void check_steps(struct account *account, const struct aftl_placement *pl
 		return;
 	if (place->ispp.skip > MOST_LOOPS || given_up_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
 	    mode_has_fewer_bits(place->mode))
-		complain(account, "mode %u takes steps of %u mV, %u fewer verifies", place->mode,
-			 given_up_mv(&place->ispp), place->ispp.skip);
+		complain(account,
+			 "mode %u: %u mV given up and %u fewer verifies are more than allowed",
+			 place->mode, given_up_mv(&place->ispp), place->ispp.skip);
 	if (program_must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
-		complain(account, "steps of %u mV, %u fewer verifies, in mode %u do not overshoot",
-			 given_up_mv(&place->ispp), place->ispp.skip, place->mode);
+		complain(account,
+			 "mode %u: %u mV given up and %u fewer verifies must overshoot, and do not",
+			 place->mode, given_up_mv(&place->ispp), place->ispp.skip);
 }
 
 /* Only a fine pass or a reprogram of a super layer may program a page again. */
@@ -417,7 +419,8 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 			aftl_page_mode(before) == AFTL_MODE_MLC;
 
 	if ((!fine && !replaced) || !steps_are_default(&place->ispp))
-		complain(account, "page %u is programmed again in mode %u, %u mV, order %u",
+		complain(account,
+			 "page %u: mode %u, %u mV given up, order %u may not program a page again",
 			 place->page, place->mode, given_up_mv(&place->ispp), order);
 }
 
@@ -435,7 +438,9 @@ static void check_lending(struct account *account, const struct aftl_placement *
 	    place->block->order != AFTL_ORDER_SEQUENTIAL ||
 	    !page_at(account, block, place->page - half)->turn ||
 	    aftl_page_class(page_at(account, block, place->page - half)->attr) != AFTL_PRECISE)
-		complain(account, "page %u of class %u lends to nobody", place->page, class);
+		complain(account,
+			 "page %u of class %u lends, but half a block before is no precise page",
+			 place->page, class);
 }
 
 static u32 count_programmed_pages(const struct account *account, u32 block, u32 first, u32 end)
@@ -471,8 +476,9 @@ static void check_switch(struct account *account, const struct aftl_placement *p
 	    count_programmed_pages(account, block, 0, first) != first ||
 	    count_programmed_pages(account, block, first, end) != there ||
 	    count_programmed_pages(account, block, end, geo->pages))
-		complain(account, "mode %u: %u pages from %u are no half of a switch", place->mode,
-			 place->pages, place->page);
+		complain(account,
+			 "mode %u: %u pages from %u are neither pass of an in-place switch",
+			 place->mode, place->pages, place->page);
 }
 
 /* Only approximate data may be programmed with coarse steps to a low top voltage. */
@@ -480,7 +486,8 @@ static void check_coarse_program(struct account *account, const struct aftl_plac
 				 u32 class)
 {
 	if (place->mode == AFTL_MODE_ROUGH && class != AFTL_APPROX)
-		complain(account, "page %u of class %u is rough", place->page, class);
+		complain(account, "page %u of class %u: only approximate data may have mode rough",
+			 place->page, class);
 }
 
 /* Check that a mode with less guard is legal at this page. */
@@ -492,22 +499,23 @@ static void check_mode_place(struct account *account, const struct aftl_placemen
 	bool second = is_page_of_second_colour(account, block, place->page);
 
 	if (place->mode == AFTL_MODE_AFTER && programmed < around)
-		complain(account, "page %u is after %u of %u neighbours", place->page, programmed,
-			 around);
+		complain(account, "page %u: mode after needs all neighbours, has %u of %u",
+			 place->page, programmed, around);
 	if (place->mode == AFTL_MODE_BETWEEN && !second)
-		complain(account, "page %u in mode between has neighbours of its own colour",
+		complain(account, "page %u: mode between needs a page of the second colour",
 			 place->page);
 	if (order == AFTL_ORDER_TWO_PASS && programmed != (second ? around : 0))
-		complain(account, "page %u of colour %u has %u of %u neighbours", place->page,
-			 second, programmed, around);
+		complain(account,
+			 "page %u: colour 0 needs no neighbour, colour 1 all: %u has %u of %u",
+			 place->page, second, programmed, around);
 	if (place->mode == AFTL_MODE_MLC && !place->block->bits &&
 	    (account_config(account)->bits < 3 || order != AFTL_ORDER_SUPER_LAYER))
-		complain(account, "two bits for %llu in a cell, order %u",
+		complain(account, "mode mlc needs a super layer of TLC, not %llu bits, order %u",
 			 (unsigned long long)account_config(account)->bits, order);
 	if (order == AFTL_ORDER_SWITCHED)
 		check_switch(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
-		complain(account, "page %u is programmed in mode switched, its block has order %u",
+		complain(account, "page %u: mode switched needs order switched, the block has %u",
 			 place->page, order);
 }
 
@@ -552,9 +560,11 @@ static void check_program_event(struct account *account, const struct aftl_array
 	mine->begun = true;
 	account->turns++;
 	if (aftl_page_mode(attr) != place->mode)
-		complain(account, "mode %u is stored as %u", place->mode, aftl_page_mode(attr));
+		complain(account, "the page attribute must have mode %u, not %u", place->mode,
+			 aftl_page_mode(attr));
 	if (event->array_ns < least)
-		complain(account, "mode %u, class %u, %u mV, %u fewer verifies: %llu ns, not %llu",
+		complain(account,
+			 "mode %u, class %u, %u mV, %u fewer verifies: %llu ns, needs %llu",
 			 place->mode, command.class, given_up_mv(&place->ispp), place->ispp.skip,
 			 (unsigned long long)event->array_ns, (unsigned long long)least);
 	check_steps(account, place, attr);
@@ -622,8 +632,8 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 	struct account_block *mine = account_of_block(account, number);
 
 	if (mine->erasing && block->wear < (u64)mine->wear + mine->due_wear)
-		complain(account, "an erase of swing %u%s wears %u, not %u", mine->swing,
-			 mine->gentle ? ", gently," : "", block->wear - mine->wear,
+		complain(account, "an erase of swing %u%s adds %u wear, at least %u needed",
+			 mine->swing, mine->gentle ? ", shallow," : "", block->wear - mine->wear,
 			 mine->due_wear);
 	if (mine->erasing) {
 		account->wear += mine->due_wear;
@@ -688,13 +698,13 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 
 	account->relaxed++;
 	if (relaxed < usual)
-		complain(account, "mode %u, class %u: %llu errors in 2^40, not %llu",
+		complain(account, "mode %u, class %u: %llu errors in 2^40, at least %llu needed",
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
 	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&
 	    page_errors_with_attr(account, block, page, attr) <
 		    page_errors_with_attr(account, block, page, attr_of_normal_program(attr)))
-		complain(account, "mode %u, class %u has fewer errors than the usual one",
+		complain(account, "mode %u, class %u has fewer errors than a normal program",
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
@@ -766,7 +776,7 @@ static void check_one_bit_page(struct account *account, u32 block, u32 page, u16
 
 	if (aftl_page_mode(attr) == AFTL_MODE_SLC && !account->ftl->media.blocks[block].bits &&
 	    page_at(account, block, last)->turn)
-		complain(account, "page %u is read as one bit of three", page);
+		complain(account, "page %u of a switched word line is still read as SLC", page);
 }
 
 static void check_read_event(struct account *account, const struct aftl_array_event *event)
@@ -787,8 +797,9 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 	block->reads = reads;
 	account_of_block(account, event->block)->reads = reads;
 	if (event->array_ns < least)
-		complain(account, "a read of mode %u: %llu ns, not %llu", aftl_page_mode(attr),
-			 (unsigned long long)event->array_ns, (unsigned long long)least);
+		complain(account, "a read of mode %u: %llu ns, at least %llu needed",
+			 aftl_page_mode(attr), (unsigned long long)event->array_ns,
+			 (unsigned long long)least);
 	add_to_account(account, &account->reads, least);
 	if (is_page_programmed_faster(attr))
 		check_page_errors(account, event->block, event->page, attr);

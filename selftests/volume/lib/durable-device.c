@@ -752,7 +752,7 @@ static void complete_change(struct durable_device *durable, const struct test_re
 	queue_promise(durable, what->unit, what->units, stamps);
 }
 
-/* Resetting an empty zone makes no callback: the last reported reset is now complete. */
+/* The reset of an empty zone is not reported, so the reset that was reported last is complete. */
 static void complete_reset(struct durable_device *durable, const struct test_request *request)
 {
 	u32 first = request->request.unit;

@@ -89,7 +89,7 @@ Item = Macro | Enum | Table
 
 @dataclass(frozen=True)
 class Section:
-    """Items under one heading."""
+    """Definitions of a generated C file under one heading."""
 
     title: str
     items: Sequence[Item]
