@@ -109,22 +109,7 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 	return cost;
 }
 
-/* Return true if a LUN of the group of @lun can take a block more than its reserve. */
-static bool group_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
-{
-	const struct aftl_lun *other = lun - aftl_lun_die_group_member(ftl, lun);
-	const struct aftl_lun *end = other + ftl->geo.superblock_luns;
-
-	for (; other < end; other++)
-		if (!aftl_gc_is_urgent(ftl, other))
-			return true;
-	return false;
-}
-
-/*
- * Does @lun gain free pages if this superblock is erased? A LUN without a free page hands parity
- * over to a LUN that has a block for it.
- */
+/* Does @lun gain free pages if this superblock is erased? */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	u32 member = aftl_lun_die_group_member(ftl, lun);
@@ -132,7 +117,7 @@ static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 nu
 		aftl_superblock_block(ftl, aftl_lun_die_group(ftl, lun), number, member);
 
 	if (block->parity)
-		return lun->out_of_blocks && group_has_spare_block(ftl, lun);
+		return false;
 	if (block->state == AFTL_BLOCK_OPEN)
 		return block->valid + ftl->program_units <=
 		       block->programmed * ftl->geo.page_units;
