@@ -156,19 +156,6 @@ TAP_TEST(relocation_follows_write_buffer_use_too)
 	}
 }
 
-TAP_TEST(cubeftl_minus_fills_layer_by_layer)
-{
-	u32 i;
-
-	open_device("cubeftl_minus", SHAPE " channels=1 op=50");
-	test_device_listen(&device, &watch.listener);
-	for (i = 0; i < 48; i++)
-		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
-	CHECK_EQ(watch.leaders, 12);
-	CHECK_EQ(watch.followers, 36);
-	CHECK_EQ(watch.layer_switches, 11);
-}
-
 /* ISPP for a leader whose errors are below the maximum by the factor @tenths / 10. */
 static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 {

@@ -121,27 +121,6 @@ TAP_TEST(each_block_holds_data_of_one_class)
 	}
 }
 
-/* Six of sixty blocks become sparse and no more; then dense blocks are filled step by step. */
-TAP_TEST(the_share_of_sparse_blocks_is_as_configured)
-{
-	u32 unit = 0;
-	u32 step;
-
-	open_device("2", "density_share=10% chips=1");
-	for (step = 0; step < 6 * 12; step++) {
-		test_write_each(&device, unit, 1, AFTL_PRECISE);
-		CHECK_EQ(test_block_of(&device, unit++)->bits, 1);
-	}
-	CHECK_EQ(count_sparse_blocks_of_lun(0), 6);
-	for (step = 0; step < 2 * 24; step++) {
-		test_write_each(&device, unit, 1, AFTL_PRECISE);
-		CHECK_EQ(test_block_of(&device, unit++)->kind, KIND_PRECISE);
-	}
-	CHECK_EQ(count_sparse_blocks_of_lun(0), 6);
-	run_density_seed(3, 4000);
-	CHECK_EQ(most_sparse, 6);
-}
-
 /* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
 TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 {

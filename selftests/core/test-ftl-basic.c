@@ -255,20 +255,6 @@ TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 	}
 }
 
-/* The program ends before the next step boundary, so that the read waits for its end. */
-TAP_TEST(the_last_step_of_a_program_is_not_interrupted)
-{
-	struct test_request *write;
-
-	open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=350us");
-	measure_write_ns(0, 2);
-	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
-	test_advance_by(&device, PAGE_NS + 400000);
-	CHECK_EQ(read_ns(0, 1), 300000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(record_end_time(write), WRITE_NS);
-	CHECK_EQ(test_counters(&device)->array_suspends, 0);
-}
-
 TAP_TEST(reads_wait_for_row_programs_at_most)
 {
 	struct test_request *writes[5];
@@ -653,16 +639,6 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 		}
 }
 
-TAP_TEST(wide_planes_are_programmed_together)
-{
-	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=wide");
-	CHECK_EQ(measure_write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
-	CHECK_EQ(measure_write_ns(10, 2), 2 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(test_counters(&device)->padded_units, 2);
-}
-
 /* Sensing is done once; then each plane uses the bus. */
 #define PLANES_NS(planes) (SENSE_NS + (planes) * PAGE_NS)
 
@@ -757,17 +733,6 @@ TAP_TEST(planes_that_share_a_lun_are_programmed_in_turn)
 	CHECK_EQ(measure_write_ns(0, 4), 2 * WRITE_NS);
 }
 
-TAP_TEST(one_shot_mode_programs_a_whole_word_line)
-{
-	open_device("demo", "baseline", ONE_DIE " bits=3 one_shot=on");
-	CHECK_EQ(measure_write_ns(0, 6), 3 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	CHECK_EQ(test_counters(&device)->padded_units, 0);
-	CHECK_EQ(measure_write_ns(10, 1), 3 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(test_counters(&device)->padded_units, 5);
-	CHECK_EQ(read_ns(0, 6), 3 * (SENSE_NS + PAGE_NS));
-}
-
 /* 2 KiB at 40 MB/s take 51.2 us; the first page of a word line is fast. */
 TAP_TEST(ics14_has_fast_and_slow_pages)
 {
@@ -776,16 +741,6 @@ TAP_TEST(ics14_has_fast_and_slow_pages)
 	CHECK_EQ(measure_write_ns(1, 1), 51200 + 1118000);
 	CHECK_EQ(measure_write_ns(2, 1), 51200 + 460000);
 	CHECK_EQ(read_ns(0, 1), 51200 + 50000);
-}
-
-TAP_TEST(requests_of_tos22_take_the_computed_times)
-{
-	/* 16 KiB at 400 MB/s. */
-	const u64 page_ns = 40960;
-
-	open_device("tos22", "baseline", NULL);
-	CHECK_EQ(measure_write_ns(0, 3), 3 * page_ns + 3000000);
-	CHECK_EQ(read_ns(0, 1), page_ns + 66000);
 }
 
 /* A read of two units must return the newer second one from the buffer. */

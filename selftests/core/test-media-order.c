@@ -237,19 +237,6 @@ TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
 	explore_histories();
 }
 
-TAP_TEST(only_open_blocks_are_programmed)
-{
-	u32 order;
-	u32 state;
-
-	for (order = 0; order < AFTL_ORDER_SWITCHED; order++)
-		for (state = 0; state <= AFTL_BLOCK_BAD; state++) {
-			init_block_of_order(order, 4, 2, 2, 1);
-			one.block.state = state;
-			CHECK_EQ(is_allowed(0, 1), state == AFTL_BLOCK_OPEN);
-		}
-}
-
 TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 {
 	u32 order;

@@ -342,20 +342,6 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 	CHECK_EQ(counters->unmapped_read_units, 0);
 }
 
-TAP_TEST(both_ends_of_a_write_are_read)
-{
-	open_device(timed);
-	write_and_drain(0, 3 * UNIT_SECTORS);
-	rests = 0;
-	write_and_drain(8, 3 * UNIT_SECTORS - 16);
-	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
-	CHECK_EQ(rests, 2);
-	check_sector_stamp(7, 1);
-	check_sector_stamp(8, 2);
-	check_sector_stamp(3 * UNIT_SECTORS - 9, 2);
-	check_sector_stamp(3 * UNIT_SECTORS - 8, 1);
-}
-
 TAP_TEST(the_write_buffer_saves_the_read)
 {
 	open_device(timed_and_buffered);

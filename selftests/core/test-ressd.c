@@ -530,25 +530,6 @@ TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 	reclaim_candidate_block(fuller, 0);
 }
 
-/* A reclaimed super layer is relocated with host writes, two pages each. */
-TAP_TEST(reclaimed_data_are_programmed_with_host_writes)
-{
-	const struct aftl_counters *c;
-	u64 moved;
-	u64 programs;
-	u32 unit = 0;
-
-	open_ressd(plain);
-	c = test_counters(&device);
-	fill_hotness_class(&unit);
-	moved = c->programmed_rewrite_units;
-	programs = c->array_programs;
-	CHECK_RANGE(moved, 1, 2);
-	write_single_unit(unit - 1, NULL);
-	CHECK_EQ(c->array_programs, programs + 1);
-	CHECK_RANGE(c->programmed_rewrite_units, moved + 1, moved + 2);
-}
-
 TAP_TEST(idle_time_reclaims_candidates)
 {
 	u64 host_programs;

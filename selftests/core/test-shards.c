@@ -79,21 +79,6 @@ TAP_TEST(units_and_shard_addresses_map_one_to_one)
 	}
 }
 
-TAP_TEST(requests_are_split_at_the_ends_of_runs)
-{
-	struct aftl_config config = make_shard_config(4, 4);
-	struct aftl_shards shards;
-	struct aftl_error error;
-	u32 run;
-
-	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
-	run = 1U << shards.chunk_shift;
-	CHECK_EQ(aftl_shard_contiguous_units(&shards, 0, run), run);
-	CHECK_EQ(aftl_shard_contiguous_units(&shards, 0, run + 1), run);
-	CHECK_EQ(aftl_shard_contiguous_units(&shards, 5, 3), 3);
-	CHECK_EQ(aftl_shard_contiguous_units(&shards, 3 * run - 1, 100), 1);
-}
-
 /* Compare with a count unit by unit. */
 TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 {

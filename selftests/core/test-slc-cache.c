@@ -200,19 +200,6 @@ TAP_TEST(busy_luns_do_not_fold)
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 }
 
-/* Blocks without valid data are erased for new writes even without idle time. */
-TAP_TEST(cache_blocks_without_valid_data_are_reused)
-{
-	u32 round;
-
-	open_device_with_slc("baseline", "10%", "0", "none");
-	for (round = 0; round < 20; round++)
-		write_units_singly(0, 2 * EACH);
-	CHECK_EQ(test_counters(&device)->cached_host_units, 20 * 2 * EACH);
-	CHECK_EQ(test_counters(&device)->programmed_fold_units, 0);
-	CHECK_RANGE(test_counters(&device)->fold_blocks, 30, 40);
-}
-
 /* Write as many units per request as one program holds. */
 static void write_whole_programs(u32 first, u32 units)
 {

@@ -160,18 +160,6 @@ TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 	check_erase_end(ERASE_NS + COST_NS + 3 * WRITE_NS);
 }
 
-TAP_TEST(an_erase_is_suspended_at_most_suspend_limit_times)
-{
-	begin_block_erase(SHAPE " suspend_limit=2");
-	CHECK_EQ(write_at_time(500000), LATENCY_NS + WRITE_NS);
-	begun_ns += 500000 + LATENCY_NS + WRITE_NS;
-	CHECK_EQ(write_at_time(500000), LATENCY_NS + WRITE_NS);
-	begun_ns += 500000 + LATENCY_NS + WRITE_NS;
-	CHECK_EQ(write_at_time(500000), ERASE_NS - 1500000 + 2 * LATENCY_NS + WRITE_NS);
-	CHECK_EQ(test_counters(&device)->array_suspends, 2);
-	check_erase_end(ERASE_NS - 1000000 + 2 * LATENCY_NS);
-}
-
 /* A read begins after the latency, unless the die is suspended already. */
 TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 {
