@@ -347,6 +347,9 @@ theory: $(PROGRAM) ## write amplification and waiting beside published forms (mi
 	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/theory/theory.py \
 		$(NAMES) $(if $(CONTROLS),--controls)
 
+peers: $(PROGRAMS) ## the same devices and requests in MQSim, PEERS=DIR its checkout (minutes); NAMES='tpcc'
+	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/peers/peers.py '$(or $(PEERS),$(error PEERS=DIR names a checkout of MQSim))' $(NAMES)
+
 league: $(PROGRAM) ## policies ranked by write amplification beside the optimum (minutes): POLICIES='./mine.so' TRACES=DIR SEEDS=3
 	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/league/league.py --output $(O)/league \
 		$(addprefix --policy ,$(POLICIES)) $(if $(TRACES),--traces '$(TRACES)') $(if $(SEEDS),--seeds $(SEEDS)) $(NAMES)
@@ -395,7 +398,7 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-recovery bench-shards blktests check check-all check-fast claims clean \
-	demo demo-deps demo-programs deps dmtest every-test flaky help lab league mutants raid retention selftests selftests-debug site tables xfstests \
+	demo demo-deps demo-programs deps dmtest every-test flaky help lab league mutants peers raid retention selftests selftests-debug site tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

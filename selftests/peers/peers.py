@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run the same device and requests in MQSim and here, and print the results side by side.
+
+Each pair begins with MQSim's configuration as it is. Each further step takes one modelling choice
+away, in MQSim's files or in the options here, until the results agree: that is the cause.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("APPROXFTL", TOP / "build/approxftl")).absolute()
+#: Largest relative difference that needs no cause.
+BAR = 0.05
+Words = dict[str, str | int | float]
+
+#: The log has a line for each completed request if its period is shorter than a clock tick of it.
+LOGGED: Words = {"Enable_ResponseTime_Logging": "true", "ResponseTime_Logging_Period_Length": 1,
+                 "Ideal_Mapping_Table": "true"}
+SMALL: Words = {"Flash_Channel_Count": 2, "Chip_No_Per_Channel": 2, "Die_No_Per_Chip": 1,
+                "Plane_No_Per_Die": 1, "Block_No_Per_Plane": 256, "Page_No_Per_Block": 64,
+                "Overprovisioning_Ratio": 0.2, "Static_Wearleveling_Enabled": "false"}
+FLOW: Words = {"Channel_IDs": "0,1", "Chip_IDs": "0,1", "Die_IDs": 0, "Plane_IDs": 0,
+               "Device_Level_Data_Caching_Mode": "TURNED_OFF", "Working_Set_Percentage": 85,
+               "Average_Request_Size": 16, "Stop_Time": 0, "Average_No_of_Reqs_in_Queue": 16}
+GENERATED = ("--buffer", "0", "--footprint", "85%", "--size", "8KiB", "--depth", "16")
+#: A device of one chip for each die.
+CHIPS: Words = {"Chip_No_Per_Channel": 8, "Die_No_Per_Chip": 1}
+CHIP_FLOW: Words = {"Chip_IDs": "0,1,2,3,4,5,6,7", "Die_IDs": 0}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a row changes, on top of the rows above it."""
+
+    cause: str
+    config: Words = field(default_factory=dict)
+    flow: Words = field(default_factory=dict)
+    ours: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A load, the figures to compare, and the steps from MQSim's configuration to agreement."""
+
+    name: str
+    figures: tuple[str, ...]
+    steps: tuple[Step, ...]
+    trace: str = ""
+    #: Requests of a generated load, and of those the ones before statistics begin.
+    requests: int = 0
+    warmup: int = 0
+
+
+TIMES = ("mean_us", "p99_us", "iops")
+PAIRS = (
+    Pair("wsrch", TIMES, (Step("as configured"),), "wsrch-small"),
+    Pair("tpcc", TIMES, (
+        Step("as configured"),
+        Step("partial writes of unwritten pages read them first here", ours=("--whole-units",)),
+        Step("MQSim's cache transfers 200 MB/s", {"Data_Cache_DRAM_Data_Rate": 100000}),
+        Step("MQSim's dies of a chip wait for each other", CHIPS, CHIP_FLOW),
+        Step("MQSim transfers parts of pages", {"Channel_Transfer_Rate": 2000}),
+    ), "tpcc-small"),
+    Pair("random reads", TIMES, (
+        Step("as configured", SMALL, FLOW | {"Read_Percentage": 100},
+             (*GENERATED, "--write-share", "0")),
+        Step("MQSim's commands wait for transfers on their channel",
+             {"Flash_Channel_Count": 4, "Chip_No_Per_Channel": 1},
+             {"Channel_IDs": "0,1,2,3", "Chip_IDs": 0}),
+    ), requests=50000),
+    *(Pair(f"random writes, {rule}", ("write_amplification", "erases"), (
+        Step("as configured", SMALL | {"GC_Block_Selection_Policy": rule}, FLOW,
+             (*GENERATED, "--write-share", "1", "--fill", "none")),
+        Step("MQSim keeps 5 % of the blocks free also under load",
+             ours=("--blocks", "245", "--op", "16.41%")),
+    ), requests=300000, warmup=100000) for rule in ("GREEDY", "RGA")),
+)
+
+
+def change_elements(text: str, values: Words) -> str:
+    """Return a file of MQSim with other values; each must be in it."""
+    for name, value in values.items():
+        text, found = re.subn(f"(<{name}>)[^<]*<", rf"\g<1>{value}<", text)
+        if not found:
+            sys.exit(f"peers: MQSim's file has no {name}")
+    return text
+
+
+def workload_file(peer: Path, pair: Pair) -> str:
+    """Return one flow of MQSim's own workload file, as the only one."""
+    kind = "Trace_Based" if pair.trace else "Synthetic"
+    tag = f"IO_Flow_Parameter_Set_{kind}"
+    flow = re.search(f"<{tag}>.*?</{tag}>", (peer / "workload.xml").read_text(), re.S)
+    if not flow:
+        sys.exit(f"peers: {peer}/workload.xml has no {tag}")
+    return ('<?xml version="1.0" encoding="us-ascii"?>\n<MQSim_IO_Scenarios><IO_Scenario>'
+            f"{flow[0]}</IO_Scenario></MQSim_IO_Scenarios>")
+
+
+def read_results(result: str, log: str) -> dict[str, float]:
+    """Return the figures of MQSim's result file and of its log, a line for each request."""
+    counts = {name: int(value) for name, value in re.findall(r'(Issued_Flash_\w+)="(\d+)"', result)}
+    writes = re.search(r"<Write_Request_Count>(\d+)", result)
+    lines = [tuple(map(int, line.split()[:2])) for line in log.splitlines()[1:]]
+    times = sorted(time for _, time in lines)
+    span = lines[-1][0] - lines[0][0] + lines[0][1]
+    return {"writes": int(writes[1]) if writes else 0,
+            "programs": counts["Issued_Flash_Program_CMD"]
+            + 2 * counts["Issued_Flash_Multiplane_Program_CMD"],
+            "erases": counts["Issued_Flash_Erase_CMD"],
+            "mean_us": sum(times) / len(times), "p99_us": times[len(times) * 99 // 100],
+            "iops": len(times) / span * 1e6}
+
+
+def run_mqsim(peer: Path, config: str, workload: str) -> dict[str, float]:
+    """Run MQSim in a folder of its own and return its figures."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        (place / "c.xml").write_text(config)
+        (place / "w.xml").write_text(workload)
+        # It waits for a key at its end.
+        done = subprocess.run([peer / "MQSim", "-i", "c.xml", "-w", "w.xml"], cwd=place,
+                              input=b"\n", capture_output=True, check=False)
+        if done.returncode or not (place / "w_scenario_1.xml").exists():
+            sys.exit(f"peers: MQSim failed: {done.stdout.decode()[-200:]}")
+        return read_results((place / "w_scenario_1.xml").read_text(),
+                            next(place.glob("*.log")).read_text())
+
+
+def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
+    """Return the figures after the warm-up, as the difference of a long and a short run."""
+    where: Words = {"File_Path": str((peer / f"traces/{pair.trace}.trace").absolute())}
+
+    def run(requests: int) -> dict[str, float]:
+        what = where if pair.trace else {"Total_Requests_To_Generate": requests}
+        return run_mqsim(peer, config, change_elements(workload_file(peer, pair), flow | what))
+
+    found = run(pair.requests)
+    if pair.warmup:
+        before = run(pair.warmup)
+        found |= {name: found[name] - before[name] for name in ("writes", "programs", "erases")}
+    found["write_amplification"] = found["programs"] / (found["writes"] or 1)
+    return found
+
+
+def our_figures(peer: Path, pair: Pair, config: str, options: tuple[str, ...]) -> dict[str, float]:
+    """Return the figures of the simulator."""
+    load = (["--trace", str(peer / f"traces/{pair.trace}.trace"), "--fold"] if pair.trace else
+            ["--requests", str(pair.requests - pair.warmup), "--warmup", str(pair.warmup)])
+    with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+        file.write(config)
+        file.flush()
+        done = subprocess.run([BINARY, "sim", "--config", file.name, *load, *options, "--json",
+                               "--quiet", "--histogram"], capture_output=True, text=True,
+                              check=False)
+    if done.returncode:
+        sys.exit(f"peers: {done.stderr.strip()}")
+    run = json.loads(done.stdout)["runs"][0]
+    times = [run["timing"][f"{kind}_response"] for kind in ("read", "write")]
+    bins = sorted(bound for one in times for bound in one["bins"])
+    rest = run["requests"] * 0.99
+    p99 = next(bound for bound, count in bins if (rest := rest - count) <= 0)
+    counts = run["write_amplification"]
+    return {"mean_us": sum(one["sum_ns"] for one in times) / run["requests"] / 1000,
+            "p99_us": p99 / 1000, "iops": run["requests"] / run["simulated_ns"] * 1e9,
+            "erases": run["counters"]["array_erases"],
+            "write_amplification": counts["programmed_units"] / (counts["host_write_units"] or 1)}
+
+
+def compare_pair(peer: Path, pair: Pair) -> bool:
+    """Print the rows of a pair. Return true if the last of them agrees."""
+    config = change_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
+    flow: Words = {}
+    options: tuple[str, ...] = ()
+    agrees = False
+    for step in pair.steps:
+        config, flow = change_elements(config, step.config), flow | step.flow
+        options += step.ours
+        theirs = mqsim_figures(peer, pair, config, flow)
+        ours = our_figures(peer, pair, config, options)
+        errors = {name: ours[name] / theirs[name] - 1 for name in pair.figures}
+        agrees = all(abs(error) <= BAR for error in errors.values())
+        for name, error in errors.items():
+            print(f"| {pair.name} | {step.cause} | {name} | {theirs[name]:.4g} | {ours[name]:.4g} "
+                  f"| {100 * error:+.1f} |", flush=True)
+    return agrees
+
+
+def main() -> int:
+    """Compare all pairs, or those whose names begin with the given words."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("peer", type=Path, help="a checkout of MQSim; it is built if needed")
+    parser.add_argument("names", nargs="*", default=[""])
+    arguments = parser.parse_args()
+    if not (arguments.peer / "ssdconfig.xml").exists():
+        sys.exit(f"peers: {arguments.peer} is no checkout of MQSim: it has no ssdconfig.xml")
+    subprocess.run(["make", "-s", "-j2", "-C", arguments.peer], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    print("| load | taken away, one after another | figure | MQSim | here | difference % |\n"
+          "| --- | --- | --- | ---: | ---: | ---: |")
+    wrong = [pair.name for pair in PAIRS if pair.name.startswith(tuple(arguments.names))
+             and not compare_pair(arguments.peer.absolute(), pair)]
+    if wrong:
+        print(f"peers: differences above 5 % without a cause: {', '.join(wrong)}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
