@@ -191,6 +191,12 @@ static void durable_persist_unflushable(void *host, u32 tag)
 	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
 }
 
+/* The worker drops all operations that it has not executed. */
+static void durable_cut_power(void *host)
+{
+	aftl_bdev_set_error(&host_to_dev_store(host)->device, -EIO);
+}
+
 const struct aftl_host_ops aftl_host_durable = {
 	.alloc = host_alloc,
 	.free = host_free,
@@ -204,6 +210,7 @@ const struct aftl_host_ops aftl_host_durable = {
 	.programmed = durable_page_programmed,
 	.unmap = durable_queue_unmap,
 	.zone = durable_queue_zone_state,
+	.cut_power = durable_cut_power,
 	.erase = durable_queue_erase,
 	.retire = durable_queue_retire,
 	.array = host_trace_array,

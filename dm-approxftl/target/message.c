@@ -22,6 +22,10 @@
  *   fault die <lun>        a LUN has died: its data are lost
  *   fault unit <number>    a logical page is uncorrectable: reads of it fail until it is written
  *                          or discarded
+ *   fault wear <cycles>    every good block has had at least that many P/E cycles
+ *   fault life end         blocks go bad until the device is read-only, after their data moved
+ *   fault power cut        nothing reaches the store any more, and writes and flushes fail, until
+ *                          the device is removed and created again; of one shard, durable
  *   fault age <duration>   as age. With the words "after TRIGGER N" each of these faults happens
  *                          later, once: after write 9 or read 9, host requests to the shard;
  *                          after time 3s, device time; after program 9, the program of a host
@@ -496,10 +500,26 @@ static int localise_fault_number(struct message *message, u8 kind, u64 *number,
 static u64 fault_device_number(const struct message *message, u32 shard, u8 kind, u64 number)
 {
 	const struct aftl_shards *shards = &message->device->shards;
-	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns, 0 };
+	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
 
-	return kind == AFTL_FAULT_UNIT ? aftl_shard_lpn_to_device(shards, shard, (u32)number) :
-					 shard * of_each[kind] + number;
+	if (kind == AFTL_FAULT_UNIT)
+		return aftl_shard_lpn_to_device(shards, shard, (u32)number);
+	return (kind <= AFTL_FAULT_DIE ? shard * of_each[kind] : 0) + number;
+}
+
+static unsigned int emit_fault_action(const struct message *message, u32 shard,
+				      const struct aftl_fault *fault, char *result,
+				      unsigned int maxlen)
+{
+	const char *word = aftl_fault_word(fault->action);
+	unsigned int sz = 0;
+
+	DMEMIT("%s ", aftl_fault_actions[fault->action]);
+	if (word)
+		DMEMIT("%s", word);
+	else
+		DMEMIT("%llu", fault_device_number(message, shard, fault->action, fault->number));
+	return sz;
 }
 
 static int arm_fault_in_shard(struct message *message, u32 shard, const struct aftl_fault *fault)
@@ -530,9 +550,8 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 
 	spin_lock_bh(&disk->lock);
 	for (count = aftl_faults(disk->ftl, &fault); count; count--, fault++) {
-		DMEMIT("%s %llu after %s %llu %s", aftl_fault_actions[fault->action],
-		       fault_device_number(message, shard, fault->action, fault->number),
-		       aftl_fault_triggers[fault->trigger],
+		sz += emit_fault_action(message, shard, fault, result + sz, maxlen - sz);
+		DMEMIT(" after %s %llu %s", aftl_fault_triggers[fault->trigger],
 		       fault->trigger == AFTL_FAULT_PROGRAM ?
 			       fault_device_number(message, shard, AFTL_FAULT_UNIT, fault->after) :
 			       fault->after,
@@ -567,7 +586,10 @@ static int message_fault(struct message *message)
 		return 0;
 	}
 	ret = aftl_fault_parse(&fault, message->words, message->count, message->error);
-	if (!ret && fault.action != AFTL_FAULT_AGE)
+	if (!ret && fault.action == AFTL_FAULT_POWER && place.end > 1)
+		ret = aftl_fail(message->error, -EINVAL,
+				"the shards of a device lose power at different times; use shards=1");
+	if (!ret && fault.action <= AFTL_FAULT_DIE)
 		ret = localise_fault_number(message, fault.action, &fault.number, &place);
 	if (!ret && fault.trigger == AFTL_FAULT_PROGRAM)
 		ret = localise_fault_number(message, AFTL_FAULT_UNIT, &fault.after, &place);

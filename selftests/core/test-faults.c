@@ -323,6 +323,67 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 }
 
+/* The data move off the blocks that fail; then the device refuses writes, also after a reload. */
+static void life_ends(const char *policy, const char *params)
+{
+	const struct aftl_fault *all;
+	u32 retired;
+
+	open_device(policy, params);
+	test_stream_write_all(&stream, &device);
+	test_stream_submit(&stream, &device, 400);
+	test_drain(&device);
+	CHECK_EQ(arm("life end after write 1"), 0);
+	CHECK_EQ(arm("life end"), 0);
+	CHECK(!aftl_is_read_only(device.ftl));
+	retired = (u32)test_counters(&device)->retired_blocks;
+	test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL);
+	test_advance_by(&device, 20000000000);
+	CHECK(aftl_is_read_only(device.ftl));
+	CHECK(test_counters(&device)->retired_blocks > retired);
+	CHECK_EQ(aftl_faults(device.ftl, &all), 2);
+	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
+	CHECK_EQ(all[1].state, AFTL_FAULT_HAPPENED);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
+	check_units();
+	CHECK_EQ(test_device_reload(&device), 0);
+	CHECK(aftl_is_read_only(device.ftl));
+	check_units();
+}
+
+TAP_TEST(worn_blocks_are_retired_when_they_are_erased)
+{
+	const struct aftl_media *media;
+	u32 i;
+
+	open_device("baseline", test_params("%s endurance=3000", small));
+	test_stream_write_all(&stream, &device);
+	test_stream_submit(&stream, &device, 2000);
+	test_drain(&device);
+	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
+	CHECK_EQ(arm("wear 2999 after write 1"), 0);
+	CHECK_EQ(arm("wear 2000 after write 2"), 0);
+	test_stream_submit(&stream, &device, 9);
+	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
+	media = aftl_media(device.ftl);
+	for (i = 0; i < media->geo->blocks; i++)
+		CHECK_RANGE(media->blocks[i].wear, 29990000, 29999999 + 10000);
+	test_stream_submit(&stream, &device, 4000);
+	CHECK(test_counters(&device)->retired_blocks > 0);
+	refused("wear 429496", "there are 0 to 429495");
+	test_audit(&device);
+}
+
+TAP_TEST(faults_that_a_device_cannot_have_are_refused)
+{
+	open_device("baseline", small);
+	refused("life 3", "the fault life takes the word end, not \"3\"");
+	refused("power end", "the fault power takes the word cut");
+	refused("power cut after write 5", "power is cut from durable devices");
+	open_device("baseline", "blocks=96 zoned=4MiB buffer=4MiB buffer_safe=on");
+	refused("life end", "a zoned device has no end of life");
+}
+
 #define FAULTS 40
 
 /* Arm random faults, of units after time none: the model could not order them and writes. */
@@ -438,5 +499,8 @@ int main(void)
 			 test_params("%s buffer=256KiB read_cache=1MiB read_ahead=64KiB errors=on",
 				     small), units_fail);
 	test_each_policy("units fail, with parity", test_params("%s rain=on", small), units_fail);
+	test_each_policy("the device is read-only at the end of its life", small, life_ends);
+	test_each_policy("the device is read-only at the end of its life, with parity",
+			 test_params("%s rain=on", small), life_ends);
 	return tap_run_all();
 }

@@ -77,7 +77,7 @@ def test_hostile_scripts_are_refused_or_toml(tmp_path: Path, text: bytes) -> Non
     ("[[fault]]\nunit = 5 6", "fault 1 has a line that is not NAME = NUMBER"),
     ("[[fault]] unit = 5", "fault 1 has a line that is not NAME = NUMBER"),
     ("[[fault]]\nunit = 05", "fault 1 has a line that is not NAME = NUMBER"),
-    ("[[fault]]", "fault 1 has none of unit, block, die and age"),
+    ("[[fault]]", "fault 1 has none of unit, block, die, age, wear, life and power"),
     ("[[fault]]\nunit = 5", "fault 1 has none of after_write, after_read"),
     ("[[fault]]\nunit = 5\nblock = 6", "fault 1 has both unit and block"),
     ("[[fault]]\nunit = 5\nafter_read = 6\nafter_write = 6",

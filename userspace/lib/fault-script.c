@@ -33,7 +33,7 @@ static int end_fault(struct reader *reader, struct aftl_error *error)
 		words[i] = reader->words[i];
 	if (!*words[0])
 		return aftl_fail(error, -EINVAL,
-				 "fault %u has none of unit, block, die and age",
+				 "fault %u has none of unit, block, die, age, wear, life and power",
 				 script->count + 1);
 	if (!*words[3])
 		return aftl_fail(error, -EINVAL,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Fault scripts: TOML files with an array of tables [[fault]], each of which has a fault (unit,
- * block, die = N, or age = "TIME") and a trigger (after_write, after_read, after_program = N, or
- * after_time = "TIME"). Of TOML, values are integers and basic strings without escapes.
+ * block, die, wear = N, age = "TIME", life = "end" or power = "cut") and a trigger (after_write,
+ * after_read, after_program = N, or after_time = "TIME"). Of TOML, values are integers and basic
+ * strings without escapes.
  */
 #ifndef AFTL_FAULT_SCRIPT_H
 #define AFTL_FAULT_SCRIPT_H

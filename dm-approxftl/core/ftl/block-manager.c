@@ -273,14 +273,30 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
  * Host data must leave the blocks that the policy keeps open and the GC reserve alone. Of the other
  * blocks at least one then has few enough valid pages to be collected.
  */
-static void update_max_valid_pages(struct aftl *ftl, struct aftl_lun *lun)
+static u32 max_valid_pages(const struct aftl *ftl, u32 good_blocks)
 {
 	u32 kept = aftl_reserved_blocks_per_lun(ftl);
+	u32 most = good_blocks > kept ? (good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
 
-	lun->max_valid = lun->good_blocks > kept ?
-			    (lun->good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
 	/* The LUN's share of the translation pages may be written after the host data. */
-	lun->max_valid -= min(lun->max_valid, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
+	return most - min(most, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
+}
+
+static void update_max_valid_pages(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->max_valid = max_valid_pages(ftl, lun->good_blocks);
+}
+
+bool aftl_has_capacity_without_failing(const struct aftl *ftl)
+{
+	u64 room = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		room += max_valid_pages(ftl, ftl->luns[i].good_blocks -
+					     min(ftl->luns[i].good_blocks,
+						 ftl->luns[i].failing_blocks));
+	return room >= ftl->geo.units;
 }
 
 static void enter_read_only_if_needed(struct aftl *ftl)

@@ -272,6 +272,12 @@ struct aftl_host_ops {
 	 */
 	void (*zone)(void *host, u32 zone, enum aftl_zone_state state);
 
+	/*
+	 * Optional: nothing of what this and later calls report becomes durable. Without it the
+	 * device cannot lose power.
+	 */
+	void (*cut_power)(void *host);
+
 	/* The block of these physical pages has been erased. */
 	void (*erase)(void *host, aftl_ppn_t first, u32 slots);
 
@@ -535,6 +541,19 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
  */
 int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 
+/**
+ * aftl_wear_out() - let every good block have had at least @cycles full erases
+ * @ftl: device
+ * @cycles: program/erase cycles, less than AFTL_WEAR_CYCLES
+ *
+ * Only wear changes, on which the end of a block's life depends: not its count of erases, which
+ * tells generations of its data apart.
+ */
+void aftl_wear_out(struct aftl *ftl, u32 cycles);
+
+/* Upper bound of the P/E cycles that the wear of a block can express. */
+#define AFTL_WEAR_CYCLES (U32_MAX / 10000)
+
 /* Maximum number of faults in the list of a device, of which those that happened make room. */
 #define AFTL_FAULTS_MAX 64
 
@@ -543,6 +562,9 @@ enum aftl_fault_action {
 	AFTL_FAULT_BLOCK,	/* aftl_fail_block() */
 	AFTL_FAULT_DIE,		/* aftl_fail_lun() */
 	AFTL_FAULT_AGE,		/* aftl_age() */
+	AFTL_FAULT_WEAR,	/* aftl_wear_out() */
+	AFTL_FAULT_LIFE,	/* "end": blocks fail until the device is read-only */
+	AFTL_FAULT_POWER,	/* "cut": cut_power() of the host */
 };
 
 enum aftl_fault_trigger {
@@ -565,9 +587,13 @@ extern const char *const aftl_fault_actions[];
 extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
 
+/* The only word that an action takes, such as "cut", or NULL if it takes a number. */
+const char *aftl_fault_word(u8 action);
+
 /**
  * struct aftl_fault - a fault that happens once
- * @number: logical page, block or LUN; for AFTL_FAULT_AGE the time that passes, in ns
+ * @number: logical page, block, LUN or P/E cycles; for AFTL_FAULT_AGE the time that passes, in ns;
+ *	0 for an action with a word
  * @after: number of the host write or read, device time in ns, or logical page
  * @action: enum aftl_fault_action
  * @trigger: enum aftl_fault_trigger
@@ -587,7 +613,7 @@ struct aftl_fault {
 };
 
 /**
- * aftl_fault_parse() - parse "ACTION NUMBER [after TRIGGER NUMBER]"
+ * aftl_fault_parse() - parse "ACTION NUMBER [after TRIGGER NUMBER]", or with a word for NUMBER
  * @fault: takes the fault
  * @words: the words
  * @count: number of @words
@@ -601,6 +627,8 @@ int __must_check aftl_fault_parse(struct aftl_fault *fault, char *const *words, 
  * @ftl: device
  * @fault: the fault; its state is ignored
  * @error: takes the message on failure
+ *
+ * The end of life is in the list even without a trigger, because it takes a step for each block.
  *
  * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if all of a full list wait.
  */

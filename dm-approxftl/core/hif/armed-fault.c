@@ -3,7 +3,10 @@
 #include "core/ftl/controller.h"
 #include "core/hif/hif.h"
 
-const char *const aftl_fault_actions[] = { "unit", "block", "die", "age", NULL };
+const char *const aftl_fault_actions[] = {
+	"unit", "block", "die", "age", "wear", "life", "power", NULL
+};
+
 const char *const aftl_fault_triggers[] = { "write", "read", "time", "program", NULL };
 const char *const aftl_fault_states[] = { "pending", "due", "happened", "void", NULL };
 
@@ -26,6 +29,24 @@ static int parse_fault_number(bool time, const char *text, u64 *value, struct af
 				error);
 }
 
+const char *aftl_fault_word(u8 action)
+{
+	return action == AFTL_FAULT_LIFE ? "end" : action == AFTL_FAULT_POWER ? "cut" : NULL;
+}
+
+static int parse_fault_value(struct aftl_fault *fault, const char *text, struct aftl_error *error)
+{
+	const char *word = aftl_fault_word(fault->action);
+
+	if (!word)
+		return parse_fault_number(fault->action == AFTL_FAULT_AGE, text, &fault->number,
+					  error);
+	if (!strcmp(text, word))
+		return 0;
+	return aftl_fail(error, -EINVAL, "the fault %s takes the word %s, not \"%.40s\"",
+			 aftl_fault_actions[fault->action], word, text);
+}
+
 int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 		     struct aftl_error *error)
 {
@@ -37,8 +58,7 @@ int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 				 "a fault is \"ACTION NUMBER\" or \"ACTION NUMBER after TRIGGER NUMBER\", such as \"unit 5 after write 1000\"");
 	ret = parse_fault_word(aftl_fault_actions, words[0], "fault", &fault->action, error);
 	if (!ret)
-		ret = parse_fault_number(fault->action == AFTL_FAULT_AGE, words[1], &fault->number,
-					 error);
+		ret = parse_fault_value(fault, words[1], error);
 	if (ret || count == 2)
 		return ret;
 	ret = parse_fault_word(aftl_fault_triggers, words[3], "trigger", &fault->trigger, error);
@@ -57,8 +77,16 @@ static int make_fault_happen(struct aftl *ftl, const struct aftl_fault *fault)
 		return aftl_fail_block(ftl, (u32)fault->number);
 	case AFTL_FAULT_DIE:
 		return aftl_fail_lun(ftl, (u32)fault->number);
-	default:
+	case AFTL_FAULT_AGE:
 		aftl_age(ftl, fault->number);
+		return 0;
+	case AFTL_FAULT_WEAR:
+		aftl_wear_out(ftl, (u32)fault->number);
+		return 0;
+	case AFTL_FAULT_LIFE:
+		return aftl_fail_next_block(ftl) ? -EAGAIN : 0;
+	default:
+		ftl->ops->cut_power(ftl->host);
 		return 0;
 	}
 }
@@ -74,8 +102,16 @@ static int check_fault_number(u64 number, const char *what, u64 end, struct aftl
 static int check_fault_action(const struct aftl *ftl, const struct aftl_fault *fault,
 			      struct aftl_error *error)
 {
-	const u64 ends[] = { ftl->geo.units, ftl->geo.blocks, ftl->geo.luns, U64_MAX };
+	const u64 ends[] = {
+		ftl->geo.units, ftl->geo.blocks, ftl->geo.luns, U64_MAX, AFTL_WEAR_CYCLES, 1, 1
+	};
 
+	if (fault->action == AFTL_FAULT_LIFE && ftl->geo.zones)
+		return aftl_fail(error, -EINVAL,
+				 "a zoned device has no end of life: its zones become read-only one by one; let blocks or dies fail");
+	if (fault->action == AFTL_FAULT_POWER && !ftl->ops->cut_power)
+		return aftl_fail(error, -EINVAL,
+				 "power is cut from durable devices of the kernel only: create one with a block device as its store");
 	return check_fault_number(fault->number, aftl_fault_actions[fault->action],
 				  ends[fault->action], error);
 }
@@ -111,6 +147,7 @@ void aftl_faults_event(struct aftl *ftl)
 {
 	struct aftl_fault_list *list = &ftl->faults;
 	struct aftl_fault *fault = list->all;
+	int ret;
 
 	if (!list->due)
 		aftl_faults_mark_due(ftl, AFTL_FAULT_TIME, ftl->now_ns - list->since_ns);
@@ -121,8 +158,15 @@ void aftl_faults_event(struct aftl *ftl)
 	fault->state = AFTL_FAULT_HAPPENED;
 	fault->when_ns = ftl->now_ns;
 	aftl_faults_set_event(ftl);
-	if (make_fault_happen(ftl, fault))
+	ret = make_fault_happen(ftl, fault);
+	if (ret == -EAGAIN) {
+		list->due++;
+		list->armed++;
+		fault->state = AFTL_FAULT_DUE;
+		aftl_faults_set_event(ftl);
+	} else if (ret) {
 		fault->state = AFTL_FAULT_VOID;
+	}
 }
 
 /* Make room in a full list: drop the fault that was armed first of those that do not wait. */
@@ -136,22 +180,10 @@ static void drop_happened_fault(struct aftl_fault_list *list)
 	memmove(&list->all[i], &list->all[i + 1], (list->count - i) * sizeof(list->all[i]));
 }
 
-int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl_error *error)
+static int list_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl_error *error)
 {
 	struct aftl_fault_list *list = &ftl->faults;
-	int ret = check_fault_action(ftl, fault, error);
 
-	if (ret)
-		return ret;
-	if (fault->trigger == AFTL_FAULT_NOW) {
-		ret = make_fault_happen(ftl, fault);
-		return ret ? aftl_fail(error, ret,
-				       "unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
-				       (unsigned long long)fault->number) : 0;
-	}
-	ret = check_fault_trigger(ftl, fault, error);
-	if (ret)
-		return ret;
 	if (list->armed == AFTL_FAULTS_MAX)
 		return aftl_fail(error, -ENOSPC,
 				 "%u faults wait, and the list has room for no more; clear it first",
@@ -163,11 +195,35 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 		list->writes = 0;
 		list->reads = 0;
 	}
-	list->all[list->count] = *fault;
-	list->all[list->count++].state = AFTL_FAULT_PENDING;
+	list->all[list->count++] = *fault;
 	list->programs += fault->trigger == AFTL_FAULT_PROGRAM;
+	list->due += fault->state == AFTL_FAULT_DUE;
 	aftl_faults_set_event(ftl);
 	return 0;
+}
+
+int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl_error *error)
+{
+	struct aftl_fault listed = *fault;
+	int ret = check_fault_action(ftl, fault, error);
+
+	listed.state = AFTL_FAULT_PENDING;
+	if (ret)
+		return ret;
+	if (fault->trigger == AFTL_FAULT_NOW && fault->action == AFTL_FAULT_LIFE) {
+		listed.trigger = AFTL_FAULT_TIME;
+		listed.after = fault_trigger_count(ftl, AFTL_FAULT_TIME);
+		listed.state = AFTL_FAULT_DUE;
+		return list_fault(ftl, &listed, error);
+	}
+	if (fault->trigger == AFTL_FAULT_NOW) {
+		ret = make_fault_happen(ftl, fault);
+		return ret ? aftl_fail(error, ret,
+				       "unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
+				       (unsigned long long)fault->number) : 0;
+	}
+	ret = check_fault_trigger(ftl, fault, error);
+	return ret ? ret : list_fault(ftl, &listed, error);
 }
 
 void aftl_clear_faults(struct aftl *ftl)

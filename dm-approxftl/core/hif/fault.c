@@ -61,6 +61,50 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	return 0;
 }
 
+void aftl_wear_out(struct aftl *ftl, u32 cycles)
+{
+	u32 i;
+
+	aftl_dispatch_all_slices(ftl);
+	for (i = 0; i < ftl->geo.blocks; i++)
+		ftl->media.blocks[i].wear = max(ftl->media.blocks[i].wear,
+						cycles * AFTL_FULL_WEAR);
+}
+
+static struct aftl_block *find_block_to_fail(struct aftl *ftl)
+{
+	struct aftl_block *found = NULL;
+	u32 most = 0;
+	u32 i, j;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		const struct aftl_lun *lun = &ftl->luns[i];
+		struct aftl_block *blocks = &ftl->media.blocks[i * ftl->geo.blocks_per_lun];
+
+		if (lun->good_blocks <= most + lun->failing_blocks)
+			continue;
+		for (j = 0; j < ftl->geo.blocks_per_lun; j++)
+			if (blocks[j].state != AFTL_BLOCK_BAD && !blocks[j].failing &&
+			    !blocks[j].parity)
+				break;
+		if (j == ftl->geo.blocks_per_lun)
+			continue;
+		found = &blocks[j];
+		most = lun->good_blocks - lun->failing_blocks;
+	}
+	return found;
+}
+
+bool aftl_fail_next_block(struct aftl *ftl)
+{
+	struct aftl_block *block;
+
+	if (ftl->read_only || !aftl_has_capacity_without_failing(ftl))
+		return false;
+	block = find_block_to_fail(ftl);
+	return block && !aftl_fail_block(ftl, (u32)(block - ftl->media.blocks));
+}
+
 bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	if (from_ppn(ppn) >= ftl->geo.ppns || !aftl_ppn_is_valid(&ftl->media, ppn) ||

@@ -26,6 +26,14 @@ enum aftl_rest {
 	AFTL_REST_READ,
 };
 
+/*
+ * aftl_fail_next_block() - fail one more block, unless too few good ones are left for the capacity
+ *
+ * Return: true if a block has failed. Their data move before they are retired, and the device then
+ * becomes read-only.
+ */
+bool aftl_fail_next_block(struct aftl *ftl);
+
 /* The event of the faults: let one that is due happen. */
 void aftl_faults_event(struct aftl *ftl);
 
