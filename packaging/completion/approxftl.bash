@@ -34,11 +34,16 @@ _approxftl_values()
 		[ "$1" != sim ] || echo all
 		;;
 	--profile) _approxftl_names profiles ;;
+	--file | --script) ;;
 	--kernel) _approxftl_names 'lab --list' ;;
 	-o | --show | -S | --sort) _approxftl_names "$3 -o help" ;;
 	*)
 		case $1 in
 		list | status | stat | top | health | message | remove) _approxftl_devices ;;
+		fault)
+			_approxftl_devices
+			echo unit block die age uncorrectable after write read time program
+			;;
 		help) _approxftl_verbs help ;;
 		esac
 		;;

@@ -28,7 +28,7 @@ for page_name, page_verbs in (
         ("approxftl", ("params", "profiles", "policies", "help", "version")),
         ("approxftl-volume", ("format", "check", "dump")),
         ("approxftl-device", ("create", "list", "status", "stat", "top", "health", "message",
-                              "remove", "doctor"))):
+                              "fault", "remove", "doctor"))):
     PAGE_OF |= dict.fromkeys(page_verbs, page_name)
 #: approxrun is a separate program, with option letters of its own.
 FOREIGN = ("approxrun",)

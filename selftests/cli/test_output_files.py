@@ -77,7 +77,8 @@ COMMANDS: dict[Words, str] = {
 #: These need a kernel device or boot one, so only their help is tested.
 DEVICE_VERBS: set[Words] = {
     ("lab",), ("demo",), ("worn",), ("serve",), ("nvme",), ("torture",), ("trace", "record"),
-    *((verb,) for verb in ("list", "status", "stat", "top", "health", "message", "remove")),
+    *((verb,) for verb in ("list", "status", "stat", "top", "health", "message", "fault",
+                         "remove")),
     *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
     ("approxftl-model",)}
 #: Options that name input files, and output directories in which file names are fixed.

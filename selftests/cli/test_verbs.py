@@ -20,8 +20,9 @@ from selftests.sim.support import run_approxftl
 
 SCHEMA = "userspace/approxftl/verbs-output.fields"
 PAGE = TOP / "userspace/approxftl/approxftl-device.8.rst"
-DEVICE_VERBS = ("create", "list", "status", "stat", "top", "health", "message", "remove", "doctor")
-NAMED = ("status", "stat", "health", "message", "remove")
+DEVICE_VERBS = ("create", "list", "status", "stat", "top", "health", "message", "fault", "remove",
+                "doctor")
+NAMED = ("status", "stat", "health", "message", "fault", "remove")
 
 
 def verb_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
@@ -91,6 +92,17 @@ USAGE = [
     (["top", "a", "-i", "1ms"], "--interval: 1ms is out of range; it must be 10ms"),
     (["top", "a", "b"], '"b" is one word too many'),
     (["top", "--json"], 'unknown option "--json"'),
+    (["fault", "a"], 'a fault is "ACTION NUMBER" or'),
+    (["fault", "a", "disk", "5"], '"disk" is not a fault: '),
+    (["fault", "a", "unit", "5", "after", "flush", "3"], '"flush" is not a trigger: '),
+    (["fault", "a", "unit", "5", "after", "write", "3", "4"], '"4" is one word too many'),
+    (["fault", "a", "--list", "b"], '"b" is one word too many'),
+    (["fault", "a", "--list", "--clear"], "--script, --file, --list and --clear exclude each"),
+    (["fault", "a", "--offset", "4k", "unit", "5"], "--offset and --length need --file"),
+    (["fault", "--file", "a"], 'with --file the fault is "uncorrectable" or'),
+    (["fault", "--file", "a", "unit", "5"], 'with --file the fault is "uncorrectable" or'),
+    (["fault", "--file", "a", "uncorrectable", "after", "x", "5"], '"x" is not a trigger: '),
+    (["fault", "a", "--script", "none.toml"], "none.toml: No such file"),
     (["create"], 'NAME missing; "approxftl create --help" explains it'),
     (["create", "a b"], '"a b" cannot be the name of a device'),
     (["create", "a/b"], '"a/b" cannot be the name of a device'),
@@ -412,6 +424,6 @@ def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("verb", [v for v in DEVICE_VERBS if v != "doctor"])
 def test_a_missing_device_mapper_is_reported(verb: str) -> None:
-    words = [] if verb == "list" else ["x", "stats"] if verb == "message" else ["x"]
+    words = {"list": [], "message": ["x", "stats"], "fault": ["x", "--list"]}.get(verb, ["x"])
     check_verb_refused(run_approxftl(verb, *words), 1,
                        "the kernel has no device-mapper; try: modprobe dm-mod")

@@ -474,6 +474,7 @@ COMPLETIONS = [
     ("approxftl list --sh", {"--show"}),
     ("approxftl list -o late", {"late_p99_ns"}),
     ("approxftl trace formats -S un", {"units"}),
+    ("approxftl fault ssd un", {"uncorrectable", "unit"}),
     ("approxftl figures --li", {"--list"}),
 ]
 

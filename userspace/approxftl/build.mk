@@ -2,4 +2,4 @@
 #
 # Parts of the command line that are tested without a device.
 
-tested_cli := userspace/approxftl/top-frame.c
+tested_cli := userspace/approxftl/top-frame.c userspace/approxftl/file-extents.c

@@ -58,6 +58,8 @@ struct device_options {
 	bool precise;
 	bool remember;
 	bool rewrite;
+	bool list_faults;
+	bool clear;
 	const char *size;
 	const char *socket;
 	const char *interval;
@@ -68,7 +70,11 @@ struct device_options {
 	const char *shard;
 	const char *block;
 	const char *unit;
+	const char *script;
+	const char *file;
 	u64 level;
+	u64 offset;
+	u64 length;
 	char keys[DEVICE_KEYS][KEY_SIZE];
 	const char *values[DEVICE_KEYS];
 	unsigned int key_count;

@@ -199,6 +199,46 @@ int dm_device_find(struct dm_device *device, const char *name, struct aftl_error
 	return ret;
 }
 
+/* Find the place of a sector in the lines of the table that @dmt has read. */
+static int find_linear_sector(struct dm_task *dmt, u64 *sector, u64 *sectors, u32 *major,
+			      u32 *minor)
+{
+	char *type, *params;
+	void *next = NULL;
+
+	do {
+		unsigned long long below;
+		u64 start, length;
+
+		type = NULL;
+		next = dm_get_next_target(dmt, next, &start, &length, &type, &params);
+		if (!type || *sector < start || *sector - start >= length)
+			continue;
+		if (strcmp(type, "linear") != 0 ||
+		    sscanf(params, "%u:%u %llu", major, minor, &below) != 3)
+			return 0;
+		*sectors = start + length - *sector;
+		*sector = *sector - start + below;
+		return 1;
+	} while (next);
+	return 0;
+}
+
+int dm_device_find_linear(const char *name, u64 *sector, u64 *sectors, u32 *major, u32 *minor,
+			  struct aftl_error *error)
+{
+	struct task task;
+	int ret = dm_task_begin(&task, DM_DEVICE_TABLE, name, error);
+
+	if (ret)
+		return ret;
+	ret = dm_task_run_reporting(&task, error);
+	if (!ret)
+		ret = find_linear_sector(task.dmt, sector, sectors, major, minor);
+	dm_task_end(&task);
+	return ret;
+}
+
 static int compare_device_names(const void *a, const void *b)
 {
 	return strcmp(((const struct dm_device *)a)->name, ((const struct dm_device *)b)->name);

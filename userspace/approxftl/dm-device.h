@@ -90,6 +90,16 @@ int __must_check dm_device_get_text(const char *name, enum dm_device_text what, 
 				    struct aftl_error *error);
 
 /**
+ * dm_device_find_linear() - find the place of a sector below a device of any target
+ * @sector: sector of the device; becomes that of the device below
+ * @sectors: number of sectors that follow each other below, from this one on
+ *
+ * Return: 1, 0 if the sector is not of target "linear", or a negative error number.
+ */
+int __must_check dm_device_find_linear(const char *name, u64 *sector, u64 *sectors, u32 *major,
+				       u32 *minor, struct aftl_error *error);
+
+/**
  * dm_device_message() - send a message to the target
  * @answer: to be freed with free(); empty if there was none
  */

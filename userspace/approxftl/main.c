@@ -47,6 +47,7 @@ static const struct verb verbs[] = {
 	DEVICE_VERB(top, "show continuously what devices do"),
 	DEVICE_VERB(health, "print wear and errors of a device, and a verdict"),
 	DEVICE_VERB(message, "send a message to a device"),
+	DEVICE_VERB(fault, "let a device fail on purpose, now or later"),
 	DEVICE_VERB(remove, "remove a device"),
 	DEVICE_VERB(format, "make a volume for a durable device"),
 	DEVICE_VERB(check, "check the consistency of a volume"),

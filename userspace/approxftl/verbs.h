@@ -15,6 +15,7 @@ extern const struct device_verb verb_stat;
 extern const struct device_verb verb_top;
 extern const struct device_verb verb_health;
 extern const struct device_verb verb_message;
+extern const struct device_verb verb_fault;
 extern const struct device_verb verb_remove;
 extern const struct device_verb verb_serve;
 extern const struct device_verb verb_doctor;

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The verb fault: bytes of a file fail, whatever is below the file system, and no others do."""
+
+from __future__ import annotations
+
+import errno
+import json
+import mmap
+import os
+import re
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ktap import (
+    APPROXFTL,
+    EXT4,
+    SMALL,
+    UNIT,
+    XFS,
+    Mount,
+    finish_test,
+    has_kernel_module,
+    make_ram_disks,
+    opened_file,
+    require,
+    run_command,
+    run_dmsetup,
+    run_point,
+    run_point_in_turn,
+    send_message,
+    skip_point,
+    temporary_device,
+)
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from selftests.lib.json_schema import schema_checker
+
+NAME = "aftl-verb"
+BLOCKS = 48
+
+
+def place_faults(*words: str | Path) -> list[dict[str, Any]]:
+    """Run the verb; return the faults of its JSON, checked against the schema."""
+    document = json.loads(run_command(APPROXFTL, "fault", *words, "--json"))
+    errors = schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
+    require(not errors, f"{words}: {errors}")
+    require(document["name"] == NAME, f"{document}")
+    faults: list[dict[str, Any]] = document["faults"]
+    return faults
+
+
+def check_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
+    """The verb prints one line and places nothing."""
+    lost = send_message(NAME, "lost", "0") if "--file" in words else ""
+    done = subprocess.run([APPROXFTL, "fault", *words], capture_output=True, text=True,
+                          check=False)
+    require(done.returncode == code and not done.stdout and done.stderr.count("\n") == 1
+            and re.search(sentence, done.stderr), f"{words}: {done}")
+    require("--file" not in words or lost == send_message(NAME, "lost", "0"), f"{words}: lost")
+
+
+def block_fails(fd: int, block: int, content: bytes) -> bool:
+    """Read a block into a page-aligned buffer, as O_DIRECT needs; return whether it has EIO."""
+    buffer = mmap.mmap(-1, UNIT)
+    try:
+        os.preadv(fd, [buffer], block * UNIT)
+    except OSError as why:
+        # The block layer's medium error, which the page cache turns into EIO on some systems.
+        require(why.errno in (errno.EIO, errno.ENODATA), f"block {block}: {why}")
+        return True
+    require(buffer[:] == content[block * UNIT:][:UNIT], f"block {block} has other data")
+    return False
+
+
+def check_failing_blocks(path: Path, content: bytes, failing: set[int]) -> None:
+    """These blocks of the file fail, with and without the page cache, and no others."""
+    for flags in (os.O_RDONLY, os.O_RDONLY | os.O_DIRECT):
+        with opened_file(path, flags) as fd:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            seen = {block for block in range(BLOCKS) if block_fails(fd, block, content)}
+        require(seen == failing, f"{path.name}: {seen} fail, not {failing}")
+
+
+def make_scattered_files(folder: Path) -> dict[Path, bytes]:
+    """Write two files whose blocks lie between each other's."""
+    files = {folder / name: os.urandom(BLOCKS * UNIT) for name in ("one", "two")}
+    for at in range(0, BLOCKS * UNIT, 3 * UNIT):
+        for path, content in files.items():
+            with opened_file(path, os.O_RDWR | os.O_CREAT) as fd:
+                os.pwrite(fd, content[at:at + 3 * UNIT], at)
+                os.fsync(fd)
+    return files
+
+
+def check_file_faults(folder: Path) -> None:
+    """Blocks of a file fail until they are written; a trigger defers that."""
+    files = make_scattered_files(folder)
+    (one, first), (two, second) = files.items()
+    check_failing_blocks(one, first, set())
+    faults = place_faults("--file", one, "--offset", str(5 * UNIT + 100), "--length", "8KiB",
+                          "uncorrectable")
+    require([fault["state"] for fault in faults] == 3 * ["happened"], f"{faults}")
+    check_failing_blocks(one, first, {5, 6, 7})
+    check_failing_blocks(two, second, set())
+    place_faults("--file", two, "--offset", str(BLOCKS * UNIT - 1), "uncorrectable")
+    check_failing_blocks(two, second, {BLOCKS - 1})
+    with opened_file(one) as fd:
+        os.pwrite(fd, first[5 * UNIT:7 * UNIT], 5 * UNIT)
+        os.fsync(fd)
+    check_failing_blocks(one, first, {7})
+    place_faults("--file", one, "uncorrectable", "after", "write", "1")
+    check_failing_blocks(one, first, {7})
+    with opened_file(one) as fd:
+        os.pwrite(fd, first[7 * UNIT:8 * UNIT], 7 * UNIT)
+        os.fsync(fd)
+    check_failing_blocks(one, first, {0})
+    require(place_faults(NAME, "--list")[0]["state"] == "happened", "the fault has not happened")
+    require(place_faults(NAME, "--clear") == [] == place_faults(NAME, "--list"), "not cleared")
+
+
+def check_on_file_system(make: str, keys: str = SMALL) -> None:
+    """On a file system of the whole device."""
+    with temporary_device(NAME, keys) as path, Mount(path, make) as folder:
+        check_file_faults(folder)
+
+
+@contextmanager
+def partition_on_loop(path: Path) -> Iterator[Path]:
+    """Context manager: a partition of a loop device over a part of the device."""
+    loop = run_command("losetup", "--find", "--show", "--partscan", "--offset", "1MiB",
+                       "--sector-size", "4096", "--direct-io=on", path).strip()
+    try:
+        with opened_file(loop) as fd:  # a partition of type 83
+            os.pwrite(fd, struct.pack("<446x4xB3xII48xH", 0x83, 512, 16384, 0xAA55), 0)
+        run_command("blockdev", "--rereadpt", loop)
+        yield Path(f"{loop}p1")
+    finally:
+        run_command("losetup", "--detach", loop)
+
+
+def check_below_partition() -> None:
+    """A file system on a partition of a loop device over a part of the device."""
+    with temporary_device(NAME) as path, partition_on_loop(path) as part, \
+            Mount(part, f"{EXT4} -b {UNIT}") as folder:
+        check_file_faults(folder)
+
+
+def check_below_linear() -> None:
+    """A file system on a dm-linear device, whose pieces change places below each few blocks."""
+    piece = 40 * UNIT // 512
+    with temporary_device(NAME) as path:
+        pieces = int(run_command("blockdev", "--getsz", path)) // piece - 1
+        run_dmsetup("create", "aftl-linear", text="".join(
+            f"{i * piece} {piece} linear {path} {8 + (pieces - 1 - i) * piece}\n"
+            for i in range(pieces)))
+        try:
+            with Mount("/dev/mapper/aftl-linear") as folder:
+                check_file_faults(folder)
+        finally:
+            run_dmsetup("remove", "--retry", "aftl-linear")
+
+
+def check_unplaced_refused() -> None:
+    """Refuse bytes that have no place of their own on an emulated SSD."""
+    with temporary_device(NAME) as path, Mount(path, f"{EXT4} -O inline_data") as folder:
+        data = folder / "data"
+        data.write_bytes(bytes(2 * UNIT))
+        (folder / "small").write_bytes(b"small")
+        with opened_file(folder / "none", os.O_RDWR | os.O_CREAT) as fd:
+            os.posix_fallocate(fd, 0, UNIT)
+            os.ftruncate(fd, 9 * UNIT)
+        os.sync()
+        for option in ("--offset=8KiB", "--length=12KiB", "--offset=1TiB"):
+            check_refused("the range goes beyond its end at byte 8192", "--file", data, option,
+                          "uncorrectable")
+        check_refused("byte 0 is inline in the file system's metadata", "--file",
+                      folder / "small", "uncorrectable")
+        check_refused("byte 0 is allocated and never written", "--file", folder / "none",
+                      "uncorrectable")
+        check_refused("byte 8192 is in a hole", "--file", folder / "none", "--offset", "8KiB",
+                      "uncorrectable")
+        check_refused("it is not a regular file", "--file", folder, "uncorrectable")
+        check_refused("No such file", "--file", folder / "no", "uncorrectable")
+        check_refused("not directly on a block device", "--file", "/proc/cmdline",
+                      "uncorrectable")
+
+
+def check_foreign_refused() -> None:
+    """Refuse a file system on another device."""
+    image = Path("/dev/shm/aftl-image")
+    with temporary_device(NAME), opened_file(image, os.O_RDWR | os.O_CREAT) as fd:
+        os.ftruncate(fd, 32 << 20)
+        loop = run_command("losetup", "--find", "--show", image).strip()
+        try:
+            with Mount(loop) as folder:
+                (folder / "data").write_bytes(bytes(UNIT))
+                check_refused(r"block device \d+:\d+ below is no emulated SSD", "--file",
+                              folder / "data", "uncorrectable")
+        finally:
+            run_command("losetup", "--detach", loop)
+            image.unlink()
+
+
+def check_script() -> None:
+    """Arm all faults of a script, or none."""
+    script = Path("/dev/shm/aftl-script.toml")
+    with temporary_device(NAME) as path:
+        run_command("dd", "if=/dev/urandom", f"of={path}", "bs=4k", "count=8", "oflag=direct")
+        script.write_text('[[fault]]\nunit = 5\nafter_write = 1\n'
+                          '[[fault]]\nage = "1h"\nafter_time = "900d"\n')
+        armed = place_faults(NAME, "--script", script)
+        require(armed == place_faults(NAME, "--list") and [
+            (one["action"], one["number"], one["trigger"], one["after"], one["state"])
+            for one in armed] == [("unit", 5, "write", 1, "pending"),
+                                  ("age", 3600 * 10**9, "time", 900 * 86400 * 10**9, "pending")],
+                f"{armed}")
+        check_refused(f"2 faults of {NAME} wait; clear them first", NAME, "--script", script)
+        run_command("dd", "if=/dev/zero", f"of={path}", "bs=4k", "count=1", "oflag=direct")
+        require([one["state"] for one in place_faults(NAME, "--list")] == ["happened", "pending"],
+                "the write is no trigger")
+        require(send_message(NAME, "lost", "0") == "5 1\n", send_message(NAME, "lost", "0"))
+        place_faults(NAME, "--clear")
+        script.write_text("[[fault]]\nunit = 5\nafter_write = 9\n"
+                          "[[fault]]\ndie = 99\nafter_write = 9\n")
+        check_refused('fault 2 of 2: "99" is not a die', NAME, "--script", script)
+        require(place_faults(NAME, "--list") == [], "a part of a script is armed")
+        script.unlink()
+        check_refused("No such file", NAME, "--script", script, code=2)
+        place_faults(NAME, "unit", "6")
+        require(send_message(NAME, "lost", "0") == "5 2\n", "unit 6 is not lost")
+
+
+def write_blocks(path: Path, content: bytes, block: int, *, sync: bool) -> None:
+    """Write past the page cache."""
+    buffer = mmap.mmap(-1, len(content))
+    buffer[:] = content
+    with opened_file(path, os.O_RDWR | os.O_DIRECT) as fd:
+        os.pwritev(fd, [buffer], block * UNIT)
+        if sync:
+            os.fsync(fd)
+
+
+def writes_fail(path: Path) -> bool:
+    """Return whether a synced write fails."""
+    try:
+        write_blocks(path, bytes(UNIT), 9, sync=True)
+    except OSError:
+        return True
+    return False
+
+
+@contextmanager
+def durable_device(safe: str) -> Iterator[Path]:
+    """Context manager: a device on /dev/ram0, which is formatted if it is empty."""
+    keys = ("blocks=64", "word_lines=8", "op=30", "buffer=1MiB", f"buffer_safe={safe}")
+    run_command(APPROXFTL, "create", NAME, "--store", "/dev/ram0", "--timing", "off", *keys)
+    try:
+        yield Path("/dev/mapper", NAME)
+    finally:
+        run_dmsetup("remove", "--retry", NAME)
+
+
+def check_power_cut(safe: str) -> None:
+    """Cut the power after a write that no flush follows; with a safe buffer it survives."""
+    kept = safe == "on"
+    first, second = os.urandom(UNIT), os.urandom(UNIT)
+    make_ram_disks(1, 160 << 10)
+    with durable_device(safe) as path:
+        write_blocks(path, first, 0, sync=True)
+        if kept:
+            write_blocks(path, second, 1, sync=False)
+            place_faults(NAME, "power", "cut")
+        else:
+            place_faults(NAME, "power", "cut", "after", "write", "1")
+            write_blocks(path, second, 1, sync=False)
+        require(writes_fail(path), "a synced write succeeds without power")
+        require(path.read_bytes()[:2 * UNIT] == first + second, "reads fail")
+    with durable_device(safe) as path:
+        require(path.read_bytes()[:2 * UNIT] == first + (second if kept else bytes(UNIT)),
+                "the device has other data after the power cut")
+        require(not writes_fail(path), "writes fail")
+
+
+def check_end_of_life() -> None:
+    """At the end of its life the device keeps its data and refuses writes; wear is set first."""
+    content = os.urandom(64 * UNIT)
+    with temporary_device(NAME) as path:
+        write_blocks(path, content, 0, sync=True)
+        require(place_faults(NAME, "wear", "3000")[0]["number"] == 3000, "no wear")
+        require(" 30000000 " in send_message(NAME, "block", "5").replace("\n", " "), "no wear")
+        place_faults(NAME, "life", "end")
+        write_blocks(path, content, 0, sync=True)
+        send_message(NAME, "gc")
+        for _ in range(100):
+            if " ro " in run_dmsetup("status", NAME):
+                break
+            time.sleep(0.1)
+        require(writes_fail(path), run_dmsetup("status", NAME))
+        require(place_faults(NAME, "--list")[0]["state"] == "happened", "life has not ended")
+        require(path.read_bytes()[:64 * UNIT] == content, "data are lost")
+
+
+def check_shards() -> None:
+    """Triggers count in each shard; units, blocks and dies have the numbers of the device."""
+    with temporary_device(NAME, f"{SMALL} shards 2") as path:
+        check_refused("shards of a device lose power at different times", NAME, "power", "cut")
+        content = os.urandom(256 * UNIT)
+        write_blocks(path, content, 0, sync=True)
+        for words in ("unit 3 after read 2", "unit 200 after program 200", "age 1h after write 1",
+                      "block 200 after write 1"):
+            place_faults(NAME, *words.split())
+        check_refused("in different shards", NAME, "unit", "0", "after", "program",
+                      str(int(run_command("blockdev", "--getsz", path)) * 512 // UNIT - 1))
+        write_blocks(path, content[200 * UNIT:201 * UNIT], 200, sync=True)
+        states = [(one["action"], one["number"], one["state"])
+                  for one in place_faults(NAME, "--list")]
+        require(("unit", 200, "happened") in states and ("unit", 3, "pending") in states
+                and sorted(state for action, _, state in states if action == "age")
+                == ["happened", "pending"], f"{states}")
+        with opened_file(path, os.O_RDONLY | os.O_DIRECT) as fd:
+            failing = {block for _ in range(2) for block in range(256)
+                       if block_fails(fd, block, content)}
+        require(failing == {3, 200}, f"{failing}")
+
+
+def main() -> None:
+    """Run the points."""
+    run_point("bytes of a file on ext4 fail", check_on_file_system, EXT4)
+    if has_kernel_module("xfs"):
+        run_point("bytes of a file on xfs fail", check_on_file_system, XFS)
+    else:
+        skip_point("bytes of a file on xfs fail", "this kernel has no xfs")
+    run_point("bytes of a file on ext4 over shards fail", check_on_file_system, EXT4,
+              f"{SMALL} shards 2")
+    run_point("bytes of a file above a partition of a loop device fail", check_below_partition)
+    run_point("bytes of a file above dm-linear fail", check_below_linear)
+    run_point_in_turn("bytes without a place of their own are refused", check_unplaced_refused)
+    run_point_in_turn("a file on another device is refused", check_foreign_refused)
+    run_point("a script arms all of its faults or none", check_script)
+    run_point("power is cut from a device with a volatile buffer", check_power_cut, "off")
+    run_point("power is cut from a device with a safe buffer", check_power_cut, "on")
+    run_point_in_turn("wear, and the end of a device's life", check_end_of_life)
+    run_point("triggers of a device with shards", check_shards)
+    finish_test()
+
+
+if __name__ == "__main__":
+    main()

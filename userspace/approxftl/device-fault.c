@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* "approxftl fault": let a device fail on purpose, now or after a trigger. */
+#include <stdlib.h>
+
+#include "block-stack.h"
+#include "checked-memory.h"
+#include "command-line.h"
+#include "complain.h"
+#include "fault-script.h"
+#include "verbs.h"
+
+/**
+ * struct fault_table - faults that the verb prints
+ * @device: the device that has them; no name: none is known yet
+ * @unit_bytes: size of its logical pages
+ * @all: the faults
+ * @count: number of them
+ */
+struct fault_table {
+	struct dm_device device;
+	u32 unit_bytes;
+	struct aftl_fault *all;
+	unsigned int count;
+};
+
+static void add_fault(struct fault_table *table, const struct aftl_fault *fault)
+{
+	table->all = memory_grown(table->all, table->count + 1, sizeof(*table->all));
+	table->all[table->count++] = *fault;
+}
+
+/* Output */
+
+static const struct list_column fault_columns[] = {
+	{ "action", "ACTION", "unit, block, die, age, wear, life or power", false, false },
+	{ "number", "NUMBER", "of the unit, block or die; time in ns; P/E cycles", true, false },
+	{ "trigger", "AFTER", "what it waits for: write, read, time or program", false, false },
+	{ "after", "COUNT", "number of the write or read, time in ns, or unit", false, false },
+	{ "state", "STATE", "pending, due, happened, or void: the unit had no data", false, false },
+	{ "when_ns", "WHEN", "device time at which it happened, in ns", false, false },
+};
+
+static void add_fault_row(struct text_list *list, const struct aftl_fault *fault)
+{
+	list_add_row(list);
+	list_add_text(list, "%s", aftl_fault_actions[fault->action]);
+	list_add_number(list, fault->number, 0, aftl_fault_word(fault->action));
+	if (fault->trigger == AFTL_FAULT_NOW) {
+		list_add_text(list, "%s", "");
+		list_add_text(list, "%s", "");
+	} else {
+		list_add_text(list, "%s", aftl_fault_triggers[fault->trigger]);
+		list_add_number(list, fault->after, 0, NULL);
+	}
+	list_add_text(list, "%s", aftl_fault_states[fault->state]);
+	if (fault->state >= AFTL_FAULT_HAPPENED && fault->trigger != AFTL_FAULT_NOW)
+		list_add_number(list, fault->when_ns, 0, NULL);
+	else
+		list_add_text(list, "%s", "");
+}
+
+static void print_faults(const struct device_options *options, const struct fault_table *table)
+{
+	struct text_list list;
+	struct json_writer json;
+
+	list_begin(&list, &options->list);
+	for (unsigned int i = 0; i < table->count; i++)
+		add_fault_row(&list, &table->all[i]);
+	if (!device_answer_is_complete(options)) {
+		device_answer_list(options, &list);
+		return;
+	}
+	device_answer_begin(options, &json);
+	json_string(&json, "name", table->device.name);
+	json_array(&json, "faults");
+	list_json(&list, &json);
+	json_end_array(&json);
+	json_envelope_end(&json);
+}
+
+/* Messages */
+
+static int send_fault(const struct fault_table *table, const struct aftl_fault *fault,
+		      struct aftl_error *error)
+{
+	const char *word = aftl_fault_word(fault->action);
+	char text[120];
+	char *answer;
+	size_t used = scnprintf(text, sizeof(text), "fault %s ",
+				aftl_fault_actions[fault->action]);
+	int ret;
+
+	if (word)
+		used += scnprintf(text + used, sizeof(text) - used, "%s", word);
+	else
+		used += scnprintf(text + used, sizeof(text) - used, "%llu%s",
+				  (unsigned long long)fault->number,
+				  fault->action == AFTL_FAULT_AGE ? "ns" : "");
+	if (fault->trigger != AFTL_FAULT_NOW)
+		scnprintf(text + used, sizeof(text) - used, " after %s %llu%s",
+			  aftl_fault_triggers[fault->trigger], (unsigned long long)fault->after,
+			  fault->trigger == AFTL_FAULT_TIME ? "ns" : "");
+	ret = dm_device_message(&table->device, text, &answer, error);
+	if (!ret)
+		free(answer);
+	return ret;
+}
+
+static int clear_faults(const struct fault_table *table, struct aftl_error *error)
+{
+	char *answer;
+	int ret = dm_device_message(&table->device, "fault clear", &answer, error);
+
+	if (!ret)
+		free(answer);
+	return ret;
+}
+
+/* Parse a line of the message "faults": a fault, its state, and the time if that has come. */
+static bool parse_fault_line(char *line, struct aftl_fault *fault)
+{
+	struct aftl_error unused;
+	char number[2][40];
+	char *words[8];
+	unsigned int count = 0;
+	u64 state;
+
+	while (count < ARRAY_SIZE(words) && (words[count] = strsep(&line, " ")))
+		count++;
+	if (count < 6)
+		return false;
+	if (!strcmp(words[0], "age")) {
+		scnprintf(number[0], sizeof(number[0]), "%sns", words[1]);
+		words[1] = number[0];
+	}
+	if (!strcmp(words[3], "time")) {
+		scnprintf(number[1], sizeof(number[1]), "%sns", words[4]);
+		words[4] = number[1];
+	}
+	if (aftl_fault_parse(fault, words, 5, &unused) ||
+	    aftl_parse_value(AFTL_PARAM_CHOICE, aftl_fault_states, words[5], &state, &unused))
+		return false;
+	fault->state = (u8)state;
+	fault->when_ns = count > 6 ? strtoull(words[6], NULL, 10) : 0;
+	return true;
+}
+
+static int read_faults(struct fault_table *table, struct aftl_error *error)
+{
+	char *answer, *rest, *line;
+	int ret = dm_device_message(&table->device, "faults", &answer, error);
+
+	if (ret)
+		return ret;
+	for (rest = answer; !ret && (line = strsep(&rest, "\n")) && *line;) {
+		struct aftl_fault fault;
+
+		if (parse_fault_line(line, &fault))
+			add_fault(table, &fault);
+		else
+			ret = aftl_fail(error, -EINVAL, "the message faults has an unknown line");
+	}
+	free(answer);
+	return ret;
+}
+
+static int send_faults(struct fault_table *table, struct aftl_error *error)
+{
+	struct aftl_error cause;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < table->count; i++) {
+		struct aftl_fault *fault = &table->all[i];
+
+		ret = send_fault(table, fault, &cause);
+		if (ret)
+			return aftl_fail(error, ret, "fault %u of %u: %.200s", i + 1, table->count,
+					 cause.text);
+		fault->state = fault->trigger == AFTL_FAULT_NOW ? AFTL_FAULT_HAPPENED :
+								  AFTL_FAULT_PENDING;
+	}
+	return 0;
+}
+
+/* Arm all faults of a script or none, in a list without others, as in the simulator. */
+static int send_script(struct fault_table *table, struct aftl_error *error)
+{
+	struct fault_table before = { .device = table->device };
+	struct aftl_error unused;
+	unsigned int waiting = 0;
+	int ret = read_faults(&before, error);
+
+	for (unsigned int i = 0; i < before.count; i++)
+		waiting += before.all[i].state < AFTL_FAULT_HAPPENED;
+	free(before.all);
+	if (waiting)
+		return aftl_fail(error, -EBUSY,
+				 "%u faults of %.60s wait; clear them first: approxftl fault %.60s --clear",
+				 waiting, table->device.name, table->device.name);
+	if (!ret)
+		ret = send_faults(table, error);
+	return ret && clear_faults(table, &unused) ? -EIO : ret;
+}
+
+/* The faults of a file */
+
+/**
+ * struct file_fault - a fault of the logical pages that have a file's data
+ * @fault: the fault, without its number
+ * @table: takes a fault for each logical page
+ */
+struct file_fault {
+	struct aftl_fault fault;
+	struct fault_table *table;
+};
+
+static int read_unit_size(struct fault_table *table, struct aftl_error *error)
+{
+	struct device_view view;
+	struct target_size size;
+	int ret = device_view_find(&view, table->device.name, error);
+
+	if (!ret)
+		ret = target_line_compute_size(&view.line, &size, error);
+	if (!ret)
+		table->unit_bytes = size.shards.geo.unit_bytes;
+	return ret;
+}
+
+static int add_range_units(void *context, const struct dm_device *device,
+			   const struct device_range *range, struct aftl_error *error)
+{
+	struct file_fault *place = context;
+	struct fault_table *table = place->table;
+	u64 last, unit;
+	int ret = 0;
+
+	if (*table->device.name && strcmp(table->device.name, device->name) != 0)
+		return aftl_fail(error, -EINVAL, "the range is on two devices, %.40s and %.40s",
+				 table->device.name, device->name);
+	if (!*table->device.name) {
+		table->device = *device;
+		ret = read_unit_size(table, error);
+	}
+	if (ret)
+		return ret;
+	last = (range->offset + range->length - 1) / table->unit_bytes;
+	for (unit = range->offset / table->unit_bytes; unit <= last; unit++) {
+		place->fault.number = unit;
+		if (!table->count || table->all[table->count - 1].number != unit)
+			add_fault(table, &place->fault);
+	}
+	return 0;
+}
+
+static int locate_file_faults(const struct device_options *options, const struct aftl_fault *fault,
+			      struct fault_table *table, struct aftl_error *error)
+{
+	struct file_fault place = { *fault, table };
+
+	return block_stack_locate_file(options->file, options->offset,
+				       options->length ? options->length : 1, add_range_units,
+				       &place, error);
+}
+
+/* Command line */
+
+/* Parse the operands from @words on; the first @own of the parsed words are @prefix. */
+static int parse_fault_operands(const struct device_options *options, unsigned int from,
+				const char *const *prefix, unsigned int own,
+				struct aftl_fault *fault, struct aftl_error *error)
+{
+	unsigned int count = own + options->word_count - from;
+	char texts[8][40];
+	char *words[8];
+
+	for (unsigned int i = 0; i < count && i < ARRAY_SIZE(words); i++) {
+		scnprintf(texts[i], sizeof(texts[i]), "%s",
+			  i < own ? prefix[i] : options->words[from + i - own]);
+		words[i] = texts[i];
+	}
+	return aftl_fault_parse(fault, words, count, error);
+}
+
+/* With --file, "uncorrectable [after TRIGGER N]" is a fault of units that the file determines. */
+static int parse_file_fault(const struct device_options *options, struct aftl_fault *fault,
+			    struct aftl_error *error)
+{
+	static const char *const unit[] = { "unit", "0" };
+
+	if (!options->word_count || strcmp(options->words[0], "uncorrectable") != 0)
+		return aftl_fail(error, -EINVAL,
+				 "with --file the fault is \"uncorrectable\" or \"uncorrectable after TRIGGER NUMBER\"");
+	return parse_fault_operands(options, 1, unit, ARRAY_SIZE(unit), fault, error);
+}
+
+static int check_fault_usage(const struct device_options *options, struct aftl_error *error)
+{
+	unsigned int modes = !!options->script + !!options->file + options->list_faults +
+			     options->clear;
+
+	if (modes > 1)
+		return aftl_fail(error, -EINVAL,
+				 "--script, --file, --list and --clear exclude each other");
+	if ((options->offset || options->length) && !options->file)
+		return aftl_fail(error, -EINVAL, "--offset and --length need --file");
+	if (!options->file && !options->word_count)
+		return aftl_fail(error, -EINVAL,
+				 "NAME missing; \"approxftl fault --help\" explains it");
+	if (modes && !options->file && options->word_count > 1)
+		return command_report_extra_word("fault", options->words[1], error);
+	return 0;
+}
+
+static int parse_faults(const struct device_options *options, struct fault_script *script,
+			struct aftl_error *error)
+{
+	int ret = check_fault_usage(options, error);
+
+	script->count = 0;
+	if (ret || options->list_faults || options->clear)
+		return ret;
+	if (options->script)
+		return fault_script_read(script, options->script, error);
+	script->count = 1;
+	return options->file ? parse_file_fault(options, script->all, error) :
+			       parse_fault_operands(options, 1, NULL, 0, script->all, error);
+}
+
+static int change_faults(const struct device_options *options, struct fault_table *table,
+			 struct aftl_error *error)
+{
+	if (options->list_faults)
+		return read_faults(table, error);
+	if (options->clear)
+		return clear_faults(table, error);
+	return options->script ? send_script(table, error) : send_faults(table, error);
+}
+
+static int find_faulty_device(const struct device_options *options,
+			      const struct fault_script *script, struct fault_table *table,
+			      struct aftl_error *error)
+{
+	int ret = check_device_mapper_ready(error);
+
+	if (ret || options->file)
+		return ret ? ret : locate_file_faults(options, script->all, table, error);
+	for (unsigned int i = 0; i < script->count; i++)
+		add_fault(table, &script->all[i]);
+	return dm_device_find(&table->device, options->words[0], error);
+}
+
+static enum exit_code run_device_fault(const struct device_options *options)
+{
+	struct fault_table table = { .count = 0 };
+	struct fault_script script;
+	struct aftl_error error;
+	int ret;
+
+	if (parse_faults(options, &script, &error))
+		return complain_failed(options->verb, &error, EXIT_USAGE);
+	ret = find_faulty_device(options, &script, &table, &error);
+	if (!ret)
+		ret = change_faults(options, &table, &error);
+	if (!ret && (!options->clear || options->json))
+		print_faults(options, &table);
+	free(table.all);
+	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
+}
+
+const struct device_verb verb_fault = {
+	.name = "fault",
+	.words = "[NAME] [FAULT]",
+	.most_words = 6,
+	.options = "x",
+	.columns = fault_columns,
+	.column_count = ARRAY_SIZE(fault_columns),
+	.about = "Lets a device fail on purpose. FAULT is unit N, block N, die N, age TIME,\n"
+		 "wear CYCLES, life end or power cut, and happens now; with \"after write N\",\n"
+		 "\"after read N\", \"after time TIME\" or \"after program UNIT\" it waits for that, and\n"
+		 "happens once. --script arms all faults of a file. With --file, and without NAME,\n"
+		 "FAULT is uncorrectable: reads of the logical pages that have these bytes of the\n"
+		 "file fail until they are written. Prints the faults that were placed or armed.",
+	.run = run_device_fault,
+};
