@@ -53,17 +53,13 @@ faults='unit 9 after write 20
 unit 3 after program 3
 block 5 after write 300
 age 1d after read 40
-wear 900 after read 50
-die 2 after write 600
-life end after write 800'
+die 2 after write 600'
 
 # Arm the faults and write them as a script. I/O may fail from then on.
 use_with_faults()
 {
 	echo "$faults" | while read -r action number _ trigger at; do
-		case $action in
-		age | life) number="\"$number\"" ;;
-		esac
+		[ "$action" != age ] || number="\"$number\""
 		printf '[[fault]]\n%s = %s\nafter_%s = %s\n' "$action" "$number" "$trigger" "$at"
 	done >"$scratch/script.toml"
 	echo "$faults" | while read -r fault; do
