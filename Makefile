@@ -304,10 +304,6 @@ selftests-debug: deps ## the same in a kernel that finds mistakes, built first (
 	@selftests/install-packages --debug-kernel
 	+@$(call build_and_run,kernel-debug,kernel-debug)
 
-worn: deps $(PROGRAMS) ## file systems and databases on failing drives: SEED=1, a page in $(O)/worn (an hour; continues)
-	@$(PROGRAM) worn --progress --jobs $(or $(JOBS),2) --seed $(or $(SEED),1) \
-		--kernel $(or $(KERNEL),uml) --results $(O)/worn --html $(O)/worn/index.html
-
 # Test suites of other projects, from a built checkout
 xfstests: ## that of others on our devices beside dm-linear: XFSTESTS=DIR TESTS='generic/001 ...' (hours)
 blktests: ## the same: BLKTESTS=DIR TESTS='block ...'

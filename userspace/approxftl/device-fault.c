@@ -309,7 +309,7 @@ static int check_fault_usage(const struct device_options *options, struct aftl_e
 		return aftl_fail(error, -EINVAL,
 				 "NAME missing; \"approxftl fault --help\" explains it");
 	if (modes && !options->file && options->word_count > 1)
-		return command_report_extra_word("fault", options->words[1], error);
+		return command_report_extra_operand("fault", options->words[1], error);
 	return 0;
 }
 
