@@ -282,11 +282,13 @@ TAP_TEST(hints_reach_the_members)
 				  hints[cell]);
 	drain_array_cache();
 	for (cell = 0; cell < 3; cell++)
-		for (i = 0; i < AFTL_STREAMS; i++)
-			CHECK_EQ(aftl_get_stats(
-					 array.members[stripe_unit_member(&array.layout, 0, cell)])
-						 ->stream_units[0][i] != 0,
+		for (i = 0; i < AFTL_STREAMS; i++) {
+			struct aftl *member =
+				array.members[stripe_unit_member(&array.layout, 0, cell)];
+
+			CHECK_EQ(aftl_get_stats(member)->stream_units[0][i] != 0,
 				 i == stream_of[cell]);
+		}
 	raid_array_release(&array);
 }
 

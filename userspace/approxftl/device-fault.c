@@ -277,7 +277,7 @@ static int parse_fault_operands(const struct device_options *options, unsigned i
 
 	for (unsigned int i = 0; i < count && i < ARRAY_SIZE(words); i++) {
 		scnprintf(texts[i], sizeof(texts[i]), "%s",
-			  i < own ? prefix[i] : options->words[from + i - own]);
+			  prefix && i < own ? prefix[i] : options->words[from + i - own]);
 		words[i] = texts[i];
 	}
 	return aftl_fault_parse(fault, words, count, error);

@@ -93,7 +93,7 @@ static int locate_file_ranges(int fd, u64 offset, u64 length, struct device_rang
 	int ret = 0;
 
 	for (u64 at = offset; !ret && at < end; at += range->length) {
-		struct fiemap_extent extent;
+		struct fiemap_extent extent = { 0 };
 
 		ret = get_file_extent(fd, at, end, &extent, error);
 		if (ret >= 0)
@@ -110,7 +110,7 @@ int file_extents_call_on_each(const char *path, u64 offset, u64 length,
 			      void *context, struct aftl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct device_range range;
+	struct device_range range = { 0 };
 	struct aftl_error cause;
 	int ret;
 

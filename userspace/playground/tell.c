@@ -267,7 +267,7 @@ static void write_errors_json(struct json_writer *json, const struct aftl_media 
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
 	write_play_flips_json(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation(media, ppn),
-			 errors.flips);
+			      errors.flips);
 }
 
 static void write_page_detail_json(struct json_writer *json, const struct aftl_media *media,

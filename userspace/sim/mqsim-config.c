@@ -147,7 +147,7 @@ static bool skip_remarks(struct config *config)
 static int open_element(struct config *config, const char *name, struct aftl_error *error)
 {
 	for (enum element i = ROOT; i < ELEMENTS; i++) {
-		if (strcmp(elements[i].name, name) || elements[i].parent != config->inside)
+		if (strcmp(elements[i].name, name) != 0 || elements[i].parent != config->inside)
 			continue;
 		if (config->seen[i])
 			return refuse_config(config, error, "%s is there twice", name);
@@ -162,7 +162,7 @@ static int keep_value(struct config *config, const char *name, const char *text,
 		      struct aftl_error *error)
 {
 	for (enum row i = 0; i < ROWS; i++) {
-		if (strcmp(rows[i].name, name) || rows[i].parent != config->inside)
+		if (strcmp(rows[i].name, name) != 0 || rows[i].parent != config->inside)
 			continue;
 		if (*config->values[i])
 			return refuse_config(config, error, "%s is there twice", name);
@@ -183,7 +183,7 @@ static int read_value(struct config *config, const char *name, const char *text,
 	size_t length = strcspn(text, "<"), end = strlen(name);
 	const char *tag = text + length;
 
-	if (strncmp(tag, "</", 2) || strncmp(tag + 2, name, end) || tag[2 + end] != '>')
+	if (strncmp(tag, "</", 2) != 0 || strncmp(tag + 2, name, end) != 0 || tag[2 + end] != '>')
 		return refuse_config(config, error, "<%s> does not end with </%s>", name, name);
 	while (length && strchr(BLANKS, text[length - 1]))
 		length--;
@@ -208,7 +208,7 @@ static int read_tag(struct config *config, struct aftl_error *error)
 	memcpy(copy, name, length);
 	copy[length] = '\0';
 	if (ends) {
-		if (config->inside == ELEMENTS || strcmp(copy, elements[config->inside].name))
+		if (config->inside == ELEMENTS || strcmp(copy, elements[config->inside].name) != 0)
 			return refuse_config(config, error, "</%s> ends what did not begin", copy);
 		config->inside = elements[config->inside].parent;
 	} else {
@@ -408,8 +408,8 @@ static int apply_combinations(const struct config *config, struct aftl_error *er
 			ret = parse_value(config, i, rows[i].kind == FACTOR, &number[i], error);
 	if (!ret)
 		ret = set_formatted(config, "bus", error, "%llu",
-				    (unsigned long long)(number[CHANNEL_TRANSFER_RATE] *
-							 number[FLASH_CHANNEL_WIDTH]));
+				    (unsigned long long)number[CHANNEL_TRANSFER_RATE] *
+					    number[FLASH_CHANNEL_WIDTH]);
 	if (!ret) /* GB/s of a lane as MB/s of all */
 		ret = set_formatted(config, "link", error, "%llu",
 				    (unsigned long long)(number[PCIE_LANE_BANDWIDTH] /

@@ -79,7 +79,7 @@ static struct aftl_block *find_block_to_fail(struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.luns; i++) {
 		const struct aftl_lun *lun = &ftl->luns[i];
-		struct aftl_block *blocks = &ftl->media.blocks[i * ftl->geo.blocks_per_lun];
+		struct aftl_block *blocks = &ftl->media.blocks[(size_t)i * ftl->geo.blocks_per_lun];
 
 		if (lun->good_blocks <= most + lun->failing_blocks)
 			continue;
