@@ -204,6 +204,40 @@ TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows fro
 	CHECK(aftl_ispp_is_default(&last));
 }
 
+/* Write each word line of a block alone; return the sum of the latencies. */
+static u64 measure_word_lines(const char *policy, u64 *ns, u32 lines)
+{
+	u64 sum = 0;
+	u32 i;
+
+	open_device(policy, "channels=1 chips=1 blocks=48 layers=6 word_lines=4 bits=3 one_shot=on "
+			    "page=16KiB unit=0");
+	for (i = 0; i < lines; i++) {
+		ns[i] = test_get_latency(&device, AFTL_OP_WRITE, i * 3, 3, AFTL_PRECISE);
+		sum += ns[i];
+	}
+	return sum;
+}
+
+/* vertFTL lowers the last program voltage by a fixed amount for each layer, pageFTL never. */
+TAP_TEST(vertftl_shortens_programs_by_layer)
+{
+	u64 plain[24], ns[24];
+	u64 sum = measure_word_lines("pageftl", plain, ARRAY_SIZE(plain));
+	u32 shorter = 0;
+	u32 i;
+
+	for (i = 1; i < ARRAY_SIZE(plain); i++)
+		CHECK_EQ(plain[i], plain[0]);
+	CHECK_RANGE(measure_word_lines("vertftl", ns, ARRAY_SIZE(ns)), sum * 85 / 100,
+		    sum * 97 / 100);
+	for (i = 0; i < ARRAY_SIZE(ns); i++) {
+		CHECK_EQ(ns[i], ns[i / 4 * 4]);
+		shorter += ns[i] != ns[0];
+	}
+	CHECK_RANGE(shorter, 4, 20);
+}
+
 static u32 check_parameters_kept(void)
 {
 	const u16 *shown = device.ftl->policy->arrays[0];
