@@ -224,7 +224,10 @@ static int check_other_tables(const struct aftl_target *target, struct aftl_erro
 	return ret ? ret : check_predecessor_table(target, error);
 }
 
-/* Check the table against others. @as_it_is: it can use the existing device unchanged. */
+/*
+ * Check that no other table uses the backing device or the data. @as_it_is: takes whether the new
+ * table can use the existing device unchanged.
+ */
 static int check_new_table(const struct aftl_target *target, bool *as_it_is,
 			   struct aftl_error *error)
 {

@@ -325,7 +325,7 @@ def print_tables_and_limits(cases: dict[str, Case], bars: Sequence[Bar]) -> None
 
 
 def measure_other_program(beside: dict[str, Case], name: str) -> None:
-    """Run the other program, too, unless it lacks this device or policy."""
+    """Run the program that is compared with, unless it lacks this device or policy."""
     try:
         if name in beside:
             beside[name].measure_case_once()

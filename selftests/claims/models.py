@@ -139,7 +139,7 @@ print(json.dumps([asdict(one) for one in CLAIMS[sys.argv[2]]()]))
 
 
 def measure_falsified_claim(id_: str, false: str) -> list[Measured]:
-    """Return the figures of a claim after an assignment that falsifies the models."""
+    """Run a statement that breaks the models, then return the figures of the claim."""
     done = subprocess.run([sys.executable, "-c", FALSELY, false, id_], cwd=TOP,
                           env=os.environ | {"PYTHONPATH": f"{TOP}:{PHYSICS}"},
                           stdout=subprocess.PIPE, text=True, check=True)

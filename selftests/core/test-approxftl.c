@@ -147,7 +147,7 @@ static u32 hand_pages(void)
 	return hand.layers * hand.positions;
 }
 
-/* All blocks are new, so a checkerboard changes their flip bit from 0 to 1. */
+/* All blocks are new: the flip bit (which colour takes approximate data) changes from 0 to 1. */
 static void model_open_block(enum role role)
 {
 	if (hand.exists[role])

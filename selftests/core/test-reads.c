@@ -251,7 +251,7 @@ TAP_TEST(each_step_between_references_is_a_retry)
 	}
 }
 
-/* Reads of other layers in between do not matter. */
+/* Reads of other layers do not change the reference that a layer remembers. */
 TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 {
 	u32 unshifted = 0;

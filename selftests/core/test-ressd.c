@@ -498,7 +498,7 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	write_units_twice(15, 16);
 	CHECK(eight->note & NOTE_CANDIDATE);
 	CHECK(six->note & NOTE_RECLAIM);
-	/* Data in the used-up line are not relocated. */
+	/* Data of a word line that cannot be reprogrammed again stay where they are. */
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(watcher.moves, 6);
 	CHECK(home_of_unit(8, &page) == six);

@@ -99,7 +99,7 @@ TAP_TEST(tags_identify_short_lived_data)
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
 		CHECK(is_unit_short_lived(1));
-		/* Untagged data keep margins, however soon they are overwritten. */
+		/* Untagged data are programmed with full voltage margins, however soon they are overwritten. */
 		measure_write_ns(2);
 		CHECK(!is_unit_short_lived(2));
 	}

@@ -46,7 +46,7 @@ static const struct aftl_backing medium = {
 	.free = fuzz_free_counted,
 };
 
-/* Create the volume: callbacks of a working device */
+/* Callbacks of a device that never fails, by which the volume is created */
 
 static struct aftl *ftl;
 static struct aftl_volume *volume;

@@ -155,7 +155,7 @@ class Replay:
             raise SystemExit(0)
 
     def check_power_failure(self, moment: Moment) -> None:
-        """Show the state at a flush, with some later writes if the moment is loose."""
+        """Show the state at a flush, with some later writes if it lies between two flushes."""
         self.apply_entries_until(moment.point)
         if not moment.loose:
             self.check_medium_state(self.mark, "nothing after it")

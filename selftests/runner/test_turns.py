@@ -20,7 +20,7 @@ print(*(p for p in '{points}'.split() if ktap.is_point_of_this_turn(p)), sep='\\
 
 
 def points_of_turn(turn: str, phase: str, points: str) -> list[str]:
-    """Return the points that this kernel runs, in shell and in Python alike."""
+    """Return the test points of this kernel; shell and Python must select the same ones."""
     environment = {"AFTL_TURN": turn, "AFTL_PHASE": phase}
     said = [run_program(*words, text.format(top=TOP, points=points), environment=environment).out
             for words, text in ((("/bin/sh", "-c"), SHELL), ((sys.executable, "-c"), PYTHON))]

@@ -276,7 +276,7 @@ def test_tags_reach_their_writes(tmp_path: Path) -> None:
 
 
 def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
-    """Version 7 calls both a write and needs a note; later versions do not."""
+    """Version 7 records write-zeroes as writes with a note; version 8 needs no note."""
     for version, flags in ((7, 0), (8, IS_WRITE_ZEROES)):
         events = [
             request_event(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),

@@ -918,7 +918,7 @@ static u32 write_version_without_slot(struct aftl_spare *spare)
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
-/* Store the data of the older version. */
+/* Store the data that the older write of the unit had. */
 static void store_older_version(u32 page)
 {
 	u32 bytes = aftl_geometry(durable.device.ftl)->unit_bytes;

@@ -289,7 +289,7 @@ LINES = {
 
 
 def add_device_answer(inputs: Inputs, path: Path, text: str) -> None:
-    """Add the answer of a device to a message."""
+    """Append the answer of a device to an error message."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         raise Refusal(f"{path}: empty; looked for {KNOWN}")

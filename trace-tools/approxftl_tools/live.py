@@ -106,7 +106,7 @@ def fill_channels(plot: Plot, field: str) -> Json:
 
 
 def chart_layer_channels(plot: Plot, field: str) -> Json:
-    """Return both channels for layered marks, without a legend entry for edges."""
+    """Return the fill and stroke channels of layered marks; the stroke has no legend."""
     edges = stroke_channel(plot, field)
     # With equal domains Vega-Lite would merge the legends of colours and edges.
     scale = {"domain": [*edges["scale"]["domain"], "\0"],

@@ -158,7 +158,7 @@ def line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
 
 
 def css_class_of_word(word: str, plot: Grid) -> str:
-    """Return the CSS class of a word's colour; stale pages are grey."""
+    """Return the CSS class of the colour of a legend's word; stale pages are grey."""
     if word == "erased":
         return "erased"
     if word.startswith("stale"):

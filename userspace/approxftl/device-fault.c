@@ -266,7 +266,7 @@ static int locate_file_faults(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse the operands from @words on; the first @own of the parsed words are @prefix. */
+/* Parse @prefix, of @own words, followed by the operands from number @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)

@@ -327,7 +327,10 @@ APPROXFTL_PUBLIC int approxftl_remember(struct approxftl *a, int fd);
 /* Tag a file as its attribute user.approxftl says. Return: number of ranges, or an error. */
 APPROXFTL_PUBLIC int approxftl_recall(struct approxftl *a, int fd);
 
-/* Make the kernel do so for each file opened on @fd's file system. Requires root. */
+/*
+ * Make the kernel tag each file by its attribute when the file is opened, on @fd's file system.
+ * Requires root.
+ */
 APPROXFTL_PUBLIC int approxftl_watch(struct approxftl *a, int fd, bool on);
 
 /**

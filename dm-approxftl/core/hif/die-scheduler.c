@@ -157,7 +157,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 			ftl->stats.counters.gc_urgent_steps++;
 			return true;
 		}
-		/* The task waits for pages of a stripe. Writes must not fill its last block. */
+		/* The task waits for pages of a stripe. Writes must not fill the LUN's last block. */
 		if (unlikely(lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC))
 			return false;
 	}

@@ -403,7 +403,7 @@ static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl
 
 /* Relocation */
 
-/* If a program writes several units, rewriting a single unit would waste the others. */
+/* If a program writes several units, rewriting a single unit would pad the rest of the program. */
 static bool program_is_one_unit(const struct aftl_policy *policy)
 {
 	return aftl_units_per_program(aftl_policy_geometry(policy)) == 1;

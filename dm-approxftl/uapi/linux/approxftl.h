@@ -42,8 +42,9 @@ enum approxftl_class {
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
 	APPROXFTL_NONE = 2,	   /* not tagged; or, of APPROXFTL_STORED, not on flash */
 	APPROXFTL_LEVEL_2 = 3,	   /* approximate with more errors than level 1 */
-	APPROXFTL_LEVEL_3 = 4,	   /* still more; both are input only: the kernel reports */
-				   /* APPROXFTL_APPROXIMATE and a separate level */
+	APPROXFTL_LEVEL_3 = 4,	   /* approximate with more errors than level 2 */
+				   /* Levels 2 and 3 are input only: for these the kernel */
+				   /* reports APPROXFTL_APPROXIMATE and a separate level. */
 };
 
 /* Quality levels: 0 is precise, 1 to 3 are approximate with more and more errors. */

@@ -56,7 +56,7 @@ def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
 
 
 def cell_channels() -> dict[str, cell.Channel]:
-    """Return the cells of curves that have one; Delta_b's only gives the growth of its errors."""
+    """Return the cell model of each mode that has one; that of Delta_b gives only its growth."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
     return {
