@@ -478,7 +478,7 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	const struct aftl_spare *spare;
 	u64 offset = 0;
 
-	/* The FTL holds the lock of the disk while it queues @op: with the lock, that call has ended. */
+	/* The FTL queues @op under the lock of the disk: with the lock, that call has ended. */
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
 	spare = find_spare_offset(dev, op);

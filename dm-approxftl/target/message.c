@@ -697,7 +697,7 @@ static u64 count_lost_units(const struct aftl_device *device)
 }
 
 /* A run of lost units that crosses the end of a slice or a chunk is printed as several runs. */
-static int message_lost(struct message *message)
+static int handle_lost_units_message(struct message *message)
 {
 	u64 units = message->device->shards.units;
 	unsigned int maxlen = message->maxlen;
@@ -847,7 +847,7 @@ static const struct verb verbs[] = {
 	{ .name = "luns", .run = message_luns },
 	{ .name = "blocks", .least = 2, .most = 2, .run = message_blocks },
 	{ .name = "block", .least = 1, .most = 1, .run = message_block },
-	{ .name = "lost", .least = 1, .most = 1, .run = message_lost },
+	{ .name = "lost", .least = 1, .most = 1, .run = handle_lost_units_message },
 	{ .name = "line", .least = 1, .most = 1, .run = message_line },
 	{ .name = "digest", .suspended = true, .run = message_digest },
 	{ .name = "audit", .suspended = true, .run = message_audit },

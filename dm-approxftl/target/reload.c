@@ -165,8 +165,8 @@ static int convert_store(struct aftl_device *to, struct aftl_device *from, struc
 }
 
 /* Return whether @to can keep the flash of @from: the shards and all fixed parameters agree. */
-static bool same_flash(const struct aftl_device *to, const struct aftl_device *from,
-		       struct aftl_error *error)
+static bool has_same_flash(const struct aftl_device *to, const struct aftl_device *from,
+			   struct aftl_error *error)
 {
 	return to->shards.count == from->shards.count &&
 	       to->shards.chunk_shift == from->shards.chunk_shift &&
@@ -240,8 +240,8 @@ static struct run find_run_to_transfer(const struct aftl_device *from, u64 first
  * Undo a transfer: return the bytes of @units units from @first on to @from. Bytes that @to has not
  * accepted are in @bytes, which may be NULL.
  */
-static void give_back_bytes(struct aftl_device *to, struct aftl_device *from, u64 first, u64 units,
-			    struct list_head *bytes)
+static void return_bytes_of_units(struct aftl_device *to, struct aftl_device *from, u64 first,
+				  u64 units, struct list_head *bytes)
 {
 	u64 unit;
 
@@ -281,7 +281,7 @@ static int transfer_units(struct aftl_device *to, struct aftl_device *from, cons
 	drop_disk_units(here.disk, here.unit, run->units, &io.bytes);
 	ret = aftl_disk_execute_request(there.disk, &io);
 	if (ret)
-		give_back_bytes(to, from, run->first, run->units, &io.bytes);
+		return_bytes_of_units(to, from, run->first, run->units, &io.bytes);
 	there.disk->store->type->release(there.disk->store, &io.bytes);
 	return ret;
 }
@@ -347,7 +347,7 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 		ret = transfer_lost_units(to, from, end);
 	}
 	if (ret)
-		give_back_bytes(to, from, 0, unit, NULL);
+		return_bytes_of_units(to, from, 0, unit, NULL);
 	aftl_each_disk(disk, to)
 		aftl_reset_stats((*disk)->ftl);
 	return ret;
@@ -358,7 +358,7 @@ int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 {
 	int ret;
 
-	if (same_flash(to, from, error))
+	if (has_same_flash(to, from, error))
 		return convert_store(to, from, error);
 	ret = transfer_device_data(to, from);
 	if (ret)

@@ -18,7 +18,7 @@ from selftests.claims.rows import (
     saving_in_percent,
 )
 from selftests.claims.runs import Json, run_second_stream
-from selftests.claims.studies import record_files_of_volumes, results_of_study
+from selftests.claims.studies import record_files_of_trace_volumes, results_of_study
 
 
 def response_change_by_cost(state: str) -> tuple[float, float, float, float]:
@@ -45,7 +45,7 @@ def measure_ag2_write_costs() -> list[Measured]:
 def measure_ag3_page_classes() -> list[Measured]:
     """Count the page classes of streams; stand-ins are built so."""
     found = [census.classify_pages(census.read_record_accesses(path))
-             for path in record_files_of_volumes().values()]
+             for path in record_files_of_trace_volumes().values()]
     return [average_measured(100 * one.read_only_share for one in found),
             average_measured(100 * one.write_only_share for one in found)]
 
@@ -53,7 +53,7 @@ def measure_ag3_page_classes() -> list[Measured]:
 def runs_of_schemes(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
     """Return the runs of AGCR, its ablations and its rivals, by volume name."""
     found = results_of_study("agcr-schemes", "trace", "scheme", state=state)
-    return dict(zip(record_files_of_volumes(), found.values(), strict=True))
+    return dict(zip(record_files_of_trace_volumes(), found.values(), strict=True))
 
 
 def response_savings(scheme: str, rival: str,
@@ -91,7 +91,7 @@ def measure_ag6_window() -> list[Measured]:
     """Vary the window; the simulator's low-cost writes are those that the rule calls write-only."""
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
-    for name, path in record_files_of_volumes().items():
+    for name, path in record_files_of_trace_volumes().items():
         accesses = census.read_record_accesses(path)
         found = [census.apply_agcr_rule(accesses, window) for window in range(3)]
         low = [run["mode_pages"]["coarse"] for run in windows[name.partition(" ")[2]].values()]

@@ -42,7 +42,7 @@ def plan_of_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
     return study_plan.read_study(path, runs.program_under_test(), setting=setting, sure=True)
 
 
-def record_files_of_volumes(name: str = "agcr-windows") -> dict[str, Path]:
+def record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]:
     """Return the record files that a study runs on, by volume name."""
     kind = "trace" if real_traces.trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])

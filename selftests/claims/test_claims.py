@@ -143,14 +143,14 @@ def test_control_that_holds_is_reported(capsys: pytest.CaptureFixture[str],
 
 
 def test_falsified_streams_are_stored_in_other_files() -> None:
-    usual = studies.record_files_of_volumes()
+    usual = studies.record_files_of_trace_volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):
-        other = studies.record_files_of_volumes()
+        other = studies.record_files_of_trace_volumes()
     assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
     assert all(len(aft.open_records(path).operations_without_flags()) == 100
                for path in other.values())
-    assert studies.record_files_of_volumes() == usual
+    assert studies.record_files_of_trace_volumes() == usual
 
 
 def test_false_options_override_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_traces_of_a_path_are_read_as_they_are(
     found = real_traces.real_record_files()
     assert "README skipped: " in capsys.readouterr().err
     assert set(found) == {f"trace {name}"
-                          for name in trace_volumes} == set(studies.record_files_of_volumes())
+                          for name in trace_volumes} == set(studies.record_files_of_trace_volumes())
     for name, stream in trace_volumes.items():
         file = aft.open_records(found[f"trace {name}"])
         for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),

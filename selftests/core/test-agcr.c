@@ -169,7 +169,7 @@ TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 	play_accesses(1, "WRRW");
 	play_accesses(2, "WRR");
 	play_accesses(3, "WRR");
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
 	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
 	CHECK_EQ(mode_of(2), AFTL_MODES);

@@ -479,7 +479,7 @@ static void write_units_by_letters(u32 unit, const char *classes)
 
 static void discard_unit(u32 unit)
 {
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
 static bool is_unit_in_victim(u32 unit)
@@ -525,7 +525,7 @@ TAP_TEST(small_requests_go_to_the_hot_pool)
 	test_device_listen(&device, &probe.listener);
 	write_unit_and_time(0, AFTL_PRECISE);
 	CHECK(probe.block->note & NOTE_HOT);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
 	CHECK(!(probe.block->note & NOTE_HOT));
 }
 
@@ -566,9 +566,9 @@ static void check_refresh_by_policy(const char *policy)
 	open_device(policy, PRESSED);
 	shadow_attach(&store, &device, false);
 	for (unit = 0; unit < 400; unit += 4)
-		test_do(&device, AFTL_OP_WRITE, unit, 4, unit < 200 ? AFTL_APPROX : AFTL_PRECISE,
-			NULL);
-	test_do(&device, AFTL_OP_READ, 0, 64, 0, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, unit, 4,
+				     unit < 200 ? AFTL_APPROX : AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_READ, 0, 64, 0, NULL);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 200);
 	aftl_age(device.ftl, 181 * DAY_NS);
 	test_advance_by(&device, 1000000000);
@@ -580,7 +580,7 @@ static void check_refresh_by_policy(const char *policy)
 	CHECK_EQ(count_units_of_class(AFTL_PRECISE), 400);
 	/* Bits that had flipped before the refresh stay flipped. */
 	for (unit = 0; unit < 400; unit += 8)
-		test_do(&device, AFTL_OP_READ, unit, 8, 0, NULL);
+		test_execute_request(&device, AFTL_OP_READ, unit, 8, 0, NULL);
 	aftl_age(device.ftl, 400 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
@@ -602,7 +602,7 @@ TAP_TEST(each_page_is_refreshed_by_its_own_age)
 	for (unit = 0; unit < 80; unit += 4) {
 		if (unit == 40)
 			aftl_age(device.ftl, 100 * DAY_NS);
-		test_do(&device, AFTL_OP_WRITE, unit, 4, AFTL_APPROX, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, unit, 4, AFTL_APPROX, NULL);
 	}
 	aftl_age(device.ftl, 83 * DAY_NS);
 	test_advance_by(&device, 1000000000);
@@ -616,7 +616,7 @@ TAP_TEST(each_page_is_refreshed_by_its_own_age)
 TAP_TEST(without_refresh_old_approximate_data_stay_approximate, "refresh=0 turns refresh off")
 {
 	open_device("vth_b", PRESSED " refresh=0");
-	test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
+	test_execute_request(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
 	aftl_age(device.ftl, 3000 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 8);

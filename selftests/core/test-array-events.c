@@ -133,7 +133,7 @@ static void drive_random_requests(struct aftl_random *random)
 	test_stream_init(&stream, aftl_random_next(random));
 	test_stream_submit(&stream, &device, REQUESTS);
 	test_drain(&device);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_advance_by(&device, 10000000000ULL);
 	check_event_sums();
 }
@@ -191,7 +191,7 @@ TAP_TEST(luns_of_a_bus_start_in_the_order_of_their_data)
 	device.ops.array = record_event_lun;
 	CHECK_EQ(test_device_create(&device, "baseline"), 0);
 	luns = aftl_geometry(device.ftl)->luns;
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 2 * luns, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 2 * luns, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(told, luns);
 	for (i = 1; i < told; i++) {
 		CHECK_EQ(told_luns[i], (told_luns[0] + i) % luns);

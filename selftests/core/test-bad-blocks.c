@@ -27,7 +27,9 @@ static void read_all_units(struct test_listener *self)
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += 8)
-		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, min(8U, all - unit), 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, min(8U, all - unit), 0,
+					      NULL),
+			 0);
 }
 
 static void open_device(const char *policy, const char *params)
@@ -212,14 +214,14 @@ static void check_read_only_device(void)
 	int flushed;
 
 	CHECK(aftl_is_read_only(device.ftl));
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, &latency), -ENOSPC);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, &latency), -ENOSPC);
 	CHECK_EQ(latency, 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 1, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
 	test_drain(&device);
-	flushed = test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+	flushed = test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	CHECK(!flushed || flushed == -EIO);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), flushed);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), flushed);
 }
 
 /* Several flushes wait for writes that no block can store any more. */
@@ -231,7 +233,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 	open_device("baseline", small_buffered);
 	store.full_disk = true;
 	test_stream_write_all(&stream, &device);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	for (i = 0; i < ARRAY_SIZE(flushes); i++)
@@ -243,7 +245,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 		test_put(&device, flushes[i]);
 	}
 	check_read_only_device();
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), -EIO);
 }
 
 /*
@@ -259,16 +261,16 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 
 	open_device("baseline", SMALL " op=60 buffer=64KiB buffer_safe=on");
 	test_stream_write_all(&stream, &device);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	test_advance_by(&device, 1000000000);
 	CHECK(!aftl_buffer_is_lost(device.ftl));
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	store.full_disk = true;
 	check_read_only_device();
 	reads = test_counters(&device)->buffer_read_units;
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 8, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, reads + 1);
 	aftl_set_drain_mode(device.ftl, true);
 	CHECK(!aftl_is_busy(device.ftl));

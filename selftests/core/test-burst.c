@@ -113,10 +113,11 @@ TAP_TEST(a_discard_and_a_lun_failure_are_one_host_callback_each)
 
 	test_device_open_demo(&device, "baseline", "channels=2 chips=1 blocks=64");
 	for (unit = 0; unit < 64; unit += 2)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL),
+			 0);
 	test_drain(&device);
 	device.largest_burst = 0;
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 64, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 64, 0, NULL), 0);
 	CHECK_EQ(device.largest_burst, 1);
 	test_begin(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);

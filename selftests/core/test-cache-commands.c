@@ -22,7 +22,7 @@ static void open_device_with_data(const char *params, u32 pages)
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", params);
 	for (i = 0; i < pages; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 2 * i, 2, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 2 * i, 2, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
 }
 
@@ -121,7 +121,7 @@ TAP_TEST(a_cache_read_follows_a_multi_plane_read)
 	test_device_open(&device, "baseline",
 			 ONE_DIE " planes=2 plane_mode=wide cache_commands=read");
 	for (i = 0; i < 2; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 4 * i, 4, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 4 * i, 4, 0, NULL), 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 4; i++)
 		reads[i] = submit_page_command(AFTL_OP_READ, pages[i]);
@@ -159,8 +159,8 @@ static u64 time_half_valid_relocation(const char *commands)
 			 test_params(ONE_DIE " planes=2 plane_mode=wide "
 				     "cache_commands=%s", commands));
 	for (i = 0; i < aftl_geometry(device.ftl)->block_ppns + 4; i += 4)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, i / 2, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, i / 2, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_now(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);

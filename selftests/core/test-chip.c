@@ -70,8 +70,8 @@ static u64 mean_program_ns(const char *params)
 
 	open_adversary(params);
 	for (i = 0; i < 300; i++)
-		test_do(&device, AFTL_OP_WRITE, i * 8 % (test_units(&device) - 8), 8, AFTL_PRECISE,
-			NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, i * 8 % (test_units(&device) - 8), 8,
+				     AFTL_PRECISE, NULL);
 	counters = test_counters(&device);
 	mean_ns = counters->array_program_ns / counters->array_programs;
 	test_audit(&device);
@@ -188,7 +188,7 @@ static void check_greedy_ispp_errors(struct aftl_ispp greed, u64 program_ns)
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	for (i = 0; i < 100; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_READ, i, 1, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, i, 1, 0, NULL), 0);
 	CHECK(test_counters(&device)->read_retry_levels >= 2 * 100);
 	test_device_close(&device);
 }
@@ -288,7 +288,7 @@ static struct aftl_block *draw_any_block(void)
 
 static bool shallow_erase_always(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	account_gentle(&account, block, true);
+	account_is_erase_shallow(&account, block, true);
 	return true;
 }
 
@@ -296,7 +296,7 @@ static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aft
 {
 	bool gentle = draw_number(2);
 
-	account_gentle(&account, block, gentle);
+	account_is_erase_shallow(&account, block, gentle);
 	return gentle;
 }
 
@@ -672,7 +672,7 @@ static void check_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Fall back to sequential order if the device cannot switch word lines. */
-static u32 cheat_program_order(const struct aftl_policy *policy)
+static u32 illegal_program_order(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
 	    !aftl_switch_is_possible(aftl_policy_geometry(policy)))
@@ -683,7 +683,7 @@ static u32 cheat_program_order(const struct aftl_policy *policy)
 static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
 					       const struct aftl_program_request *need)
 {
-	u32 order = cheat_program_order(policy);
+	u32 order = illegal_program_order(policy);
 	struct aftl_block *block = NULL;
 
 	if (cheat->bits)
@@ -752,7 +752,7 @@ static bool place_switched_step(const struct aftl_policy *policy, struct aftl_pl
 	return !draw_number(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
 }
 
-static void place_as_cheat_wants(struct aftl_placement *placement)
+static void place_by_illegal_rule(struct aftl_placement *placement)
 {
 	wanted++;
 	placement->mode = placement->block->bits ? aftl_block_program_mode(placement->block)
@@ -762,8 +762,9 @@ static void place_as_cheat_wants(struct aftl_placement *placement)
 		placement->pages = min(placement->pages, 2);
 }
 
-static int place_by_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block;
@@ -787,13 +788,13 @@ static int place_by_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
 	dead = cheat->again && draw_number(4) ? find_dead(policy, block) : geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
-		place_as_cheat_wants(placement);
+		place_by_illegal_rule(placement);
 		placement->pages = 1;
 	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
 		place_first_program(policy, placement);
 	} else if (!cheat->again && draw_number(16) &&
 		   (!cheat->turns || colour_of(policy, placement))) {
-		place_as_cheat_wants(placement);
+		place_by_illegal_rule(placement);
 	}
 	return 0;
 }
@@ -894,9 +895,9 @@ static const struct cheat cheats[] = {
 	{ .name = "blocks of any order and kind", .opens = true },
 };
 
-static void make_cheat_adversary(const char *policy)
+static void make_illegal_adversary(const char *policy)
 {
-	set_adversary_place(policy, place_by_cheat);
+	set_adversary_place(policy, place_illegally);
 	adversary.type.ignores_tags = false;
 	adversary.type.lun_size = sizeof(struct cheat_lun);
 	adversary.type.adopt = NULL;
@@ -930,12 +931,12 @@ static void check_refused_proposals(void)
 		CHECK(!wanted || stats->counters.policy_bugs || stats->mode_pages[cheat->mode]);
 }
 
-static void run_cheat_on_profile(const char *profile, u32 conditions)
+static void run_illegal_policy_on_profile(const char *profile, u32 conditions)
 {
 	struct test_listener listener = { .erase = account_watched_erase };
 	struct shadow_store store;
 
-	make_cheat_adversary("baseline");
+	make_illegal_adversary("baseline");
 	shrink_device(profile, conditions);
 	device.config.program_follower = cheat->follower ? draw_follower_ns(conditions) : 0;
 	open_attacked_device(&store);
@@ -948,7 +949,7 @@ static void run_cheat_on_profile(const char *profile, u32 conditions)
 	check_attacked_device(&store, profile, cheat->name, conditions);
 }
 
-static void check_one_cheat_gains_nothing(void)
+static void check_illegal_proposal_gains_nothing(void)
 {
 	const char *profile;
 	u32 conditions;
@@ -956,7 +957,7 @@ static void check_one_cheat_gains_nothing(void)
 
 	for (i = 0; (profile = aftl_profile_name(i)); i++)
 		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++)
-			run_cheat_on_profile(profile, conditions);
+			run_illegal_policy_on_profile(profile, conditions);
 }
 
 /* The attacks must have checked enough operations. */
@@ -970,18 +971,18 @@ TAP_TEST(the_random_attacks_checked_enough_operations)
 	CHECK(total.relaxed > 10000);
 }
 
-static void register_cheat_tests(void)
+static void register_illegal_proposal_tests(void)
 {
 	char name[80];
 
 	for (cheat = cheats; cheat < cheats + ARRAY_SIZE(cheats); cheat++) {
 		snprintf(name, sizeof(name), "a cheat gains nothing: %s", cheat->name);
-		tap_run(name, check_one_cheat_gains_nothing);
+		tap_run(name, check_illegal_proposal_gains_nothing);
 	}
 }
 
 int main(void)
 {
-	register_cheat_tests();
+	register_illegal_proposal_tests();
 	return tap_run_all();
 }

@@ -123,8 +123,8 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 	test_device_listen(&device, &watch.listener);
 	/* Two open blocks with six layers each: twelve leader word lines of three pages. */
 	for (i = 0; i < 12; i++) {
-		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
-		test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	}
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 0);
@@ -145,8 +145,8 @@ TAP_TEST(relocation_follows_write_buffer_use_too)
 	u32 use;
 
 	open_device("cubeftl", SHAPE " channels=1 op=50 buffer=1MiB burst=50");
-	test_do(&device, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, NULL);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+	test_execute_request(&device, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	for (use = 0; use <= 10000; use += 10000) {
 		need.buffer_use = use;
 		need.from = device.ftl->media.blocks;
@@ -257,7 +257,7 @@ TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept wh
 	open_device("cubeftl_minus", SHAPE " op=50");
 	CHECK_EQ(check_parameters_kept(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
-		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 		/* After every second write both dies are at the same word line. */
 		if (i % 2)
 			CHECK_EQ(check_parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
@@ -291,7 +291,7 @@ static u32 bad_pages_with_data(u32 *lines)
 	return found;
 }
 
-static u32 count_pending_repeats(void)
+static u32 count_pending_repeated_programs(void)
 {
 	u32 pending = 0;
 	u32 i;
@@ -317,9 +317,9 @@ static void check_bad_word_lines_repeated(const char *policy)
 		test_stream_submit_one(&stream, &device);
 	}
 	test_drain(&device);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	test_advance_by(&device, 10000000000ULL);
-	CHECK_EQ(count_pending_repeats(), 0);
+	CHECK_EQ(count_pending_repeated_programs(), 0);
 	CHECK_EQ(bad_pages_with_data(&lines), 0);
 	CHECK(lines > 3);
 	CHECK(test_counters(&device)->repeated_programs > 100);
@@ -344,7 +344,7 @@ TAP_TEST(a_bad_follower_refreshes_the_parameters,
 
 	open_device("cubeftl_minus", SHAPE " channels=1 op=50 misprograms=2e-1");
 	for (i = 0; i < 60; i++)
-		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 	media = aftl_media(device.ftl);
 	for (i = 0; i < media->geo->blocks; i++) {
 		const struct aftl_block *block = &media->blocks[i];
@@ -366,7 +366,7 @@ static u64 measure_read_ns(u32 unit)
 {
 	u64 before = test_counters(&device)->array_read_ns;
 
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
 	return test_counters(&device)->array_read_ns - before;
 }
 

@@ -65,7 +65,7 @@ static void run_density_seed(u64 seed, u32 steps)
 /* Discard all units in sparse blocks, and collect these blocks. */
 static void discard_sparse_units(u32 units)
 {
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_advance_by(&device, AFTL_HOUR_NS);

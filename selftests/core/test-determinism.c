@@ -471,7 +471,7 @@ static void draw_fill_device(struct test_device *device, u64 seed)
 		test_randomize_options(device, &random);
 	if (seed % 6 == 0)
 		config->superblock = 2;
-	*test_own_param(config, "hybrid_cube") = aftl_random_below(&random, 2);
+	*test_device_set_param(config, "hybrid_cube") = aftl_random_below(&random, 2);
 	config->rain = config->superblock && aftl_random_below(&random, 2);
 	config->map_cache = aftl_random_below(&random, 8) ? 0 : 65536;
 	config->bad = aftl_random_below(&random, 3) * 2000000000ULL;

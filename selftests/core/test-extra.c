@@ -69,7 +69,7 @@ static void run_random_requests(struct test_device *device, u32 requests)
 
 static void write_one(struct test_device *device, u32 unit, u32 class)
 {
-	CHECK_EQ(test_do(device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
 }
 
 /* OOB fields must not overlap, and each unit's word must be aligned. */

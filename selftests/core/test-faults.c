@@ -124,7 +124,7 @@ static void check_units(void)
 	test_drain(&device);
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
 		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), model.failed[unit]);
-		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL),
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL),
 			 model.failed[unit] ? -EIO : 0);
 		failed += model.failed[unit];
 	}
@@ -163,7 +163,7 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
 	test_flush_writes(&device);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
 	/* The write buffer serves reads of a newer version, and its discard leaves no data. */
@@ -255,17 +255,17 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	CHECK_EQ(arm("unit 4 after program 4"), 0);
 	now_ns = aftl_now(device.ftl);
 	test_get_latency(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, NULL), -EIO);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 2, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 2, 1, 0, NULL), 0);
 	test_get_latency(&device, AFTL_OP_WRITE, 4, 1, AFTL_PRECISE);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 2, 1, 0, NULL), -EIO);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 2, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 4, 1, 0, NULL), -EIO);
 	test_advance(&device, now_ns + 999999999);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 3);
 	test_advance(&device, now_ns + 1000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
 	/* None of them happens again. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_advance_by(&device, 2000000000);
@@ -276,7 +276,7 @@ static bool read_takes_fastpath(void)
 {
 	u32 before = device.fast_reads;
 
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
 	return device.fast_reads != before;
 }
 
@@ -320,7 +320,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 	test_drain(&device);
 	aftl_advance(device.ftl, aftl_now(device.ftl));
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 }
 
 /* The data move off the blocks that fail; then the device refuses writes, also after a reload. */
@@ -337,14 +337,14 @@ static void life_ends(const char *policy, const char *params)
 	CHECK_EQ(arm("life end"), 0);
 	CHECK(!aftl_is_read_only(device.ftl));
 	retired = (u32)test_counters(&device)->retired_blocks;
-	test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL);
+	test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL);
 	test_advance_by(&device, 20000000000);
 	CHECK(aftl_is_read_only(device.ftl));
 	CHECK(test_counters(&device)->retired_blocks > retired);
 	CHECK_EQ(aftl_faults(device.ftl, &all), 2);
 	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(all[1].state, AFTL_FAULT_HAPPENED);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
 	check_units();
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK(aftl_is_read_only(device.ftl));

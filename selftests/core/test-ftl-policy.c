@@ -111,7 +111,7 @@ TAP_TEST(stream_is_called_once_for_each_page)
 	u32 i;
 
 	open_device(SHAPE);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 10, 8, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 10, 8, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(last_lpn, 17);
 	for (i = 0; i < 20; i++)
 		CHECK_EQ(*aftl_lpn_state(device.ftl->policy, ASKED, u16, to_lpn(i)),
@@ -180,13 +180,15 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 	policy = device.ftl->policy;
 	units = test_units(&device);
 	for (i = 0; i < units; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
 	written_ns = device.ftl->now_ns;
 	/* Two of four pages stay as they are, and are relocated. */
 	for (i = 0; i < 8 * units; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, aftl_random_below(&random, units) & ~2U, 1,
-				 AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
+					      aftl_random_below(&random, units) & ~2U, 1,
+					      AFTL_PRECISE, NULL),
+			 0);
 	test_drain(&device);
 	for (i = 2; i < units; i += 4) {
 		const struct aftl_block *block = test_block_of(&device, i);

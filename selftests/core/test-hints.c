@@ -237,7 +237,7 @@ TAP_TEST(each_id_and_lifetime_maps_to_a_stream)
 	for (i = 0; i < ARRAY_SIZE(told); i++) {
 		test_device_open(&device, "streams", plain);
 		device.hint = told[i].hint;
-		test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE, NULL);
 		CHECK_EQ(aftl_get_stats(device.ftl)->stream_units[0][told[i].stream], 8);
 	}
 }
@@ -277,7 +277,7 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 	bind = device.ftl->allocation.lanes;
 	for (id = 3; id < 5; id++) {
 		device.hint = (struct aftl_hint){ .stream = id };
-		test_do(&device, AFTL_OP_WRITE, id, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, id, 1, AFTL_PRECISE, NULL);
 	}
 	CHECK_EQ(bind[aftl_write_stream_index(AFTL_PRECISE, 3)].left, 11);
 	CHECK_EQ(bind[aftl_write_stream_index(AFTL_PRECISE, 4)].left, 11);
@@ -316,7 +316,7 @@ TAP_TEST(at_most_16_streams_can_be_named)
 	test_device_open_type(&device, &type, plain);
 	for (answer = 0; answer < AFTL_STREAMS + 3; answer++) {
 		device.hint = (struct aftl_hint){ 0 };
-		test_do(&device, AFTL_OP_WRITE, 12 * answer, 12, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, 12 * answer, 12, AFTL_PRECISE, NULL);
 	}
 	CHECK_EQ(test_counters(&device)->policy_bugs, 3);
 	for (i = 1; i < AFTL_STREAMS; i++)

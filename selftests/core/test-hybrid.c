@@ -99,7 +99,7 @@ static u64 measure_write_ns(u32 unit, u32 class)
 {
 	u64 before = test_counters(&device)->host_program_ns;
 
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 3, class, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 3, class, NULL), 0);
 	return test_counters(&device)->host_program_ns - before;
 }
 
@@ -134,7 +134,7 @@ TAP_TEST(margins_are_used_by_one_part_only)
 static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
 {
 	for (; first < end; first++)
-		CHECK_EQ(test_do(&device, op, first, 1, class, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, op, first, 1, class, NULL), 0);
 }
 
 /* Idle-time rewriting uses mode fine; repeats of misprogrammed pages keep their write cost. */

@@ -76,7 +76,7 @@ static u32 program_mode_of_unit(u32 unit)
 /* Write two pages at once, which fill the other bits of a word line. */
 static void write_two_units(u32 unit)
 {
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);
 }
 
 static const char one_block[] = "ips_blocks=1 ips_idle=0";
@@ -132,7 +132,7 @@ TAP_TEST(cache_blocks_are_opened_before_any_is_switched)
 
 static u64 measure_read_ns(u32 unit)
 {
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
 	return last_ns;
 }
 
@@ -167,7 +167,7 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
 			     aftl_now(device.ftl)), 0);
 	test_advance_by(&device, program_ns / 4);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
 	return test_counters(&device)->array_suspends - before;
 }
@@ -258,7 +258,8 @@ TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 static void open_nearly_empty_block(const char *idle)
 {
 	open_device(test_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL),
+		 0);
 	CHECK(test_block_of(&device, PAGES - 4) == test_block_of(&device, PAGES - 1));
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	test_advance_by(&device, AFTL_HOUR_NS);

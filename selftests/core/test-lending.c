@@ -236,7 +236,8 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	test_write_each(&device, 0, HALF, AFTL_PRECISE);
 	test_write_each(&device, HALF, STEPS - HALF, AFTL_APPROX);
 	was = test_block_of(&device, 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL),
+		 0);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_advance_by(&device, AFTL_HOUR_NS);

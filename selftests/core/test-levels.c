@@ -29,7 +29,7 @@ static void run_level_requests(u32 requests)
 	while (requests--)
 		test_stream_submit_one(&stream, &device);
 	test_drain(&device);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 }
 
 static bool is_level_counter(unsigned int counter)
@@ -174,9 +174,11 @@ static struct cost cost_of_level(u32 level)
 	open_device("levels", small, level);
 	for (round = 0; round < 6; round++)
 		for (unit = 0; unit < test_units(&device); unit++)
-			CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, level != 0, NULL), 0);
+			CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, level != 0,
+						      NULL),
+				 0);
 	for (unit = 0; unit < test_units(&device); unit++)
-		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL), 0);
 	cost.flips = test_counters(&device)->read_flipped_bits;
 	CHECK_EQ(cost.flips,
 		 level ? (&test_counters(&device)->read_precise_flipped_bits)[level] : 0);
@@ -221,7 +223,7 @@ static void check_level_refused(u8 class, u8 level)
 static void check_level_accepted(u8 class, u8 level)
 {
 	device.level = level;
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, class, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 1, class, NULL), 0);
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), aftl_class_quality_level(class, level));
 }
 
@@ -247,7 +249,8 @@ TAP_TEST(promoted_data_lose_their_level)
 
 	open_device("levels", small, AFTL_LEVELS);
 	for (unit = 0; unit < 200; unit++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_APPROX, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_APPROX, NULL),
+			 0);
 	aftl_age(device.ftl, 200 * AFTL_DAY_NS);
 	test_advance_by(&device, 200000000000ULL);
 	for (unit = 0; unit < 200; unit++)

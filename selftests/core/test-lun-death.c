@@ -48,21 +48,23 @@ static void check_lost_units(u32 lun)
 	u32 unit;
 
 	test_drain(&device);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
 		bool gone = is_unit_in_lun(unit, lun);
 		struct aftl_errors errors = { 0 };
 
 		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), gone);
-		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), gone ? -EIO : 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL),
+			 gone ? -EIO : 0);
 		CHECK(!gone || (aftl_lpn_errors(device.ftl, to_lpn(unit), &errors) &&
 				errors.lost));
 		lost += gone;
 		if (!gone || lost % 2)
 			continue;
-		CHECK_EQ(test_do(&device, lost % 4 ? AFTL_OP_WRITE : AFTL_OP_DISCARD, unit, 1, 0,
-				 NULL), 0);
-		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, lost % 4 ? AFTL_OP_WRITE : AFTL_OP_DISCARD,
+					      unit, 1, 0, NULL),
+			 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL), 0);
 	}
 	CHECK_MSG(lost > 10, "only %u units were lost", lost);
 }
@@ -143,14 +145,14 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 3), 0);
 	CHECK(aftl_is_read_only(device.ftl));
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
 	send_requests_until_failure(300);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
 	send_requests_until_failure(300);
 	test_drain(&device);
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 8, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
 }
 
 TAP_TEST(a_dead_lun_is_saved_and_loaded)

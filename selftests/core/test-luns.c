@@ -41,7 +41,7 @@ static void open_device(const char *allocate, const char *stripe)
 
 static void write_single_page(u32 unit)
 {
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
 /* Number of elements that @letter denotes, and the distance of two neighbours. */

@@ -53,7 +53,8 @@ static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 		u32 lpn = aftl_random_below(random, below);
 		u64 before = divisions;
 
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, lpn, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, lpn, 1, AFTL_PRECISE, NULL),
+			 0);
 		most = max(most, divisions - before);
 	}
 	return most;

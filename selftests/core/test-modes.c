@@ -85,7 +85,7 @@ static u64 measure_read_ns(u32 unit)
 {
 	u64 before_ns = aftl_get_stats(device.ftl)->read_service.sum;
 
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
 	return aftl_get_stats(device.ftl)->read_service.sum - before_ns;
 }
 

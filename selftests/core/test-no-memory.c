@@ -22,7 +22,7 @@ static int create_with_failed_alloc(const char *profile, const char *policy, u32
 		CHECK_CONTAINS(device.error.text, "memory");
 		CHECK(!device.ftl);
 	} else {
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 9, AFTL_APPROX, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1, 9, AFTL_APPROX, NULL), 0);
 	}
 	*allocations = device.allocations;
 	test_device_close(&device);

@@ -350,7 +350,7 @@ TAP_TEST(the_write_buffer_saves_the_read)
 	CHECK_EQ(test_counters(&device)->rmw_reads, 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 0);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	check_sector_stamp(3, 1);
 	check_sector_stamp(4, 2);
 	CHECK_EQ(write_and_drain(6, 1), READ_NS + TRANSFER_NS);
@@ -362,12 +362,12 @@ TAP_TEST(later_writes_wait_for_the_read)
 {
 	open_device(timed_and_buffered);
 	write_and_drain(0, 2 * UNIT_SECTORS);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	write_sectors(4, 2);
 	write_sectors(5, 2);
 	write_sectors(8, UNIT_SECTORS);
 	test_drain(&device);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	check_sector_stamp(3, 1);
 	check_sector_stamp(4, 2);
 	check_sector_stamp(5, 3);
@@ -381,7 +381,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);
 	test_drain(&device);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	check_sector_stamp(4, 6);
 }
 
@@ -390,7 +390,7 @@ TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 {
 	open_device(timed_and_buffered);
 	write_and_drain(0, UNIT_SECTORS);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	write_and_drain(4 * UNIT_SECTORS, UNIT_SECTORS);
 	write_and_drain(5 * UNIT_SECTORS, UNIT_SECTORS);
 	write_sectors(4, 2);
@@ -458,7 +458,7 @@ TAP_TEST(more_partial_writes_than_may_read_at_once_are_queued)
 	CHECK_MSG(units > AFTL_REST_READS, "only %u pages", units);
 	for (i = 0; i < units; i++)
 		write_and_drain(i * UNIT_SECTORS, UNIT_SECTORS);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	for (i = 0; i < units; i++)
 		write_sectors(i * UNIT_SECTORS + 1, 1);
 	test_drain(&device);

@@ -104,7 +104,7 @@ static void open_device(const char *policy, const char *params)
 
 static void execute_request(enum aftl_op op, u32 unit, u32 units)
 {
-	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
 }
 
 static bool units_are_on_flash(u32 first, u32 units)
@@ -245,14 +245,14 @@ TAP_TEST(a_flush_waits_for_fine_passes)
 	open_device("baseline", slow);
 	execute_request(AFTL_OP_WRITE, 0, 2 * LINE);
 	test_advance_by(&device, 100000000);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 2 * LINE * 41 + COARSE_NS + FINE_NS);
 	CHECK(units_are_on_flash(0, 2 * LINE));
 	/* The next write continues after the padded word line. */
 	execute_request(AFTL_OP_WRITE, 2 * LINE, LINE);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(from_ppn(test_lookup(&device, 2 * LINE)), 3 * LINE);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 }
 
@@ -265,7 +265,7 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 		    ONE_DIE " op=40% buffer=256KiB buffer_hold=1s buffer_safe=on buffer_high=0");
 	execute_request(AFTL_OP_WRITE, 0, LINE);
 	test_advance_by(&device, 100000000);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
 	/* buffer_hold ends the wait. */
@@ -287,8 +287,9 @@ TAP_TEST(writes_to_a_full_buffer_do_not_wait_for_buffer_hold)
 	execute_request(AFTL_OP_WRITE, 0, LINE);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	for (i = 0; i < 60; i++) {
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 2 * (8 + i * LINE), LINE, AFTL_PRECISE,
-				 &latency_ns), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i % 2 * (8 + i * LINE), LINE,
+					      AFTL_PRECISE, &latency_ns),
+			 0);
 		CHECK_MSG(latency_ns < 20000000, "write %u took %llu ns", i,
 			  (unsigned long long)latency_ns);
 	}

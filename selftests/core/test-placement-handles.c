@@ -209,9 +209,9 @@ TAP_TEST(isolated_data_are_relocated_in_one_pass)
 	test_device_open_type(&device, &type, "placement_handles=1 placement_isolation=persistent");
 	device.hint.stream = 1;
 	for (i = 0; i < test_units(&device) * 3; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE,
-				 aftl_random_below(&random, test_units(&device)), 1,
-				 aftl_random_below(&random, 2), NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
+					      aftl_random_below(&random, test_units(&device)), 1,
+					      aftl_random_below(&random, 2), NULL), 0);
 	CHECK(stats_of_handle(1)->reallocated_units > 1000);
 }
 

@@ -57,7 +57,7 @@ static void save_when_idle(struct test_bytes *bytes)
 	int ret;
 
 	test_drain(&device);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	do {
 		bytes->size = 0;
 		ret = aftl_save(device.ftl, &sink, &device.error);
@@ -117,8 +117,8 @@ static void change_random_params(struct aftl_config *config, struct aftl_random 
 {
 	config->gc = aftl_random_below(random, 3000);
 	config->gc_idle_valid = aftl_random_below(random, 10001);
-	*test_own_param(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
-	*test_own_param(config, "promote") = 1 + aftl_random_below(random, 4);
+	*test_device_set_param(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
+	*test_device_set_param(config, "promote") = 1 + aftl_random_below(random, 4);
 	config->buffer_hold = aftl_random_below(random, 3) * 700000;
 	config->controller = aftl_random_below(random, 2) * 5000;
 	if (config->bits > 1) {
@@ -336,10 +336,10 @@ TAP_TEST(changed_times_apply_at_once)
 	u64 latency;
 
 	test_device_open_demo(&device, "baseline", NULL);
-	test_do(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
+	test_execute_request(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
 	CHECK_EQ(aftl_set_param(device.ftl, "program", "1ms", &device.error), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 2, 0, NULL), 0);
-	test_do(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 2, 0, NULL), 0);
+	test_execute_request(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
 	CHECK_RANGE(latency, 1000000, 1000000 + 41000);
 }
 

@@ -219,7 +219,7 @@ static u32 check_unit_reads(void)
 	u32 unit;
 
 	test_drain(&device);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
 		struct aftl_errors errors;
 		u32 class;
@@ -228,7 +228,8 @@ static u32 check_unit_reads(void)
 
 		if (ppn != AFTL_NO_PPN && aftl_lpn_errors(device.ftl, to_lpn(unit), &errors))
 			CHECK_EQ(errors.lost, gone);
-		CHECK_MSG(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL) == (gone ? -EIO : 0),
+		CHECK_MSG(test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL) ==
+				  (gone ? -EIO : 0),
 			  "unit %u is %slost", unit, gone ? "" : "not ");
 		lost += gone;
 	}
@@ -409,7 +410,7 @@ static void check_no_further_loss(bool first)
 
 	CHECK(test_units(&device) <= ARRAY_SIZE(is_lost));
 	for (unit = 0; unit < test_units(&device); unit++) {
-		bool lost = test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
+		bool lost = test_execute_request(&device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
 
 		CHECK_MSG(first || !lost || is_lost[unit], "unit %u is lost too late", unit);
 		is_lost[unit] = lost;
@@ -552,7 +553,7 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	fail_die_of_lun(lun_of_ppn(test_lookup(&device, lost)));
 	test_submit(&device, AFTL_OP_READ, find_unit_in_lun(lun_of_ppn(ppn)), 1, AFTL_PRECISE, 0,
 		    aftl_now(device.ftl));
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, lost, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, lost, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	CHECK(test_counters(&device)->read_recovered_units > 0);
 	CHECK_EQ(check_unit_reads(), 0);
@@ -562,7 +563,7 @@ static u64 count_stripe_reads(u32 unit)
 {
 	u64 before = test_counters(&device)->stripe_reads;
 
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
 	return test_counters(&device)->stripe_reads - before;
 }
 
@@ -573,7 +574,7 @@ TAP_TEST(the_read_cache_holds_no_reconstructed_data)
 
 	open_device("baseline", ROOMY " rain=on read_cache=256KiB");
 	test_write_each(&device, 0, 64, AFTL_PRECISE);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	while (lun_of_ppn(test_lookup(&device, unit)) == lun_of_ppn(test_lookup(&device, 0)))
 		unit++;
 	fail_die_of_lun(lun_of_ppn(test_lookup(&device, 0)));
@@ -621,7 +622,7 @@ static u64 count_recovered_by_reading(u32 units)
 	u32 unit;
 
 	for (unit = 0; unit < units; unit++)
-		test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
 	return test_counters(&device)->read_recovered_units - before;
 }
 
@@ -686,14 +687,15 @@ static void check_one_die_written(const char *policy, const char *params)
 	geo = aftl_geometry(device.ftl);
 	units = aftl_units_per_program(geo);
 	for (i = 0; i < 64 * geo->block_ppns / units && !tap_failures(); i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 8 * units * geo->luns, units,
-				 i & 1, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i % 8 * units * geo->luns,
+					      units, i & 1, NULL),
+			 0);
 	CHECK(test_counters(&device)->super_short_blocks > 0);
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
 /* No request may fail in any of @lives devices. */
-static void run_lives(const char *params, u32 lives)
+static void run_devices_until_dies_fail(const char *params, u32 lives)
 {
 	u32 seed;
 
@@ -712,15 +714,19 @@ static void run_lives(const char *params, u32 lives)
  */
 TAP_TEST(gc_does_not_collect_open_blocks_for_ever)
 {
-	run_lives("channels=2 chips=1 blocks=34 layers=1 word_lines=3 bits=3 page=4KiB op=41.5 "
-		  "superblock=2 rain=on allocate=static gc=5 gc_idle_valid=21", 10);
+	run_devices_until_dies_fail("channels=2 chips=1 blocks=34 layers=1 word_lines=3 bits=3 "
+				    "page=4KiB op=41.5 superblock=2 rain=on allocate=static gc=5 "
+				    "gc_idle_valid=21",
+				    10);
 }
 
 /* In every superblock some LUN may have too many valid units to gain by its collection. */
 TAP_TEST(no_request_fails_with_few_free_superblocks)
 {
-	run_lives("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 page=2KiB unit=1KiB "
-		  "op=45.7 superblock=4 gc=14 gc_idle_valid=84 wear_gap=4", 20);
+	run_devices_until_dies_fail("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 "
+				    "page=2KiB unit=1KiB op=45.7 superblock=4 gc=14 "
+				    "gc_idle_valid=84 wear_gap=4",
+				    20);
 }
 
 /*
@@ -790,10 +796,10 @@ TAP_TEST(a_stripe_takes_one_parity_program)
 
 	test_device_open_demo(&device, "baseline", test_params("unit=8KiB %s", parity));
 	while (test_counters(&device)->programmed_parity_units == 0 && unit < 16)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit++, 1, 0, &latency), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit++, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->array_programs, unit + 1);
 	test_advance_by(&device, SECOND_NS);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, &latency), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->stripe_reads, 0);
 }
 
@@ -808,7 +814,9 @@ TAP_TEST(blocks_of_the_same_number_are_filled_together)
 	geo = aftl_geometry(device.ftl);
 	each = geo->block_ppns * geo->luns * 3 / 4;
 	for (i = 0; i < 4 * each; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0,
+					      NULL),
+			 0);
 	for (i = 0; i < geo->blocks; i++) {
 		u32 first = i / geo->blocks_per_lun / EACH * EACH;
 		u32 number = i % geo->blocks_per_lun;

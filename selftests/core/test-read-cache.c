@@ -146,7 +146,7 @@ TAP_TEST(a_hit_survives_uncorrectable_cells)
 	CHECK_EQ(read_units(0, 16), 9000);
 	aftl_read_cache_clear(device.ftl);
 	CHECK(count_lost_units(16) > 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
 }
 
 /* A unit that was written, discarded, lost, or whose die failed must not hit. */
@@ -157,21 +157,21 @@ TAP_TEST(changed_units_are_read_again)
 
 	test_device_open_demo(&device, "baseline", CACHE);
 	read_single_unit(8);
-	test_do(&device, AFTL_OP_WRITE, 8, 1, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_WRITE, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(read_single_unit(8), MISS_NS);
 	CHECK_EQ(read_single_unit(8), 9000);
-	test_do(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(read_single_unit(8), 9000);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 1);
 	read_single_unit(20);
 	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(20), &ppn) &&
 	      aftl_mark_unit_lost(device.ftl, ppn));
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 20, 1, AFTL_PRECISE, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 20, 1, AFTL_PRECISE, NULL), -EIO);
 	read_single_unit(9);
 	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(9), &ppn));
 	lun = aftl_block_lun(device.ftl, aftl_block_of_ppn(&device.ftl->media, ppn));
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
 	CHECK_EQ(count_cache_hits(), 1);
 }
 
@@ -190,11 +190,11 @@ static void read_unit_in_same_ppn(const char *policy, const char *params, u32 wr
 
 	test_device_open_demo(&device, policy, params);
 	for (i = 0; i < writes; i++)
-		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	slot = ppn_of_unit(0);
 	read_single_unit(0);
 	for (i = 0; i < 100 && (!i || ppn_of_unit(0) != slot); i++)
-		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(ppn_of_unit(0), slot);
 	read_single_unit(0);
 	CHECK_EQ(count_cache_hits(), 0);
@@ -326,7 +326,7 @@ TAP_TEST(unused_prefetched_units_are_counted)
 	wait_until_idle();
 	CHECK_EQ(counters->read_ahead_units, 14);
 	read_single_unit(2);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(read_single_unit(3), MISS_NS);
 	CHECK_EQ(counters->read_ahead_vain_units, 1);
 	wait_until_idle();

@@ -121,8 +121,8 @@ static void read_all_units(void)
 	u32 i;
 
 	for (i = 0; i < test_units(&device); i++)
-		test_do(&device, AFTL_OP_READ, (u64)i * 7919 % test_units(&device), 1,
-			AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_READ, (u64)i * 7919 % test_units(&device), 1,
+				     AFTL_PRECISE, NULL);
 }
 
 /* Read references */
@@ -264,7 +264,7 @@ TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 		u64 retries = test_counters(&device)->read_retries;
 		u32 page = from_ppn(test_lookup(&device, unit)) % device.ftl->geo.pages;
 
-		test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
 		if (best_shift(test_block_of(&device, unit), page))
 			continue;
 		unshifted++;
@@ -280,7 +280,7 @@ static void write_unit_in_mode(u32 unit, u32 mode, u32 class)
 	const struct aftl_media *media = &device.ftl->media;
 	aftl_ppn_t ppn;
 
-	test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
 	if (CHECK(aftl_l2p_lookup(device.ftl, to_lpn(unit), &ppn)))
 		*aftl_page_attr_ptr(media, aftl_ppn_page(media, ppn)) =
 			aftl_page_attr(class, mode, 0);
@@ -290,7 +290,7 @@ static u64 measure_read_ns(u32 unit)
 {
 	u64 before = test_counters(&device)->array_read_ns;
 
-	test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
 	return test_counters(&device)->array_read_ns - before;
 }
 
@@ -369,7 +369,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 		aftl_ppn_t ppn;
 		u32 page;
 
-		test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
 		if (!CHECK(aftl_l2p_lookup(device.ftl, to_lpn(unit), &ppn)))
 			break;
 		errors = aftl_cell_read_errors(&device.ftl->cell, ppn, 0);
@@ -482,8 +482,9 @@ static void read_programs_in_flight(void)
 		ppn = aftl_page_ppn(&device.ftl->media, work->placement.block,
 				    work->placement.page);
 		if (aftl_ppn_is_valid(&device.ftl->media, ppn))
-			test_do(&device, AFTL_OP_READ,
-				from_lpn(aftl_ppn_lpn(&device.ftl->media, ppn)), 1, 0, NULL);
+			test_execute_request(&device, AFTL_OP_READ,
+					     from_lpn(aftl_ppn_lpn(&device.ftl->media, ppn)), 1, 0,
+					     NULL);
 	}
 }
 
@@ -551,7 +552,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 		companion.page++;
 	retries = best_shift(block, companion.page);
 	CHECK(retries);
-	test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->host_program_ns, 700000 + 60000 * (1 + retries));
 	CHECK_EQ(test_counters(&device)->carried_reads, 1);
 	CHECK_EQ(test_counters(&device)->read_retries, retries);
@@ -616,11 +617,11 @@ static void read_block_to_limit(const char *limit, bool moves)
 	open_device("vth_b", test_params(ONE_DIE " read_limit=%s", limit));
 	shadow_attach(&store, &device, true);
 	for (unit = 0; unit < test_units(&device); unit++)
-		test_do(&device, AFTL_OP_WRITE, unit, 1, unit % 2, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE, unit, 1, unit % 2, NULL);
 	for (i = 0; i < 1000; i++) {
-		test_do(&device, AFTL_OP_READ, 10 + i % 2, 1, 0, NULL);
+		test_execute_request(&device, AFTL_OP_READ, 10 + i % 2, 1, 0, NULL);
 		if (i % 4 < 2)
-			test_do(&device, AFTL_OP_WRITE, 100 + i % 20, 1, i % 2, NULL);
+			test_execute_request(&device, AFTL_OP_WRITE, 100 + i % 20, 1, i % 2, NULL);
 	}
 	test_advance_by(&device, 10000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks > 3, moves);
@@ -656,7 +657,7 @@ TAP_TEST(a_suspended_device_drops_pending_refreshes)
 	CHECK_EQ(block->reads, 32);
 	CHECK(!device.ftl->luns[0].disturbed);
 	aftl_unquiesce_device(device.ftl);
-	test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL);
+	test_execute_request(&device, AFTL_OP_READ, 4, 1, 0, NULL);
 	test_advance_by(&device, 1000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks, 1);
 	CHECK_EQ(block->reads, 0);

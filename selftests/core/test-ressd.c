@@ -187,7 +187,7 @@ static void watch_ressd(void)
 		.programs = tap_zalloc((size_t)geo()->blocks * word_lines_per_block(), sizeof(u32)),
 		.moved = tap_zalloc(geo()->blocks, sizeof(u32)),
 		.reclaimed = tap_zalloc(geo()->blocks, sizeof(bool)),
-		.virtual_layers = *test_own_param(&device.config, "virtual_layers"),
+		.virtual_layers = *test_device_set_param(&device.config, "virtual_layers"),
 	};
 	test_device_listen(&device, &watcher.listener);
 }
@@ -311,7 +311,7 @@ TAP_TEST(word_line_state_survives_a_restart)
 
 static void write_single_unit(u32 unit, u64 *latency_ns)
 {
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, 0, latency_ns), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, 0, latency_ns), 0);
 }
 
 static const struct aftl_block *home_of_unit(u32 unit, u32 *page)
@@ -407,11 +407,11 @@ TAP_TEST(program_and_read_times_are_the_papers)
 			 "channels=1 chips=1 dies=1 planes=1 blocks=200 op=50% bus=100000");
 	write_single_unit(0, &ns);
 	CHECK_RANGE(ns, 3000000, 3000000 + 3 * bus_ns);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
 	CHECK_RANGE(ns, 66000, 66000 + bus_ns);
 	write_single_unit(0, &ns);
 	CHECK_RANGE(ns, 2675000, 2675000 + 2 * bus_ns);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
 	CHECK_RANGE(ns, 53000, 53000 + bus_ns);
 	write_single_unit(0, &ns);
 	write_single_unit(0, &ns);
@@ -524,7 +524,7 @@ TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 	fuller = home_of_unit(0, &page);
 	other = home_of_unit(8, &page);
 	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_CANDIDATE), 2);
-	test_do(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_RANGE(other->valid, 1, fuller->valid - 1);
 	reclaim_candidate_block(other, 1);
 	reclaim_candidate_block(fuller, 0);

@@ -194,7 +194,7 @@ TAP_TEST(busy_luns_do_not_fold)
 	open_device_with_slc("baseline", "0", "50%", "none");
 	write_units_singly(0, 3 * EACH);
 	for (i = 0; i < 100; i++) {
-		CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL), 0);
 		test_advance_by(&device, device.config.idle / 2);
 	}
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
@@ -206,7 +206,8 @@ static void write_whole_programs(u32 first, u32 units)
 	u32 end = first + units;
 
 	for (; first < end; first += 3)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, first, 3, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, first, 3, AFTL_PRECISE, NULL),
+			 0);
 }
 
 /* Normal victims with less valid data are collected before dynamic SLC blocks are folded. */
@@ -259,7 +260,7 @@ TAP_TEST(folding_keeps_the_data_class)
 
 	open_device_with_slc("vth_b", "0", "50%", "none");
 	for (i = 0; i < 2 * EACH; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, i / 3 % 2, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, i / 3 % 2, NULL), 0);
 	CHECK_EQ(count_slc_blocks(), 2);
 	for (i = 0; i < 2 * EACH; i++)
 		CHECK_EQ(class_of_unit(i), i / 3 % 2);

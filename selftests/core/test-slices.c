@@ -500,10 +500,10 @@ static u64 reset_zones_and_continue(bool at_once)
 	count_event_work();
 	for (i = 0; i < 3; i++) {
 		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
-		while (!at_once && aftl_dispatch_pending(device->ftl))
+		while (!at_once && aftl_is_dispatch_pending(device->ftl))
 			test_step(device);
 		/* Later resets may wait for the block set of a zone. */
-		CHECK(i || aftl_dispatch_pending(device->ftl) == at_once);
+		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
 		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0, aftl_now(device->ftl));
 		test_submit(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,
 			    aftl_now(device->ftl));

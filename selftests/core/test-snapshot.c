@@ -36,7 +36,7 @@ static struct test_device loaded;
 static void flush_until_idle(struct test_device *mine)
 {
 	test_drain(mine);
-	CHECK_EQ(test_do(mine, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(mine, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_advance_by(mine, 50000000);
 }
 

@@ -46,10 +46,10 @@ static void begin_block_erase(const char *params)
 	CHECK_EQ(aftl_geometry(device.ftl)->block_ppns, BLOCK_UNITS);
 	luns = aftl_geometry(device.ftl)->luns;
 	for (unit = 0; unit < luns * (BLOCK_UNITS + 64); unit += 2)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_advance_by(&device, 2 * PROGRAM_NS);
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, luns * BLOCK_UNITS, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, luns * BLOCK_UNITS, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_now(device.ftl);
 	erased_ns = 0;
@@ -133,7 +133,7 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	begun_ns = aftl_now(device.ftl);
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	test_advance_by(&device, 100000);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, BLOCK_UNITS, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, BLOCK_UNITS, 1, 0, NULL), 0);
 	CHECK_EQ(end_suspending(write), WRITE_NS + COST_NS + READ_NS);
 	CHECK_EQ(counters->program_energy_pj, (PROGRAM_NS + COST_NS) * 82500ULL / 1000);
 	CHECK_EQ(counters->erase_energy_pj, energy);
@@ -202,8 +202,10 @@ static void begin_relocation(const char *params, u32 valid)
 	test_device_open_demo(&device, "baseline", params);
 	block_units = aftl_geometry(device.ftl)->block_ppns;
 	for (unit = 0; unit < block_units + 64; unit += 2)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, valid, block_units - valid, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, valid, block_units - valid, 0,
+				      NULL),
+		 0);
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_now(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
@@ -313,7 +315,7 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 
 	begin_block_erase(params);
 	test_advance_by(&device, 500000);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 8, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1000, 8, 0, NULL), 0);
 	test_advance_by(&device, 500000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	flush = begin_suspending(AFTL_OP_FLUSH, 0, 0);
@@ -322,7 +324,7 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	check_erase_end(ERASE_NS + COST_NS + 4 * WRITE_NS);
 	begin_block_erase(params);
 	test_advance_by(&device, 500000);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	last = begin_suspending(AFTL_OP_WRITE, 2000, 1);
 	CHECK_EQ(end_suspending(last), 500000 + LATENCY_NS + WRITE_NS);

@@ -118,7 +118,7 @@ TAP_TEST(a_read_waits_for_all_its_translation_pages)
 	u64 ns;
 
 	open_device_with_cmt("baseline", "4KiB", "sequential");
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, EACH - 2, 4, AFTL_PRECISE, &ns), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, EACH - 2, 4, AFTL_PRECISE, &ns), 0);
 	CHECK(ns > 3 * SENSE_NS);
 	CHECK_EQ(test_counters(&device)->map_loads, 2);
 	CHECK_EQ(test_counters(&device)->map_lookups, 4);
@@ -355,11 +355,11 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 	dead = aftl_block_lun(device.ftl, block_of(0));
 	CHECK_EQ(aftl_fail_lun(device.ftl, dead->index), 0);
 	/* The translation page is rebuilt from the L2P table, and written to another die. */
-	test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
+	test_execute_request(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	for (i = 1; i < 20; i++)
-		test_do(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
 	wait_until_idle();
 	CHECK(block_of(0));
 	CHECK(aftl_block_lun(device.ftl, block_of(0)) != dead);
@@ -448,7 +448,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 
 	test_device_open_demo(&device, "baseline", PAIRS " chips=1 gc_idle_valid=100");
 	lun = &device.ftl->luns[0];
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 8, AFTL_PRECISE, NULL), 0);
 	wait_until_idle();
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	for (i = 0; i < 100 && !lun->reloc.count; i++)

@@ -97,15 +97,15 @@ TAP_TEST(tags_identify_short_lived_data)
 
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=tagged rber_approx=1e-2");
 	for (i = 0; i < 3; i++) {
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
 		CHECK(is_unit_short_lived(1));
-		/* Untagged data are programmed with full voltage margins, however soon they are overwritten. */
+		/* Untagged data have full voltage margins, however soon they are overwritten. */
 		measure_write_ns(2);
 		CHECK(!is_unit_short_lived(2));
 	}
 	aftl_lookup(device.ftl, to_lpn(1), &class);
 	CHECK_EQ(class, AFTL_PRECISE);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->read_flipped_bits, 0);
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
@@ -172,7 +172,7 @@ static u64 measure_erase_wear(const char *mode, const char *margin)
 	/* In mode block new data are programmed with margins. */
 	while (!test_counters(&device)->array_erases) {
 		measure_write_ns(unit);
-		test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL);
 		unit = (unit + 1) % test_units(&device);
 	}
 	wear = test_counters(&device)->wear_sum / test_counters(&device)->array_erases;

@@ -161,9 +161,10 @@ static void check_one_selector(u32 which)
 			      test_params("%s victim=%s", shape, rules[which].name));
 	for (round = 0; round < ROUNDS && !tap_failures(); round++) {
 		for (i = 0; i < WRITES_OF_ROUND; i++)
-			test_do(&device, AFTL_OP_WRITE,
-				(u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
-				AFTL_PRECISE, NULL);
+			test_execute_request(&device, AFTL_OP_WRITE,
+					     (u32)aftl_random_below(&random,
+								    (u32)device.ftl->geo.units),
+					     1, AFTL_PRECISE, NULL);
 		for (i = 0; i < device.ftl->geo.luns; i++)
 			ask_and_check_selector(which, i,
 					       (u32)aftl_random_below(&random,
@@ -187,9 +188,9 @@ static u64 relocated_units_with_rule(const char *rule, const char *window)
 	test_device_open_demo(&device, "baseline",
 			      test_params("%s victim=%s victim_window=%s", shape, rule, window));
 	for (i = 0; i < ROUNDS; i++)
-		test_do(&device, AFTL_OP_WRITE,
-			(u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
-			AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE,
+				     (u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
+				     AFTL_PRECISE, NULL);
 	moved = test_counters(&device)->gc_valid_units;
 	return moved;
 }
@@ -220,9 +221,9 @@ static void open_device_with_param(const char *key, const char *value)
 static void write_random_units(struct aftl_random *random, u32 part, u32 writes)
 {
 	while (writes--)
-		test_do(&device, AFTL_OP_WRITE,
-			(u32)aftl_random_below(random, device.ftl->geo.units / part), 1,
-			AFTL_PRECISE, NULL);
+		test_execute_request(&device, AFTL_OP_WRITE,
+				     (u32)aftl_random_below(random, device.ftl->geo.units / part),
+				     1, AFTL_PRECISE, NULL);
 }
 
 /*
@@ -353,7 +354,8 @@ static u32 first_relocation_cause(bool below_reserve)
 
 	lun->below_reserve = below_reserve;
 	lun->wear.due = 2;
-	CHECK_EQ(aftl_is_repeat_due(device.ftl, lun), !below_reserve && lun->repeat_blocks);
+	CHECK_EQ(aftl_is_repeated_program_due(device.ftl, lun),
+		 !below_reserve && lun->repeat_blocks);
 	CHECK_EQ(aftl_reloc_next_step(device.ftl, lun, true), AFTL_STEP_READ);
 	cause = lun->reloc.cause;
 	aftl_reloc_cancel_task(device.ftl, lun);

@@ -38,12 +38,14 @@ static void open_zoned_device(const char *active, const char *open, const char *
 
 static int send_zone_command(enum aftl_op op, u32 zone)
 {
-	return test_do(&device, op, zone * aftl_geometry(device.ftl)->zone_units, 0, 0, NULL);
+	return test_execute_request(&device, op, zone * aftl_geometry(device.ftl)->zone_units, 0, 0,
+				    NULL);
 }
 
 static int write_zone_at(u32 zone, u32 at, u32 units)
 {
-	return test_do(&device, AFTL_OP_WRITE, zone * ZONE + at, units, AFTL_APPROX, NULL);
+	return test_execute_request(&device, AFTL_OP_WRITE, zone * ZONE + at, units, AFTL_APPROX,
+				    NULL);
 }
 
 static void check_zone_state(u32 zone, enum aftl_zone_state state, u32 written)
@@ -106,7 +108,7 @@ TAP_TEST(pages_are_padded_only_when_a_zone_is_finished)
 	open_zoned_device("3", "0", "0");
 	for (i = 0; i < ZONE * 3; i++) {
 		CHECK_EQ(write_zone_at(i % 3, i / 3, 1), 0);
-		CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 		test_advance_by(&device, 20000000);
 	}
 	test_advance_by(&device, 1000000000);
@@ -223,8 +225,8 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 	for (i = 1; i < ZONES; i++)
 		check_zone_state(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
 	check_zone_state(0, AFTL_ZONE_FULL, ZONE);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8 * ZONE, 1, 0, NULL), -EIO);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 8 * ZONE, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 8), -EIO);
 	CHECK_EQ(write_zone_at(8, 0, 1), -EIO);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET_ALL, 0), 0);
@@ -242,7 +244,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 		}
 	check_zone_state(0, AFTL_ZONE_READ_ONLY, ZONE);
 	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 0), -EIO);
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
 }
 
 TAP_TEST(a_die_failure_makes_its_zones_read_only)
@@ -372,7 +374,7 @@ TAP_TEST(requests_that_zones_do_not_support_are_refused)
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, 0, 1, 0, 0, 0), -EINVAL);
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, ZONE * ZONES, 0, 0, 0, 0), -EINVAL);
 	CHECK_EQ(test_submit(&device, AFTL_ZONE_OPS, 0, 0, 0, 0, 0), -EINVAL);
-	CHECK_EQ(test_do(&device, AFTL_OP_ZONE_OPEN, 1, 0, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_ZONE_OPEN, 1, 0, 0, NULL), -EIO);
 	test_device_open_demo(&device, "baseline", NULL);
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
 }
@@ -447,7 +449,7 @@ TAP_TEST(each_request_leads_to_its_state)
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		const struct step *step = &steps[i];
 		u32 unit = step->zone * ZONE + step->at;
-		int status = test_do(&device, step->op, unit, step->units, 0, NULL);
+		int status = test_execute_request(&device, step->op, unit, step->units, 0, NULL);
 
 		CHECK_MSG(status == step->status, "step %u ends with %d", i, status);
 		check_zone_state(step->zone, step->state, step->written);
@@ -463,8 +465,8 @@ static void rewrite_zone(u32 zone)
 {
 	u32 unit = zone * aftl_geometry(device.ftl)->zone_units;
 
-	CHECK_EQ(test_do(&device, AFTL_OP_ZONE_RESET, unit, 0, 0, NULL), 0);
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, MAPPED_UNITS, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_ZONE_RESET, unit, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, MAPPED_UNITS, 0, NULL), 0);
 }
 
 /* Reset a zone and write it again, @count times. The translation pages do not fit the memory. */

@@ -34,8 +34,8 @@ static void read_one(void *host, struct aftl_request *request, const struct aftl
 }
 
 static const struct aftl_host_ops ops = {
-	.alloc = fuzz_alloc_counted,
-	.free = fuzz_free_counted,
+	.alloc = fuzz_alloc_and_count,
+	.free = fuzz_free_and_count,
 	.complete = count_completed_request,
 	.read = read_one,
 };

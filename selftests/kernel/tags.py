@@ -313,10 +313,10 @@ def check_refusals(folder: str) -> None:
         expect_refusal(errno.EINVAL, approx.REASON_KIND, control.tag_range, fd)
     require(control.read_counters()["files"] == 0, "something was tagged")
     Path(folder).chmod(0o777)
-    run_in_child(check_refusals_of_nobody, path, folder)
+    run_in_child(check_refusals_of_user_nobody, path, folder)
 
 
-def check_refusals_of_nobody(path: str, folder: str) -> None:
+def check_refusals_of_user_nobody(path: str, folder: str) -> None:
     """Check that a user may tag their own files only."""
     inherited = os.open(DEVICE, os.O_RDWR)
     drop_privileges()
@@ -391,7 +391,7 @@ def check_failed_writes(folder: str) -> None:
     Path(f"{folder}/failed").unlink()
 
 
-def check_who_may_query(folder: str) -> None:
+def check_query_permissions(folder: str) -> None:
     """Check that owners may query block locations, and only root with data journaling.
 
     A kernel without page migration does not tell which files ext4 journals with their data.
@@ -526,7 +526,7 @@ def overwrite_file_randomly(path: Path, seed: int) -> None:
             os.pwritev(fd, [page], draw.randrange(size) * len(page))
 
 
-def check_life_of_tags(folder: str) -> None:
+def check_tag_lifetime(folder: str) -> None:
     """Check that tags survive renaming and truncation, and end with the file or owner."""
     control = Control()
     before = control.read_counters()["files"]
@@ -748,7 +748,7 @@ def check_scope_ends_at_exec() -> None:
               "status=none")
 
 
-def check_handed_descriptor() -> None:
+def check_passed_descriptor() -> None:
     """Check that ioctls on a descriptor from another process use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
@@ -990,7 +990,7 @@ def check_raw_device() -> None:
         with opened_file(path, os.O_RDONLY) as fd:
             require(Control().list_stored_units(fd, 0, UNIT)[0].kind == PRECISE,
                     "a scope lasts beyond exec")
-        run_in_child(check_handed_descriptor)
+        run_in_child(check_passed_descriptor)
         run_dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
         run_in_child(check_device_refusals, "/dev/mapper/aftl-linear")
         run_dmsetup("remove", "aftl-linear")
@@ -1211,14 +1211,14 @@ def main() -> None:
         run_point("encrypted files are refused", run_in_child, check_encrypted_folder,
                   f"{folder}/secret")
         run_point("concurrent use of all calls", run_on_two_processors, churn_files, folder, "4")
-        run_point("tags follow the file, not its name", run_in_child, check_life_of_tags, folder)
+        run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
     run_point("unmount removes all tags", check_none_tagged)
     run_point_in_turn("btrfs is accepted only without checksums", check_checksums_refused)
     run_point_in_turn("raw devices, scopes, precedence", check_raw_device)
     run_point_in_turn("a device that waits for another of ours is asked", check_waiting_device)
     # With delayed allocation, ext4 journals the data either of all files or of none.
     with ext4_on_new_device("-o nodelalloc") as system:
-        run_point_in_turn("who may ask where blocks are", run_in_child, check_who_may_query,
+        run_point_in_turn("who may ask where blocks are", run_in_child, check_query_permissions,
                           str(system.place))
     run_point("files of watched file systems", check_tags_after_remount)
     run_point("a block trace shows the stored classes", run_on_two_processors, check_block_trace)

@@ -167,7 +167,7 @@ with Device(path, require=True) as device, io_open(path, "r+b") as f:
 """, data_file)
 
 
-def test_remaining_calls_reach_the_library(data_file: Path, tmp_path: Path) -> None:
+def test_each_python_call_reaches_the_library(data_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     run_python_program("""
 from io import open as io_open

@@ -23,7 +23,7 @@ def ask_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., t
     (tmp_path / "a").write_text("fine")
     (tmp_path / "b").write_text("fine")
 
-    def run_anew(identity: str = "1", option: str = "x") -> tuple[str, int]:
+    def run_without_cache(identity: str = "1", option: str = "x") -> tuple[str, int]:
         done = subprocess.run(["sh", "-uc", ASKED, "sh", identity, "checker", option], cwd=tmp_path,
                               capture_output=True, text=True, check=False)
         about = tmp_path / "asked"
@@ -31,7 +31,7 @@ def ask_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., t
         about.unlink(missing_ok=True)
         return said, done.returncode
 
-    return run_anew
+    return run_without_cache
 
 
 def test_files_that_passed_are_not_checked_again(ask_anew: Callable[..., tuple[str, int]],

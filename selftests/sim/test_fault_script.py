@@ -63,7 +63,7 @@ def test_valid_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[str, Any
                      "-", "9" * 30, "age", "1d", "x" * 50]), max_size=40).map(
                          lambda words: "".join(words).encode())))
 @QUICK
-def test_hostile_scripts_are_refused_or_toml(tmp_path: Path, text: bytes) -> None:
+def test_a_script_is_refused_unless_it_is_toml(tmp_path: Path, text: bytes) -> None:
     done = run_approxftl("sim", *DEVICE, "1", "--fault-script", write_script(tmp_path, text))
     assert done.code in {0, 2}, done.err
     if done.code:

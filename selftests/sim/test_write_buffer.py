@@ -15,7 +15,7 @@ LOAD = (*DRIVE, "--size", "4KiB", "--requests", "20000", "--arrival", "open", "-
 SECONDS, PROGRAM = 10, 12
 
 
-def counters_of_load(*options: str) -> dict[str, int]:
+def counters_of_workload(*options: str) -> dict[str, int]:
     """Return the counters of a run of LOAD with OPTIONS."""
     counted: dict[str, int] = only_run_of(run_sim(*LOAD, *options))["counters"]
     return counted
@@ -25,7 +25,7 @@ def counters_of_load(*options: str) -> dict[str, int]:
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
     """Every buffer_hold, each queue of units is programmed; a queue holds PROGRAM units at most."""
-    run = counters_of_load("--footprint", footprint)
+    run = counters_of_workload("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS
     assert run["programmed_host_units"] + run["padded_units"] == run["array_programs"] * PROGRAM
@@ -36,7 +36,7 @@ def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
 
 
 def test_each_flush_programs_a_working_set_once() -> None:
-    run = counters_of_load("--footprint", "0.02%", "--flush-every", "1000")
+    run = counters_of_workload("--footprint", "0.02%", "--flush-every", "1000")
     flushes = run["host_flush_requests"]
     assert flushes == 19
     # A unit that is written while a flush is in progress is programmed with the others.
@@ -44,7 +44,7 @@ def test_each_flush_programs_a_working_set_once() -> None:
 
 
 def test_without_a_watermark_a_page_is_programmed_when_it_is_full() -> None:
-    run = counters_of_load("--footprint", "0.06%", "--buffer-high", "0")
+    run = counters_of_workload("--footprint", "0.06%", "--buffer-high", "0")
     assert run["array_programs"] > 1000
     assert run["padded_units"] == 0
 

@@ -90,14 +90,14 @@ struct life {
 	bool tight;
 };
 
-static u32 life_below(struct life *life, u32 n)
+static u32 draw_scenario_below(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool life_chance(struct life *life, u32 percent)
+static bool draw_scenario_chance(struct life *life, u32 percent)
 {
-	return life_below(life, 100) < percent;
+	return draw_scenario_below(life, 100) < percent;
 }
 
 /* Geometry */
@@ -162,7 +162,7 @@ static void draw_two_pass_programs(struct aftl_config *config)
 
 static void draw_small_buffer(struct life *life, struct aftl_config *config)
 {
-	u64 wanted = (u64)config->unit * (1 + life_below(life, 40));
+	u64 wanted = (u64)config->unit * (1 + draw_scenario_below(life, 40));
 
 	config->buffer = max(wanted, 2 * config->page * config->bits * config->passes);
 	config->buffer_safe = true;
@@ -174,10 +174,10 @@ static void draw_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
 	config->rain = false;
-	config->channels = 2 + life_below(life, 3);
+	config->channels = 2 + draw_scenario_below(life, 3);
 	config->planes = 1;
 	config->passes = 1;
-	config->blocks = 10 + life_below(life, 10);
+	config->blocks = 10 + draw_scenario_below(life, 10);
 	config->op = 6000;
 	config->erase = 1000;
 }
@@ -187,15 +187,15 @@ static void draw_error_rates(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
 	config->rber = 1000000000;
-	config->ecc_bits = 10 + life_below(life, 20);
-	config->ecc_levels = life_below(life, 3);
+	config->ecc_bits = 10 + draw_scenario_below(life, 20);
+	config->ecc_levels = draw_scenario_below(life, 3);
 }
 
 static void draw_zone_params(struct life *life, struct aftl_config *config)
 {
-	u32 units = 4U << life_below(life, 5);
+	u32 units = 4U << draw_scenario_below(life, 5);
 
-	config->blocks = 12 + life_below(life, 30);
+	config->blocks = 12 + draw_scenario_below(life, 30);
 	config->op = 6000;
 	config->bad = 0;
 	config->endurance = 0;
@@ -204,34 +204,34 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 	config->slc_static = 0;
 	config->slc_dynamic = 0;
 	config->zoned = config->unit * units;
-	config->zone_capacity = life_chance(life, 50) ?
-				config->unit * (1 + life_below(life, units)) : 0;
-	config->max_active_zones = 1 + life_below(life, 5);
-	config->max_open_zones = life_below(life, (u32)config->max_active_zones + 1);
+	config->zone_capacity = draw_scenario_chance(life, 50) ?
+				config->unit * (1 + draw_scenario_below(life, units)) : 0;
+	config->max_active_zones = 1 + draw_scenario_below(life, 5);
+	config->max_open_zones = draw_scenario_below(life, (u32)config->max_active_zones + 1);
 	config->buffer_safe = AFTL_ON;
 	config->buffer = 4096 * config->unit;
-	config->wear_gap = life->tight ? 0 : life_below(life, 3);
+	config->wear_gap = life->tight ? 0 : draw_scenario_below(life, 3);
 	config->read_limit = !life->tight;
 }
 
-static void draw_life_config(struct life *life, struct aftl_config *config)
+static void draw_scenario_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
 	struct test_device device;
-	u32 unit = units[life_below(life, ARRAY_SIZE(units))];
+	u32 unit = units[draw_scenario_below(life, ARRAY_SIZE(units))];
 
 	test_device_init(&device, "demo");
 	test_randomize_geometry(&device, &life->random);
 	test_randomize_options(&device, &life->random);
 	*config = device.config;
-	config->blocks = 5 + life_below(life, 36);
+	config->blocks = 5 + draw_scenario_below(life, 36);
 	config->chips = 1;
 	config->dies = 1;
 	config->unit = unit;
-	config->page = (u64)unit << life_below(life, 3);
-	config->op = 1500 + life_below(life, 4000);
-	config->bad = life_chance(life, 15) ? 30000000000ULL : 0;
-	config->endurance = life_chance(life, 10) ? 8 + life_below(life, 20) : 0;
+	config->page = (u64)unit << draw_scenario_below(life, 3);
+	config->op = 1500 + draw_scenario_below(life, 4000);
+	config->bad = draw_scenario_chance(life, 15) ? 30000000000ULL : 0;
+	config->endurance = draw_scenario_chance(life, 10) ? 8 + draw_scenario_below(life, 20) : 0;
 	if (life->kind == ZONED) {
 		draw_zone_params(life, config);
 		return;
@@ -275,11 +275,11 @@ static bool shrink_write_buffer(const char *policy, struct aftl_config *config)
 }
 
 /* Draw policy ressd, which reprograms pages, more often than others; it needs three-bit cells. */
-static const char *draw_life_policy(struct life *life)
+static const char *draw_scenario_policy(struct life *life)
 {
 	if (life->kind == ZONED)
 		return test_draw_policy(true, &life->random);
-	if (life->kind == AGAIN || life_chance(life, life->kind == MORTAL ? 50 : 12))
+	if (life->kind == AGAIN || draw_scenario_chance(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
 	return test_draw_policy(false, &life->random);
 }
@@ -290,13 +290,13 @@ static void draw_and_create_device(struct life *life)
 	struct aftl_config config;
 
 	for (;;) {
-		life->policy = draw_life_policy(life);
+		life->policy = draw_scenario_policy(life);
 		do {
-			draw_life_config(life, &config);
+			draw_scenario_config(life, &config);
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
 			if (config.passes > 1)
-				life->policy = life_chance(life, 50) ? "tlc" : "baseline";
+				life->policy = draw_scenario_chance(life, 50) ? "tlc" : "baseline";
 		} while (!is_config_small_enough(&config));
 		if (life->kind == ZONED && !shrink_write_buffer(life->policy, &config))
 			continue;
@@ -314,7 +314,7 @@ static void draw_and_create_device(struct life *life)
 static void arm_power_failure(struct life *life, u32 changes)
 {
 	life->durable.disk.power_off_at = life->durable.disk.changes + 1 +
-					   life_below(life, changes);
+					   draw_scenario_below(life, changes);
 }
 
 static bool is_buffer_persistent(const struct life *life)
@@ -324,7 +324,7 @@ static bool is_buffer_persistent(const struct life *life)
 
 static void crash_device(struct life *life)
 {
-	durable_crash(&life->durable, life_below(life, DISK_CRASHES), &life->random);
+	durable_crash(&life->durable, draw_scenario_below(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
 	tally.safe_crashed += is_buffer_persistent(life);
@@ -380,9 +380,9 @@ static void count_durable_work(const struct durable_device *durable)
 static void fail_random_block(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
-	u32 block = life_below(life, aftl_geometry(device->ftl)->blocks);
+	u32 block = draw_scenario_below(life, aftl_geometry(device->ftl)->blocks);
 
-	if (life->may_wear && life_chance(life, 20) && aftl_fail_block(device->ftl, block))
+	if (life->may_wear && draw_scenario_chance(life, 20) && aftl_fail_block(device->ftl, block))
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
 }
 
@@ -391,12 +391,14 @@ static void fail_random_die(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 
-	if (!device->config.rain || life->dead || !life_chance(life, 10))
+	if (!device->config.rain || life->dead || !draw_scenario_chance(life, 10))
 		return;
 	life->may_wear = true;
 	life->dead = 1;
 	tally.dead++;
-	CHECK_EQ(aftl_fail_lun(device->ftl, life_below(life, aftl_geometry(device->ftl)->luns)), 0);
+	CHECK_EQ(aftl_fail_lun(device->ftl,
+			       draw_scenario_below(life, aftl_geometry(device->ftl)->luns)),
+		 0);
 }
 
 /* Fail a die, preferably while an entry waits for a buffer slot, and fail the power soon after. */
@@ -406,38 +408,38 @@ static void fail_die_then_power(struct life *life)
 	u32 luns = aftl_geometry(ftl)->luns;
 
 	if (life->kind != MORTAL || life->dead + 1 >= luns ||
-	    life_below(life, life->durable.keeps ? 30 : 300))
+	    draw_scenario_below(life, life->durable.keeps ? 30 : 300))
 		return;
 	life->dead++;
 	tally.dead++;
-	CHECK_EQ(durable_fail_die(&life->durable, life_below(life, luns)), 0);
-	if (life_chance(life, 50))
+	CHECK_EQ(durable_fail_die(&life->durable, draw_scenario_below(life, luns)), 0);
+	if (draw_scenario_chance(life, 50))
 		arm_power_failure(life, 60);
 }
 
 static void draw_request_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
-	stream->read = life_below(life, 30);
-	stream->discard = life_below(life, 20);
-	stream->flush = life_below(life, 80);
-	stream->fua = life_below(life, 80);
-	stream->depth = 1 + life_below(life, 24);
-	stream->hot = life_below(life, 100);
+	stream->read = draw_scenario_below(life, 30);
+	stream->discard = draw_scenario_below(life, 20);
+	stream->flush = draw_scenario_below(life, 80);
+	stream->fua = draw_scenario_below(life, 80);
+	stream->depth = 1 + draw_scenario_below(life, 24);
+	stream->hot = draw_scenario_below(life, 100);
 }
 
 /* Return true if power is still on. */
 static bool run_zone_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = life_chance(life, 20) ? 0 : 1 + life_below(life, 30);
-	u32 steps = 1 + life_below(life, 300);
-	u32 depth = life_below(life, 20);
+	u32 lag = draw_scenario_chance(life, 20) ? 0 : 1 + draw_scenario_below(life, 30);
+	u32 steps = 1 + draw_scenario_below(life, 300);
+	u32 depth = draw_scenario_below(life, 20);
 
 	while (steps-- && !tap_failures()) {
 		zone_stream_submit(&life->requests, &durable->device);
 		test_drain_to(&durable->device, depth);
-		if (durable_work(durable, life_below(life, lag + 1)))
+		if (durable_work(durable, draw_scenario_below(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -447,8 +449,10 @@ static bool run_zone_session(struct life *life)
 static bool run_live_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 steps = 1 + life_below(life, life->steps);
-	u32 lag = life_chance(life, 20) ? 0 : 1 + life_below(life, life->kind == MORTAL ? 150 : 30);
+	u32 steps = 1 + draw_scenario_below(life, life->steps);
+	u32 lag = draw_scenario_chance(life, 20) ?
+			  0 :
+			  1 + draw_scenario_below(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
 
 	draw_request_stream(life, &stream);
@@ -461,7 +465,7 @@ static bool run_live_session(struct life *life)
 	while (steps-- && !tap_failures()) {
 		test_stream_submit_one(&stream, &durable->device);
 		fail_die_then_power(life);
-		if (durable_work(durable, life_below(life, lag + 1)))
+		if (durable_work(durable, draw_scenario_below(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -490,11 +494,11 @@ static void end_work(struct life *life, bool on)
 	check_device_health(life);
 	if (!on && was_power_failure(life, ret, "work"))
 		tally.in_work++;
-	if (!on || life_chance(life, 30))
+	if (!on || draw_scenario_chance(life, 30))
 		return;
-	if (life->kind == ZONED && !life->tight && life_chance(life, 50))
+	if (life->kind == ZONED && !life->tight && draw_scenario_chance(life, 50))
 		test_flush_writes(&durable->device);
-	if (life_chance(life, 50))
+	if (draw_scenario_chance(life, 50))
 		arm_power_failure(life, 30);
 	ret = durable_close_cleanly(durable);
 	if (ret && was_power_failure(life, ret, "close"))
@@ -504,10 +508,10 @@ static void end_work(struct life *life, bool on)
 
 static void choose_session_policy(struct life *life)
 {
-	if (!life_chance(life, 10))
+	if (!draw_scenario_chance(life, 10))
 		return;
 	tally.changed_policy++;
-	life->policy = draw_life_policy(life);
+	life->policy = draw_scenario_policy(life);
 }
 
 /*
@@ -538,7 +542,7 @@ static void check_zone_room(const struct aftl *ftl)
 static int check_loaded_zones(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	int ret = durable_load(durable, life->policy, life_chance(life, 10));
+	int ret = durable_load(durable, life->policy, draw_scenario_chance(life, 10));
 	const struct aftl *ftl = durable->device.ftl;
 	u32 active = 0;
 	u32 i;
@@ -559,7 +563,7 @@ static int check_loaded_zones(struct life *life)
 static int start_session(struct life *life)
 {
 	const char *policy = life->policy;
-	bool scan = life_chance(life, 10);
+	bool scan = draw_scenario_chance(life, 10);
 	int ret = life->kind == ZONED ? check_loaded_zones(life) : 0;
 
 	if (ret)
@@ -576,11 +580,13 @@ static int start_session(struct life *life)
 	return ret;
 }
 
-static void run_life_session(struct life *life)
+static void run_scenario_session(struct life *life)
 {
 	int ret;
 
-	arm_power_failure(life, life_chance(life, 10) ? 8 : life_chance(life, 50) ? 60 : 1000);
+	arm_power_failure(life, draw_scenario_chance(life, 10) ? 8 :
+				draw_scenario_chance(life, 50) ? 60 :
+								 1000);
 	ret = start_session(life);
 	if (ret && was_power_failure(life, ret, "start"))
 		tally.in_start++;
@@ -590,7 +596,7 @@ static void run_life_session(struct life *life)
 	crash_device(life);
 }
 
-static void fill_life_device(struct life *life)
+static void fill_scenario_device(struct life *life)
 {
 	struct test_stream stream;
 	int ret = durable_start(&life->durable, life->policy, false);
@@ -606,41 +612,41 @@ static void fill_life_device(struct life *life)
 	durable_stop(&life->durable);
 }
 
-static void run_life_until_worn(struct life *life)
+static void run_scenario_until_worn(struct life *life)
 {
 	u32 i;
 
-	if (life_chance(life, 40))
+	if (draw_scenario_chance(life, 40))
 		crash_in_format(life);
-	if (life->kind != ZONED && life_chance(life, 70))
-		fill_life_device(life);
+	if (life->kind != ZONED && draw_scenario_chance(life, 70))
+		fill_scenario_device(life);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
-		run_life_session(life);
-	if (life_chance(life, 40))
+		run_scenario_session(life);
+	if (draw_scenario_chance(life, 40))
 		crash_in_format(life);
 }
 
-static bool run_life_of_seed(u64 seed, enum kind kind)
+static bool run_scenario_of_seed(u64 seed, enum kind kind)
 {
 	struct life life = { .random = { aftl_hash64(seed) }, .kind = kind };
 
-	life.tight = kind == ZONED && life_chance(&life, 50);
+	life.tight = kind == ZONED && draw_scenario_chance(&life, 50);
 	draw_and_create_device(&life);
-	life.steps = 10 + life_below(&life, 400);
+	life.steps = 10 + draw_scenario_below(&life, 400);
 	if (kind == ZONED)
 		life.requests = (struct zone_stream){
 			.random = &life.random,
-			.few = 1 + life_below(&life, 6),
-			.flushes = life_below(&life, 25),
+			.few = 1 + draw_scenario_below(&life, 6),
+			.flushes = draw_scenario_below(&life, 25),
 		};
-	run_life_until_worn(&life);
+	run_scenario_until_worn(&life);
 	if (tap_failures())
 		test_note_config(&life.durable.device, life.policy, seed);
 	durable_close(&life.durable);
 	return !tap_failures();
 }
 
-static void report_life_coverage(void)
+static void report_scenario_coverage(void)
 {
 	tap_note("%u crashes: %u in format, %u in start, %u in work, %u in close; %u closed",
 		 tally.crashes, tally.in_format, tally.in_start, tally.in_work, tally.in_shut,
@@ -659,7 +665,7 @@ static void report_life_coverage(void)
 		 (unsigned long long)tally.zones_moved);
 }
 
-static void run_zoned_lives(void)
+static void run_zoned_scenarios(void)
 {
 	u32 safe_units = tally.safe_units;
 	u32 in_start = tally.in_start;
@@ -667,9 +673,9 @@ static void run_zoned_lives(void)
 	u32 in_shut = tally.in_shut;
 	u64 i;
 
-	for (i = 0; i < ZONED_LIVES && run_life_of_seed(FIRST_SEED + i, ZONED); i++)
+	for (i = 0; i < ZONED_LIVES && run_scenario_of_seed(FIRST_SEED + i, ZONED); i++)
 		;
-	report_life_coverage();
+	report_scenario_coverage();
 	CHECK_RANGE(tally.in_start - in_start, 50, U32_MAX);
 	CHECK_RANGE(tally.in_work - in_work, 500, U32_MAX);
 	CHECK_RANGE(tally.in_shut - in_shut, 50, U32_MAX);
@@ -701,7 +707,7 @@ TAP_TEST(the_random_runs_covered_every_case)
 	CHECK_RANGE(tally.safe_units, 1000, U32_MAX);
 }
 
-static u64 parse_life_count(int argc, char **argv)
+static u64 parse_scenario_count(int argc, char **argv)
 {
 	const char *lives = argc > 2 ? argv[2] : getenv("AFTL_CRASH_LIVES");
 
@@ -727,33 +733,33 @@ static void rerun_failed_seeds(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(seeds); i++)
-		run_life_of_seed(seeds[i], ANY);
-	run_life_of_seed(101743, AGAIN);
-	run_life_of_seed(70, MORTAL);
-	run_life_of_seed(116, MORTAL);
+		run_scenario_of_seed(seeds[i], ANY);
+	run_scenario_of_seed(101743, AGAIN);
+	run_scenario_of_seed(70, MORTAL);
+	run_scenario_of_seed(116, MORTAL);
 	/* Its buffer holds data of more zones than may be active. */
-	run_life_of_seed(20260455, ZONED);
+	run_scenario_of_seed(20260455, ZONED);
 	for (i = 1; i <= 12; i++)
-		run_life_of_seed(i, WORN);
+		run_scenario_of_seed(i, WORN);
 	CHECK_RANGE(tally.uncorrectable, 10, U32_MAX);
 }
 
 int main(int argc, char **argv)
 {
 	u64 seed = argc > 1 ? strtoull(argv[1], NULL, 10) : FIRST_SEED;
-	u64 lives = parse_life_count(argc, argv);
+	u64 lives = parse_scenario_count(argc, argv);
 	enum kind kind = parse_life_kind(argc, argv);
 	u64 i;
 
 	tap_begin("%llu lives from seed %llu on", (unsigned long long)lives,
 		  (unsigned long long)seed);
-	for (i = 0; i < lives && run_life_of_seed(seed + i, kind); i++)
+	for (i = 0; i < lives && run_scenario_of_seed(seed + i, kind); i++)
 		;
-	report_life_coverage();
+	report_scenario_coverage();
 	tap_end();
 	if (argc == 1) {
 		tap_run("seeds of earlier bugs pass", rerun_failed_seeds);
-		tap_run("zoned devices survive random crashes", run_zoned_lives);
+		tap_run("zoned devices survive random crashes", run_zoned_scenarios);
 	}
 	return lives >= LIVES && kind == ANY ? tap_run_all() : tap_finish();
 }

@@ -240,46 +240,47 @@ static void record_large_program(struct aftl_volume *volume, u32 page, u32 unit)
  */
 #define SPOTS 64
 
-static u32 unit_of_spot(const struct aftl_geometry *geo, u32 spot)
+static u32 unit_of_sample(const struct aftl_geometry *geo, u32 spot)
 {
 	u64 pages = geo->units / geo->page_units;
 
 	return (u32)(spot * (pages - 1) / (SPOTS - 1)) * geo->page_units;
 }
 
-static u32 page_of_spot(const struct aftl_geometry *geo, u32 spot)
+static u32 page_of_sample(const struct aftl_geometry *geo, u32 spot)
 {
 	return (u32)((u64)(SPOTS - 1 - spot) * (geo->blocks - 1) / (SPOTS - 1)) * geo->pages;
 }
 
-static void record_spot_programs(struct aftl_volume *volume)
+static void record_programs_of_sampled_units(struct aftl_volume *volume)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++)
-		record_large_program(volume, page_of_spot(geo, spot) + geo->pages,
-				     unit_of_spot(geo, spot));
+		record_large_program(volume, page_of_sample(geo, spot) + geo->pages,
+				     unit_of_sample(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
-		record_large_program(volume, page_of_spot(geo, spot), unit_of_spot(geo, spot));
-		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(unit_of_spot(geo, spot) + 1), 1),
+		record_large_program(volume, page_of_sample(geo, spot), unit_of_sample(geo, spot));
+		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(unit_of_sample(geo, spot) + 1),
+						    1),
 			 0);
 	}
 	CHECK_EQ(aftl_volume_commit(volume), 0);
 }
 
-static void check_spot_mappings(const struct aftl *ftl)
+static void check_sample_mappings(const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++) {
-		u32 slot = page_of_spot(geo, spot) * geo->page_units;
-		aftl_lpn_t lpn = to_lpn(unit_of_spot(geo, spot));
+		u32 slot = page_of_sample(geo, spot) * geo->page_units;
+		aftl_lpn_t lpn = to_lpn(unit_of_sample(geo, spot));
 
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), slot);
-		lpn = to_lpn(unit_of_spot(geo, spot) + 1);
+		lpn = to_lpn(unit_of_sample(geo, spot) + 1);
 		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), from_ppn(AFTL_NO_PPN));
 	}
 }
@@ -320,7 +321,7 @@ static u64 cpu_seconds_now(void)
 	return (u64)clock() / CLOCKS_PER_SEC;
 }
 
-static void crash_and_check_spots(void)
+static void crash_and_check_samples(void)
 {
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
@@ -334,12 +335,12 @@ static void crash_and_check_spots(void)
 	format_held = disk.most_held;
 	CHECK(!disk.super.lazy_tables || disk.written < 256);
 	volume = open_large_volume();
-	record_spot_programs(volume);
+	record_programs_of_sampled_units(volume);
 	aftl_volume_release(volume);
 	volume = open_large_volume();
 	ftl = load_large_volume(volume, &recovery);
 	CHECK(!recovery.closed);
-	check_spot_mappings(ftl);
+	check_sample_mappings(ftl);
 	CHECK(disk.largest <= INT_MAX);
 	tap_note("%u units: %llu s, at most %llu MiB, the largest piece %llu MiB; %llu to format",
 		 aftl_geometry(ftl)->units, (unsigned long long)(cpu_seconds_now() - begin),
@@ -355,7 +356,7 @@ static void crash_and_check_spots(void)
 static void test_four_tebibytes(void)
 {
 	configure_large_volume("1024", "16KiB");
-	crash_and_check_spots();
+	crash_and_check_samples();
 }
 
 /* A sparse volume is written to a few MiB only. */
@@ -363,7 +364,7 @@ static void test_sixteen_tebibytes(void)
 {
 	configure_large_volume("4096", "64KiB");
 	disk.super.lazy_tables = true;
-	crash_and_check_spots();
+	crash_and_check_samples();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
@@ -371,7 +372,7 @@ static void four_that_are_begun(void)
 {
 	configure_large_volume("1024", "64KiB");
 	disk.super.lazy_tables = true;
-	crash_and_check_spots();
+	crash_and_check_samples();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
@@ -382,7 +383,7 @@ static void test_sizes_small_units(void)
 
 	for (i = 0; i < ARRAY_SIZE(blocks); i++) {
 		configure_large_volume(blocks[i], "4KiB");
-		crash_and_check_spots();
+		crash_and_check_samples();
 	}
 }
 

@@ -38,7 +38,7 @@ static void start_written_volume(const char *policy)
 	CHECK_EQ(aftl_geometry(durable.device.ftl)->trans_pages, TRANS_PAGES);
 	CHECK_EQ(cmt_of_device()->capacity, KEPT);
 	for (i = 0; i < durable.unit_count; i++)
-		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
 	volume_run_requests(1, 300);
 }
 

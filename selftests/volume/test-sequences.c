@@ -148,10 +148,11 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 	CHECK_EQ(test_submit(device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE,
 			     zones ? AFTL_REQUEST_APPEND : 0, aftl_now(device->ftl)), 0);
 	test_drain(device);
-	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_commit_all(durable), 0);
-	CHECK_EQ(test_do(device, zones ? AFTL_OP_ZONE_RESET : AFTL_OP_DISCARD, unit, !zones, 0,
-			 NULL), 0);
+	CHECK_EQ(test_execute_request(device, zones ? AFTL_OP_ZONE_RESET : AFTL_OP_DISCARD, unit,
+				      !zones, 0, NULL),
+		 0);
 	CHECK_EQ(durable_commit_all(durable), 0);
 }
 
@@ -532,10 +533,13 @@ static void prepare_zones_state(struct history *history)
 	zone = zone_units(live);
 	for (i = 0; i < live->unit_count; i++)
 		if (i < zone / 2 || i >= zone)
-			CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+			CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE,
+						      NULL),
+				 0);
 	for (i = 0; i < 3; i++) {
-		CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone, 0, 0, NULL), 0);
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, zone, 3, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_ZONE_RESET, zone, 0, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, zone, 3, AFTL_PRECISE, NULL),
+			 0);
 	}
 	CHECK_EQ(durable_commit_all(live), 0);
 	CHECK_EQ(durable_close_cleanly(live), 0);
@@ -550,11 +554,12 @@ static void prepare_device_state(struct history *history)
 
 	start_history(history, history->policy);
 	for (i = 0; i < live->unit_count; i++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, i % 3 ? AFTL_PRECISE : AFTL_APPROX,
-				 NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1,
+					      i % 3 ? AFTL_PRECISE : AFTL_APPROX, NULL),
+			 0);
 	for (i = 0; i < 2 * live->unit_count; i++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i * 7 % live->unit_count, 1,
-				 AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i * 7 % live->unit_count, 1,
+					      AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(durable_commit_all(live), 0);
 	CHECK_EQ(durable_close_cleanly(live), 0);
 }

@@ -72,7 +72,7 @@ static void check_die_failure(const char *policy)
 
 static bool is_unit_lost(u32 unit)
 {
-	return test_do(&durable.device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
+	return test_execute_request(&durable.device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
 }
 
 static u32 record_lost_units(bool *lost)
@@ -98,7 +98,9 @@ static void overwrite_first_half(void)
 
 	for (round = 0; round < 12; round++)
 		for (i = 0; i < durable.unit_count / 2; i += 4)
-			CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
+			CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, i, 4, 0,
+						      NULL),
+				 0);
 	CHECK_EQ(durable_commit_all(&durable), 0);
 }
 
@@ -157,7 +159,7 @@ static void check_parity_recovered(const char *policy)
 			  after[i]);
 	fail_die_of_lun(0);
 	for (i = 0; i < durable.unit_count; i++)
-		CHECK_EQ(test_do(&durable.device, AFTL_OP_READ, i, 1, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_READ, i, 1, 0, NULL), 0);
 }
 
 /* A single retired block must mark its die dead if power failed before the others were recorded. */

@@ -63,7 +63,7 @@ static u64 close_and_compare_future(void)
 	struct test_device *device = &durable.device;
 	u64 digest;
 
-	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	aftl_quiesce(device->ftl);
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable.volume, device->ftl, &device->error), 0);
@@ -192,7 +192,7 @@ TAP_TEST(other_policies_take_over)
 	for (i = 0; aftl_policy_at(i); i++) {
 		const char *policy = aftl_policy_at(i)->name;
 
-		volume_must(durable_start(&durable, policy, i % 2), policy);
+		volume_expect_success(durable_start(&durable, policy, i % 2), policy);
 		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
 		run_requests_and_commit(i, 200);
@@ -220,7 +220,7 @@ TAP_TEST(another_policy_gets_no_saved_policy_state)
 	volume_load("approxftl", true);
 	CHECK_RANGE(count_blocks_with_note(durable.device.ftl), 1, U32_MAX);
 	durable_stop(&durable);
-	volume_must(durable_start(&durable, "baseline", true), "change");
+	volume_expect_success(durable_start(&durable, "baseline", true), "change");
 	durable_stop(&durable);
 	volume_load("baseline", false);
 	CHECK(!durable.recovery.closed);
@@ -233,8 +233,9 @@ static int load_with_changed_param(const char *key, const char *value)
 	const struct aftl_policy_type *type = aftl_policy_find(durable.super.policy);
 	int ret;
 
-	volume_must(aftl_volume_open(&durable.volume, &durable.disk.medium, &device->error),
-		    "open");
+	volume_expect_success(aftl_volume_open(&durable.volume, &durable.disk.medium,
+					       &device->error),
+			      "open");
 	device->config = durable.super.config;
 	test_device_set(device, key, value);
 	ret = aftl_volume_load(durable.volume, type, &device->config, &device->ops, device, false,
@@ -258,7 +259,9 @@ TAP_TEST(only_parameters_that_may_change_are_accepted)
 	CHECK_CONTAINS(durable.device.error.text, "blocks 48");
 	CHECK_EQ(load_with_changed_param("buffer_safe", "on"), 0);
 	CHECK_EQ(load_with_changed_param("program", "1ms"), 0);
-	volume_must(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), "open");
+	volume_expect_success(aftl_volume_open(&volume, &durable.disk.medium,
+					       &durable.device.error),
+			      "open");
 	CHECK_EQ(aftl_volume_get_header(volume)->config.program, 1000000);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 3);
 	aftl_volume_release(volume);
@@ -338,13 +341,14 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 	for (shard = 0; shard < 2; shard++) {
 		volume_format("approxftl", small_shards, false);
 		aftl_volume_header_to_shard(&durable.super, shard);
-		volume_must(durable_format(&durable), "format");
+		volume_expect_success(durable_format(&durable), "format");
 		volume_start("approxftl");
 		aftl_derive_shard_config(&own, &durable.super.config, shard);
 		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
 		run_requests_and_commit(shard, 2000);
 		durable_stop(&durable);
-		volume_must(durable_start(&durable, "baseline", true), "start after a crash");
+		volume_expect_success(durable_start(&durable, "baseline", true),
+				      "start after a crash");
 		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config,
 			      &durable.super.config, sizeof(own)));
 		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
@@ -588,8 +592,8 @@ static void open_lazy_volume(void)
 	volume_format("approxftl",
 		      "channels=2 chips=1 blocks=48 layers=32 word_lines=4 op=60", true);
 	volume_start("approxftl");
-	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
-	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_commit_all(&durable), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 }
@@ -640,9 +644,9 @@ static void write_and_flush(u32 first, u32 units)
 {
 	struct test_device *device = &durable.device;
 
-	CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
 	test_flush_writes(device);
-	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	durable_commit_all(&durable);
 }
 
@@ -662,7 +666,7 @@ static bool fail_extent_init(bool zones, u32 change, u64 seed)
 		write_and_flush(0, units);
 	durable.disk.power_off_at = durable.disk.changes + change;
 	if (zones)
-		test_do(&durable.device, AFTL_OP_ZONE_RESET, 0, 0, 0, NULL);
+		test_execute_request(&durable.device, AFTL_OP_ZONE_RESET, 0, 0, 0, NULL);
 	write_and_flush(0, units / 2);
 	failed = durable.disk.off;
 	durable_crash(&durable, seed & 1 ? DISK_CRASH_WRITES : DISK_CRASH_SECTORS, &random);
@@ -720,10 +724,11 @@ static void use_three_zones(void)
 	u32 i;
 
 	for (i = 0; i < 5; i++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i * zone_units, i < 2 ? zone_units : i, 0,
-				 NULL), 0);
-	CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
-	CHECK_EQ(test_do(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i * zone_units,
+					      i < 2 ? zone_units : i, 0, NULL),
+			 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
 	test_flush_writes(device);
 	durable_commit_all(&durable);
 }
@@ -790,14 +795,14 @@ static void write_buffered_units(void)
 	struct test_device *device = &durable.device;
 
 	volume_start("approxftl");
-	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
 	device->level = 3;
-	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
 	device->level = 2;
 	device->hint = (struct aftl_hint){ .life = AFTL_LIFETIME_SHORT, .stream = 5 };
-	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
-	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 9, 1, AFTL_APPROX, NULL), 0);
-	CHECK_EQ(test_do(device, AFTL_OP_DISCARD, 9, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, 9, 1, AFTL_APPROX, NULL), 0);
+	CHECK_EQ(test_execute_request(device, AFTL_OP_DISCARD, 9, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(device)->array_programs, 0);
 	CHECK_EQ(durable_commit_all(&durable), 0);
 }
@@ -852,7 +857,7 @@ static void end_older_version(int reused, int retired)
 	CHECK_EQ(aftl_volume_commit_programs(durable.volume), reused);
 }
 
-static void record_hidden_units(u16 hidden)
+static void record_units_without_mapping(u16 hidden)
 {
 	struct aftl_spare spare = { .hidden = hidden };
 
@@ -878,12 +883,12 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	volume_open("baseline", small_safe);
 	take_all_plp_slots();
 	for (i = 0; i < 2; i++) {
-		record_hidden_units(1);
+		record_units_without_mapping(1);
 		CHECK_EQ(persist_unit_at_tag(i, i), -EAGAIN);
-		record_hidden_units(0);
+		record_units_without_mapping(0);
 		end_older_version(0, -EAGAIN);
-		record_hidden_units(2);
-		record_hidden_units(0);
+		record_units_without_mapping(2);
+		record_units_without_mapping(0);
 		end_older_version(-EAGAIN, -EAGAIN);
 		if (i)
 			aftl_volume_release_unit(durable.volume, i);
@@ -907,7 +912,7 @@ static u32 write_version_without_slot(struct aftl_spare *spare)
 	aftl_ppn_t ppn;
 	u32 class;
 
-	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
 	drain_write_buffer();
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
@@ -976,7 +981,9 @@ static void start_with_programs(void)
 
 	volume_open("approxftl", SMALL " op=60 buffer=256KiB buffer_safe=on buffer_high=0");
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE,
+					      NULL),
+			 0);
 	CHECK_EQ(test_counters(&durable.device)->array_programs, 2);
 }
 
@@ -988,9 +995,9 @@ TAP_TEST(an_aborted_program_does_not_replace_newer_data)
 
 	start_with_programs();
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
-	volume_must(durable_work(&durable, U32_MAX), "work");
+	volume_expect_success(durable_work(&durable, U32_MAX), "work");
 	volume_crash();
 	volume_start("approxftl");
 	for (i = 0; i < 4; i++)
@@ -1021,8 +1028,8 @@ TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 
 	start_with_programs();
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
-	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	volume_must(durable_work(&durable, U32_MAX), "work");
+	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	volume_expect_success(durable_work(&durable, U32_MAX), "work");
 	volume_crash();
 	volume_start("approxftl");
 	CHECK(durable.recovery.bad_blocks);
@@ -1038,7 +1045,7 @@ static void write_newer_versions(void)
 	u32 i;
 
 	for (i = 0; i < TWICE; i++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	drain_write_buffer();
 	for (i = TWICE; i--;)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
@@ -1072,7 +1079,9 @@ static u32 count_buffered_reads(u32 *last)
 
 	for (i = 0; i < TWICE; i++) {
 		before = *reads;
-		CHECK_EQ(test_do(&durable.device, AFTL_OP_READ, i, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_READ, i, 1, AFTL_PRECISE,
+					      NULL),
+			 0);
 		*last = *reads > before ? i : *last;
 	}
 	return (u32)(*reads - begin);
@@ -1092,7 +1101,9 @@ static void check_unflushable(const char *params, bool closed)
 	fail_blocks_in_use();
 	count = count_buffered_reads(&unit);
 	CHECK_RANGE(count, 8, TWICE);
-	CHECK_EQ(test_do(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE,
+				      NULL),
+		 0);
 	CHECK_EQ(durable_commit_all(&durable), 0);
 	if (closed)
 		volume_close_cleanly();
@@ -1137,7 +1148,8 @@ static void crash_between_passes(void)
 
 	for (i = 0; i < 600; i++)
 		if (i < 300 || i % 8)
-			CHECK_EQ(test_do(device, AFTL_OP_WRITE, i % 300, 1, AFTL_PRECISE, NULL),
+			CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, i % 300, 1,
+						      AFTL_PRECISE, NULL),
 				 0);
 	for (i = 0; i < 50; i++)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
@@ -1512,7 +1524,7 @@ static int fail_load_reads(u64 first, u64 calls, bool *reached)
 	durable_check(&durable);
 	ret = aftl_volume_mark_in_use(durable.volume, aftl_policy_find("baseline"),
 				      &durable.device.config);
-	volume_must(ret, "mark as in use");
+	volume_expect_success(ret, "mark as in use");
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	return 0;
 }

@@ -135,7 +135,7 @@ class Options:
                 return self.all[name] or "1"
         return usual
 
-    def read_part_of_option(self, *names: str, usual: str) -> str:
+    def option_value_for_reads(self, *names: str, usual: str) -> str:
         """Return the read part of an option that has separate values for reads and writes."""
         return self.first_given_option(*names, usual=usual).split(",")[0]
 
@@ -150,7 +150,7 @@ class Options:
 
     def request_size_bytes(self) -> int:
         """Return the request size (bytes)."""
-        return parse_fio_size(self.read_part_of_option("bs", "blocksize", usual="4k"))
+        return parse_fio_size(self.option_value_for_reads("bs", "blocksize", usual="4k"))
 
     def queue_depth(self) -> int:
         """Return the queue depth of one process."""
@@ -159,10 +159,10 @@ class Options:
 
     def arrival_rate(self) -> float:
         """Return the arrival rate (1/s) of one process; 0 if it is unlimited."""
-        asked = self.read_part_of_option("rate_iops", usual="0")
+        asked = self.option_value_for_reads("rate_iops", usual="0")
         if asked and asked != "0":
             return float(parse_fio_size(asked))
-        volume = self.read_part_of_option("rate", usual="0")
+        volume = self.option_value_for_reads("rate", usual="0")
         return parse_fio_size(volume) / self.request_size_bytes() if volume not in ("",
                                                                                     "0") else 0.0
 

@@ -287,7 +287,7 @@ static void update_max_valid_pages(struct aftl *ftl, struct aftl_lun *lun)
 	lun->max_valid = max_valid_pages(ftl, lun->good_blocks);
 }
 
-bool aftl_has_capacity_without_failing(const struct aftl *ftl)
+bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
 {
 	u64 room = 0;
 	u32 i;

@@ -17,7 +17,7 @@ void aftl_block_manager_check_reserve(struct aftl *ftl);
 bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
 /* Return true if the good blocks that are not failing have room for all logical pages. */
-bool aftl_has_capacity_without_failing(const struct aftl *ftl);
+bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl);
 void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);

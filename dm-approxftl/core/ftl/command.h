@@ -12,32 +12,32 @@
 
 void aftl_commands_init(struct aftl *ftl);
 
-static inline u32 *aftl_command_free_list(struct aftl *ftl, bool write)
+static inline u32 *aftl_get_free_command_list(struct aftl *ftl, bool write)
 {
 	return write ? &ftl->free_writes : &ftl->free_reads;
 }
 
-static inline u32 *aftl_command_free_count(struct aftl *ftl, bool write)
+static inline u32 *aftl_count_free_commands(struct aftl *ftl, bool write)
 {
 	return write ? &ftl->free_write_count : &ftl->free_read_count;
 }
 
 static inline void aftl_command_free(struct aftl *ftl, u32 command, bool write)
 {
-	ftl->commands[command].next = *aftl_command_free_list(ftl, write);
-	*aftl_command_free_list(ftl, write) = command;
-	++*aftl_command_free_count(ftl, write);
+	ftl->commands[command].next = *aftl_get_free_command_list(ftl, write);
+	*aftl_get_free_command_list(ftl, write) = command;
+	++*aftl_count_free_commands(ftl, write);
 	if (ftl->wait_head[write])
 		ftl->retry = true;
 }
 
 static inline u32 aftl_command_alloc(struct aftl *ftl, bool write)
 {
-	u32 command = *aftl_command_free_list(ftl, write);
+	u32 command = *aftl_get_free_command_list(ftl, write);
 
 	if (command != AFTL_NIL) {
-		*aftl_command_free_list(ftl, write) = ftl->commands[command].next;
-		--*aftl_command_free_count(ftl, write);
+		*aftl_get_free_command_list(ftl, write) = ftl->commands[command].next;
+		--*aftl_count_free_commands(ftl, write);
 	}
 	return command;
 }
@@ -99,7 +99,7 @@ static inline u32 *aftl_pending_hash_chain(const struct aftl *ftl, aftl_lpn_t lp
 	return &ftl->pending[aftl_hash64(from_lpn(lpn)) & ftl->pending_mask];
 }
 
-static inline u32 aftl_pending_search_chain(const struct aftl *ftl, u32 command, aftl_lpn_t lpn)
+static inline u32 aftl_pending_find_in_chain(const struct aftl *ftl, u32 command, aftl_lpn_t lpn)
 {
 	while (command != AFTL_NIL && ftl->commands[command].lpn != lpn)
 		command = ftl->commands[command].hash_next;
@@ -109,7 +109,7 @@ static inline u32 aftl_pending_search_chain(const struct aftl *ftl, u32 command,
 /* Find the newest pending write of a logical page: the first one in its hash chain. */
 static inline u32 aftl_pending_find(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return aftl_pending_search_chain(ftl, *aftl_pending_hash_chain(ftl, lpn), lpn);
+	return aftl_pending_find_in_chain(ftl, *aftl_pending_hash_chain(ftl, lpn), lpn);
 }
 
 /* Find the buffered write that serves reads of @lpn; AFTL_NIL if there is none. */
@@ -131,7 +131,7 @@ static inline u32 aftl_pending_find_older(const struct aftl *ftl, u32 command)
 {
 	const struct aftl_command *newer = &ftl->commands[command];
 
-	return aftl_pending_search_chain(ftl, newer->hash_next, newer->lpn);
+	return aftl_pending_find_in_chain(ftl, newer->hash_next, newer->lpn);
 }
 
 static inline void aftl_pending_add_write(struct aftl *ftl, u32 command)

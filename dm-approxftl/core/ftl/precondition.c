@@ -305,7 +305,7 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
 		aftl_fine_pass_run_untimed(ftl, lun);
-	if (aftl_is_repeat_due(ftl, lun))
+	if (aftl_is_repeated_program_due(ftl, lun))
 		ret = fill_collect_block(ftl, filler, lun);
 	else
 		start_fill_run(ftl, filler, lun, &placement);

@@ -130,7 +130,7 @@ static struct aftl_repeat reloc_pop_repeat(struct aftl_lun *lun)
 	return first;
 }
 
-static bool reloc_pick_repeat(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_repeated_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (aftl_may_repeat_program(ftl, lun)) {
 		struct aftl_repeat redo = reloc_pop_repeat(lun);
@@ -332,7 +332,7 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 		return true;
 	if (lun->out_of_blocks || lun->below_reserve)
 		return reloc_pick_gc_victim(ftl, lun, urgent);
-	return reloc_pick_repeat(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
+	return reloc_pick_repeated_program(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
 	       reloc_pick_gc_victim(ftl, lun, urgent) ||
 	       (!urgent &&
 		(reloc_pick_disturbed_block(ftl, lun) || reloc_pick_refresh_block(ftl, lun)));
@@ -342,7 +342,7 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (superblock_gc_active(ftl, lun))
-		return pick_superblock_share(ftl, lun) || reloc_pick_repeat(ftl, lun);
+		return pick_superblock_share(ftl, lun) || reloc_pick_repeated_program(ftl, lun);
 	return reloc_pick_lun_task(ftl, lun, urgent) ||
 	       (!urgent && !lun->out_of_blocks && !lun->below_reserve &&
 		reloc_pick_rebuild(ftl, lun, true));
@@ -742,8 +742,8 @@ static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct 
  * the range of all its programs to be repeated. If there are more blocks than entries, the oldest
  * entry is dropped.
  */
-static void reloc_add_repeat(struct aftl *ftl, struct aftl_lun *lun,
-			     const struct aftl_placement *placement)
+static void reloc_add_repeated_program(struct aftl *ftl, struct aftl_lun *lun,
+				       const struct aftl_placement *placement)
 {
 	u32 first = placement->page * ftl->geo.page_units;
 	u32 end = first + aftl_placement_capacity(ftl, placement);
@@ -774,7 +774,7 @@ void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
 	    !placement->block->parity &&
 	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
-		reloc_add_repeat(ftl, lun, placement);
+		reloc_add_repeated_program(ftl, lun, placement);
 }
 
 /*

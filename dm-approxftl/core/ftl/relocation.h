@@ -25,7 +25,7 @@ static inline bool aftl_may_repeat_program(const struct aftl *ftl, const struct 
 }
 
 /* Return true if a program has to be repeated before anything else is programmed. */
-static inline bool aftl_is_repeat_due(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_is_repeated_program_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.kind == AFTL_RELOC_REPEAT || aftl_may_repeat_program(ftl, lun);
 }

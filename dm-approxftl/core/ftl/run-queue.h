@@ -7,7 +7,7 @@
 #include "core/ftl/lun.h"
 
 /* Is work of the scheduler left at this moment of device time? */
-static inline bool aftl_dispatch_pending(const struct aftl *ftl)
+static inline bool aftl_is_dispatch_pending(const struct aftl *ftl)
 {
 	return ftl->runnable || ftl->retry;
 }

@@ -6,7 +6,7 @@
 
 u64 aftl_next_event(const struct aftl *ftl)
 {
-	return aftl_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_first_ns(&ftl->events);
+	return aftl_is_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_first_ns(&ftl->events);
 }
 
 u64 aftl_now(const struct aftl *ftl)

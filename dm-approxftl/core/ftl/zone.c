@@ -65,7 +65,7 @@ static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
 }
 
 /* Zones whose numbers differ by a multiple of this are in the same group, and in the same LUNs. */
-static u32 count_zone_groups(const struct aftl *ftl)
+static u32 count_die_groups_of_zone(const struct aftl *ftl)
 {
 	return max(ftl->geo.luns / ftl->geo.zone_luns, 1U);
 }
@@ -83,18 +83,18 @@ bool aftl_zone_alloc_states(struct aftl *ftl)
 		ftl->zones.owner[i] = AFTL_NIL;
 	ftl->zones.all = aftl_memory_alloc(ftl, ftl->geo.zones, sizeof(*ftl->zones.all));
 	ftl->zones.online =
-		aftl_memory_alloc(ftl, count_zone_groups(ftl), sizeof(*ftl->zones.online));
+		aftl_memory_alloc(ftl, count_die_groups_of_zone(ftl), sizeof(*ftl->zones.online));
 	if (!ftl->zones.all || !ftl->zones.online)
 		return false;
-	for (i = 0; i < count_zone_groups(ftl); i++)
-		ftl->zones.online[i] = ftl->geo.zones / count_zone_groups(ftl);
+	for (i = 0; i < count_die_groups_of_zone(ftl); i++)
+		ftl->zones.online[i] = ftl->geo.zones / count_die_groups_of_zone(ftl);
 	return true;
 }
 
 /* LUN at position @turn of a zone. The zones of a group start in different LUNs. */
 static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 {
-	u32 groups = count_zone_groups(ftl);
+	u32 groups = count_die_groups_of_zone(ftl);
 	u32 place = zone % groups * ftl->geo.zone_luns +
 		    (zone / groups + turn) % ftl->geo.zone_luns;
 
@@ -154,7 +154,8 @@ static void zone_count_by_state(struct aftl *ftl, const struct aftl_zone *zone)
 	if (zone_state_is_open(zone->state))
 		zone_add_to_open_zones(ftl, number);
 	ftl->zones.active += aftl_zone_is_active(zone);
-	ftl->zones.online[number % count_zone_groups(ftl)] -= zone->state == AFTL_ZONE_OFFLINE;
+	ftl->zones.online[number % count_die_groups_of_zone(ftl)] -= zone->state ==
+								     AFTL_ZONE_OFFLINE;
 }
 
 static void zone_set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
@@ -254,7 +255,7 @@ static void zone_close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
 }
 
 /* Free the slot of a zone that is not active and has no writes in flight. */
-static void zone_release_slot(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_release_open_resource(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!zone->slot || ftl->zones.pending[zone->slot] || !aftl_zone_is_write_finished(zone))
 		return;
@@ -272,7 +273,7 @@ static void zone_release_if_finished(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!aftl_zone_is_write_finished(zone))
 		return;
-	zone_release_slot(ftl, zone);
+	zone_release_open_resource(ftl, zone);
 	aftl_wake_all_luns(ftl);
 }
 
@@ -360,7 +361,7 @@ static u32 get_zone_write_stream(const struct aftl *ftl, const struct aftl_zone 
 	return ftl->streams + aftl_count_map_handles(ftl) + zone->slot - 1;
 }
 
-static u32 zone_find_free_slot(const struct aftl *ftl)
+static u32 zone_find_free_open_resource(const struct aftl *ftl)
 {
 	u32 slot;
 
@@ -370,29 +371,29 @@ static u32 zone_find_free_slot(const struct aftl *ftl)
 	return 0;
 }
 
-static bool zone_take_free_slot(struct aftl *ftl, struct aftl_zone *zone)
+static bool zone_take_free_open_resource(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (zone->slot)
 		return true;
-	zone->slot = (u8)zone_find_free_slot(ftl);
+	zone->slot = (u8)zone_find_free_open_resource(ftl);
 	if (zone->slot)
 		ftl->zones.owner[zone->slot] = zone_number(ftl, zone);
 	return zone->slot;
 }
 
 /*
- * aftl_zone_assign_slot() - get a slot for the zone of a write
+ * aftl_zone_assign_open_resource() - get a slot for the zone of a write
  *
  * There are as many slots as active zones are allowed. If a zone that is not active any more still
  * has writes in flight, the request and all later ones wait for its slot.
  *
  * Return: true if the zone has a slot.
  */
-bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request)
+bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 
-	if (!zone_take_free_slot(ftl, zone))
+	if (!zone_take_free_open_resource(ftl, zone))
 		return false;
 	request->stream = (u8)get_zone_write_stream(ftl, zone);
 	return true;
@@ -416,7 +417,7 @@ void aftl_zone_count_programmed(struct aftl *ftl, u32 stream)
 	u32 slot = aftl_zone_slot_of_stream(ftl, stream);
 
 	ftl->zones.pending[slot]--;
-	zone_release_slot(ftl, &ftl->zones.all[ftl->zones.owner[slot]]);
+	zone_release_open_resource(ftl, &ftl->zones.all[ftl->zones.owner[slot]]);
 }
 
 /*
@@ -513,7 +514,7 @@ static u32 count_live_luns(const struct aftl *ftl)
 /* Return the last empty zone of @group that has no slot, or AFTL_NIL. */
 static u32 find_last_empty_zone(const struct aftl *ftl, u32 group)
 {
-	u32 groups = count_zone_groups(ftl);
+	u32 groups = count_die_groups_of_zone(ftl);
 	u32 left = ftl->geo.zones / groups;
 
 	while (left--) {
@@ -567,7 +568,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 
 	if (!ftl->geo.zones)
 		return;
-	for (i = zone_group_of(ftl, lun); i < ftl->geo.zones; i += count_zone_groups(ftl))
+	for (i = zone_group_of(ftl, lun); i < ftl->geo.zones; i += count_die_groups_of_zone(ftl))
 		if (ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
 			aftl_zone_end_writes(ftl, &ftl->zones.all[i],
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
@@ -589,7 +590,7 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 }
 
 /* Return true if the zone may own the slot, after a load. */
-static bool zone_may_own_slot(const struct aftl *ftl, u32 zone, u32 slot)
+static bool zone_may_own_open_resource(const struct aftl *ftl, u32 zone, u32 slot)
 {
 	u8 has;
 
@@ -608,7 +609,7 @@ static void zone_restore_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot,
 	if (!block)
 		return;
 	zone = block_zone_number(ftl, block);
-	if (zone_may_own_slot(ftl, zone, slot)) {
+	if (zone_may_own_open_resource(ftl, zone, slot)) {
 		ftl->zones.all[zone].slot = (u8)slot;
 		ftl->zones.owner[slot] = zone;
 	} else {
@@ -681,12 +682,12 @@ bool aftl_zone_finish_excess_active(struct aftl *ftl)
 }
 
 /*
- * aftl_zone_reserve_slot() - reserve the slot of the zone of @lpn, which will be in the write
- * buffer
+ * aftl_zone_reserve_open_resource() - reserve the slot of the zone of @lpn, which will be in the
+ * write buffer
  */
-void aftl_zone_reserve_slot(struct aftl *ftl, aftl_lpn_t lpn)
+void aftl_zone_reserve_open_resource(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	zone_take_free_slot(ftl, aftl_zone_of_lpn(ftl, lpn));
+	zone_take_free_open_resource(ftl, aftl_zone_of_lpn(ftl, lpn));
 }
 
 static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
@@ -695,7 +696,7 @@ static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 	u32 lun = aftl_block_lun(ftl, block)->index;
 	struct aftl_block **placed;
 
-	if (!zone->slot && !(aftl_zone_is_active(zone) && zone_take_free_slot(ftl, zone)))
+	if (!zone->slot && !(aftl_zone_is_active(zone) && zone_take_free_open_resource(ftl, zone)))
 		return;
 	placed = block->bits ? zone_slc_block(ftl, lun, zone->slot) :
 			       zone_open_block_ptr(ftl, lun, zone->slot);

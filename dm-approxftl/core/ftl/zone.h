@@ -26,7 +26,7 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
 void aftl_zone_reset_empty(struct aftl *ftl, struct aftl_zone *zone);
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn);
-bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request);
+bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_count_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units);
 void aftl_zone_count_programmed(struct aftl *ftl, u32 stream);
 bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
@@ -36,7 +36,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_restored(struct aftl *ftl);
 void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
 bool aftl_zone_finish_excess_active(struct aftl *ftl);
-void aftl_zone_reserve_slot(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_zone_reserve_open_resource(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_zone_reopen_blocks(struct aftl *ftl);
 
 #endif

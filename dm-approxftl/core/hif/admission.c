@@ -258,7 +258,7 @@ static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *re
  * @ftl: device
  * @request: valid for this device
  *
- * The caller runs aftl_dispatch_slice() afterwards.
+ * The caller runs aftl_dispatch_lun_slice() afterwards.
  */
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 {

@@ -30,7 +30,7 @@ static u64 link_data_transfer_ns(const struct aftl *ftl, const struct aftl_reque
 	u64 ns = request->units * ftl->unit_link_ns;
 
 	if (request->head_skip | request->tail_skip)
-		ns -= div64_u64(ftl->unit_link_ns * aftl_request_skipped_bytes(request),
+		ns -= div64_u64(ftl->unit_link_ns * aftl_request_bytes_before_first_unit(request),
 				ftl->geo.unit_bytes);
 	return ns;
 }
@@ -132,7 +132,8 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(host_write_level_1_units, host_write_leve
 				       AFTL_LEVELS - 2),
 	      "units that were written are counted by level");
 
-static void count_approximate(struct aftl_counters *counters, const struct aftl_request *request)
+static void count_approximate_units(struct aftl_counters *counters,
+				    const struct aftl_request *request)
 {
 	u32 level = aftl_class_quality_level(AFTL_APPROX, request->level);
 
@@ -165,7 +166,7 @@ static void count_completed_in_stats(struct aftl *ftl, const struct aftl_request
 		counters->host_write_bytes += aftl_request_bytes(ftl, request);
 		counters->host_partial_write_units += count_partial_pages(request);
 		if (request->class == AFTL_APPROX)
-			count_approximate(counters, request);
+			count_approximate_units(counters, request);
 		aftl_histogram_add(&ftl->stats.write_response, response);
 		aftl_histogram_add(&ftl->stats.write_service, request->service_ns);
 		break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The die scheduler: which operation the array of each LUN runs next. Whatever concerns a LUN marks
- * it as runnable; aftl_dispatch_slice() then looks at each runnable LUN before the host's call
+ * it as runnable; aftl_dispatch_lun_slice() then looks at each runnable LUN before the host's call
  * returns. A free array starts, in this order: host reads, the suspended operation, read-ahead,
  * writes of translation pages and parity, urgent relocation, host writes, reads for others'
  * background tasks, its own background task.
@@ -150,14 +150,14 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return true;
 	if (lane == AFTL_NIL)
 		return false;
-	if (aftl_is_repeat_due(ftl, lun) && sched_start_task(ftl, lun, false))
+	if (aftl_is_repeated_program_due(ftl, lun) && sched_start_task(ftl, lun, false))
 		return true;
 	if (aftl_gc_is_urgent(ftl, lun) || aftl_superblock_gc_is_urgent(ftl, lun)) {
 		if (sched_start_stripe_read(ftl, lun) || sched_start_task(ftl, lun, true)) {
 			ftl->stats.counters.gc_urgent_steps++;
 			return true;
 		}
-		/* The task waits for pages of a stripe. Writes must not fill the LUN's last block. */
+		/* The task waits for pages of a stripe: writes must not fill the last block. */
 		if (unlikely(lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC))
 			return false;
 	}
@@ -298,7 +298,7 @@ static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_l
 	    ftl->foggy_blocks || ftl->geo.zones)
 		return false;
 	if (aftl_cmt_evictions_full(ftl) || aftl_gc_is_urgent(ftl, lun) ||
-	    aftl_superblock_gc_is_urgent(ftl, lun) || aftl_is_repeat_due(ftl, lun))
+	    aftl_superblock_gc_is_urgent(ftl, lun) || aftl_is_repeated_program_due(ftl, lun))
 		return false;
 	return sched_write_is_awaited(ftl, lun);
 }
@@ -382,7 +382,8 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 		return true;
 	if (!ftl->suspending && sched_start_stripe_read(ftl, lun))
 		return true;
-	if (aftl_reloc_is_due(ftl, lun) && (!ftl->suspending || aftl_is_repeat_due(ftl, lun)) &&
+	if (aftl_reloc_is_due(ftl, lun) &&
+	    (!ftl->suspending || aftl_is_repeated_program_due(ftl, lun)) &&
 	    sched_start_task(ftl, lun, false))
 		return true;
 	return programs_since_read && sched_start_read(ftl, lun);
@@ -485,15 +486,15 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
 }
 
 /**
- * aftl_schedule_slice() - start one slice of the operations that can start now
+ * aftl_schedule_lun_slice() - start one slice of the operations that can start now
  * @ftl: device
  *
  * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
  * whether the host calls again at once or drops its lock in between, because nothing else happens
- * before aftl_dispatch_pending() is false. It becomes false: each LUN that is looked at becomes
+ * before aftl_is_dispatch_pending() is false. It becomes false: each LUN that is looked at becomes
  * busy or has nothing to start.
  */
-void aftl_schedule_slice(struct aftl *ftl)
+void aftl_schedule_lun_slice(struct aftl *ftl)
 {
 	u32 begin = ftl->work;
 	struct aftl_lun *lun;
@@ -627,12 +628,12 @@ void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	sched_check_runnable_lun(ftl, lun);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 }
 
 /**
  * aftl_lun_event() - handle the timer of a LUN: the end of a phase, or a wait that is over
- * @ftl: device; the caller runs aftl_dispatch_slice() afterwards
+ * @ftl: device; the caller runs aftl_dispatch_lun_slice() afterwards
  * @lun: LUN
  */
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)

@@ -9,24 +9,24 @@
 
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_schedule_slice(struct aftl *ftl);
+void aftl_schedule_lun_slice(struct aftl *ftl);
 
 /*
  * Start the operations that can start now, at most one slice of them. Each function of the host
  * interface that changes the device calls this once, at its end; aftl_step() starts the rest before
  * it does anything else.
  */
-static inline void aftl_dispatch_slice(struct aftl *ftl)
+static inline void aftl_dispatch_lun_slice(struct aftl *ftl)
 {
-	if (aftl_dispatch_pending(ftl))
-		aftl_schedule_slice(ftl);
+	if (aftl_is_dispatch_pending(ftl))
+		aftl_schedule_lun_slice(ftl);
 }
 
 /* Start all of them, before a function of the host interface changes the device. */
-static inline void aftl_dispatch_all_slices(struct aftl *ftl)
+static inline void aftl_dispatch_all_lun_slices(struct aftl *ftl)
 {
-	while (aftl_dispatch_pending(ftl))
-		aftl_schedule_slice(ftl);
+	while (aftl_is_dispatch_pending(ftl))
+		aftl_schedule_lun_slice(ftl);
 }
 
 #endif

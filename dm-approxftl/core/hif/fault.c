@@ -26,7 +26,7 @@ void aftl_age(struct aftl *ftl, u64 ns)
 {
 	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
 
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
 	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
 		aftl_refresh_restart_scan(ftl);
@@ -40,7 +40,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.blocks)
 		return -EINVAL;
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	block = &ftl->media.blocks[index];
 	lun = aftl_block_lun(ftl, block);
 	if (block->failing || block->state == AFTL_BLOCK_BAD)
@@ -57,7 +57,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	block->failing = 1;
 	lun->failing_blocks++;
 	aftl_wake_lun(ftl, lun);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 	return 0;
 }
 
@@ -65,7 +65,7 @@ void aftl_wear_out(struct aftl *ftl, u32 cycles)
 {
 	u32 i;
 
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	for (i = 0; i < ftl->geo.blocks; i++)
 		ftl->media.blocks[i].wear = max(ftl->media.blocks[i].wear,
 						cycles * AFTL_FULL_WEAR);
@@ -99,7 +99,7 @@ bool aftl_fail_next_block(struct aftl *ftl)
 {
 	struct aftl_block *block;
 
-	if (ftl->read_only || !aftl_has_capacity_without_failing(ftl))
+	if (ftl->read_only || !aftl_has_capacity_without_failing_blocks(ftl))
 		return false;
 	block = find_block_to_fail(ftl);
 	return block && !aftl_fail_block(ftl, (u32)(block - ftl->media.blocks));
@@ -122,7 +122,7 @@ int aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn)
 
 	if (from_lpn(lpn) >= ftl->geo.units)
 		return -EINVAL;
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	if (aftl_lpn_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return -ENODATA;
 	aftl_l2p_mark_ppn_lost(ftl, ppn);
@@ -214,7 +214,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.luns)
 		return -EINVAL;
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	lun = &ftl->luns[index];
 	if (aftl_lun_is_dead(lun))
 		return 0;
@@ -234,6 +234,6 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	aftl_write_reassign_dead_lun(ftl, lun, writes);
 	while ((writes = aftl_fine_pending_take_writes(ftl, lun)) != AFTL_NIL)
 		aftl_write_reassign_dead_lun(ftl, lun, writes);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 	return 0;
 }

@@ -52,14 +52,15 @@ static inline void aftl_request_init_arrived(struct aftl *ftl, struct aftl_reque
 }
 
 /* Bytes of the logical pages of @request that it leaves out. */
-static inline u32 aftl_request_skipped_bytes(const struct aftl_request *request)
+static inline u32 aftl_request_bytes_before_first_unit(const struct aftl_request *request)
 {
 	return AFTL_SECTOR_BYTES * (request->head_skip + request->tail_skip);
 }
 
 static inline u64 aftl_request_bytes(const struct aftl *ftl, const struct aftl_request *request)
 {
-	return (u64)request->units * ftl->geo.unit_bytes - aftl_request_skipped_bytes(request);
+	return (u64)request->units * ftl->geo.unit_bytes -
+	       aftl_request_bytes_before_first_unit(request);
 }
 
 /* Does @request cover a part only of its page number @index? */

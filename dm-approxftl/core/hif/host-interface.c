@@ -42,14 +42,14 @@ static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 	bool due = aftl_events_first_ns(&ftl->events) <= now_ns;
 
 	ftl->running = true;
-	if (aftl_dispatch_pending(ftl)) {
-		aftl_schedule_slice(ftl);
+	if (aftl_is_dispatch_pending(ftl)) {
+		aftl_schedule_lun_slice(ftl);
 		due = true;
 	} else if (due) {
 		ftl->work += 2;
 		ftl->now_ns = aftl_events_first_ns(&ftl->events);
 		process_source_event(ftl, aftl_events_first_source(&ftl->events));
-		aftl_dispatch_slice(ftl);
+		aftl_dispatch_lun_slice(ftl);
 	} else {
 		ftl->now_ns = max(ftl->now_ns, now_ns);
 	}
@@ -124,27 +124,27 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 
 	if (ret)
 		return ret;
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	ftl->config = config;
 	aftl_apply_config(ftl);
 	aftl_refresh_set_daily_event(ftl);
 	aftl_wake_all_luns(ftl);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 	return 0;
 }
 
 void aftl_set_drain_mode(struct aftl *ftl, bool hurry)
 {
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	ftl->draining = hurry;
 	if (hurry)
 		aftl_wake_buffered_writes(ftl);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 }
 
 bool aftl_is_busy(const struct aftl *ftl)
 {
-	return ftl->requests || aftl_dispatch_pending(ftl) || ftl->faults.due ||
+	return ftl->requests || aftl_is_dispatch_pending(ftl) || ftl->faults.due ||
 	       (ftl->draining && aftl_count_writes_in_flight(ftl));
 }
 
@@ -165,13 +165,13 @@ int aftl_start_lun_gc(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.luns)
 		return -EINVAL;
-	aftl_dispatch_all_slices(ftl);
+	aftl_dispatch_all_lun_slices(ftl);
 	lun = &ftl->luns[index];
 	if (aftl_lun_is_dead(lun))
 		return 0;
 	aftl_set_forced_gc_blocks(ftl, lun, ftl->geo.blocks_per_lun);
 	aftl_wake_lun(ftl, lun);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 	return 0;
 }
 
@@ -225,7 +225,7 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 	if (unlikely(ftl->faults.armed))
 		aftl_faults_count_request(ftl, request);
 	if (!ftl->running)
-		aftl_dispatch_slice(ftl);
+		aftl_dispatch_lun_slice(ftl);
 	return 0;
 }
 
@@ -239,7 +239,8 @@ static bool read_fastpath_is_allowed(const struct aftl *ftl, const struct aftl_r
 	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->read_ahead.units | ftl->foggy_blocks |
 	    ftl->reads_are_tracked | ftl->completion.link_paced | ftl->faults.armed)
 		return false;
-	return !ftl->running && !aftl_dispatch_pending(ftl) && request->arrival_ns <= ftl->now_ns &&
+	return !ftl->running && !aftl_is_dispatch_pending(ftl) &&
+	       request->arrival_ns <= ftl->now_ns &&
 	       aftl_events_first_ns(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;
 }
 
@@ -260,7 +261,7 @@ bool aftl_try_read_fastpath(struct aftl *ftl, struct aftl_request *request)
 	service_ns = lun->work.service_ns;
 	aftl_lun_fastpath_done(ftl, lun);
 	aftl_read_fastpath_complete(ftl, request, service_ns);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 	ftl->running = false;
 	return true;
 }

@@ -383,7 +383,7 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 		ret = aftl_zone_start_write(ftl, request);
 	if (ret)
 		write_fail_remaining_pages(ftl, request, ret);
-	else if (aftl_zone_assign_slot(ftl, request))
+	else if (aftl_zone_assign_open_resource(ftl, request))
 		write_admit_lpns(ftl, request);
 	if (request->placed)
 		aftl_zone_count_admitted(ftl, zone, request->admitted - before);
@@ -903,7 +903,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	if (!lun || !ftl->free_write_count ||
-	    (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
+	    (ftl->geo.zones && !aftl_zone_assign_open_resource(ftl, &request)))
 		return AFTL_NIL;
 	index = write_create_command(ftl, &request, what->lpn, ftl->epochs.newest);
 	write_enqueue(ftl, lun, aftl_write_stream_index(class, request.stream), index);

@@ -186,8 +186,8 @@ static bool may_run_pass(const struct aftl_chip *chip, const struct aftl_program
 }
 
 /* In the order SWITCHED a word line is programmed in SLC mode first, then with its other bits. */
-static bool may_program_switched(const struct aftl_chip *chip,
-				 const struct aftl_program_command *program)
+static bool may_program_in_switched_mode(const struct aftl_chip *chip,
+					 const struct aftl_program_command *program)
 {
 	bool first = aftl_is_switch_first_pass(chip->media->geo, program->page);
 
@@ -205,7 +205,7 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
 		return may_run_pass(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
-		return may_program_switched(chip, program);
+		return may_program_in_switched_mode(chip, program);
 	if (unlikely(program->block->between) &&
 	    !aftl_has_low_top_voltage(program->mode, program->class) &&
 	    !keeps_neighbour_margins(chip, program))

@@ -6,14 +6,14 @@
  * One function for each program order. @page is the first page of a program step inside the block.
  */
 
-static bool sequential_allows(const struct aftl_media *media, const struct aftl_block *block,
-			      u32 page)
+static bool sequential_order_allows_page(const struct aftl_media *media,
+					 const struct aftl_block *block, u32 page)
 {
 	return page == block->frontier && !aftl_page_is_programmed(media, block, page);
 }
 
-static bool leader_first_allows(const struct aftl_media *media, const struct aftl_block *block,
-				u32 page)
+static bool leader_first_order_allows_page(const struct aftl_media *media,
+					   const struct aftl_block *block, u32 page)
 {
 	u32 leader = aftl_word_line_page(media->geo, aftl_layer(media->geo, page), 0);
 
@@ -69,8 +69,8 @@ static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl
  * The frontier is the first page of the lower open layer. Programming the layer above the open ones
  * closes the lower one for good.
  */
-static bool super_layer_allows(const struct aftl_media *media, const struct aftl_block *block,
-			       u32 page, u32 pages)
+static bool super_layer_order_allows_page(const struct aftl_media *media,
+					  const struct aftl_block *block, u32 page, u32 pages)
 {
 	u32 layer = pages_per_layer(media->geo);
 	u32 end = block->frontier + media->geo->super_layers * layer;
@@ -94,12 +94,13 @@ u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block 
 	return media->geo->pages;
 }
 
-static bool foggy_fine_allows(const struct aftl_media *media, const struct aftl_block *block,
-			      u32 page)
+static bool foggy_fine_order_allows_page(const struct aftl_media *media,
+					 const struct aftl_block *block, u32 page)
 {
 	u32 due = aftl_fine_pass_page(media, block);
 
-	return page == due || (due == media->geo->pages && sequential_allows(media, block, page));
+	return page == due ||
+	       (due == media->geo->pages && sequential_order_allows_page(media, block, page));
 }
 
 u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
@@ -134,8 +135,8 @@ void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_blo
 	}
 }
 
-static bool switched_allows(const struct aftl_media *media, const struct aftl_block *block,
-			    u32 page, u32 pages)
+static bool switched_order_allows_page(const struct aftl_media *media,
+				       const struct aftl_block *block, u32 page, u32 pages)
 {
 	u32 next;
 
@@ -149,18 +150,18 @@ static bool may_program_step(const struct aftl_media *media, const struct aftl_b
 {
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
-		return sequential_allows(media, block, page);
+		return sequential_order_allows_page(media, block, page);
 	case AFTL_ORDER_TWO_PASS:
 		return page == aftl_two_pass_next_page(media, block) &&
 		       !aftl_page_is_programmed(media, block, page);
 	case AFTL_ORDER_LEADER_FIRST:
-		return leader_first_allows(media, block, page);
+		return leader_first_order_allows_page(media, block, page);
 	case AFTL_ORDER_SUPER_LAYER:
-		return super_layer_allows(media, block, page, pages);
+		return super_layer_order_allows_page(media, block, page, pages);
 	case AFTL_ORDER_FOGGY_FINE:
-		return foggy_fine_allows(media, block, page);
+		return foggy_fine_order_allows_page(media, block, page);
 	case AFTL_ORDER_SWITCHED:
-		return switched_allows(media, block, page, pages);
+		return switched_order_allows_page(media, block, page, pages);
 	}
 	return false;
 }

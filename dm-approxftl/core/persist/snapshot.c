@@ -338,8 +338,8 @@ bool aftl_quiesce_step(struct aftl *ftl)
 {
 	u32 i;
 
-	if (aftl_dispatch_pending(ftl)) {
-		aftl_schedule_slice(ftl);
+	if (aftl_is_dispatch_pending(ftl)) {
+		aftl_schedule_lun_slice(ftl);
 		return true;
 	}
 	ftl->suspending = true;
@@ -372,7 +372,7 @@ void aftl_unquiesce_device(struct aftl *ftl)
 	aftl_superblock_queue_all_parity(ftl);
 	aftl_wake_all_luns(ftl);
 	aftl_refresh_set_daily_event(ftl);
-	aftl_dispatch_slice(ftl);
+	aftl_dispatch_lun_slice(ftl);
 }
 
 int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct aftl_error *error)

@@ -638,7 +638,7 @@ static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *slo
 	if (lpn_is_beyond_write_pointer(scan, unit))
 		drop_found_version(scan, aftl_l2p_entry(scan->ftl, unit));
 	else
-		aftl_zone_reserve_slot(scan->ftl, slot->entry.what.lpn);
+		aftl_zone_reserve_open_resource(scan->ftl, slot->entry.what.lpn);
 }
 
 static void recover_zone_states(struct scan *scan)

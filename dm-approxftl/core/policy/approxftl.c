@@ -60,8 +60,8 @@ static struct pool *approxftl_pool(struct aftl_policy *policy, u32 lun, u32 pool
 	return (struct pool *)policy->luns + (size_t)POOLS * lun + pool;
 }
 
-static bool approxftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			    struct aftl_block *block)
+static bool approxftl_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					 struct aftl_block *block)
 {
 	struct pool *pool =
 		approxftl_pool(policy, aftl_lun_index(lun), block->note & NOTE_HOT ? HOT : COLD);
@@ -325,7 +325,7 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.size = sizeof(struct approxftl),
 	.lun_size = POOLS * sizeof(struct pool),
 	.params = { &group },
-	.adopt = approxftl_adopt,
+	.adopt = approxftl_adopt_loaded_block,
 	.save_word = approxftl_save_word,
 	.restore_word = approxftl_restore_word,
 	.closed = approxftl_closed,

@@ -92,8 +92,8 @@ static void cubeftl_find_cursors(const struct aftl_media *media, struct active *
 	}
 }
 
-static bool cubeftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			  struct aftl_block *block)
+static bool cubeftl_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				       struct aftl_block *block)
 {
 	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun));
 
@@ -318,7 +318,7 @@ static void cubeftl_reference_found(struct aftl_policy *policy, const struct aft
 		},						\
 		[REFERENCES] = { AFTL_REFERENCE_TABLE },		\
 	},							\
-	.adopt = cubeftl_adopt,						\
+	.adopt = cubeftl_adopt_loaded_block,						\
 	.closed = cubeftl_closed,					\
 	.fill_run = cubeftl_fill_run,					\
 	.programmed = cubeftl_programmed,				\

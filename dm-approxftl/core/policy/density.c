@@ -43,8 +43,8 @@ static bool density_create(struct aftl_policy *policy)
 	return aftl_delegate_create(policy, density_params(policy)->density_approx);
 }
 
-static bool density_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			  struct aftl_block *block)
+static bool density_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				       struct aftl_block *block)
 {
 	return (block->kind == SPARSE) == !!block->bits && aftl_delegate_adopt(policy, lun, block);
 }
@@ -140,7 +140,7 @@ const struct aftl_policy_type aftl_policy_density = {
 	.arrays = { { .count = 1, .width = sizeof(u32), .each = AFTL_PER_LUN } },
 	.params = { &group },
 	.create = density_create,
-	.adopt = density_adopt,
+	.adopt = density_adopt_loaded_block,
 	.sanitize_arrays = density_sanitize_arrays,
 	.closed = aftl_delegate_closed,
 	.place = density_place,

@@ -522,7 +522,8 @@ static bool adopt_ressd_block(struct hybrid *state, struct aftl_lun *lun, struct
 	return adopted;
 }
 
-static bool hybrid_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool hybrid_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				      struct aftl_block *block)
 {
 	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
 	struct hybrid *state = to_hybrid(policy);
@@ -572,7 +573,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.arrays = { { AFTL_REFERENCE_TABLE, .wanted = has_followers } },
 	.params = { &group },
 	.create = hybrid_create,
-	.adopt = hybrid_adopt,
+	.adopt = hybrid_adopt_loaded_block,
 	.save_word = hybrid_save_word,
 	.restore_word = hybrid_restore_word,
 	.closed = hybrid_closed,

@@ -83,7 +83,8 @@ static struct aftl_block **ips_find_free_entry(struct aftl_policy *policy,
 	return NULL;
 }
 
-static bool ips_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool ips_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				   struct aftl_block *block)
 {
 	bool switched = block->order == AFTL_ORDER_SWITCHED;
 	bool mine = block->kind == AFTL_DELEGATE_OWN;
@@ -254,7 +255,7 @@ const struct aftl_policy_type aftl_policy_ips = {
 	.lun_size = sizeof(struct lun_state),
 	.params = { &group },
 	.create = ips_create,
-	.adopt = ips_adopt,
+	.adopt = ips_adopt_loaded_block,
 	.closed = ips_closed,
 	.place = ips_place,
 	.idle_task = ips_idle_task,

@@ -26,8 +26,8 @@ static bool page_in_second_half(const struct aftl_policy *policy, u32 page)
 	return page >= aftl_lending_first_half_pages(aftl_policy_geometry(policy));
 }
 
-static bool lending_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			  struct aftl_block *block)
+static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				       struct aftl_block *block)
 {
 	bool lends = block->kind == LENDERS || block->kind == NEXT;
 	bool second = page_in_second_half(policy, block->frontier);
@@ -107,7 +107,7 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.copy_passes = 2,
 	.least_steps = 2,
 	.lun_size = sizeof(struct aftl_open_blocks),
-	.adopt = lending_adopt,
+	.adopt = lending_adopt_loaded_block,
 	.closed = aftl_open_blocks_closed,
 	.place = lending_place,
 	.fill_run = lending_fill_run,

@@ -254,7 +254,7 @@ static u64 chain_tail_q16(const struct midas *midas, u64 hot_stay, u64 age)
 }
 
 /* Valid ppns that have been in the chain for less than @age. */
-static u64 chain_valid_pages(const struct midas *midas, u64 hot_stay, u64 age)
+static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
 
@@ -274,16 +274,17 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 
 	for (i = 0; i < ROUNDS; i++)
 		sum_q16 += chain_tail_q16(midas, hot_stay, age + i * stay);
-	return (stay * sum_q16 >> 16) + chain_valid_pages(midas, hot_stay, bin_start(BINS)) -
-	       chain_valid_pages(midas, hot_stay, age + ROUNDS * stay);
+	return (stay * sum_q16 >> 16) +
+	       count_valid_pages_of_chain(midas, hot_stay, bin_start(BINS)) -
+	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
 /* Writes to the last group for each host write, in 2^-16; @held of its @space ppns are valid. */
 static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
 				 u64 held)
 {
-	u64 later = chain_valid_pages(midas, hot_stay, bin_start(BINS)) -
-		    chain_valid_pages(midas, hot_stay, age);
+	u64 later = count_valid_pages_of_chain(midas, hot_stay, bin_start(BINS)) -
+		    count_valid_pages_of_chain(midas, hot_stay, age);
 	/* Data that is never overwritten is in no histogram. */
 	u64 fixed = held - min(later, held);
 	u64 step = bin_start(BINS - 1);
@@ -345,7 +346,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	}
 	space -= min(space, unused);
 	space -= layout->groups > FIRST ? space / MARGIN : 0;
-	held = chain_valid_pages(midas, hot_stay, age) +
+	held = count_valid_pages_of_chain(midas, hot_stay, age) +
 	       (hot_q16 * survival_area_below(&midas->curves[1], hot_stay) >> 16);
 	held = midas->valid - min(held, midas->valid - 1);
 	if (held + held / 64 >= space)

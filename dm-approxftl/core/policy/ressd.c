@@ -640,7 +640,8 @@ static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *
 	return true;
 }
 
-static bool ressd_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool ressd_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				     struct aftl_block *block)
 {
 	if (block_is_reprogrammable(block))
 		return adopt_reprogrammable(policy, block);
@@ -681,7 +682,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.lun_size = sizeof(struct lun_state),
 	.params = { &aftl_hotness_params, &group },
 	.create = ressd_create,
-	.adopt = ressd_adopt,
+	.adopt = ressd_adopt_loaded_block,
 	.closed = ressd_closed,
 	.stream = aftl_hotness_class,
 	.place = ressd_place,

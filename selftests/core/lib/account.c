@@ -318,21 +318,21 @@ static u64 program_ns_by_margins(const struct account *account, u64 ns, u32 page
 	return ns * margin_steps(account, page, kept) / margin_steps(account, page, ALL_MARGINS);
 }
 
-static u32 given_up_mv(const struct aftl_ispp *ispp)
+static u32 voltage_left_out_mv(const struct aftl_ispp *ispp)
 {
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
 static bool steps_are_default(const struct aftl_ispp *ispp)
 {
-	return !given_up_mv(ispp) && !ispp->skip;
+	return !voltage_left_out_mv(ispp) && !ispp->skip;
 }
 
 /* Scale a program time by the ISPP loops and verifies that are skipped. */
 static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
-	u32 mv = min_t(u32, given_up_mv(ispp), MOST_LOOPS * STEP_MV);
+	u32 mv = min_t(u32, voltage_left_out_mv(ispp), MOST_LOOPS * STEP_MV);
 	u32 whole = min_t(u32, mv / STEP_MV, MOST_LOOPS - 1);
 	u64 tenth_ns = loops[whole] * (u64)STEP_MV -
 		       (loops[whole] - loops[whole + 1]) * (u64)(mv - whole * STEP_MV);
@@ -353,7 +353,7 @@ static bool program_must_overshoot(const struct account *account,
 				   const struct aftl_placement *place)
 {
 	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
-	u32 mv = given_up_mv(&place->ispp);
+	u32 mv = voltage_left_out_mv(&place->ispp);
 	struct aftl_program_result shown;
 
 	if (steps_are_default(&place->ispp))
@@ -397,15 +397,16 @@ static void check_steps(struct account *account, const struct aftl_placement *pl
 {
 	if (steps_are_default(&place->ispp))
 		return;
-	if (place->ispp.skip > MOST_LOOPS || given_up_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
+	if (place->ispp.skip > MOST_LOOPS ||
+	    voltage_left_out_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
 	    mode_has_fewer_bits(place->mode))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies are more than allowed",
-			 place->mode, given_up_mv(&place->ispp), place->ispp.skip);
+			 place->mode, voltage_left_out_mv(&place->ispp), place->ispp.skip);
 	if (program_must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies must overshoot, and do not",
-			 place->mode, given_up_mv(&place->ispp), place->ispp.skip);
+			 place->mode, voltage_left_out_mv(&place->ispp), place->ispp.skip);
 }
 
 /* Only a fine pass or a reprogram of a super layer may program a page again. */
@@ -421,7 +422,7 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 	if ((!fine && !replaced) || !steps_are_default(&place->ispp))
 		complain(account,
 			 "page %u: mode %u, %u mV given up, order %u may not program a page again",
-			 place->page, place->mode, given_up_mv(&place->ispp), order);
+			 place->page, place->mode, voltage_left_out_mv(&place->ispp), order);
 }
 
 /* A lending page needs a programmed precise page half a block before it. */
@@ -565,8 +566,9 @@ static void check_program_event(struct account *account, const struct aftl_array
 	if (event->array_ns < least)
 		complain(account,
 			 "mode %u, class %u, %u mV, %u fewer verifies: %llu ns, needs %llu",
-			 place->mode, command.class, given_up_mv(&place->ispp), place->ispp.skip,
-			 (unsigned long long)event->array_ns, (unsigned long long)least);
+			 place->mode, command.class, voltage_left_out_mv(&place->ispp),
+			 place->ispp.skip, (unsigned long long)event->array_ns,
+			 (unsigned long long)least);
 	check_steps(account, place, attr);
 	if (command.again)
 		check_repeated_program(account, place, page->attr);
@@ -620,7 +622,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 			 (unsigned long long)event->array_ns, (unsigned long long)mine->due_ns);
 }
 
-void account_gentle(struct account *account, const struct aftl_block *block, bool gentle)
+void account_is_erase_shallow(struct account *account, const struct aftl_block *block, bool gentle)
 {
 	account_of_block(account, aftl_block_index(&account->ftl->media, block))->gentle = gentle;
 }

@@ -224,8 +224,8 @@ static void randomize_load_and_gc(struct aftl_config *config, struct aftl_random
 	config->gc = aftl_random_below(random, 3000);
 	config->gc_idle_valid = aftl_random_below(random, 10001);
 	config->victim = aftl_random_below(random, AFTL_VICTIMS);
-	*test_own_param(config, "victim_choices") = 1 + aftl_random_below(random, 9);
-	*test_own_param(config, "victim_window") = 1 + aftl_random_below(random, 64);
+	*test_device_set_param(config, "victim_choices") = 1 + aftl_random_below(random, 9);
+	*test_device_set_param(config, "victim_window") = 1 + aftl_random_below(random, 64);
 	config->wear_gap = aftl_random_below(random, 3) * 4;
 }
 
@@ -244,33 +244,33 @@ static void randomize_policy_params(struct aftl_config *config, struct aftl_rand
 {
 	u64 zone;
 
-	*test_own_param(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
-	*test_own_param(config, "promote") = 1 + aftl_random_below(random, 4);
-	*test_own_param(config, "wear_period") = 1 + aftl_random_below(random, 50);
-	*test_own_param(config, "burst") = aftl_random_below(random, 10001);
+	*test_device_set_param(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
+	*test_device_set_param(config, "promote") = 1 + aftl_random_below(random, 4);
+	*test_device_set_param(config, "wear_period") = 1 + aftl_random_below(random, 50);
+	*test_device_set_param(config, "burst") = aftl_random_below(random, 10001);
 	zone = aftl_random_below(random, 4) * 3000000;
-	*test_own_param(config, "zone1") = zone;
-	*test_own_param(config, "zone2") = zone * 3;
-	*test_own_param(config, "zone3") = zone * 9;
-	*test_own_param(config, "candidates") = 1 + aftl_random_below(random, 4);
-	*test_own_param(config, "virtual_layers") = aftl_random_below(random, 2);
+	*test_device_set_param(config, "zone1") = zone;
+	*test_device_set_param(config, "zone2") = zone * 3;
+	*test_device_set_param(config, "zone3") = zone * 9;
+	*test_device_set_param(config, "candidates") = 1 + aftl_random_below(random, 4);
+	*test_device_set_param(config, "virtual_layers") = aftl_random_below(random, 2);
 }
 
 /* More parameters of policies, and program modes */
 static void randomize_program_modes(struct aftl_config *config, struct aftl_random *random)
 {
-	*test_own_param(config, "history") = aftl_random_below(random, 3);
-	*test_own_param(config, "rewrite") = aftl_random_below(random, 3);
-	*test_own_param(config, "tvr_mode") = aftl_random_below(random, 3);
+	*test_device_set_param(config, "history") = aftl_random_below(random, 3);
+	*test_device_set_param(config, "rewrite") = aftl_random_below(random, 3);
+	*test_device_set_param(config, "tvr_mode") = aftl_random_below(random, 3);
 	config->tvr_margin = aftl_random_below(random, 10001);
 	config->wear_times = aftl_random_below(random, 2);
 	config->misprograms = aftl_random_below(random, 3) * 20000000000ULL;
 	config->program_follower = aftl_random_below(random, 2) * 400000;
-	*test_own_param(config, "hybrid_approx") = aftl_random_below(random, 4) != 0;
-	*test_own_param(config, "hybrid_cube") = aftl_random_below(random, 4) != 0;
-	*test_own_param(config, "hybrid_agcr") = aftl_random_below(random, 4) != 0;
-	*test_own_param(config, "hybrid_tvr") = aftl_random_below(random, 4) != 0;
-	*test_own_param(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
+	*test_device_set_param(config, "hybrid_approx") = aftl_random_below(random, 4) != 0;
+	*test_device_set_param(config, "hybrid_cube") = aftl_random_below(random, 4) != 0;
+	*test_device_set_param(config, "hybrid_agcr") = aftl_random_below(random, 4) != 0;
+	*test_device_set_param(config, "hybrid_tvr") = aftl_random_below(random, 4) != 0;
+	*test_device_set_param(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
 }
 
 /* Draw two-pass programs with their reads between the passes, and read limits of blocks. */

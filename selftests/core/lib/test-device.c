@@ -249,7 +249,7 @@ void test_device_init(struct test_device *device, const char *profile)
 		tap_bail_out("%s", device->error.text);
 }
 
-u64 *test_own_param(struct aftl_config *config, const char *key)
+u64 *test_device_set_param(struct aftl_config *config, const char *key)
 {
 	int index = aftl_param_find(key);
 
@@ -644,8 +644,8 @@ int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 u
 	return status;
 }
 
-int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
-	    u64 *latency_ns)
+int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+			 u32 class, u64 *latency_ns)
 {
 	return test_do_flagged(device, op, unit, units, class, 0, latency_ns);
 }
@@ -654,7 +654,7 @@ u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 
 {
 	u64 latency_ns = 0;
 
-	CHECK_EQ(test_do(device, op, unit, units, class, &latency_ns), 0);
+	CHECK_EQ(test_execute_request(device, op, unit, units, class, &latency_ns), 0);
 	return latency_ns;
 }
 
@@ -731,7 +731,7 @@ void test_device_save(struct test_device *device, struct test_bytes *bytes)
 void test_write_each(struct test_device *device, u32 first, u32 count, u32 class)
 {
 	for (; count; count--, first++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, 1, class, NULL), 0);
+		CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, first, 1, class, NULL), 0);
 }
 
 aftl_ppn_t test_lookup(const struct test_device *device, u32 unit)

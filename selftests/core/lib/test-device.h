@@ -173,7 +173,7 @@ void test_device_init(struct test_device *device, const char *profile);
 struct aftl_waits *test_waits(void *host, struct aftl_request *request);
 
 /* Value of a parameter that belongs to a policy or victim selector. */
-u64 *test_own_param(struct aftl_config *config, const char *key);
+u64 *test_device_set_param(struct aftl_config *config, const char *key);
 
 /**
  * test_device_set() - set @key to @value; bail out on an invalid pair
@@ -274,18 +274,18 @@ bool test_done(struct test_device *device, struct test_request *request);
 void test_put(struct test_device *device, struct test_request *request);
 
 /**
- * test_do() - submit a request now and wait for its completion
+ * test_execute_request() - submit a request now and wait for its completion
  *
  * Return: its status; *@latency_ns is completion minus arrival, may be NULL.
  */
-int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
-	    u64 *latency_ns);
+int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+			 u32 class, u64 *latency_ns);
 
-/* Like test_do(), with request flags. */
+/* Like test_execute_request(), with request flags. */
 int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		    u32 flags, u64 *latency_ns);
 
-/* Like test_do(), but check that it succeeds. Return: the latency. */
+/* Like test_execute_request(), but check that it succeeds. Return: the latency. */
 u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
 
 /*

@@ -1280,7 +1280,7 @@ int durable_commit_all(struct durable_device *durable)
 static int close_durable_volume(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
-	int ret = test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+	int ret = test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 
 	if (ret && !aftl_buffer_is_lost(device->ftl))
 		return ret;

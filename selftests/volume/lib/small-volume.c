@@ -23,7 +23,7 @@ static void close_small_volume(void)
 	is_open = false;
 }
 
-void volume_must(int ret, const char *what)
+void volume_expect_success(int ret, const char *what)
 {
 	if (ret)
 		tap_bail_out("%s: %d: %s", what, ret, durable.device.error.text);
@@ -45,7 +45,7 @@ void volume_prepare(const char *policy, const char *params, bool extents)
 void volume_format(const char *policy, const char *params, bool extents)
 {
 	volume_prepare(policy, params, extents);
-	volume_must(durable_format(&durable), "format");
+	volume_expect_success(durable_format(&durable), "format");
 }
 
 void volume_open(const char *policy, const char *params)
@@ -56,17 +56,17 @@ void volume_open(const char *policy, const char *params)
 
 void volume_start(const char *policy)
 {
-	volume_must(durable_start(&durable, policy, false), "start");
+	volume_expect_success(durable_start(&durable, policy, false), "start");
 }
 
 void volume_load(const char *policy, bool scan)
 {
-	volume_must(durable_load(&durable, policy, scan), scan ? "scan" : "load");
+	volume_expect_success(durable_load(&durable, policy, scan), scan ? "scan" : "load");
 }
 
 void volume_close_cleanly(void)
 {
-	volume_must(durable_close_cleanly(&durable), "close");
+	volume_expect_success(durable_close_cleanly(&durable), "close");
 }
 
 void volume_run_requests(u64 seed, u32 steps)
@@ -88,7 +88,7 @@ void volume_crash(void)
 
 void volume_crash_and_start(const char *policy)
 {
-	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_commit_all(&durable), 0);
 	volume_crash();
 	volume_start(policy);
@@ -104,5 +104,5 @@ void check_volume_keeps_policy(const char *own, const char *other)
 		CHECK_EQ(durable_start(&durable, other, scan), -EINVAL);
 		CHECK_CONTAINS(durable.device.error.text, why);
 	}
-	volume_must(durable_start(&durable, own, true), "start");
+	volume_expect_success(durable_start(&durable, own, true), "start");
 }

@@ -16,7 +16,7 @@ extern const char *const small_volumes[SMALL_VOLUMES];
 extern struct durable_device durable;
 
 /* Bail out with @what unless @ret is 0. */
-void volume_must(int ret, const char *what);
+void volume_expect_success(int ret, const char *what);
 
 /* Prepare a disk for a device with @params; @extents: the volume has an extent table. */
 void volume_prepare(const char *policy, const char *params, bool extents);
