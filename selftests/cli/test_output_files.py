@@ -82,9 +82,9 @@ DEVICE_VERBS: set[Words] = {
     *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
     ("approxftl-model",)}
 #: Options that name input files, and output directories in which file names are fixed.
-INPUTS = {"--trace", "--fault-script", "--load", "--summarise", "--fit", "--profile", "--rules",
-          "--traces", "--mounted", "--reference", "--root", "--tables", "--profiles", "--against",
-          "--tls", "--results"}
+INPUTS = {"--trace", "--fault-script", "--config", "--load", "--summarise", "--fit", "--profile",
+          "--rules", "--traces", "--mounted", "--reference", "--root", "--tables", "--profiles",
+          "--against", "--tls", "--results"}
 FOLDERS = {("study figure", "--output"), ("drives", "--save"), ("figures", "--output"),
            ("trace", "--output")}
 #: Verbs that may print something on success; all others must be silent.
