@@ -177,6 +177,8 @@ def check_unplaced_refused() -> None:
     with temporary_device(NAME) as path, Mount(path, f"{EXT4} -O inline_data") as folder:
         data = folder / "data"
         data.write_bytes(bytes(2 * UNIT))
+        large = folder / "large"
+        large.write_bytes(bytes(65 * UNIT))
         (folder / "small").write_bytes(b"small")
         with opened_file(folder / "none", os.O_RDWR | os.O_CREAT) as fd:
             os.posix_fallocate(fd, 0, UNIT)
@@ -185,6 +187,9 @@ def check_unplaced_refused() -> None:
         for option in ("--offset=8KiB", "--length=12KiB", "--offset=1TiB"):
             check_refused("the range goes beyond its end at byte 8192", "--file", data, option,
                           "uncorrectable")
+        check_refused("more than 64 logical pages, the most for armed faults", "--file", large,
+                      f"--length={65 * UNIT}", "uncorrectable", "after", "write", "1")
+        require(place_faults(NAME, "--list") == [], "a part of the file's faults is armed")
         check_refused("byte 0 is inline in the file system's metadata", "--file",
                       folder / "small", "uncorrectable")
         check_refused("byte 0 is allocated and never written", "--file", folder / "none",

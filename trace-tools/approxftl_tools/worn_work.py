@@ -13,6 +13,7 @@ Debian's Python.
 from __future__ import annotations
 
 import ctypes
+import ctypes.util
 import os
 import random
 import re
@@ -273,7 +274,7 @@ class Rocksdb(Rows):
     """RocksDB with synchronous writes, by its interface for C."""
 
     def __init__(self, place: Path) -> None:
-        self.library = ctypes.CDLL("librocksdb.so.7.8")
+        self.library = ctypes.CDLL(ctypes.util.find_library("rocksdb") or "librocksdb.so")
         options = self.call("options_create")
         self.call("options_set_create_if_missing", options, 1)
         self.call("options_set_write_buffer_size", options, ctypes.c_size_t(65536))

@@ -6,7 +6,7 @@
 
 #define SECTOR 512
 
-/* More levels of block devices than this are a loop. */
+/* A stack of more block devices than this contains itself. */
 #define LEVELS_MAX 16
 
 /**

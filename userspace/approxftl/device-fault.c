@@ -194,16 +194,20 @@ static int send_script(struct fault_table *table, struct aftl_error *error)
 	for (unsigned int i = 0; i < before.count; i++)
 		waiting += before.all[i].state < AFTL_FAULT_HAPPENED;
 	free(before.all);
+	if (ret)
+		return ret;
 	if (waiting)
 		return aftl_fail(error, -EBUSY,
 				 "%u faults of %.60s wait; clear them first: approxftl fault %.60s --clear",
 				 waiting, table->device.name, table->device.name);
-	if (!ret)
-		ret = send_faults(table, error);
+	ret = send_faults(table, error);
 	return ret && clear_faults(table, &unused) ? -EIO : ret;
 }
 
 /* The faults of a file */
+
+/* Each logical page of the file takes a message to the device. */
+#define FILE_FAULTS_MAX 65536
 
 /**
  * struct file_fault - a fault of the logical pages that have a file's data
@@ -233,6 +237,8 @@ static int add_range_units(void *context, const struct dm_device *device,
 {
 	struct file_fault *place = context;
 	struct fault_table *table = place->table;
+	const unsigned int most = place->fault.trigger == AFTL_FAULT_NOW ? FILE_FAULTS_MAX :
+									   AFTL_FAULTS_MAX;
 	u64 last, unit;
 	int ret = 0;
 
@@ -246,6 +252,10 @@ static int add_range_units(void *context, const struct dm_device *device,
 	if (ret)
 		return ret;
 	last = (range->offset + range->length - 1) / table->unit_bytes;
+	if (last - range->offset / table->unit_bytes >= most - table->count)
+		return aftl_fail(error, -EINVAL,
+				 "the range has more than %u logical pages, the most for %s faults; use a shorter --length",
+				 most, most == AFTL_FAULTS_MAX ? "armed" : "immediate");
 	for (unit = range->offset / table->unit_bytes; unit <= last; unit++) {
 		place->fault.number = unit;
 		if (!table->count || table->all[table->count - 1].number != unit)

@@ -56,8 +56,10 @@ static const struct {
 #undef MQSIM
 };
 
-/* What the file does not say, because MQSim has no other: one flash page is mapped at a time,
- * cells have no errors, an address determines its die, and cold writes are programmed at once.
+/*
+ * MQSim has no choice for these parameters, so its file does not have them: it maps one flash page
+ * at a time, its cells have no errors, an address determines its die, and its write cache programs
+ * a write at once.
  */
 static const char *const constants[][2] = {
 	{ "unit", "0" },	   { "layers", "1" },	     { "errors", "off" },

@@ -551,7 +551,7 @@ int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
  */
 void aftl_wear_out(struct aftl *ftl, u32 cycles);
 
-/* Upper bound of the P/E cycles that the wear of a block can express. */
+/* Upper bound of P/E cycles: the wear of a block, in AFTL_FULL_WEAR, has 32 bits. */
 #define AFTL_WEAR_CYCLES (U32_MAX / 10000)
 
 /* Maximum number of faults in the list of a device, of which those that happened make room. */
