@@ -216,9 +216,9 @@ def outcomes_of_cells(*words: str) -> dict[str, str]:
 
 
 def test_cells_in_a_guest_have_the_outcomes_of_their_fault() -> None:
-    assert outcomes_of_cells("--cell", "ext4/healthy", "--cell", "ext4/bad-copies",
+    assert outcomes_of_cells("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
                              "--cell", "sqlite-wal/power-loss") == {
-        "ext4/healthy": "correct", "ext4/bad-copies": "detected and refused",
+        "xfs/die-death-rain": "correct", "ext4/bad-copies": "detected and refused",
         "sqlite-wal/power-loss": "correct"}
 
 

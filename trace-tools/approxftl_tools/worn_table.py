@@ -86,9 +86,10 @@ STACKS = (
     ext4_stack("ext4", "ext4, data=ordered", "files"),
     ext4_stack("ext4-journal", "ext4, data=journal", "files", options="data=journal"),
     # These variables of xfstests let mkfs.xfs make a file system below 300 MB.
-    Stack("xfs", "XFS", "files", ("mkfs.xfs -q -f $dev0",), "mount -t xfs $dev0 $place",
-          repair="xfs_repair -L $dev0", programs=("mkfs.xfs",), packages=("xfsprogs",),
-          modules=("xfs",)),
+    Stack("xfs", "XFS", "files",
+          ("env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f $dev0",),
+          "mount -t xfs $dev0 $place", repair="xfs_repair -L $dev0", programs=("mkfs.xfs",),
+          packages=("xfsprogs",), modules=("xfs",)),
     btrfs_stack("btrfs", "btrfs, metadata single", "single", "single", 1),
     btrfs_stack("btrfs-dup", "btrfs, data and metadata DUP", "dup", "dup", 1),
     btrfs_stack("btrfs-raid1", "btrfs, data and metadata RAID1 on two drives", "raid1", "raid1", 2),
