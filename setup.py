@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Build libapproxftl-sim.so into the package with a C compiler only; CC and CFLAGS are used."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -5,8 +5,6 @@
     docs/generate-reference.py [--program build/approxftl] [--out docs/reference.md]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

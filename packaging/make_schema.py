@@ -25,8 +25,6 @@ TYPE is one of:
     @"FILE" /PATTERN/: TYPE  a field for each match of the pattern in a source file of the tree
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

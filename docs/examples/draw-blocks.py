@@ -5,8 +5,6 @@
 The format is described in dm-approxftl/core/persist/snapshot.h.
 """
 
-from __future__ import annotations
-
 import argparse
 import struct
 from dataclasses import dataclass, field

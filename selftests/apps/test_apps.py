@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The annotated programs without a device: numerics, files, damage, reports, refusals."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

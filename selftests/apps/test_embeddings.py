@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`approxftl app embeddings` without a device: the search, and the effect of flipped bits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

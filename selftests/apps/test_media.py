@@ -5,8 +5,6 @@ Independent decoders read the files here; they follow the manual page and the co
 of the sources.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl app weights without a device: the network, its files, damage, refusals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

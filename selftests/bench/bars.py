@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Performance limits that benchmarks check, and tables of results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

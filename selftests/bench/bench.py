@@ -13,8 +13,6 @@ cost of a run with a single request. Rounds are interleaved, so that a machine t
 slows all cases.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

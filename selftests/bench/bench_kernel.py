@@ -15,8 +15,6 @@ a wait lasts a whole turn, so that the share is larger than in parallel. Ratios 
 the spread is between boots. With --strict, a missed limit is exit status 1.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 from dataclasses import asdict, dataclass

@@ -8,8 +8,6 @@ other programs disturb them. The time per TiB is derived from both. With --stric
 is exit status 1.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import asdict, dataclass

@@ -20,8 +20,6 @@ The time of a run with one request is subtracted. The best of all rounds counts,
 only make runs slower.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

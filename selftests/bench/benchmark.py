@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Shared by the benchmarks: paths, common options, the output of a guest, the result file."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

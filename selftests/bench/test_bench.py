@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each benchmark runs and writes its results; its speed is not tested."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

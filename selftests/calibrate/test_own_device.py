@@ -7,8 +7,6 @@ idle time costs nothing there. All jobs but the fill and the bursts are shortene
 times are multiplied by SLOWER.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

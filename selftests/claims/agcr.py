@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims about AGCR."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from selftests.claims import census

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Classify the pages of a stream as read-only, write-only or neither, and test AGCR's rule."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

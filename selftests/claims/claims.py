@@ -12,8 +12,6 @@ the verdict. Claims about designs that no paper has bring their own rows.
     claims.py --update        write our figures into the register and into docs/systems
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Accuracy of classifiers on data of which bits have flipped at a device's rate."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims about cubeFTL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from selftests.claims.real_traces import trace_directory

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims about hybrid, which no paper has."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims about parity lending: mechanism only, for no text of a paper could be had."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from selftests.claims.rows import (

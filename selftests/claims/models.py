@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims about the physics models, which need no run of the simulator."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -6,8 +6,6 @@ program with a mutant of selftests/mutants. A row that still holds then would ho
 did.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

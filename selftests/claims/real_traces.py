@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Real traces that replace the synthetic streams of the claims' studies."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import os

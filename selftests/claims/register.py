@@ -24,8 +24,6 @@ An entry has these keys, all strings unless said otherwise:
 Run as a program, it writes the tables of docs/systems from the register.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims about ReSSD and RSS-RAID."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence

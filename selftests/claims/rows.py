@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rows of designs that no paper has, and measures that claims of several systems share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 A build with mutants lies in AFTL_BUILD/cache/claims, named by program and changes.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

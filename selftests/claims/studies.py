@@ -5,8 +5,6 @@ A claim names the runs of a study that it compares. Runs are executed together, 
 results are cached in AFTL_BUILD/cache/claims.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run every claim as a test, check the register, run claims on files in MSR Cambridge's format."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test the requests for md and for the simulator's array, and their comparison."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims about policies with unequal protection, compared with each other; no paper has this."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """-o selects columns and -S sorts rows in every verb with a list, as text and as JSON."""
 
-from __future__ import annotations
-
 import atexit
 import io
 import json

@@ -5,8 +5,6 @@ The verbs and their options are read from the programs' own help, so that a new 
 without a change here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -5,8 +5,6 @@ The verbs, and their options that name output files, are read from the programs'
 verb is tested without a change here, or fails the test until COMMANDS says how to run it.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import json

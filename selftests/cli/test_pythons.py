@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Our Python programs load our own files, and no unrelated files that have a module's name."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The verbs for kernel devices, as far as they can be tested without device-mapper."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

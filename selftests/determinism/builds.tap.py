@@ -11,8 +11,6 @@ Other machines are emulated by QEMU's user mode; s390x is big-endian. They also 
 make volumes, whose format is little-endian.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import os

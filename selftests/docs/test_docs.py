@@ -16,8 +16,6 @@ When numbers have changed for a reason, run this file as a program: it writes th
 documents. A line that is gone, or has other words, has to be mended by hand.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import json

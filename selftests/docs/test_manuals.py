@@ -4,8 +4,6 @@
 Those that need root and a device run in a virtual machine, by selftests/kernel.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

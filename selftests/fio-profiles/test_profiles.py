@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every job file runs on a file, describes itself, and has the mix that its header states."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

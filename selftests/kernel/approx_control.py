@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A Python binding of uapi/linux/approxftl.h and /dev/approxftl for tests, without libapproxftl."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap

@@ -6,8 +6,6 @@ Data of a device, of files with quality levels, of a machine-learning model and 
 programs are read back after a remount and ageing.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -22,8 +22,6 @@ answers each with one line: "sound" or the faults.
 "race" fills the device ROUNDS times while others read: each block must be its own, of any age.
 """
 
-from __future__ import annotations
-
 import fcntl
 import mmap
 import os

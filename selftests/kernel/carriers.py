@@ -7,8 +7,6 @@ Hints also reach the policy, as lifetimes, write streams and placement handles. 
 to bios since 6.9, and streams since 6.16.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import mmap

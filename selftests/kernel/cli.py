@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The verbs of the command line on devices of the running kernel."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -12,8 +12,6 @@ kernel accounts it in nanoseconds. Each value is the minimum of several runs, be
 sometimes charges milliseconds of its own work to the running task.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

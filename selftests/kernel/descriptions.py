@@ -5,8 +5,6 @@
 Anything that cannot be parsed is an error, so that fuzz.py covers the complete interface.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -12,8 +12,6 @@ created in advance with the target "error", to exclude device-mapper's own error
 to add or to name a disk.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The verb fault: bytes of a file fail, whatever is below the file system, and no others do."""
 
-from __future__ import annotations
-
 import errno
 import json
 import mmap

@@ -11,8 +11,6 @@ codes; the table that it reports for an accepted line must load and be reported 
 an input that violates this or taints the kernel.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

@@ -5,8 +5,6 @@ A test calls run_point() or run_point_in_turn() for each point and ends with fin
 fails when its function raises FailedError, SystemExit or OSError.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import re

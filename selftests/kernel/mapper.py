@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Access to device-mapper's control device without libdevmapper, which would reject bad input."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import struct

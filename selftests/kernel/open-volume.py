@@ -9,8 +9,6 @@ Each input line gets one line of output. An empty line closes the device NAME an
 while suspended, and prints "clean" or the error. Close the device after either result.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

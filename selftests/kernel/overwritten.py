@@ -5,8 +5,6 @@
 overwritten.py DEVICE READS: prints nothing when they are.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import struct

@@ -9,8 +9,6 @@ The features are those of selftests/lib/features.txt, and "nested": the block de
 another device of ours. A pair that the table refuses must be refused by the kernel, too.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import random

@@ -6,8 +6,6 @@ coverage is the set of code addresses. Elsewhere it is the set of error messages
 log, without the values that they quote. The caller adds the answers that it got.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import mmap

@@ -18,8 +18,6 @@ Writes each state to DEVICE, prints a line with its number, the last mark in it 
 description, and then waits for a line of standard input.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import random

@@ -9,8 +9,6 @@ on. The statistics and the digest are the answers to the messages "stats" and "d
 idle device. The requests are kept as a record file in --record.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A volume moves between the target and `approxftl serve`, in both directions."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -5,8 +5,6 @@
 shadow.py DEVICE OPERATIONS: prints nothing when device and model agree.
 """
 
-from __future__ import annotations
-
 import fcntl
 import mmap
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All ways in which a program can write tagged data, and the classes of stored data."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

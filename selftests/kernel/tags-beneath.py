@@ -7,8 +7,6 @@ Each unit on the device holds the file's magic and the generation of its data. C
 are of earlier generations than the tagged file's final data.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

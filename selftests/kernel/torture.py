@@ -15,8 +15,6 @@ device behind and ends the test. It checks that
 - the audits of the device and of its volume find no error
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

@@ -9,8 +9,6 @@ has a record for each zone. A block holds its zone, its offset in the zone, and 
 before it was written: its generation. A few threads write different zones, each one zone at a time.
 """
 
-from __future__ import annotations
-
 import argparse
 import fcntl
 import mmap

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The demonstration around the virtual machine, which is replaced by a stand-in."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

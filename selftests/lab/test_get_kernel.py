@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A kernel for the virtual machine is complete, signed and of the release asked for, or none."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The lab: its refusals and messages, QEMU's arguments, its exit; and two real machines."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

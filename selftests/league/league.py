@@ -13,8 +13,6 @@ Results are kept in the folder of --output, so that a run that was stopped goes 
 a new entry costs only its own runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

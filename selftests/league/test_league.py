@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A small league: its outputs repeat to the last byte, and entries and loads may be one's own."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@
 json_schema.py FIELDS FILE...: print one line per violation; exit with 1 if there are any.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

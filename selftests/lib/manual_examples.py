@@ -9,8 +9,6 @@ that ends with a backslash is continued. A block below a paragraph that ends wit
 content of that file. Literal blocks contain nothing else.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

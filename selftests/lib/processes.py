@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Wait for the state of other processes: a fixed time would not do on a busy machine."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Paths of programs, and functions that run them, for all tests in Python."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All verbs and other programs, found by their --help."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writers of model files, independent of the reader under test."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Helpers of the library's tests: run programs with a control device that needs no kernel."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxrun: rules, and the files that programs open."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

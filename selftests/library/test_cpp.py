@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approx.hpp: correct programs compile, and misuse does not."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

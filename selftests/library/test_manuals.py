@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The library's manual pages: every function, and examples that compile."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reading headers of model files from any writer; splitting tensors by bit plane and joining."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

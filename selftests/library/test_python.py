@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The Python binding over the C library."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

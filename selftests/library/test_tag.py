@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl tag, over a control device without a kernel."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

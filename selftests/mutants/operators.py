@@ -5,8 +5,6 @@ A change deletes a statement, negates a condition, or replaces an operator, a co
 enumerator. Comments, strings and preprocessor lines stay as they are.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

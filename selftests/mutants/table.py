@@ -20,8 +20,6 @@ A mutant that changes several places has [[name.replace]] tables, each with `old
 is ignored.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each mutant of the tables matches the sources, and a few of them are caught."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

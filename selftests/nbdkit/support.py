@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Servers for the tests of the nbdkit plugin, and clients in nbdsh, which has libnbd."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

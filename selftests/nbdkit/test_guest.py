@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A virtual machine whose drive is a served device: QEMU, the kernel and a file system use it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

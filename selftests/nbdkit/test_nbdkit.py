@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """An emulated SSD behind nbdkit, as the clients of NBD see it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A device of nbdkit in a volume: it outlives its server, killed or not, as promised."""
 
-from __future__ import annotations
-
 import json
 import re
 import resource

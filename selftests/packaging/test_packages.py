@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Installation on a user's machine: make install, DKMS, Debian packages, shell completion."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -6,8 +6,6 @@ Each pair begins with MQSim's configuration as it is. Each further step takes on
 away, in MQSim's files or in the options here, until the results agree: that is the cause.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test how MQSim's files are read, and with PEERS=DIR that the differences have causes."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Draw docs/playground.png, the page after some requests. Run from the top: picture.py."""
 
-from __future__ import annotations
-
 import base64
 import io
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A browser under the tests' control, and the native simulator for comparison."""
 
-from __future__ import annotations
-
 import base64
 import fcntl
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The cells of a page: voltages of the cell model behind the core's tables, and flipped bits."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import pairwise

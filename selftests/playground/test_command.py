@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The simulator as a WASI command prints the same bytes as the native one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

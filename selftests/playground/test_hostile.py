@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Hostile addresses and files, and very fast users, do not break the page."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

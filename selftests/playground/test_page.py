@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The playground in a real browser shows the results of the native simulator."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import itertools

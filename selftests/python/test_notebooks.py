@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The notebooks run from the first cell to the last, and have no stored outputs."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Policies in Python: the decisions of built-in policies give their results; others are refused."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

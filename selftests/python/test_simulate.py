@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """simulate() against the command line: the same bytes, the same sentences."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A device that is driven step by step, against a model."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

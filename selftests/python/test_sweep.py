@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """sweep(): the runs of the command line, and intervals over their seeds."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

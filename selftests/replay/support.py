@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Helpers of the replay tests: running the program, and reading its logs."""
 
-from __future__ import annotations
-
 import json
 import struct
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The command line for captures; selftests/kernel/replay-capture.sh makes real ones."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Traces of other formats, replayed and simulated as if they had been converted first."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

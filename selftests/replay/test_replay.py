@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The replay on plain files: schedule, data, disturbances, refusals."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

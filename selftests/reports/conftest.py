@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A browser for the tests of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Inputs for reports and figures, made by the programs themselves, and a browser."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Comparison of runs, as text and as JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

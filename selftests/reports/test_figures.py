@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Single figures: files of the right type with the right numbers."""
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Invalid inputs give an error message of one sentence that names the fault."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct

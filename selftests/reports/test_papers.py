@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The papers' figures: each made from its runs, repeatable, and labelled."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

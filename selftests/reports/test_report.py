@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The HTML report in a real browser: complete, readable, and without a network."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import gzip

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The HTML page of a study, in a real browser: its figures agree with its table."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Properties of the Makefile; `make -n` prints its commands without running them."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Other projects' tests in pieces: verdicts, comparison with dm-linear, continuation."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

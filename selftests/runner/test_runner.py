@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The runner reports a failure for every way in which a test can fail."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import dataclass

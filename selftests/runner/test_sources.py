@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Static checkers run again for changed sources, and only for those."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

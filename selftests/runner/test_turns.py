@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kernels that share test points together run each point."""
 
-from __future__ import annotations
-
 import re
 import sys
 from itertools import chain

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The SLC cache: the write rate drops where the chip's times predict it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

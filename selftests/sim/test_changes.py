@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """--change changes the device during a run: when, with which data, and the refused changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each error on the command line is reported in one sentence that names the remedy."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fault scripts: what they say happens once; what is wrong in them is named."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

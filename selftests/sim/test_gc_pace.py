@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Paced garbage collection: a host write waits for its share, not for a whole block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Placement handles: two tenants side by side, and the FDP statistics in the report."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Details of the flash: the block table, the page map, and the timeline of each LUN."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from itertools import pairwise

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The manual page of the record format lists all its fields."""
 
-from __future__ import annotations
-
 import re
 
 from selftests.lib.programs import TOP

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The L2P table on flash (CMT): the cost of a miss by the chip's times, and its report."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

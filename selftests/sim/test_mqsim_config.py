@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """--config reads MQSim's ssdconfig.xml, and refuses by name what has no counterpart."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The simulator's output: its schema, its sums, and that a repeated run prints the same."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes smaller than a mapping unit: bytes, write amplification, read-modify-write."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

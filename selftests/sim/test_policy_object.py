@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A policy in a shared object: it is compiled, runs, and is refused for each reason."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Host queues: shares of tenants, the queue of a trace's request, and counts for each queue."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from itertools import product

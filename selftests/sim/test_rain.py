@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The failure of a die: its cost with RAIN and without, and the study of it."""
 
-from __future__ import annotations
-
 import tomllib
 from itertools import product
 from pathlib import Path

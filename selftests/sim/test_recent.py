@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Read cache and read-ahead: response times, the report, and the study of the tutorial."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

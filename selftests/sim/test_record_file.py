@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Record files: errors are reported with their position, and misfits are counted."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Policies that separate data have less write amplification than the baseline on skewed loads."""
 
-from __future__ import annotations
-
 import pytest
 from selftests.sim.support import run_sim
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Several policies and seeds in one command give the same results in parallel and in sequence."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 device, and the number of threads does not affect any result.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """--slowest lists requests with the reasons of their waits; --record writes times and reasons."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The starting state of a device is reported, with a warning where it is misleading."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

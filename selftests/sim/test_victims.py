@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Victim selection, compared with published models of write amplification."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

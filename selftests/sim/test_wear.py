@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Wear levelling: the erase counts of a die stay within the gap."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The write buffer: overwrites in place, and when buffered data are programmed."""
 
-from __future__ import annotations
-
 import pytest
 from selftests.sim.support import only_run_of, run_sim
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reads go first, but overtake a write no longer than `write_expire`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

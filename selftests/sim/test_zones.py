@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Zoned devices: a stream that writes and resets zones, and the report."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

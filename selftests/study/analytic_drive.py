@@ -5,8 +5,6 @@ The formulas are coarse but exact, so that tests can check the parameters found 
 drive, hundreds of times in a second.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

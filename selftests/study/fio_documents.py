@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Convert published measurements of drives to fio's JSON output."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Iterator

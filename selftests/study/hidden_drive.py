@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Synthesise fio's output for a simulated drive whose parameters are known."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator, Sequence

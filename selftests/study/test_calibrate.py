@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Calibration finds hidden parameters of formulas, of the simulator, and of real drives."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

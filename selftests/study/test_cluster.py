@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Studies on a Dask cluster: file transfer by digest, and workers that die or lack memory."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

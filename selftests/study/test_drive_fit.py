@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fitting a drive: the search, the held-out half of the points, and the resulting profile."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

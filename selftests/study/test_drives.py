@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Real drives: conversion of the tables, and a sample of points within their bands."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

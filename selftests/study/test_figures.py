@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """From a study to figures: means, intervals, ratios, archives, and job arrays."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Study files: pairs of lengths, generated traces, and kinds of figures."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Studies that search for optimal values: the result, refused values, and resumption."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The JSON schema of study files refuses the same files as the reader, and no others."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

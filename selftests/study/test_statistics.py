@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Statistics, compared with scipy and checked on random processes whose parameters are known."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

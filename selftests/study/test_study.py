@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Studies: their points, runs that are repeated, and robustness against interruptions."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Synthetic streams: similar to their model, repeatable, and labelled as synthetic."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

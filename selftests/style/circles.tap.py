@@ -6,8 +6,6 @@ A file depends on another if it uses a function or variable that the other defin
 a header belong to the file of the same name, if they are inline. Includes are checked separately.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

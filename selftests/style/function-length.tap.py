@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """No C function has more than 80 lines between its braces."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

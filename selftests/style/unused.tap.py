@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each function and table that a header declares is used; compilers check only static ones."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """No test has a deadline or asserts a measured time: selftests/README.md, "Time and memory"."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

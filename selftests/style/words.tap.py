@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Retired words, and comments that begin with a noun clause, do not come back."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

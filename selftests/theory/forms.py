@@ -13,8 +13,6 @@ A device of ours never collects a block whose pages are all valid. That changes 
 blocks are small and nearly full; `full=True` gives the published form, which collects them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib import import_module

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test the forms against published numbers, and a sample of the rows against the simulator."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -11,8 +11,6 @@ and the commands; `forms.py` has the formulas.
                               figure beside it
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl torture finds each kind of wrong block, and none on a good disk. Disks are files."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import re

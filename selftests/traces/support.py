@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Helpers of the trace tests: running the program, and constructing blktrace files."""
 
-from __future__ import annotations
-
 import json
 import os
 import struct

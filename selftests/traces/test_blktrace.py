@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Captures of blktrace: parsed as by blkparse and btt, and paired."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands: options, rules, exit codes; failures leave no partial output."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

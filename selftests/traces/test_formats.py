@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Text formats: detected, parsed, and errors reported."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

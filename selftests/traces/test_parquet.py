@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Parquet: pyarrow reads back the contents of the trace."""
 
-from __future__ import annotations
-
 import shutil
 import stat
 import tempfile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writing a format and reading it back returns the stream, as far as the format can hold it."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from pathlib import Path

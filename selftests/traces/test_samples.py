@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Real traces, which are no part of this tree: AFTL_TRACE_SAMPLES names a directory of them."""
 
-from __future__ import annotations
-
 import bz2
 import lzma
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Media with data of other software, made by its own programs or byte by byte."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import struct

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl format recognises foreign data, names and refuses them, and changes no byte."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl format, check and dump on files: their effects, findings, output and refusals."""
 
-from __future__ import annotations
-
 import hashlib
 import lzma
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The volume format of volume-format.h, compared with the document and with real volumes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The judge of approxftl worn finds each lie of a stack that is broken on purpose."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl worn: its tables, its workloads on a healthy directory, and a page from records."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run simulations once each and look up their results by their options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

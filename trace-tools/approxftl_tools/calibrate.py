@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl calibrate: derive a drive profile from fio's measurements of the drive."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -5,8 +5,6 @@ Integer parameters (dies, stripe, one-shot programming) are enumerated; the othe
 first guess.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace

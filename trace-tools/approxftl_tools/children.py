@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run child processes from threads, and end them when the command ends."""
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import signal

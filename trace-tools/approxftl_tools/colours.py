@@ -5,8 +5,6 @@ Policies have one palette; parts of a run, such as causes, classes and modes, ha
 a colour never has two meanings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import cycle

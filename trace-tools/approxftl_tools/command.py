@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The parts that all commands share: exit status, error messages, the envelope of JSON."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import errno

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl compare: runs side by side, relative to the first, as text or as JSON."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

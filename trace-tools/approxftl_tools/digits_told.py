@@ -6,8 +6,6 @@ trained from several seeds. selftests/kernel/approximate.py tests that a device 
 the bits that it reports.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 

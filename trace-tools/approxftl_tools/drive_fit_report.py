@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl drives --refit: report fitted values and their error on the unseen half."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -5,8 +5,6 @@ A table is found by its name, DRIVE-TABLE.csv, and read by its column names; its
 run depends on the columns that describe the load, never on measured results.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -4,8 +4,6 @@
 These files are ordinary studies; approxftl study can pack, export and draw them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl drives: compare published measurements of real drives with their emulation."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

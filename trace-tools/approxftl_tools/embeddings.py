@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl app embeddings: search the nearest vectors in an index that loses bits."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

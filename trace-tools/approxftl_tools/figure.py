@@ -4,8 +4,6 @@
 Every renderer, SVG in a report or a file for a paper, draws the numbers that `csv_rows()` returns.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Figures of the activity of LUNs and devices over time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write figures as files for papers: self-contained SVG, and PDF or PNG through vl-convert."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -5,8 +5,6 @@ Each kind turns the inputs into its figures, or raises Lacking with the option t
 data.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace

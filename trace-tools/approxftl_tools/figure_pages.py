@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Figures of the pages of a block."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The figure that compares policies, with confidence intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from approxftl_tools.figure import Dots, Figure, Panels

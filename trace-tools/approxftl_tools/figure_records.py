@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Figures of the contents of record files."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from approxftl_tools import aft

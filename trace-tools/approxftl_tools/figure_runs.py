@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Select the runs that figures show."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 

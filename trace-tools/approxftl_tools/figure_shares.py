@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Figures of the composition of a run: blocks, modes, energy, causes of writes, errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from approxftl_tools.colours import CAUSES

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Figures of the wear of blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl figures: draw single figures for papers, with their numbers as CSV."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -5,8 +5,6 @@ Files are compared by identity, so a link or another spelling of a path is the s
 userspace/lib/file-claims.c does the same for the programs in C.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Read fio's JSON output: each load with its parameters and its measured figures."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

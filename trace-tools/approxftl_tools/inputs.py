@@ -5,8 +5,6 @@ The contents decide, not the names: simulator results, timelines, device snapsho
 record files.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ A specification says how a figure is drawn; its rows are those of the CSV file t
 offers. A word that begins with @ is a colour of the page's style and its opacity.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tables of measurements from outside the simulator: fio, devices, annotated programs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measures of runs and devices, each defined once for tables, figures and JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl tag model: choose the weights of a neural network that may lose bits, and tag them."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

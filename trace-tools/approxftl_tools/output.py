@@ -5,8 +5,6 @@ Devices and pipes are written in place, and symbolic links are followed; "-" is 
 userspace/lib/output-file.c does the same for the programs in C.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Render self-contained HTML pages from data and templates/."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib import import_module

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measures that only papers use, each computed from the counters of one run."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -5,8 +5,6 @@ A study describes the paper's figure and the runs that reproduce it. It contains
 numbers come from the runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec

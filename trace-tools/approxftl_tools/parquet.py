@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl parquet: convert the CSV of approxftl trace into a Parquet file."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

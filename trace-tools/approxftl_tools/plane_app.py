@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Store numbers by bit plane, read them back, and measure how much flipped bits cost."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Exit statuses of commands, and the exception for their error messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

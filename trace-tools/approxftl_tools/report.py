@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl report: write one page with tables and figures of all inputs."""
 
-from __future__ import annotations
-
 import csv
 import sys
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The summary of a report: the best policy, and the simulated device and load."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import PurePath
 from statistics import geometric_mean

@@ -4,8 +4,6 @@
 userspace/lib/text-list.c does the same for the programs in C.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence

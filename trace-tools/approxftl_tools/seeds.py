@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Average runs that differ only in their seeds, and keep the samples for intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl study: simulate all combinations of policies, workloads and parameters of a file."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@
 The files of a point are sent to its worker by content, so that a worker needs only the program.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib

@@ -5,8 +5,6 @@ A point is one simulator process. If it was killed, it is tried again, since the
 elsewhere; if it exited by itself, it is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field

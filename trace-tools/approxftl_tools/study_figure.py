@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Select and scale the means that a [[figure]] of a study shows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ The proposals depend only on the study's file and on earlier results in their or
 search proposes the same values and finds finished points in the store.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import sys

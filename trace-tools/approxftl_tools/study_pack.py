@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Pack a study with its results into an archive, and verify an archive by running it again."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

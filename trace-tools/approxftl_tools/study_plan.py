@@ -6,8 +6,6 @@ arguments, the contents of the files. So results are looked up by address, and s
 points share results.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

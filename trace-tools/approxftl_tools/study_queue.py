@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Export the missing points of a study as commands or as a Slurm job array."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write a page of a study: summary, figures, tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean

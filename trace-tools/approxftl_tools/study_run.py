@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run points into a store, each once, until all are done or a signal arrives."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

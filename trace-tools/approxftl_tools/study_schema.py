@@ -5,8 +5,6 @@ A schema cannot express dependencies between values, such as that an axis exists
 those.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

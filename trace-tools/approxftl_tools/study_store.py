@@ -5,8 +5,6 @@ A result is written atomically. A directory without one was interrupted, or has 
 reason of the failure.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

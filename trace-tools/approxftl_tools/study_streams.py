@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Find the files that the points of a study read, and generate synthetic record files."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

@@ -4,8 +4,6 @@
 Every mark has a title element that describes it; the figure has a title and a description.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar

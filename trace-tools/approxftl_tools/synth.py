@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl synth: generate a synthetic stream like a published volume or a trace."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl app weights: measure how well a network recognises digits after losing bits."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

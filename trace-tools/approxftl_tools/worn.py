@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """approxftl worn: what file systems and databases do on drives that fail as flash does."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

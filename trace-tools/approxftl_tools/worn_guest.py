@@ -6,8 +6,6 @@
 NUMBERS are those of the transactions to write, such as 1-90.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -6,8 +6,6 @@ began, was acknowledged (fsync or commit returned success) or failed. After the 
 each object is read and the answer is compared with the versions that the ledger allows.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections import Counter

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of approxftl worn: stacks (file systems and databases) and lives of a drive."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

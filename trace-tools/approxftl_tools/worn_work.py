@@ -10,8 +10,6 @@ then "done N" after fsync or commit has returned success, or "fail N ERROR". The
 Debian's Python.
 """
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 import os

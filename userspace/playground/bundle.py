@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Makes one page of its parts: bundle.py FOLDER LIBRARY.wasm OUT.html."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import sys

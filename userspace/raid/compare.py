@@ -11,8 +11,6 @@ few extents at a time, each of which is written twenty times: short-lived data, 
 Rate and number of extents grow with the array, so that each member has the same load.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

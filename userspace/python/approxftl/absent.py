@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The functions of a C library; a replacement for libapproxftl where it is not installed."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The C library of the simulator, libapproxftl-sim.so, by ctypes."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

@@ -4,8 +4,6 @@
 Only headers are read. They may be malicious: a malformed or unknown one raises a ModelError.
 """
 
-from __future__ import annotations
-
 from approxftl.models import gguf, npy, onnx, safetensors
 from approxftl.models.source import ModelError, Source
 from approxftl.models.tensors import Model

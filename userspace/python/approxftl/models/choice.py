@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Choose a model's approximate bytes by the name of a tensor, its type, or a rule."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Parse the headers of GGUF files: counts, keys with values, a list of tensors."""
 
-from __future__ import annotations
-
 import struct
 
 from approxftl.models.source import TENSORS, Cursor, ModelError, Source, printable_name

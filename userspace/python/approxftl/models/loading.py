@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Load tensors as arrays with flipped bits, and refuse changed protected bits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Parse the headers of npy files: a dictionary of three keys as a Python literal."""
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -4,8 +4,6 @@
 Constants within nodes, subgraphs, functions and training information are ignored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Parse the headers of safetensors files: a length, a JSON object, then contiguous data."""
 
-from __future__ import annotations
-
 import json
 import struct
 from itertools import pairwise

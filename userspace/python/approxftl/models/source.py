@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Read untrusted model files within limits."""
 
-from __future__ import annotations
-
 import os
 import struct
 from typing import BinaryIO, Protocol
