@@ -5,6 +5,7 @@
  */
 #include "bytes.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/superblock-gc.h"
 #include "core/hif/hif.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -36,6 +37,8 @@ static struct account accounts[4096];
 static u64 spent_ns;
 static u32 coarse_passes;
 static u32 fine_passes;
+/* Those of blocks that were closed early. */
+static u32 early_fine_passes;
 static bool may_end_early;
 
 static void check_program_pass(const struct aftl_array_event *event, u32 lines, u32 line)
@@ -57,6 +60,7 @@ static void check_program_pass(const struct aftl_array_event *event, u32 lines, 
 		  (may_end_early && line < account->coarse),
 		  "word line %u of block %u is finished before its neighbour is begun", line,
 		  event->block);
+	early_fine_passes += line + 1 >= account->coarse && account->coarse < lines;
 	account->fine++;
 	fine_passes++;
 }
@@ -89,6 +93,7 @@ static void reset_block_accounts(void)
 	spent_ns = 0;
 	coarse_passes = 0;
 	fine_passes = 0;
+	early_fine_passes = 0;
 	may_end_early = false;
 }
 
@@ -346,6 +351,7 @@ static const char *const more[] = {
 	"plane_mode=wide planes=2 allocate=static",
 	"cell_model=voltage cycles=200 ecc_bits=120 gc_idle_valid=20%",
 	"slc_static=10% slc_dynamic=20% idle=100us allocate=least_busy",
+	"superblock=2 op=65%",
 };
 
 static void check_accounted_time(void)
@@ -421,6 +427,7 @@ static void run_one_policy(const char *policy, u32 shape, u32 option)
 	stream.depth = 1 + option * 7;
 	stream.gap_ns = shape % 2 * 400000;
 	stream.fua = option == 3 ? 100 : 5;
+	may_end_early = aftl_geometry(device.ftl)->superblock_luns;
 	for (i = 0; i < 2500 && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (i % 50 == 0)
@@ -440,6 +447,57 @@ TAP_TEST(reads_return_the_right_data_at_every_stage)
 	for (i = 0; i < ARRAY_SIZE(policies) * ARRAY_SIZE(shapes) * ARRAY_SIZE(more) &&
 	     !tap_failures(); i++)
 		run_one_policy(policies[i % 2], i / 2 % 4, i / 8);
+}
+
+/*
+ * One die gets most of the writes. The other die's blocks of its superblocks are closed early, some
+ * of them between the passes of a word line, whose fine pass then needs no other coarse pass.
+ */
+TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
+{
+	struct aftl_random random = { 1 };
+	u64 bugs = 0;
+	u32 lines;
+	u32 i;
+
+	open_device("baseline", "channels=2 chips=1 " SHAPE
+		    " op=40% superblock=2 allocate=static buffer=256KiB buffer_hold=1s");
+	may_end_early = true;
+	lines = test_units(&device) / LINE / 2;
+	for (i = 0; i < 6000 && !tap_failures(); i++) {
+		execute_request(i % 31 == 15 ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
+				(i % 31 % 15 ? (u32)aftl_random_below(&random, lines) * 2 : 1) *
+				LINE, LINE);
+		if (i % 100)
+			continue;
+		execute_request(AFTL_OP_FLUSH, 0, 0);
+		bugs += test_counters(&device)->policy_bugs;
+		CHECK_RANGE(test_counters(&device)->programmed_gc_units, 0,
+			    test_counters(&device)->gc_valid_units);
+		CHECK_EQ(test_device_reload(&device), 0);
+	}
+	CHECK_RANGE(early_fine_passes, 3, 3000);
+	CHECK_EQ(bugs, 0);
+}
+
+/* A block whose only data wait for their fine pass is not erased before it. */
+TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
+{
+	struct aftl *ftl;
+
+	open_device("baseline", "channels=2 chips=1 " SHAPE
+		    " op=60% superblock=2 allocate=static buffer=256KiB buffer_hold=1s buffer_high=0");
+	ftl = device.ftl;
+	may_end_early = true;
+	execute_request(AFTL_OP_WRITE, 0, 2 * LINE);
+	test_advance_by(&device, 100000000);
+	CHECK_EQ(ftl->luns[1].fine_pending_writes, 1);
+	CHECK(aftl_superblock_gc_start_block(ftl, ftl->media.blocks, AFTL_CAUSE_GC));
+	CHECK(!aftl_superblock_gc_is_empty(ftl, 0));
+	CHECK(!aftl_superblock_gc_member(ftl, &ftl->luns[1]));
+	test_advance_by(&device, 100000000);
+	CHECK_EQ(early_fine_passes, 2);
+	CHECK_EQ(test_counters(&device)->array_erases, 2);
 }
 
 /* Blocks and dies fail that have data pending the fine pass. */

@@ -41,6 +41,21 @@ bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *l
 	return room > kept;
 }
 
+/*
+ * aftl_fine_pending_block_units() - number of logical pages that wait for a fine pass of @block
+ */
+u32 aftl_fine_pending_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
+				  const struct aftl_block *block)
+{
+	const struct aftl_foggy_block *foggy = find_foggy_block(ftl, lun, block);
+	u32 units = 0;
+	u32 i;
+
+	for (i = 0; foggy && i < AFTL_FOGGY_WORD_LINES; i++)
+		units += foggy->held[i].payload.count;
+	return units;
+}
+
 struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
 						    struct aftl_foggy_block *foggy, u32 page)
 {

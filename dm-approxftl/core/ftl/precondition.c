@@ -108,8 +108,13 @@ static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *l
 	u32 i;
 
 	for (round = 0; round < 2; round++)
-		for (i = 0; i < ftl->geo.superblock_luns && *collected == before; i++)
-			step_reloc_untimed(ftl, aftl_lun_of_die_group(ftl, group, i));
+		for (i = 0; i < ftl->geo.superblock_luns && *collected == before; i++) {
+			struct aftl_lun *member = aftl_lun_of_die_group(ftl, group, i);
+
+			if (ftl->foggy_blocks)
+				aftl_fine_pass_run_untimed(ftl, member);
+			step_reloc_untimed(ftl, member);
+		}
 	program_parity_untimed(ftl, lun);
 	return *collected != before;
 }

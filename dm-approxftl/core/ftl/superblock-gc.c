@@ -7,6 +7,7 @@
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun.h"
@@ -66,11 +67,19 @@ static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lu
 	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve(ftl);
 }
 
+/* Pages of @block to relocate; those that wait for their fine pass become valid by then. */
+static u32 count_pages_to_relocate(const struct aftl *ftl, const struct aftl_lun *lun,
+				   const struct aftl_block *block)
+{
+	return block->valid + aftl_fine_pending_block_units(ftl, lun, block);
+}
+
 static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
 				  const struct aftl_block *block, enum gc_reach reach)
 {
 	bool small = !lun->out_of_blocks &&
-		     (block->valid <= ftl->gc_max_valid || !lun_lacks_spare_block(ftl, lun));
+		     (count_pages_to_relocate(ftl, lun, block) <= ftl->gc_max_valid ||
+		      !lun_lacks_spare_block(ftl, lun));
 
 	switch (block->state) {
 	case AFTL_BLOCK_CLOSED:
@@ -96,15 +105,17 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 		return U32_MAX;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+		const struct aftl_lun *lun = aftl_lun_of_die_group(ftl, group, i);
 
 		if (block->parity)
 			continue;
-		if (!member_can_be_emptied(ftl, aftl_lun_of_die_group(ftl, group, i), block, reach))
+		if (!member_can_be_emptied(ftl, lun, block, reach))
 			return U32_MAX;
 		left = count_pages_to_rebuild(ftl, group, number, i);
 		if (left && !group_can_rebuild(ftl, group))
 			return U32_MAX;
-		cost += block->state == AFTL_BLOCK_BAD ? left : block->valid;
+		cost += block->state == AFTL_BLOCK_BAD ? left :
+							 count_pages_to_relocate(ftl, lun, block);
 	}
 	return cost;
 }
@@ -119,7 +130,8 @@ static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 nu
 	if (block->parity)
 		return false;
 	if (block->state == AFTL_BLOCK_OPEN)
-		return block->valid + ftl->program_units <=
+		return count_pages_to_relocate(ftl, lun, block) +
+			       ftl->program_units * ftl->geo.passes <=
 		       block->programmed * ftl->geo.page_units;
 	return block->state == AFTL_BLOCK_CLOSED && block->valid <= ftl->gc_max_valid;
 }
@@ -204,7 +216,8 @@ static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun,
 		return;
 	}
 	aftl_free_block_remove(ftl, lun, block);
-	aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
+	aftl_block_open(ftl, block,
+			ftl->geo.passes > 1 ? AFTL_ORDER_FOGGY_FINE : AFTL_ORDER_SEQUENTIAL, 0);
 	aftl_block_close(ftl, block);
 }
 
@@ -376,7 +389,9 @@ bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (block->state != AFTL_BLOCK_BAD && block->valid)
+		/* A block that was closed early is open until the fine passes of its last lines. */
+		if ((block->state != AFTL_BLOCK_BAD && block->valid) ||
+		    (block->state == AFTL_BLOCK_OPEN && !block->parity))
 			return false;
 		if (count_pages_to_rebuild(ftl, group, number, i))
 			return false;

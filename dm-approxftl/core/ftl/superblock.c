@@ -28,9 +28,9 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 	if (ftl->geo.zones)
 		return aftl_fail(error, -EINVAL,
 				 "superblock: a zone is already striped over dies and erased as a whole; set superblock 0 or zoned 0");
-	if (ftl->geo.passes > 1)
+	if (config->rain && ftl->geo.passes > 1)
 		return aftl_fail(error, -EINVAL,
-				 "superblock: a superblock may be closed early for collection, and a block between a coarse and a fine pass cannot be; set superblock 0 or passes 1");
+				 "rain: parity between its coarse and its fine pass protects nothing; set rain off or passes 1");
 	if (config->rain && ftl->type->no_parity)
 		return aftl_fail(error, -EINVAL,
 				 "rain: policy %s has pages that parity cannot follow; set rain off",

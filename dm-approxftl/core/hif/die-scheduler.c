@@ -100,7 +100,8 @@ static bool sched_start_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 	for (;;) {
 		switch (aftl_reloc_next_step(ftl, lun, urgent)) {
 		case AFTL_STEP_NONE:
-			return false;
+			/* Superblock GC may have closed a block whose last fine passes follow. */
+			return ftl->foggy_blocks && sched_start_fine_pass(ftl, lun);
 		case AFTL_STEP_COPY:
 			aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_COPY, 0);
 			return true;
