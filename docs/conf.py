@@ -22,11 +22,11 @@ myst_heading_anchors = 4
 
 
 def unlink_source_files(_app: object, _name: str, text: list[str]) -> None:
-    """Turn links to files of the source tree, which are not of the site, into plain text."""
+    """Turn links to files of the source tree, which the site does not contain, into plain text."""
     text[0] = re.sub(r"\[([^]]*)\]\((?:\.\./)+(?:userspace|selftests|dm-approxftl|README|CHANGELOG|"
                      r"CONTRIBUTING)[^)]*\)", r"\1", text[0])
 
 
 def setup(app: Any) -> None:
-    """Register the step."""
+    """Make Sphinx call unlink_source_files() for each page."""
     app.connect("source-read", unlink_source_files)

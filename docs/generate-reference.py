@@ -58,12 +58,12 @@ def run_program_for_json(program: Path, *arguments: str) -> Json:
 
 
 def markdown_row(*cells: str) -> str:
-    """Return one line of a table."""
+    """Return one line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def markdown_table_head(*titles: str) -> Iterator[str]:
-    """Return the head of a table."""
+    """Return the heading lines of a Markdown table."""
     yield markdown_row(*titles)
     yield markdown_row(*("---" for _ in titles))
 
@@ -106,7 +106,7 @@ def parameter_tables(program: Path) -> Iterator[str]:
 
 
 def profile_differences(program: Path, profile: str, standard: dict[str, str]) -> str:
-    """Return how a profile differs from the standard one."""
+    """Return the parameters in which a profile differs from the profile demo."""
     values = run_program_for_json(program, "params", "--profile", profile)["parameters"]
     changed = [f"`{v['key']}={v['value']}`" for v in values if v["value"] != standard[v["key"]]]
     return " ".join(changed)
@@ -180,7 +180,7 @@ def reference_document(program: Path) -> str:
 
 
 def main() -> None:
-    """Write the reference."""
+    """Write docs/reference.md, or another file that the command line names."""
     parser = argparse.ArgumentParser(description="Write the reference of parameters and counters.")
     parser.add_argument("--program", type=Path, default=TOP / "build/approxftl")
     parser.add_argument("--out", type=Path, default=TOP / "docs/reference.md")

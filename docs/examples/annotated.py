@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""annotated.c in Python."""
+"""Store a picture with approximate pixels, or count its wrong bits: annotated.c in Python."""
 
 import sys
 from pathlib import Path

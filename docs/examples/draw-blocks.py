@@ -43,12 +43,12 @@ class Block:
         return sum(page.valid for page in self.pages)
 
     def count_programmed_pages(self) -> int:
-        """Return how many pages have been programmed since the erase."""
+        """Return how many pages have been programmed since the block was erased."""
         return sum(page.mode is not None for page in self.pages)
 
 
 class Reader:
-    """Little-endian numbers, one after the other."""
+    """Read the little-endian numbers of a saved device one after the other."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -113,7 +113,7 @@ class Device:
 
 
 def page_symbol(page: Page) -> str:
-    """Return the sign of one page."""
+    """Return the character that stands for a page in the drawing."""
     if page.mode is None:
         return "."
     return MODES[page.mode] if page.valid else MODES[page.mode].lower()
@@ -140,7 +140,7 @@ def print_block(device: Device, number: int) -> None:
 
 
 def main() -> None:
-    """Draw what the command line asks for."""
+    """Draw or list the blocks of the saved device that the command line names."""
     parser = argparse.ArgumentParser(description="Draw the blocks of a saved device.")
     parser.add_argument("file", type=Path, help="what approxftl sim --dump has written")
     parser.add_argument("--list", action="store_true", help="one line for each written block")

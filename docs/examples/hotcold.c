@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Data that are rewritten soon have blocks of their own, and so have relocated data. A write is hot
- * if the version that it replaces is not relocated, and younger than half of those overwritten.
+ * if the replaced version was never relocated, and is younger than the median overwritten version.
  */
 #include "core/policy/open-blocks.h"
 #include "core/policy/policies.h"
@@ -22,7 +22,7 @@ struct hotcold {
 	u64 median_age;
 };
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 hotcold_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u64 *median = &container_of(policy, struct hotcold, policy)->median_age;
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
@@ -35,8 +35,8 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 	return answer;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun,
-		 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int hotcold_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? need->stream : MOVED;
 
@@ -54,6 +54,6 @@ const struct aftl_policy_type aftl_policy_hotcold = {
 	.size = sizeof(struct hotcold),
 	.params = { &group },
 	AFTL_OPEN_BLOCKS_METHODS,
-	.stream = stream,
-	.place = place,
+	.stream = hotcold_stream,
+	.place = hotcold_place,
 };

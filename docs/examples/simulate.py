@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One run, and its requests."""
+"""Run the simulator once, and print how long its writes waited."""
 
 import approxftl as aftl
 

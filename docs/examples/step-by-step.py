@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A device that is driven request by request."""
+"""Give a simulated device one request at a time, and read its blocks and its L2P table."""
 
 import approxftl as aftl
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Three victim selectors on a full drive, with intervals over eight seeds."""
+"""Compare three victim selectors on a full drive, with confidence intervals over eight seeds."""
 
 import approxftl as aftl
 

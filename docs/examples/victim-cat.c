@@ -13,8 +13,8 @@
  * Age times the number of invalid slots, divided by the valid slots and the erases. The unit of age
  * is 65 us, so that years fit into 32 bits and all products into 64.
  */
-static u64 merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block,
-		 u32 slots)
+static u64 cat_merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block,
+		     u32 slots)
 {
 	u64 age = min_t(u64, aftl_victim_age_ns(closed, block) >> 16, U32_MAX) + 1;
 
@@ -22,8 +22,8 @@ static u64 merit(const struct aftl_victim_candidates *closed, const struct aftl_
 			 (block->valid + 1ULL) * (block->erases + 1ULL));
 }
 
-static struct aftl_block *choose(struct aftl_policy *policy,
-				 const struct aftl_victim_candidates *closed)
+static struct aftl_block *cat_select_victim(struct aftl_policy *policy,
+					    const struct aftl_victim_candidates *closed)
 {
 	u32 slots = aftl_policy_geometry(policy)->block_ppns;
 	struct aftl_block *block = NULL;
@@ -31,7 +31,7 @@ static struct aftl_block *choose(struct aftl_policy *policy,
 	u64 most = 0;
 
 	while ((block = aftl_victim_candidates_next(closed, block))) {
-		u64 value = merit(closed, block, slots);
+		u64 value = cat_merit(closed, block, slots);
 
 		if (!best || value > most) {
 			best = block;
@@ -41,4 +41,4 @@ static struct aftl_block *choose(struct aftl_policy *policy,
 	return best;
 }
 
-const struct aftl_victim_rule aftl_victim_cat = { .select_victim = choose };
+const struct aftl_victim_rule aftl_victim_cat = { .select_victim = cat_select_victim };
