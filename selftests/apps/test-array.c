@@ -132,7 +132,7 @@ TAP_TEST(headers_are_read_as_written)
 	}
 }
 
-/* Files of a program with a single form have the same header as before forms existed. */
+/* If a program has one form of file only, the header holds an empty name for the form. */
 TAP_TEST(common_headers_are_read_as_written)
 {
 	char header[HEADER_BYTES];

@@ -6,7 +6,7 @@
 static struct device_range range;
 static struct aftl_error error;
 
-static int locate(u64 logical, u64 physical, u64 length, u32 flags, u64 at, u64 end)
+static int locate_bytes(u64 logical, u64 physical, u64 length, u32 flags, u64 at, u64 end)
 {
 	struct fiemap_extent extent = {
 		.fe_logical = logical, .fe_physical = physical, .fe_length = length,
@@ -18,40 +18,46 @@ static int locate(u64 logical, u64 physical, u64 length, u32 flags, u64 at, u64 
 
 TAP_TEST(bytes_are_found_within_their_extent)
 {
-	CHECK_EQ(locate(4096, 1 << 20, 8192, FIEMAP_EXTENT_LAST, 5000, 5001), 0);
+	CHECK_EQ(locate_bytes(4096, 1 << 20, 8192, FIEMAP_EXTENT_LAST, 5000, 5001), 0);
 	CHECK_EQ(range.offset, (1 << 20) + 904);
 	CHECK_EQ(range.length, 1);
-	/* The rest is in the next extent. */
-	CHECK_EQ(locate(4096, 1 << 20, 8192, FIEMAP_EXTENT_SHARED | FIEMAP_EXTENT_MERGED, 8192,
-			40960), 0);
+	/* The rest of the range is in the file's next extent. */
+	CHECK_EQ(locate_bytes(4096, 1 << 20, 8192, FIEMAP_EXTENT_SHARED | FIEMAP_EXTENT_MERGED,
+			      8192, 40960),
+		 0);
 	CHECK_EQ(range.offset, (1 << 20) + 4096);
 	CHECK_EQ(range.length, 4096);
-	CHECK_EQ(locate(0, 0, U64_MAX, 0, U64_MAX - 1, U64_MAX), 0);
+	CHECK_EQ(locate_bytes(0, 0, U64_MAX, 0, U64_MAX - 1, U64_MAX), 0);
 	CHECK_EQ(range.length, 1);
 }
 
-static void refused(int ret, const char *part)
+static void place_refused(int ret, const char *part)
 {
 	CHECK_MSG(ret == -EINVAL && strstr(error.text, part), "%d: %s", ret, error.text);
 }
 
 TAP_TEST(bytes_without_a_place_are_refused)
 {
-	refused(file_extent_locate(NULL, 5, 6, &range, &error), "byte 5 is in a hole");
-	refused(locate(4096, 1 << 20, 4096, 0, 4095, 4096), "byte 4095 is in a hole");
-	refused(locate(4096, 1 << 20, 4096, 0, 8192, 8193), "byte 8192 is in a hole");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC, 0, 1),
-		"not allocated yet");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN, 0, 1), "does not tell");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_INLINE, 0, 1),
-		"inline");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_TAIL, 0, 1),
-		"other files");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED, 0, 1),
-		"encrypted");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_ENCODED, 0, 1), "compressed");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED, 0, 1), "begin of a block");
-	refused(locate(0, 0, 4096, FIEMAP_EXTENT_UNWRITTEN, 0, 1), "never written");
+	place_refused(file_extent_locate(NULL, 5, 6, &range, &error), "byte 5 is in a hole");
+	place_refused(locate_bytes(4096, 1 << 20, 4096, 0, 4095, 4096), "byte 4095 is in a hole");
+	place_refused(locate_bytes(4096, 1 << 20, 4096, 0, 8192, 8193), "byte 8192 is in a hole");
+	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC, 0,
+				   1),
+		      "not allocated yet");
+	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN, 0, 1), "does not tell");
+	place_refused(locate_bytes(0, 0, 4096,
+				   FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_INLINE, 0, 1),
+		      "inline");
+	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_TAIL,
+				   0, 1),
+		      "other files");
+	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED,
+				   0, 1),
+		      "encrypted");
+	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_ENCODED, 0, 1), "compressed");
+	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED, 0, 1),
+		      "begin of a block");
+	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNWRITTEN, 0, 1), "never written");
 }
 
 int main(void)

@@ -144,7 +144,7 @@ TAP_TEST(a_frame_fits_any_window)
 	}
 }
 
-static unsigned int shown_text(void)
+static unsigned int count_cells(void)
 {
 	unsigned int count = 0;
 	const char *at = picture;
@@ -167,8 +167,8 @@ TAP_TEST(luns_beyond_the_window_are_counted)
 		draw_top_frame(80, rows);
 		rest = strstr(picture, "      and ");
 		more = rest ? (unsigned int)atoi(rest + 10) : 0;
-		CHECK_MSG(shown_text() + more == 100 && shown_text(), "%u rows: %u shown, %u more",
-			  rows, shown_text(), more);
+		CHECK_MSG(count_cells() + more == 100 && shown_text(), "%u rows: %u shown, %u more",
+			  rows, count_cells(), more);
 	}
 	CHECK(!more);
 }

@@ -13,13 +13,13 @@
 	"program_coarse=450us program_fine=800us rber=1e-3"
 #define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 op=60 " COSTS
 
-#define BUS_NS 82 /* a page of 8 KiB at 100000 MB/s */
+#define BUS_NS 82 /* transfer time of a page of 8 KiB at 100000 MB/s */
 #define IDLE_NS 5000000
 
 static struct test_device device;
 
 /* Program mode of @unit, or AFTL_MODES if it is unmapped. */
-static u32 mode_of(u32 unit)
+static u32 agcr_mode_of_unit(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
@@ -37,7 +37,7 @@ static u64 measure_access_ns(bool write, u32 unit)
 }
 
 /* Perform reads (R) and writes (W) without the idle time in which data would be rewritten. */
-static void play_accesses(u32 unit, const char *accesses)
+static void perform_access_letters(u32 unit, const char *accesses)
 {
 	for (; *accesses; accesses++)
 		measure_access_ns(*accesses == 'W', unit);
@@ -84,9 +84,9 @@ TAP_TEST(the_write_mode_follows_from_windows_of_0_1_and_2_accesses)
 
 		test_device_open_demo(&device, "agcr", test_params(SHAPE " history=%s "
 								   "rewrite=off", mine->history));
-		play_accesses(3, mine->accesses);
-		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
-			  mine->accesses, mode_of(3));
+		perform_access_letters(3, mine->accesses);
+		CHECK_MSG(agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
+			  mine->history, mine->accesses, agcr_mode_of_unit(3));
 	}
 }
 
@@ -106,10 +106,10 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 
 		test_device_open_demo(&device, "agcr", test_params(SHAPE
 								   " history=%s", mine->history));
-		play_accesses(3, mine->accesses);
+		perform_access_letters(3, mine->accesses);
 		test_advance_by(&device, IDLE_NS);
-		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
-			  mine->accesses, mode_of(3));
+		CHECK_MSG(agcr_mode_of_unit(3) == mine->mode, "history %s, %s: mode %u",
+			  mine->history, mine->accesses, agcr_mode_of_unit(3));
 	}
 }
 
@@ -117,11 +117,11 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 static void check_rewritten_units(const char *word, u32 low, u32 medium)
 {
 	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
-	play_accesses(1, "WRR");
-	play_accesses(2, "WRWRR");
+	perform_access_letters(1, "WRR");
+	perform_access_letters(2, "WRWRR");
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(mode_of(1), low);
-	CHECK_EQ(mode_of(2), medium);
+	CHECK_EQ(agcr_mode_of_unit(1), low);
+	CHECK_EQ(agcr_mode_of_unit(2), medium);
 }
 
 TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
@@ -135,12 +135,12 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
-	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
-	play_accesses(1, "W");
-	CHECK_EQ(mode_of(1), AFTL_MODE_COARSE);
-	play_accesses(2, "R");
+	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
+	perform_access_letters(1, "W");
+	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_COARSE);
+	perform_access_letters(2, "R");
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(mode_of(2), AFTL_MODE_FINE);
+	CHECK_EQ(agcr_mode_of_unit(2), AFTL_MODE_FINE);
 }
 
 /* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
@@ -155,25 +155,25 @@ TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 		measure_access_ns(false, unit);
 	test_advance_by(&device, 20000000000ULL);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1024);
-	CHECK_EQ(mode_of(1023), AFTL_MODE_FINE);
-	CHECK_EQ(mode_of(1024), AFTL_MODE_NORMAL);
+	CHECK_EQ(agcr_mode_of_unit(1023), AFTL_MODE_FINE);
+	CHECK_EQ(agcr_mode_of_unit(1024), AFTL_MODE_NORMAL);
 	measure_access_ns(false, 1024);
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(mode_of(1024), AFTL_MODE_FINE);
+	CHECK_EQ(agcr_mode_of_unit(1024), AFTL_MODE_FINE);
 }
 
 /* A queued unit is checked again before it is rewritten. */
 TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 {
 	test_device_open_demo(&device, "agcr", SHAPE);
-	play_accesses(1, "WRRW");
-	play_accesses(2, "WRR");
-	play_accesses(3, "WRR");
+	perform_access_letters(1, "WRRW");
+	perform_access_letters(2, "WRR");
+	perform_access_letters(3, "WRR");
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
 	test_advance_by(&device, IDLE_NS);
-	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
-	CHECK_EQ(mode_of(2), AFTL_MODES);
-	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
+	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_NORMAL);
+	CHECK_EQ(agcr_mode_of_unit(2), AFTL_MODES);
+	CHECK_EQ(agcr_mode_of_unit(3), AFTL_MODE_FINE);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 }
 
@@ -184,12 +184,12 @@ TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 	u64 word;
 
 	test_device_open_demo(&device, "agcr", SHAPE);
-	play_accesses(1, "W");
+	perform_access_letters(1, "W");
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
 	aftl_policy_instance_restored(device.ftl->policy);
 	test_advance_by(&device, IDLE_NS);
-	play_accesses(1, "WRRW");
+	perform_access_letters(1, "WRRW");
 	test_advance_by(&device, IDLE_NS);
 }
 
@@ -205,18 +205,18 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 	test_device_open_demo(&device, "agcr",
 			      SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
 	for (unit = 0; unit < test_units(&device); unit += 2)
-		play_accesses(unit, "RR");
+		perform_access_letters(unit, "RR");
 	test_advance_by(&device, 2000000000);
 	aftl_lun_info(device.ftl, 0, &info);
 	CHECK_EQ(info.free_blocks, aftl_policy_type(device.ftl)->reserve);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 50,
 		    test_units(&device) / 2 - 1);
 	for (unit = 0; unit < test_units(&device); unit++)
-		play_accesses(unit, "W");
+		perform_access_letters(unit, "W");
 	CHECK_EQ(device.failed, 0);
 }
 
-/* Independent model of the rule for window 1. */
+/* Independent model of AGCR's rule for an access window of 1. */
 struct access_model {
 	u8 last[1000];
 	u8 mode[1000];
@@ -235,8 +235,9 @@ static void compare_modes_with_model(const struct access_model *model)
 	u32 unit;
 
 	for (unit = 0; unit < test_units(&device); unit++)
-		CHECK_MSG(!model->last[unit] || mode_of(unit) == model->mode[unit],
-			  "unit %u has mode %u, not %u", unit, mode_of(unit), model->mode[unit]);
+		CHECK_MSG(!model->last[unit] || agcr_mode_of_unit(unit) == model->mode[unit],
+			  "unit %u has mode %u, not %u", unit, agcr_mode_of_unit(unit),
+			  model->mode[unit]);
 }
 
 TAP_TEST(relocation_keeps_the_write_cost_of_data)
@@ -259,19 +260,19 @@ TAP_TEST(relocation_keeps_the_write_cost_of_data)
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
 }
 
-/* Low cost if another request waits behind the write, else high cost. */
+/* Policy li: a write has low cost if another request waits behind it, else high cost. */
 TAP_TEST(policy_li_writes_faster_if_another_request_waits)
 {
 	test_device_open_demo(&device, "li", SHAPE " fill=sequential");
-	CHECK_EQ(mode_of(4), AFTL_MODE_NORMAL);
+	CHECK_EQ(agcr_mode_of_unit(4), AFTL_MODE_NORMAL);
 	CHECK_EQ(measure_access_ns(true, 1), 800000 + BUS_NS);
 	test_submit(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
 	test_submit(&device, AFTL_OP_WRITE, 2, 1, AFTL_PRECISE, 0, 0);
 	test_submit(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, 0, 0);
 	test_drain(&device);
-	CHECK_EQ(mode_of(1), AFTL_MODE_FINE);
-	CHECK_EQ(mode_of(2), AFTL_MODE_COARSE);
-	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
+	CHECK_EQ(agcr_mode_of_unit(1), AFTL_MODE_FINE);
+	CHECK_EQ(agcr_mode_of_unit(2), AFTL_MODE_COARSE);
+	CHECK_EQ(agcr_mode_of_unit(3), AFTL_MODE_FINE);
 }
 
 /* The policy needs one byte per unit and its queues, whatever the window. */

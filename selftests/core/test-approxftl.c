@@ -29,7 +29,7 @@ struct probe {
 static struct test_device device;
 static struct probe probe;
 
-static const char *kind_name(const struct aftl_block *block)
+static const char *block_kind_name(const struct aftl_block *block)
 {
 	return aftl_policy_type(device.ftl)->kinds[block->kind];
 }
@@ -44,7 +44,7 @@ static void count_program_by_kind(struct test_listener *listener, u32 tag, aftl_
 	probe.page = page % media->geo->pages;
 	probe.mode = aftl_page_mode(*aftl_page_attr_ptr(media, page));
 	probe.order = probe.block->order;
-	probe.kind = kind_name(probe.block);
+	probe.kind = block_kind_name(probe.block);
 }
 
 static void open_device(const char *policy, const char *params)
@@ -142,13 +142,13 @@ static bool is_place_approximate(bool flip, u32 page)
 	return (page % hand.positions + page / hand.positions + flip) % 2 == 0;
 }
 
-static u32 hand_pages(void)
+static u32 hand_model_pages(void)
 {
 	return hand.layers * hand.positions;
 }
 
 /* All blocks are new: the flip bit (which colour takes approximate data) changes from 0 to 1. */
-static void model_open_block(enum role role)
+static void hand_model_open_block(enum role role)
 {
 	if (hand.exists[role])
 		return;
@@ -158,10 +158,11 @@ static void model_open_block(enum role role)
 	hand.flip[role] = role != PRECISE;
 }
 
-/* Return the first page at or after @page with the given type, or the number of pages. */
-static u32 hand_seek(enum role role, u32 page, bool approximate)
+/* Return the first page from @page on for data of that class, or the number of pages. */
+static u32 hand_model_next_page(enum role role, u32 page, bool approximate)
 {
-	while (page < hand_pages() && is_place_approximate(hand.flip[role], page) != approximate)
+	while (page < hand_model_pages() &&
+	       is_place_approximate(hand.flip[role], page) != approximate)
 		page++;
 	return page;
 }
@@ -181,7 +182,8 @@ static void model_promote_phase1(void)
 {
 	enum role role = !hand.exists[PHASE2] ? PHASE2 : ALL_APPROX;
 
-	if (!hand.exists[PHASE1] || hand_seek(PHASE1, hand.next[PHASE1], true) < hand_pages())
+	if (!hand.exists[PHASE1] ||
+	    hand_model_next_page(PHASE1, hand.next[PHASE1], true) < hand_model_pages())
 		return;
 	if (hand.exists[role])
 		return;
@@ -196,20 +198,20 @@ static void model_place_unit(bool approximate, u32 *block, u32 *page)
 {
 	enum role role;
 
-	model_open_block(CHB);
+	hand_model_open_block(CHB);
 	role = model_select_block(approximate);
-	model_open_block(role);
+	hand_model_open_block(role);
 	*block = hand.block[role];
 	*page = hand.next[role];
 	if (role == PHASE1)
-		*page = hand_seek(role, *page, true);
+		*page = hand_model_next_page(role, *page, true);
 	else if (role == PHASE2 || role == ALL_APPROX)
-		*page = hand_seek(role, *page, false);
+		*page = hand_model_next_page(role, *page, false);
 	hand.next[role] = *page + 1;
-	if ((role == CHB || role == PRECISE) && hand.next[role] == hand_pages())
+	if ((role == CHB || role == PRECISE) && hand.next[role] == hand_model_pages())
 		hand.exists[role] = false;
 	if ((role == PHASE2 || role == ALL_APPROX) &&
-	    hand_seek(role, hand.next[role], false) == hand_pages())
+	    hand_model_next_page(role, hand.next[role], false) == hand_model_pages())
 		hand.exists[role] = false;
 	model_promote_phase1();
 }
@@ -242,7 +244,7 @@ static void compare_with_hand_model(u64 seed, u32 layers, u32 positions, u32 sha
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
 }
 
-static void compare_model_of_shape(u32 layers, u32 positions, u32 share, u32 run)
+static void compare_placement_with_model(u32 layers, u32 positions, u32 share, u32 run)
 {
 	char layer_text[16];
 	char position_text[16];
@@ -266,16 +268,16 @@ TAP_TEST(placements_equal_those_of_algorithm_1)
 
 	for (shape = 0; shape < ARRAY_SIZE(shapes); shape++)
 		for (i = 0; i < ARRAY_SIZE(shares); i++)
-			compare_model_of_shape(shapes[shape][0], shapes[shape][1], shares[i],
-					       i % 2 ? 1 : 40);
+			compare_placement_with_model(shapes[shape][0], shapes[shape][1], shares[i],
+						     i % 2 ? 1 : 40);
 }
 
 #define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
 #define TEST_BLOCKS_MAX 1024
 
 /*
- * AX-8: copies of approximate data, how often they stayed approximate, and blocks from which data
- * were relocated as precise: approximate relocations must not follow.
+ * Claim AX-8: @count has how often each unit was relocated as approximate. @precise marks blocks
+ * out of which data were relocated as precise: no approximate relocation may follow.
  */
 struct copies {
 	struct test_listener listener;
@@ -381,7 +383,7 @@ static void record_copied_class(struct test_listener *listener, aftl_lpn_t lpn, 
 	record_class_of_block(container_of(listener, struct wear, listener), to);
 }
 
-static void count_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void count_erase_by_voltage(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	struct wear *wear = container_of(listener, struct wear, listener);
 	bool *precise = &wear->precise[from_ppn(first) / slots];
@@ -401,7 +403,7 @@ static void check_erase_wear(const char *policy)
 	wear = (struct wear){
 		.listener = { .program = record_programmed_class,
 			      .copy = record_copied_class,
-			      .erase = count_erase },
+			      .erase = count_erase_by_voltage },
 	};
 	open_device(policy, PRESSED);
 	if (aftl_geometry(device.ftl)->blocks > TEST_BLOCKS_MAX)
@@ -415,8 +417,9 @@ static void check_erase_wear(const char *policy)
 		const struct aftl_block *block = &aftl_media(device.ftl)->blocks[i];
 
 		sum += block->wear;
-		CHECK_MSG(block->state == AFTL_BLOCK_OPEN || strncmp(kind_name(block), "phase", 5),
-			  "a used block is still in %s", kind_name(block));
+		CHECK_MSG(block->state == AFTL_BLOCK_OPEN ||
+			  strncmp(block_kind_name(block), "phase", 5),
+			  "a used block is still in %s", block_kind_name(block));
 	}
 	CHECK_EQ(test_counters(&device)->array_erases, wear.erases);
 	CHECK_EQ(test_counters(&device)->array_low_erases, wear.low);

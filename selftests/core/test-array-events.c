@@ -149,7 +149,7 @@ static void run_array_events_seed(u64 seed)
 	test_randomize_options(&device, &random);
 	if (!test_device_create(&device, policy))
 		drive_random_requests(&random);
-	test_random_note_and_finish(&device, policy, seed);
+	test_finish_random_device(&device, policy, seed);
 }
 
 TAP_TEST(array_events_of_random_devices_match_the_counters)

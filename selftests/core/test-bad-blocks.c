@@ -75,7 +75,7 @@ static u32 bad_blocks_of_seed(const char *seed, const char *share)
 	return bad;
 }
 
-/* The count of 512 blocks is binomial; allow four standard deviations. */
+/* The number of bad blocks among 512 is binomial; allow four standard deviations. */
 TAP_TEST(the_number_of_factory_bad_blocks_is_as_configured)
 {
 	CHECK_EQ(bad_blocks_of_seed("1", "0"), 0);
@@ -144,7 +144,7 @@ static void check_blocks_fail(const char *policy, const char *params)
 	CHECK_EQ(device.failed, 0);
 }
 
-static u32 count_pages_left_open(const struct aftl_lun *lun)
+static u32 count_free_pages_of_open_block(const struct aftl_lun *lun)
 {
 	const struct aftl_block *open = block_at(find_block_in_state(AFTL_BLOCK_OPEN));
 
@@ -165,7 +165,7 @@ static void check_open_block_is_used(const char *params)
 	open_device("separated", params);
 	lun = &device.ftl->luns[0];
 	test_stream_write_all(&stream, &device);
-	while (lun->free_blocks > 4 || count_pages_left_open(lun) < 12)
+	while (lun->free_blocks > 4 || count_free_pages_of_open_block(lun) < 12)
 		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks_per_lun; i++)
@@ -242,7 +242,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 	test_drain(&device);
 	for (i = 0; i < ARRAY_SIZE(flushes); i++) {
 		CHECK_EQ(flushes[i]->request.status, -EIO);
-		test_put(&device, flushes[i]);
+		test_release_request(&device, flushes[i]);
 	}
 	check_read_only_device();
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), -EIO);
@@ -321,8 +321,8 @@ static void check_blocks_wear_out(const char *policy, const char *params)
 		    U32_MAX);
 }
 
-static void run_with_every_policy(const char *what,
-				  void (*body)(const char *policy, const char *params))
+static void fail_blocks_with_every_policy(const char *what,
+					  void (*body)(const char *policy, const char *params))
 {
 	unsigned int i;
 
@@ -339,9 +339,9 @@ static void run_with_every_policy(const char *what,
 
 int main(void)
 {
-	run_with_every_policy("single blocks fail", check_blocks_fail);
-	run_with_every_policy("blocks fail under load", check_blocks_fail_under_load);
-	run_with_every_policy("all blocks fail", check_all_blocks_fail);
-	run_with_every_policy("blocks wear out", check_blocks_wear_out);
+	fail_blocks_with_every_policy("single blocks fail", check_blocks_fail);
+	fail_blocks_with_every_policy("blocks fail under load", check_blocks_fail_under_load);
+	fail_blocks_with_every_policy("all blocks fail", check_all_blocks_fail);
+	fail_blocks_with_every_policy("blocks wear out", check_blocks_wear_out);
 	return tap_run_all();
 }

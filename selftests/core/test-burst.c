@@ -17,7 +17,7 @@ static void do_operator_action(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 
-	test_begin(&device);
+	test_begin_host_call(&device);
 	switch (aftl_random_below(random, 4)) {
 	case 0:
 		aftl_age(device.ftl, (1 + aftl_random_below(random, 400)) * 24 * AFTL_HOUR_NS);
@@ -31,16 +31,16 @@ static void do_operator_action(struct aftl_random *random)
 	default:
 		aftl_set_drain_mode(device.ftl, aftl_random_below(random, 2));
 	}
-	test_end(&device);
+	test_end_host_call(&device);
 }
 
 static void fail_random_lun(struct aftl_random *random)
 {
 	u32 lun = aftl_random_below(random, aftl_geometry(device.ftl)->luns);
 
-	test_begin(&device);
+	test_begin_host_call(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
-	test_end(&device);
+	test_end_host_call(&device);
 }
 
 /* Quiesce and resume the device. */
@@ -50,13 +50,13 @@ static void quiesce_and_resume(void)
 
 	test_drain(&device);
 	while (more) {
-		test_begin(&device);
+		test_begin_host_call(&device);
 		more = aftl_quiesce_step(device.ftl);
-		test_end(&device);
+		test_end_host_call(&device);
 	}
-	test_begin(&device);
+	test_begin_host_call(&device);
 	aftl_unquiesce_device(device.ftl);
-	test_end(&device);
+	test_end_host_call(&device);
 }
 
 static void drive_request_bursts(u64 seed)
@@ -79,7 +79,8 @@ static void drive_request_bursts(u64 seed)
 	test_drain(&device);
 }
 
-static void with_policy(const char *profile, const struct aftl_policy_type *type, u64 seed)
+static void drive_bursts_with_policy(const char *profile, const struct aftl_policy_type *type,
+				     u64 seed)
 {
 	test_device_init(&device, profile);
 	test_device_set_all(&device, "blocks=40 layers=4 op=40 endurance=30");
@@ -100,7 +101,8 @@ TAP_TEST(no_call_exceeds_the_bound_on_host_callbacks)
 
 	for (i = 0; (profile = aftl_profile_name(i)); i++)
 		for (policies = 0; aftl_policy_at(policies); policies++)
-			with_policy(profile, aftl_policy_at(policies), i * 64 + policies);
+			drive_bursts_with_policy(profile, aftl_policy_at(policies),
+						 i * 64 + policies);
 	tap_note("%u profiles, %u policies; at most %u %% of what may be told at once", i, policies,
 		 largest_share);
 	/* A much larger bound would waste the host's memory. */
@@ -119,7 +121,7 @@ TAP_TEST(a_discard_and_a_lun_failure_are_one_host_callback_each)
 	device.largest_burst = 0;
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, 64, 0, NULL), 0);
 	CHECK_EQ(device.largest_burst, 1);
-	test_begin(&device);
+	test_begin_host_call(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.burst, 1);
 }

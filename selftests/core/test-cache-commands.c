@@ -35,9 +35,9 @@ static u64 check_command_end(struct test_request *request, u64 begun_ns)
 {
 	u64 ns;
 
-	test_done(&device, request);
+	test_wait_for_request(&device, request);
 	ns = request->request.complete_ns - begun_ns;
-	test_put(&device, request);
+	test_release_request(&device, request);
 	return ns;
 }
 
@@ -208,7 +208,7 @@ TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 	CHECK_EQ(check_command_end(writes[1], begun_ns), 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
 }
 
-/* A page takes 409.6 us on the channel of two dies, so that the data of one waits for the other. */
+/* A page takes 409.6 us on the channel of two dies: the second die's data wait for the first's. */
 TAP_TEST(cached_data_waits_for_the_channel_of_another_die)
 {
 	struct test_request *writes[4];

@@ -69,7 +69,7 @@ static void program_all_pages(u32 class, u32 mode)
 
 TAP_TEST(draws_have_the_requested_mean)
 {
-	/* Means in 1/65536, from rare events to many. */
+	/* Means of Poisson distributions in 1/65536, from rare events to many. */
 	static const u64 means[] = {
 		66, 655, 6554, 32768, 65536, 196608, 655360, 1546000, 6553600, 65536000, 400000000,
 	};
@@ -206,7 +206,7 @@ static void check_error_rate(u32 class, u64 rate)
 		  class, got, wanted);
 }
 
-static void check_rate_of(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
+static void check_set_rate(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
 {
 	begin_cell_test(blocks, unit_bytes);
 	*(class == AFTL_PRECISE ? &lab.config.rber : &lab.config.rber_approx) = rate;
@@ -215,7 +215,7 @@ static void check_rate_of(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
 	end_cell_test();
 }
 
-/* The parameter's maximum is 0.1. */
+/* The error rates go up to 0.1, the maximum of the parameters rber and rber_approx. */
 TAP_TEST(error_counts_match_the_rates_of_each_class_and_unit_size)
 {
 	static const u64 rates[] = {
@@ -225,11 +225,11 @@ TAP_TEST(error_counts_match_the_rates_of_each_class_and_unit_size)
 	u32 i;
 
 	for (i = 512; i <= 65536; i *= 4) {
-		check_rate_of(2000, i, AFTL_APPROX, 720000000);
-		check_rate_of(60000, i, AFTL_PRECISE, 10000);
+		check_set_rate(2000, i, AFTL_APPROX, 720000000);
+		check_set_rate(60000, i, AFTL_PRECISE, 10000);
 	}
 	for (i = 0; i < ARRAY_SIZE(rates); i++)
-		check_rate_of(rates[i] > 2000000000ULL ? 100 : 8000, 4096, AFTL_APPROX, rates[i]);
+		check_set_rate(rates[i] > 2000000000ULL ? 100 : 8000, 4096, AFTL_APPROX, rates[i]);
 }
 
 /* A page that is programmed after an erase draws new errors. */
@@ -372,7 +372,7 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 	u32 slot;
 
 	begin_cell_test(64, 4096);
-	lab.config.rber = 3750000000ULL; /* 123 expected in 32768 bits */
+	lab.config.rber = 3750000000ULL; /* 123 errors are expected in 32768 bits */
 	lab.config.ecc_bits = 20;
 	lab.config.ecc_levels = 3;
 	build_cell_model();

@@ -55,7 +55,8 @@ static void set_adversary_place(const char *policy,
 	adversary.type.place = place;
 }
 
-static u32 colour_of(const struct aftl_policy *policy, const struct aftl_placement *placement)
+static u32 placement_colour(const struct aftl_policy *policy,
+			    const struct aftl_placement *placement)
 {
 	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page,
 					placement->block->flip);
@@ -78,14 +79,14 @@ static u64 mean_program_ns(const char *params)
 	return mean_ns;
 }
 
-/* Use the mode only at legal pages, though precise neighbours follow. */
+/* Use mode "between" only at pages of the second colour, although precise neighbours follow. */
 static int place_legal_between_mode(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
-	if (!ret && colour_of(policy, placement))
+	if (!ret && placement_colour(policy, placement))
 		placement->mode = AFTL_MODE_BETWEEN;
 	return ret;
 }
@@ -342,9 +343,9 @@ static void close_any_block(struct aftl_policy *policy, struct aftl_lun *lun)
 		aftl_policy_close_block(policy, draw_any_block());
 }
 
-static bool repeat_at_random(struct aftl_policy *policy, struct aftl_lun *lun,
-			     const struct aftl_placement *placement,
-			     const struct aftl_program_result *outcome)
+static bool repeat_programs_at_random(struct aftl_policy *policy, struct aftl_lun *lun,
+				      const struct aftl_placement *placement,
+				      const struct aftl_program_result *outcome)
 {
 	return !draw_number(30);
 }
@@ -358,8 +359,8 @@ static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relo
 	return draw_number(3);
 }
 
-static void chip_accepts(struct aftl_policy *policy, const struct aftl_program_command *program,
-			 struct aftl_placement *placement, u64 *least_ns)
+static void note_chip_time(struct aftl_policy *policy, const struct aftl_program_command *program,
+			   struct aftl_placement *placement, u64 *least_ns)
 {
 	struct aftl_program_result outcome;
 
@@ -391,7 +392,7 @@ static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
 	for (; !ret && program.mode < AFTL_MODES; program.mode++)
 		for (i = 0; i < ARRAY_SIZE(best); i++) {
 			program.ispp = best[i];
-			chip_accepts(policy, &program, placement, &least_ns);
+			note_chip_time(policy, &program, placement, &least_ns);
 		}
 	return ret;
 }
@@ -429,7 +430,7 @@ static void make_random_adversary(const char *policy)
 	adversary.type.accept_free = accept_any_free_block;
 	adversary.type.out_of_blocks = close_any_block;
 	if (!adversary.type.programmed)
-		adversary.type.programmed = repeat_at_random;
+		adversary.type.programmed = repeat_programs_at_random;
 }
 
 static void make_greedy_adversary(const char *policy)
@@ -692,7 +693,7 @@ static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struc
 }
 
 /* Is the block open, not full, and not erased since this policy opened it? */
-static bool is_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
+static bool cheat_is_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
 {
 	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
 	       mine->open->erases == mine->erases &&
@@ -706,7 +707,7 @@ static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, st
 {
 	struct cheat_lun *mine = cheat_lun(policy, lun);
 
-	if (is_open(policy, mine) && (!mine->open->bits || need->cause == AFTL_CAUSE_HOST))
+	if (cheat_is_open(policy, mine) && (!mine->open->bits || need->cause == AFTL_CAUSE_HOST))
 		return mine->open;
 	if (mine->open && mine->open->erases == mine->erases)
 		aftl_policy_close_block(policy, mine->open);
@@ -716,7 +717,7 @@ static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, st
 }
 
 /* Find a page that may be reprogrammed. */
-static u32 find_dead(const struct aftl_policy *policy, const struct aftl_block *block)
+static u32 find_dead_page(const struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 page;
@@ -785,7 +786,7 @@ static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
 		wanted++;
 		return 0;
 	}
-	dead = cheat->again && draw_number(4) ? find_dead(policy, block) : geo->pages;
+	dead = cheat->again && draw_number(4) ? find_dead_page(policy, block) : geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
 		place_by_illegal_rule(placement);
@@ -793,7 +794,7 @@ static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
 	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
 		place_first_program(policy, placement);
 	} else if (!cheat->again && draw_number(16) &&
-		   (!cheat->turns || colour_of(policy, placement))) {
+		   (!cheat->turns || placement_colour(policy, placement))) {
 		place_by_illegal_rule(placement);
 	}
 	return 0;
@@ -907,7 +908,7 @@ static void make_illegal_adversary(const char *policy)
 		cheat->methods();
 }
 
-/* A time that large steps about reach, or one that they cannot reach. */
+/* Draw a follower time that large ISPP steps nearly reach, or one that they cannot reach. */
 static u64 draw_follower_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;

@@ -14,7 +14,7 @@
 #define SHAPE "channels=2 chips=1 blocks=48 layers=6 word_lines=4 bits=3 one_shot=on page=16KiB " \
 	"unit=0"
 
-/* Checks every program that the host is told of. */
+/* Listener that checks every program which the core reports to the host. */
 struct watch {
 	struct test_listener listener;
 	u64 leaders;
@@ -82,7 +82,7 @@ static void check_open_blocks(u32 limit)
 	}
 }
 
-/* CU-2, under GC and with a write buffer that fills and drains. */
+/* Claim CU-2: count free leaders under GC, with a write buffer that fills and drains. */
 static void check_free_leaders(const char *policy, u32 limit)
 {
 	static struct shadow_store store;
@@ -272,7 +272,7 @@ static bool is_page_misprogrammed(const struct aftl_block *block, u32 page)
 }
 
 /* Count valid pages in misprogrammed word lines, and in @lines these word lines. */
-static u32 bad_pages_with_data(u32 *lines)
+static u32 count_misprogrammed_valid_pages(u32 *lines)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 found = 0;
@@ -320,7 +320,7 @@ static void check_bad_word_lines_repeated(const char *policy)
 	test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	test_advance_by(&device, 10000000000ULL);
 	CHECK_EQ(count_pending_repeated_programs(), 0);
-	CHECK_EQ(bad_pages_with_data(&lines), 0);
+	CHECK_EQ(count_misprogrammed_valid_pages(&lines), 0);
 	CHECK(lines > 3);
 	CHECK(test_counters(&device)->repeated_programs > 100);
 	CHECK(test_counters(&device)->gc_blocks > 50);

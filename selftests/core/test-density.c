@@ -14,7 +14,7 @@ enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SPARSE = 5 };
 
 static struct test_device device;
 static struct test_stream stream;
-/* Programs by bits per cell, class, and cause (host or not). */
+/* Number of programs by bits per cell, class, and cause (host or not). */
 static u32 programs[AFTL_BITS_MAX + 1][AFTL_CLASSES][2];
 static u32 most_sparse;
 
@@ -143,7 +143,7 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 	CHECK_EQ(test_block_of(&device, 100)->kind, KIND_SPARSE);
 }
 
-/* Cells of one bit, an SLC cache that takes the writes, or a density that is not lower. */
+/* Devices: one bit per cell; an SLC cache takes the writes; density_bits equals the cell's bits. */
 TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 {
 	open_device("1", NULL);

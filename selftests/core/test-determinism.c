@@ -155,7 +155,7 @@ static void run_with_habit(const char *policy, const char *params, enum habit ha
 	u32 i;
 
 	test_device_open_demo(&device, policy, params);
-	device.inside = true; /* no advance on behalf of the listener */
+	device.inside = true; /* keeps test_device_listen() from advancing the device */
 	test_device_listen(&device, &witness.listener);
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
@@ -171,7 +171,8 @@ static void run_with_habit(const char *policy, const char *params, enum habit ha
 	record_outcome(&device, &witness, outcome);
 }
 
-static void check_same(const struct outcome *first, const struct outcome *other, const char *what)
+static void check_same_outcome(const struct outcome *first, const struct outcome *other,
+			       const char *what)
 {
 	CHECK_MSG(first->digest == other->digest, "%s: another state", what);
 	CHECK_MSG(first->completions == other->completions, "%s: other completions", what);
@@ -180,7 +181,7 @@ static void check_same(const struct outcome *first, const struct outcome *other,
 	CHECK_EQ(first->now_ns, other->now_ns);
 }
 
-static void compare_habits(const char *policy, const char *params)
+static void compare_time_habits(const char *policy, const char *params)
 {
 	struct outcome *first = malloc(sizeof(*first));
 	struct outcome *other = malloc(sizeof(*other));
@@ -189,7 +190,7 @@ static void compare_habits(const char *policy, const char *params)
 	run_with_habit(policy, params, ONLY_SUBMIT, first);
 	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
 		run_with_habit(policy, params, habit, other);
-		check_same(first, other, habit_names[habit]);
+		check_same_outcome(first, other, habit_names[habit]);
 	}
 	free(first);
 	free(other);
@@ -245,7 +246,7 @@ static void compare_lone_reads(const char *policy, const char *params)
 
 	run_one_at_a_time(policy, params, false, usual);
 	run_one_at_a_time(policy, params, true, short_cut);
-	check_same(usual, short_cut, policy);
+	check_same_outcome(usual, short_cut, policy);
 	free(usual);
 	free(short_cut);
 }
@@ -275,7 +276,7 @@ static void check_every_policy(const char *params, u32 gap_ns)
 
 	generate_requests(gap_ns, 900, gap_ns);
 	for (i = 0; aftl_policy_at(i); i++)
-		compare_habits(aftl_policy_at(i)->name, params);
+		compare_time_habits(aftl_policy_at(i)->name, params);
 }
 
 TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
@@ -336,14 +337,14 @@ static int count_host_yield(__maybe_unused void *host)
 
 static u32 pages;
 
-static void count_page(__maybe_unused void *host, __maybe_unused aftl_ppn_t first)
+static void count_programmed_fill_page(__maybe_unused void *host, __maybe_unused aftl_ppn_t first)
 {
 	pages++;
 }
 
 /* Fill a device of the configuration in @device. */
-static int fill_device(struct test_device *device, const struct aftl_policy_type *type,
-		       void (*programmed)(void *host, aftl_ppn_t first))
+static int fill_configured_device(struct test_device *device, const struct aftl_policy_type *type,
+				  void (*programmed)(void *host, aftl_ppn_t first))
 {
 	device->ops.programmed = programmed;
 	device->ops.pause = count_host_yield;
@@ -354,12 +355,12 @@ static int fill_device(struct test_device *device, const struct aftl_policy_type
 	return device->ret ? device->ret : aftl_precondition(device->ftl);
 }
 
-static void fill(struct test_device *device, const struct aftl_policy_type *type,
-		 const char *params, void (*programmed)(void *host, aftl_ppn_t first))
+static void fill_device(struct test_device *device, const struct aftl_policy_type *type,
+			const char *params, void (*programmed)(void *host, aftl_ppn_t first))
 {
 	test_device_init(device, "demo");
 	test_device_set_all(device, params);
-	CHECK_EQ(fill_device(device, type, programmed), 0);
+	CHECK_EQ(fill_configured_device(device, type, programmed), 0);
 }
 
 /**
@@ -384,7 +385,7 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 
 	test_device_init(&device, "demo");
 	device.config = *config;
-	filled.ret = fill_device(&device, type, NULL);
+	filled.ret = fill_configured_device(&device, type, NULL);
 	filled.pauses = pauses;
 	if (!filled.ret) {
 		test_audit(&device);
@@ -395,8 +396,8 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 }
 
 /* Return: whether the fill took fewer pauses than one that asks the policy for each program. */
-static bool compare_fill_with_asked(const struct aftl_policy_type *type,
-				    const struct aftl_config *config)
+static bool compare_fill_with_policy_calls(const struct aftl_policy_type *type,
+					   const struct aftl_config *config)
 {
 	struct aftl_policy_type asked = *type;
 	struct filled in_runs = fill_and_save(type, config);
@@ -428,7 +429,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		FILLED "100% fill=sequential allocate=static",
 		FILLED "100% fill=random allocate=static",
 		FILLED "100% fill=sequential allocate=least_busy",
-		/* Bitmap words that become full at once. */
+		/* Bitmap words of free units that become full in one step. */
 		FILLED "61% fill=sequential layers=16 word_lines=15",
 	};
 	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };
@@ -445,7 +446,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 
 			test_device_init(&device, "demo");
 			test_device_set_all(&device, shapes[k]);
-			CHECK_EQ(compare_fill_with_asked(aftl_policy_at(i), &device.config),
+			CHECK_EQ(compare_fill_with_policy_calls(aftl_policy_at(i), &device.config),
 				 in_rounds[k]);
 		}
 	}
@@ -492,9 +493,9 @@ static u32 fill_random_devices(const struct aftl_policy_type *type)
 		struct test_device device;
 
 		draw_fill_device(&device, seed);
-		in_rounds += compare_fill_with_asked(type, &device.config);
+		in_rounds += compare_fill_with_policy_calls(type, &device.config);
 		if (tap_failures())
-			test_note_config(&device, type->name, seed);
+			test_print_config(&device, type->name, seed);
 	}
 	return in_rounds;
 }
@@ -551,11 +552,11 @@ static void fill_relocates_recorded_lpns(struct aftl_policy_type halves)
 
 	halves.place = place_in_halves;
 	halves.fill_run = fill_half_block;
-	fill(&device, &halves, SHAPE " channels=4 chips=4 op=45 fill=random", NULL);
+	fill_device(&device, &halves, SHAPE " channels=4 chips=4 op=45 fill=random", NULL);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		erases += device.ftl->media.blocks[i].erases;
 	CHECK(erases);
-	CHECK(compare_fill_with_asked(&halves, &device.config));
+	CHECK(compare_fill_with_policy_calls(&halves, &device.config));
 	test_device_close(&device);
 }
 
@@ -565,7 +566,7 @@ TAP_TEST(a_fill_relocates_lpns_that_it_has_recorded)
 
 	type.ftl = NULL;
 	fill_relocates_recorded_lpns(type);
-	/* With a clock, lpns that are not written yet get no number. */
+	/* Policy sepbit numbers writes: lpns that are not written yet get no number. */
 	fill_relocates_recorded_lpns(aftl_policy_sepbit);
 }
 
@@ -580,7 +581,8 @@ TAP_TEST(a_fill_reports_each_programmed_page)
 
 		if (!aftl_policy_at(i)->fill_run)
 			continue;
-		fill(&device, aftl_policy_at(i), FILLED "100% fill=sequential", count_page);
+		fill_device(&device, aftl_policy_at(i), FILLED "100% fill=sequential",
+			    count_programmed_fill_page);
 		geo = aftl_geometry(device.ftl);
 		CHECK((u64)pages * geo->page_units >= geo->units);
 		test_device_close(&device);
@@ -597,8 +599,9 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 		struct test_device device;
 		u64 units;
 
-		fill(&device, &aftl_policy_baseline,
-		     test_params("%s50%% fill=random fill_overwrite=%s", FILLED, shares[i]), NULL);
+		fill_device(&device, &aftl_policy_baseline,
+			    test_params("%s50%% fill=random fill_overwrite=%s", FILLED, shares[i]),
+			    NULL);
 		units = device.ftl->geo.units / 2;
 		CHECK_EQ(device.ftl->seq,
 			 units + units * device.config.fill_overwrite / 10000);
@@ -626,8 +629,8 @@ TAP_TEST(the_digest_changes_with_each_part_of_the_state)
 	u64 usual;
 	u32 i;
 
-	fill(&device, &aftl_policy_baseline, FILLED "100% fill=sequential layers=3 word_lines=3",
-	     NULL);
+	fill_device(&device, &aftl_policy_baseline,
+		    FILLED "100% fill=sequential layers=3 word_lines=3", NULL);
 	block = &device.ftl->media.blocks[0];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)

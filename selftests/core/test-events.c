@@ -13,7 +13,7 @@ static u64 when[SOURCES_MAX + 1];
 static u32 winner[768];
 static u64 expected[SOURCES_MAX];
 
-static void begin_sources(struct aftl_events *events, u32 sources, u32 few)
+static void init_sources(struct aftl_events *events, u32 sources, u32 few)
 {
 	u32 i;
 
@@ -72,7 +72,7 @@ TAP_TEST(a_set_without_pending_events_never_fires)
 
 	for (sources = 2; sources <= SOURCES_MAX; sources++)
 		for (few = 1; few < sources && few <= FEW_MAX; few++) {
-			begin_sources(&events, sources, few);
+			init_sources(&events, sources, few);
 			CHECK_EQ(aftl_events_first_ns(&events), AFTL_NEVER);
 			CHECK_EQ(aftl_events_first_source(&events), 0);
 		}
@@ -86,7 +86,7 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 	int round;
 
 	for (sources = 2; sources <= SOURCES_MAX; sources += 1 + sources / 5) {
-		begin_sources(&events, sources, 1 + sources % min_t(u32, sources - 1, FEW_MAX));
+		init_sources(&events, sources, 1 + sources % min_t(u32, sources - 1, FEW_MAX));
 		for (round = 0; round < 3000; round++) {
 			u32 source = aftl_random_below(&random, sources);
 			u64 time = aftl_random_below(&random, 8) ?

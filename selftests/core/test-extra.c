@@ -11,7 +11,7 @@
 	"rber_approx=0.002"
 
 static const char shape[] = SHAPE " unit=16KiB";
-/* Hours of programs fit beside the page attributes. */
+/* In pages of this shape the hours of programs fit beside the page attributes. */
 static const char with_room[] = SHAPE " unit=4KiB";
 static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 
@@ -67,7 +67,7 @@ static void run_random_requests(struct test_device *device, u32 requests)
 	test_drain(device);
 }
 
-static void write_one(struct test_device *device, u32 unit, u32 class)
+static void write_single_unit_of_class(struct test_device *device, u32 unit, u32 class)
 {
 	CHECK_EQ(test_execute_request(device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
 }
@@ -109,7 +109,7 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	CHECK_EQ(count_extra_chunks_in_use(&usual), usual.ftl->geo.blocks);
 	CHECK(usual.held_bytes - least >= usual.ftl->geo.blocks * extra_bytes_per_block(&usual));
 	for (i = 0; i < 4 * frugal.ftl->geo.units; i++)
-		write_one(&frugal, i % frugal.ftl->geo.units, AFTL_PRECISE);
+		write_single_unit_of_class(&frugal, i % frugal.ftl->geo.units, AFTL_PRECISE);
 	CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases > 40);
 	CHECK_EQ(count_extra_chunks_in_use(&frugal), 0);
 	CHECK_EQ(frugal.held_bytes, least);

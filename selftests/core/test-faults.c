@@ -76,7 +76,7 @@ static void model_close(struct test_listener *self)
 	free(model.newest);
 }
 
-static void open_model(void)
+static void start_fault_model(void)
 {
 	model = (struct model){
 		.listener = { .accept = model_accept, .submitted = model_submitted,
@@ -93,7 +93,7 @@ static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
 	test_stream_init(&stream, 5);
-	open_model();
+	start_fault_model();
 }
 
 /* Fail units, spread over the device. Return their number. */
@@ -106,9 +106,9 @@ static u32 fail_units(struct aftl_random *random)
 		u32 unit = aftl_random_below(random, test_units(&device));
 		int ret;
 
-		test_begin(&device);
+		test_begin_host_call(&device);
 		ret = aftl_fail_unit(device.ftl, to_lpn(unit));
-		test_end(&device);
+		test_end_host_call(&device);
 		CHECK(!ret || ret == -ENODATA);
 		model.failed[unit] |= !ret;
 		failed += !ret;
@@ -116,7 +116,7 @@ static u32 fail_units(struct aftl_random *random)
 	return failed;
 }
 
-static void check_units(void)
+static void check_units_against_model(void)
 {
 	u32 failed = 0;
 	u32 unit;
@@ -132,24 +132,24 @@ static void check_units(void)
 	test_audit(&device);
 }
 
-static void units_fail(const char *policy, const char *params)
+static void run_with_failed_units(const char *policy, const char *params)
 {
 	struct aftl_random random = { 9 };
 	u32 i;
 
 	open_device(policy, params);
 	test_stream_write_all(&stream, &device);
-	check_units();
+	check_units_against_model();
 	CHECK_RANGE(fail_units(&random), UNITS / 2, UNITS);
-	check_units();
+	check_units_against_model();
 	for (i = 0; i < 4 && !tap_failures(); i++) {
 		test_stream_submit(&stream, &device, 400);
 		fail_units(&random);
-		check_units();
+		check_units_against_model();
 	}
 	CHECK(test_counters(&device)->gc_blocks);
 	CHECK_EQ(test_device_reload(&device), 0);
-	check_units();
+	check_units_against_model();
 }
 
 TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
@@ -178,7 +178,7 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 
 /* Armed faults */
 
-static int arm(const char *text)
+static int arm_fault_text(const char *text)
 {
 	char copy[80];
 	char *rest = copy;
@@ -202,9 +202,10 @@ static const struct aftl_fault *fault_at(u32 index)
 	return &all[index];
 }
 
-static void refused(const char *text, const char *part)
+static void check_fault_refused(const char *text, const char *part)
 {
-	CHECK_MSG(arm(text) && strstr(device.error.text, part), "%s: %s", text, device.error.text);
+	CHECK_MSG(arm_fault_text(text) && strstr(device.error.text, part), "%s: %s", text,
+		  device.error.text);
 }
 
 TAP_TEST(wrong_faults_are_refused)
@@ -212,47 +213,47 @@ TAP_TEST(wrong_faults_are_refused)
 	u32 i;
 
 	open_device("baseline", small);
-	refused("unit", "a fault is \"ACTION NUMBER\"");
-	refused("unit 5 before write 3", "a fault is \"ACTION NUMBER\"");
-	refused("unit 5 after write", "a fault is \"ACTION NUMBER\"");
-	refused("disk 0", "\"disk\" is not a fault");
-	refused("unit 5 after flush 3", "\"flush\" is not a trigger");
-	refused("unit five", "five");
-	refused("unit -1", "-1");
-	refused("age 5 after write 1", "not a duration");
-	refused("unit 5 after time 3", "not a duration");
-	refused("unit 4294967296", "\"4294967296\" is not a unit");
-	refused("block 96 after write 3", "\"96\" is not a block; there are 0 to 95");
-	refused("die 4 after write 3", "\"4\" is not a die; there are 0 to 3");
-	refused("die 3 after program 999999", "\"999999\" is not a unit");
-	refused("unit 5 after write 0", "write 0 does not come any more");
-	refused("unit 0", "unit 0 is not on flash");
-	CHECK_EQ(arm("unit 5 after write 3"), 0);
+	check_fault_refused("unit", "a fault is \"ACTION NUMBER\"");
+	check_fault_refused("unit 5 before write 3", "a fault is \"ACTION NUMBER\"");
+	check_fault_refused("unit 5 after write", "a fault is \"ACTION NUMBER\"");
+	check_fault_refused("disk 0", "\"disk\" is not a fault");
+	check_fault_refused("unit 5 after flush 3", "\"flush\" is not a trigger");
+	check_fault_refused("unit five", "five");
+	check_fault_refused("unit -1", "-1");
+	check_fault_refused("age 5 after write 1", "not a duration");
+	check_fault_refused("unit 5 after time 3", "not a duration");
+	check_fault_refused("unit 4294967296", "\"4294967296\" is not a unit");
+	check_fault_refused("block 96 after write 3", "\"96\" is not a block; there are 0 to 95");
+	check_fault_refused("die 4 after write 3", "\"4\" is not a die; there are 0 to 3");
+	check_fault_refused("die 3 after program 999999", "\"999999\" is not a unit");
+	check_fault_refused("unit 5 after write 0", "write 0 does not come any more");
+	check_fault_refused("unit 0", "unit 0 is not on flash");
+	CHECK_EQ(arm_fault_text("unit 5 after write 3"), 0);
 	for (i = 0; i < 2; i++)
 		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
-	refused("unit 5 after write 2", "is at 2; take a later one");
+	check_fault_refused("unit 5 after write 2", "is at 2; take a later one");
 	for (i = 1; i < AFTL_FAULTS_MAX; i++)
-		CHECK_EQ(arm("age 1h after write 3"), 0);
-	refused("age 1h after write 3", "has room for no more; clear it first");
+		CHECK_EQ(arm_fault_text("age 1h after write 3"), 0);
+	check_fault_refused("age 1h after write 3", "has room for no more; clear it first");
 	aftl_clear_faults(device.ftl);
-	CHECK_EQ(arm("unit 5 after write 1"), 0);
-	CHECK_EQ(arm("unit 0 after write 1"), 0);
+	CHECK_EQ(arm_fault_text("unit 5 after write 1"), 0);
+	CHECK_EQ(arm_fault_text("unit 0 after write 1"), 0);
 	test_get_latency(&device, AFTL_OP_WRITE, 5, 1, AFTL_PRECISE);
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_VOID);
 	CHECK_EQ(fault_at(1)->state, AFTL_FAULT_HAPPENED);
 }
 
-/* Each trigger hits the moment after it, and the fault meets what comes next. */
+/* A fault happens in the moment after its trigger, and affects the request that comes next. */
 TAP_TEST(a_fault_happens_directly_after_its_trigger)
 {
 	u64 now_ns;
 
 	open_device("baseline", small);
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
-	CHECK_EQ(arm("unit 1 after read 2"), 0);
-	CHECK_EQ(arm("unit 2 after write 1"), 0);
-	CHECK_EQ(arm("unit 3 after time 1s"), 0);
-	CHECK_EQ(arm("unit 4 after program 4"), 0);
+	CHECK_EQ(arm_fault_text("unit 1 after read 2"), 0);
+	CHECK_EQ(arm_fault_text("unit 2 after write 1"), 0);
+	CHECK_EQ(arm_fault_text("unit 3 after time 1s"), 0);
+	CHECK_EQ(arm_fault_text("unit 4 after program 4"), 0);
 	now_ns = aftl_now(device.ftl);
 	test_get_latency(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
@@ -266,7 +267,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	test_advance(&device, now_ns + 1000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
-	/* None of them happens again. */
+	/* None of these faults happens again. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_advance_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
@@ -291,7 +292,7 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	CHECK(read_takes_fastpath());
 	for (i = 0; i < AFTL_FAULTS_MAX + 3; i++) {
-		CHECK_EQ(arm(i ? "age 1h after write 1" : "unit 1 after write 1"), 0);
+		CHECK_EQ(arm_fault_text(i ? "age 1h after write 1" : "unit 1 after write 1"), 0);
 		CHECK(!read_takes_fastpath());
 		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 		test_drain(&device);
@@ -310,7 +311,7 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 {
 	open_device("baseline", small);
-	CHECK_EQ(arm("unit 0 after program 0"), 0);
+	CHECK_EQ(arm_fault_text("unit 0 after program 0"), 0);
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
 			     aftl_now(device.ftl)), 0);
 	test_advance_by(&device, 300000);
@@ -324,7 +325,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 }
 
 /* The data move off the blocks that fail; then the device refuses writes, also after a reload. */
-static void life_ends(const char *policy, const char *params)
+static void end_device_life(const char *policy, const char *params)
 {
 	const struct aftl_fault *all;
 	u32 retired;
@@ -333,8 +334,8 @@ static void life_ends(const char *policy, const char *params)
 	test_stream_write_all(&stream, &device);
 	test_stream_submit(&stream, &device, 400);
 	test_drain(&device);
-	CHECK_EQ(arm("life end after write 1"), 0);
-	CHECK_EQ(arm("life end"), 0);
+	CHECK_EQ(arm_fault_text("life end after write 1"), 0);
+	CHECK_EQ(arm_fault_text("life end"), 0);
 	CHECK(!aftl_is_read_only(device.ftl));
 	retired = (u32)test_counters(&device)->retired_blocks;
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL);
@@ -345,10 +346,10 @@ static void life_ends(const char *policy, const char *params)
 	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(all[1].state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
-	check_units();
+	check_units_against_model();
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK(aftl_is_read_only(device.ftl));
-	check_units();
+	check_units_against_model();
 }
 
 TAP_TEST(worn_blocks_are_retired_when_they_are_erased)
@@ -361,8 +362,8 @@ TAP_TEST(worn_blocks_are_retired_when_they_are_erased)
 	test_stream_submit(&stream, &device, 2000);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
-	CHECK_EQ(arm("wear 2999 after write 1"), 0);
-	CHECK_EQ(arm("wear 2000 after write 2"), 0);
+	CHECK_EQ(arm_fault_text("wear 2999 after write 1"), 0);
+	CHECK_EQ(arm_fault_text("wear 2000 after write 2"), 0);
 	test_stream_submit(&stream, &device, 9);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
 	media = aftl_media(device.ftl);
@@ -370,24 +371,24 @@ TAP_TEST(worn_blocks_are_retired_when_they_are_erased)
 		CHECK_RANGE(media->blocks[i].wear, 29990000, 29999999 + 10000);
 	test_stream_submit(&stream, &device, 4000);
 	CHECK(test_counters(&device)->retired_blocks > 0);
-	refused("wear 429496", "there are 0 to 429495");
+	check_fault_refused("wear 429496", "there are 0 to 429495");
 	test_audit(&device);
 }
 
 TAP_TEST(faults_that_a_device_cannot_have_are_refused)
 {
 	open_device("baseline", small);
-	refused("life 3", "the fault life takes the word end, not \"3\"");
-	refused("power end", "the fault power takes the word cut");
-	refused("power cut after write 5", "power is cut from durable devices");
+	check_fault_refused("life 3", "the fault life takes the word end, not \"3\"");
+	check_fault_refused("power end", "the fault power takes the word cut");
+	check_fault_refused("power cut after write 5", "power is cut from durable devices");
 	open_device("baseline", "blocks=96 zoned=4MiB buffer=4MiB buffer_safe=on");
-	refused("life end", "a zoned device has no end of life");
+	check_fault_refused("life end", "a zoned device has no end of life");
 }
 
 #define FAULTS 40
 
-/* Arm random faults, of units after time none: the model could not order them and writes. */
-static void arm_random(struct aftl_random *random)
+/* Arm random faults. None fails a unit at a time, which the model could not order among writes. */
+static void arm_random_faults(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	struct aftl_fault fault;
@@ -408,7 +409,7 @@ static void arm_random(struct aftl_random *random)
 	}
 }
 
-static bool reached(const struct aftl_fault *fault, u64 since_ns)
+static bool is_trigger_reached(const struct aftl_fault *fault, u64 since_ns)
 {
 	if (fault->trigger == AFTL_FAULT_TIME)
 		return aftl_now(device.ftl) - since_ns >= fault->after;
@@ -417,7 +418,7 @@ static bool reached(const struct aftl_fault *fault, u64 since_ns)
 	return model.counts[fault->trigger] >= fault->after;
 }
 
-static void check_faults(u64 since_ns, u8 *states)
+static void check_fault_states(u64 since_ns, u8 *states)
 {
 	u32 i;
 
@@ -426,7 +427,8 @@ static void check_faults(u64 since_ns, u8 *states)
 		const struct aftl_fault *fault = fault_at(i);
 
 		CHECK(fault->state != AFTL_FAULT_DUE);
-		CHECK_MSG((fault->state != AFTL_FAULT_PENDING) == reached(fault, since_ns),
+		CHECK_MSG((fault->state != AFTL_FAULT_PENDING) ==
+				  is_trigger_reached(fault, since_ns),
 			  "fault %u is %s", i, aftl_fault_states[fault->state]);
 		CHECK(states[i] == AFTL_FAULT_PENDING || states[i] == fault->state);
 		CHECK(fault->state != AFTL_FAULT_VOID || fault->action == AFTL_FAULT_UNIT);
@@ -438,7 +440,7 @@ static void check_faults(u64 since_ns, u8 *states)
 }
 
 /* Return the digest at the end; @steps: the host lets time pass in so many steps per request. */
-static u64 run_faults(u64 seed, u32 steps)
+static u64 run_random_faults(u64 seed, u32 steps)
 {
 	struct aftl_random random = { seed };
 	u8 states[FAULTS] = { 0 };
@@ -457,20 +459,20 @@ static u64 run_faults(u64 seed, u32 steps)
 	test_stream_init(&stream, seed);
 	stream.depth = 1;
 	stream.units_max = 4;
-	open_model();
+	start_fault_model();
 	test_stream_submit(&stream, &device, 60);
 	test_drain(&device);
 	memset(model.programmed, 0, test_units(&device));
 	memset(model.counts, 0, sizeof(model.counts));
 	since_ns = aftl_now(device.ftl);
-	arm_random(&random);
+	arm_random_faults(&random);
 	for (i = 0; i < 400 && !tap_failures(); i++) {
 		if (!test_stream_submit_one(&stream, &device))
 			break;
 		for (j = 0; j < steps; j++)
 			test_advance_by(&device, 1000);
 		test_advance_by(&device, 100000 - steps * 1000);
-		check_faults(since_ns, states);
+		check_fault_states(since_ns, states);
 	}
 	test_audit(&device);
 	return aftl_digest(device.ftl);
@@ -482,10 +484,10 @@ TAP_TEST(each_fault_happens_once_on_random_devices)
 	u64 seed;
 
 	for (seed = 1; seed < 60 && !tap_failures(); seed++) {
-		u64 digest = run_faults(seed, 0);
+		u64 digest = run_random_faults(seed, 0);
 
 		ran += digest != 0;
-		CHECK_EQ(run_faults(seed, 50), digest);
+		CHECK_EQ(run_random_faults(seed, 50), digest);
 		if (tap_failures())
 			tap_note("seed %llu", (unsigned long long)seed);
 	}
@@ -494,13 +496,14 @@ TAP_TEST(each_fault_happens_once_on_random_devices)
 
 int main(void)
 {
-	test_each_policy("units fail", small, units_fail);
+	test_each_policy("units fail", small, run_with_failed_units);
 	test_each_policy("units fail, with caches and errors",
 			 test_params("%s buffer=256KiB read_cache=1MiB read_ahead=64KiB errors=on",
-				     small), units_fail);
-	test_each_policy("units fail, with parity", test_params("%s rain=on", small), units_fail);
-	test_each_policy("the device is read-only at the end of its life", small, life_ends);
+				     small), run_with_failed_units);
+	test_each_policy("units fail, with parity", test_params("%s rain=on", small),
+			 run_with_failed_units);
+	test_each_policy("the device is read-only at the end of its life", small, end_device_life);
 	test_each_policy("the device is read-only at the end of its life, with parity",
-			 test_params("%s rain=on", small), life_ends);
+			 test_params("%s rain=on", small), end_device_life);
 	return tap_run_all();
 }

@@ -10,10 +10,10 @@
 #include "stream.h"
 #include "tap.h"
 
-/* Host pages by parity, relocated pages by parity. */
+/* The test policy's streams: host pages by parity of the lpn, and relocated pages by parity. */
 enum { EVEN, ODD, MOVED_EVEN, MOVED_ODD, STREAMS };
 
-/* Arrays of the witness. */
+/* Arrays of the test policy. */
 enum { ASKED, OPENINGS, SUMS };
 
 struct sums {
@@ -32,7 +32,7 @@ static struct sums *witness_sums_of(const struct aftl_policy *policy)
 	return aftl_device_state(policy, SUMS, struct sums);
 }
 
-/* The witness changes its mind about the stream of relocated pages at every call. */
+/* If set, the test policy answers another stream for relocated pages at every call. */
 static bool fickle;
 
 static u32 witness_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
@@ -183,7 +183,7 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
 	written_ns = device.ftl->now_ns;
-	/* Two of four pages stay as they are, and are relocated. */
+	/* Two of four pages are not overwritten, and are relocated. */
 	for (i = 0; i < 8 * units; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
 					      aftl_random_below(&random, units) & ~2U, 1,

@@ -53,7 +53,7 @@ static void try_policy_on_geometry(const struct test_device *shape, const char *
 		lived++;
 		drive_random_geometry(&device);
 	}
-	test_random_note_and_finish(&device, policy, 0);
+	test_finish_random_device(&device, policy, 0);
 }
 
 #define TINY "channels=1 chips=1"
@@ -120,6 +120,6 @@ TAP_TEST(the_least_accepted_over_provisioning_suffices)
 		tap_note("%s: %u of 10000", aftl_policy_at(i)->name, op);
 		if (CHECK_MSG(device.ftl, "nothing is enough"))
 			drive_random_geometry(&device);
-		test_random_note_and_finish(&device, aftl_policy_at(i)->name, 0);
+		test_finish_random_device(&device, aftl_policy_at(i)->name, 0);
 	}
 }

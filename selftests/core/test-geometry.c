@@ -131,8 +131,8 @@ static struct aftl_geometry draw_any_geometry(struct aftl_random *random)
 	return geo;
 }
 
-static void check_page(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-		       u32 layer, u32 line)
+static void check_page_position(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page, u32 layer, u32 line)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 device_page = (block - media->blocks) * geo->pages + page;
@@ -158,7 +158,7 @@ static void check_block_addresses(const struct aftl_media *media, const struct a
 		for (line = 0; line < geo->word_lines; line++) {
 			CHECK_EQ(aftl_word_line_page(geo, layer, line), page);
 			for (bit = 0; bit < geo->word_line_pages; bit++)
-				check_page(media, block, page++, layer, line);
+				check_page_position(media, block, page++, layer, line);
 		}
 	CHECK_EQ(page, geo->pages);
 }

@@ -28,8 +28,9 @@ static u32 hint_stream(struct aftl_policy *policy, const struct aftl_host_write 
 	return write->hint.life % LIVES_TOLD;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun,
-		 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int hint_policy_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
 	if (need->cause != AFTL_CAUSE_HOST) {
 		strange += need->hint.life || need->hint.stream;
@@ -47,7 +48,7 @@ static void open_device(const char *more)
 
 	type = aftl_policy_tlc;
 	type.stream = hint_stream;
-	type.place = place;
+	type.place = hint_policy_place;
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, plain);
 	test_device_open_type(&device, &type, more);
@@ -62,7 +63,7 @@ static u8 life_hint_of_unit(u32 unit)
 	return (u8)(aftl_hash64(unit / 3) % AFTL_LIFETIMES);
 }
 
-static void write_hinted(u32 unit, u32 units)
+static void write_unit_with_hint(u32 unit, u32 units)
 {
 	device.hint.life = life_hint_of_unit(unit);
 	device.hint.stream = device.hint.life + 100;
@@ -102,7 +103,7 @@ static void install_hint_listener(const char *more)
 	open_device(more);
 	units = test_units(&device) / 6 * 3;
 	for (i = 0; i < units; i += 3, writes++)
-		write_hinted(i, 3);
+		write_unit_with_hint(i, 3);
 	test_drain(&device);
 	test_advance_by(&device, 1000000000);
 	for (life = 0; life < AFTL_LIFETIMES; life++) {
@@ -135,7 +136,8 @@ TAP_TEST(relocated_data_have_no_hint)
 	if (aftl_precondition(device.ftl))
 		tap_bail_out("the device cannot be filled");
 	for (i = 0; i < test_units(&device); i++)
-		write_hinted((u32)aftl_random_below(&random, test_units(&device) / 3) * 3, 3);
+		write_unit_with_hint((u32)aftl_random_below(&random, test_units(&device) / 3) * 3,
+				     3);
 	test_drain(&device);
 	CHECK_RANGE(test_counters(&device)->programmed_gc_units, 1000, U64_MAX);
 	CHECK_EQ(strange, 0);
@@ -261,7 +263,7 @@ TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 	}
 }
 
-static int ignore_written_bytes(void *host, const void *data, size_t bytes)
+static int discard_snapshot_bytes(void *host, const void *data, size_t bytes)
 {
 	return 0;
 }
@@ -269,7 +271,7 @@ static int ignore_written_bytes(void *host, const void *data, size_t bytes)
 /* Snapshots store the LUNs of the first four streams; other streams start anew on both devices. */
 TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 {
-	const struct aftl_snapshot_sink sink = { .write = ignore_written_bytes };
+	const struct aftl_snapshot_sink sink = { .write = discard_snapshot_bytes };
 	const struct aftl_lane_lun *bind;
 	u8 id;
 

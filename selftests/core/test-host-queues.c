@@ -89,7 +89,7 @@ static void choose_queue(struct model *model)
 	remove_waiter_at(model->others, &model->count, index);
 }
 
-static void model_arrival(struct model *model, const struct test_request *mine)
+static void model_add_arrival(struct model *model, const struct test_request *mine)
 {
 	struct waiter waiter = {
 		.version = mine->version,
@@ -123,7 +123,7 @@ static u32 model_admit_unit(struct model *model)
 	return version;
 }
 
-/* Writes: the core reports each unit that it accepts */
+/* Model of write admission; the core reports each unit that it accepts. */
 
 struct write_watch {
 	struct test_listener listener;
@@ -133,7 +133,8 @@ struct write_watch {
 static void model_write_submitted(struct test_listener *self, struct test_request *request)
 {
 	if (request->request.op == AFTL_OP_WRITE)
-		model_arrival(&container_of(self, struct write_watch, listener)->model, request);
+		model_add_arrival(&container_of(self, struct write_watch, listener)->model,
+				  request);
 }
 
 static void check_write_accepted(struct test_listener *self, struct test_request *request,
@@ -217,7 +218,7 @@ TAP_TEST(writes_are_served_in_the_order_of_the_model)
 		check_writes_of_seed(seed);
 }
 
-/* Shares of tenants with constant queue depths */
+/* Measure the shares of tenants that keep their queue depths constant. */
 
 /**
  * struct tenants - users of a device, each with a queue
@@ -313,7 +314,7 @@ TAP_TEST(a_shallow_queue_still_gets_its_share)
 
 /* Total time */
 
-static u64 measure_end_of_queues(const char *weights, u32 at_once, u32 queues)
+static u64 measure_completion_of_queues(const char *weights, u32 at_once, u32 queues)
 {
 	struct aftl_random random = { 77 };
 	u64 now_ns;
@@ -337,13 +338,13 @@ static u64 measure_end_of_queues(const char *weights, u32 at_once, u32 queues)
 
 TAP_TEST(weights_have_no_effect_while_commands_suffice)
 {
-	u64 few = measure_end_of_queues("0", 8, 1);
-	u64 many = measure_end_of_queues("0", 100, 1);
+	u64 few = measure_completion_of_queues("0", 8, 1);
+	u64 many = measure_completion_of_queues("0", 100, 1);
 
-	CHECK_EQ(measure_end_of_queues("7", 100, 4), many);
-	CHECK_EQ(measure_end_of_queues("3:1", 8, 4), few);
-	CHECK_EQ(measure_end_of_queues("3:1:5", 100, 1), many);
-	CHECK(measure_end_of_queues("3:1", 100, 2) != many);
+	CHECK_EQ(measure_completion_of_queues("7", 100, 4), many);
+	CHECK_EQ(measure_completion_of_queues("3:1", 8, 4), few);
+	CHECK_EQ(measure_completion_of_queues("3:1:5", 100, 1), many);
+	CHECK(measure_completion_of_queues("3:1", 100, 2) != many);
 }
 
 /* Requests of several queues must not be lost when queues are switched off. */

@@ -184,6 +184,6 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	test_advance_by(&device, 1000000000);
 	measure_write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
-	/* AGCR's low write cost must not be used here. */
+	/* No write of this test may have AGCR's low cost. */
 	CHECK_EQ(count_mode_pages(AFTL_MODE_COARSE), 0);
 }

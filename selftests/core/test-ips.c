@@ -19,10 +19,10 @@ enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SWITCHED = 5 };
 
 static struct test_device device;
 static struct test_stream stream;
-/* Programs by mode and cause (host or not). */
+/* Number of programs by mode and cause (host or not). */
 static u32 programs[AFTL_MODES][2];
 static u64 last_ns;
-/* Approximate programs in blocks used as a cache. */
+/* Number of approximate programs in blocks used as a cache. */
 static u32 approximate_cached;
 
 static void check_ips_event(void *host, const struct aftl_array_event *event)
@@ -62,7 +62,7 @@ static void run_ips_seed(u64 seed, u32 steps)
 	CHECK(test_drain(&device));
 }
 
-static u32 page_of(u32 unit)
+static u32 ips_page_of_unit(u32 unit)
 {
 	return from_ppn(test_lookup(&device, unit)) % PAGES;
 }
@@ -91,13 +91,13 @@ TAP_TEST(a_switch_leaves_cached_data_in_place)
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	for (i = 0; i < LINES; i++) {
 		slots[i] = test_lookup(&device, i);
-		CHECK_EQ(page_of(i), i * LINE_PAGES);
+		CHECK_EQ(ips_page_of_unit(i), i * LINE_PAGES);
 		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SLC);
 	}
 	for (i = 0; i < LINES; i++) {
 		write_two_units(100 + 2 * i);
-		CHECK_EQ(page_of(100 + 2 * i), i * LINE_PAGES + 1);
-		CHECK_EQ(page_of(101 + 2 * i), i * LINE_PAGES + 2);
+		CHECK_EQ(ips_page_of_unit(100 + 2 * i), i * LINE_PAGES + 1);
+		CHECK_EQ(ips_page_of_unit(101 + 2 * i), i * LINE_PAGES + 2);
 		CHECK_EQ(program_mode_of_unit(100 + 2 * i), AFTL_MODE_SWITCHED);
 		CHECK_EQ(program_mode_of_unit(i), AFTL_MODE_SWITCHED);
 		CHECK_EQ(i == LINES - 1 || program_mode_of_unit(i + 1) == AFTL_MODE_SLC, true);
@@ -106,7 +106,7 @@ TAP_TEST(a_switch_leaves_cached_data_in_place)
 		CHECK(test_lookup(&device, i) == slots[i]);
 	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) == test_block_of(&device, 0));
-	CHECK_EQ(page_of(50), LINES * LINE_PAGES);
+	CHECK_EQ(ips_page_of_unit(50), LINES * LINE_PAGES);
 	CHECK_EQ(program_mode_of_unit(50), AFTL_MODE_SLC);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
@@ -138,8 +138,8 @@ static u64 measure_read_ns(u32 unit)
 
 static u64 error_rate_of_unit(u32 unit)
 {
-	return aftl_cell_rber_q40(&device.ftl->cell, test_block_of(&device, unit), page_of(unit),
-				  aftl_hours(device.ftl));
+	return aftl_cell_rber_q40(&device.ftl->cell, test_block_of(&device, unit),
+				  ips_page_of_unit(unit), aftl_hours(device.ftl));
 }
 
 /* A switch senses the stored bit and then takes a full program. */
@@ -184,8 +184,8 @@ TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 
 static u64 age_hours_of_unit(u32 unit)
 {
-	return aftl_page_hours(aftl_media(device.ftl), test_block_of(&device, unit), page_of(unit),
-			       aftl_hours(device.ftl));
+	return aftl_page_hours(aftl_media(device.ftl), test_block_of(&device, unit),
+			       ips_page_of_unit(unit), aftl_hours(device.ftl));
 }
 
 /*
@@ -212,7 +212,7 @@ TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 static u32 disturb_mv_of_unit(u32 unit)
 {
 	return aftl_page_disturb_mv(aftl_media(device.ftl), test_block_of(&device, unit),
-				    page_of(unit));
+				    ips_page_of_unit(unit));
 }
 
 /* A one-bit word line is disturbed by the switch of the one before it, not by its own. */
@@ -295,8 +295,8 @@ TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][false], 0);
 }
 
-static void open_as(const char *policy, const char *key, const char *value, const char *other,
-		    const char *set)
+static void run_ips_with_params(const char *policy, const char *key, const char *value,
+				const char *other, const char *set)
 {
 	test_device_open_demo(&device, policy,
 			      test_params(SHAPE " fill=sequential fill_approx=30%% %s=%s %s=%s",
@@ -310,9 +310,9 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 {
 	struct aftl_counters counters;
 
-	open_as("approxftl", "hot_size", "0", "bits", "3");
+	run_ips_with_params("approxftl", "hot_size", "0", "bits", "3");
 	counters = *test_counters(&device);
-	open_as("ips", "ips_approx", "on", "ips_blocks", "0");
+	run_ips_with_params("ips", "ips_approx", "on", "ips_blocks", "0");
 	CHECK(counters.array_low_erases && counters.programmed_gc_units);
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
 }
@@ -328,7 +328,7 @@ TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 50);
 }
 
-static void check_without_switch(const char *params)
+static void check_nothing_is_switched(const char *params)
 {
 	test_device_open_demo(&device, "ips", params);
 	run_ips_seed(1, 3000);
@@ -343,9 +343,9 @@ TAP_TEST(devices_that_cannot_switch_have_no_cache)
 	run_ips_seed(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
-	check_without_switch("bits=2 one_shot=on");
-	check_without_switch("bits=3 op=40%");
-	check_without_switch("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
+	check_nothing_is_switched("bits=2 one_shot=on");
+	check_nothing_is_switched("bits=3 op=40%");
+	check_nothing_is_switched("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
 }
 
 TAP_TEST(a_loaded_device_continues_its_switched_blocks)
@@ -359,7 +359,7 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 	CHECK_EQ(program_mode_of_unit(0), AFTL_MODE_SWITCHED);
 	CHECK_EQ(program_mode_of_unit(1), AFTL_MODE_SLC);
 	write_two_units(102);
-	CHECK_EQ(page_of(102), LINE_PAGES + 1);
+	CHECK_EQ(ips_page_of_unit(102), LINE_PAGES + 1);
 	CHECK_EQ(program_mode_of_unit(1), AFTL_MODE_SWITCHED);
 	/* Forge a snapshot: switched word lines in a block of another kind. */
 	block = test_block_of(&device, 0);

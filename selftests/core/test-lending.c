@@ -85,7 +85,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_is_lent(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
-	/* Still none: the block is one page short of its half. */
+	/* The first half lacks one page, so unit 101 still has no page to lend to. */
 	test_write_each(&device, 101, 1, AFTL_APPROX);
 	check_unit_place(101, 100, 1, KIND_APPROX);
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);

@@ -85,7 +85,7 @@ static void check_dead_lun(u32 lun)
 	CHECK_EQ(test_counters(&device)->retired_blocks, geo->blocks_per_lun);
 }
 
-static void a_lun_dies(const char *policy, const char *params)
+static void fail_lun_under_load(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_write_all(&stream, &device);
@@ -207,10 +207,11 @@ static void check_requested_gc(const char *policy, const char *params)
 
 int main(void)
 {
-	policies_with_room += test_each_policy("a LUN dies", roomy, a_lun_dies);
-	policies_with_room += test_each_policy("a LUN dies, with a buffer", buffered, a_lun_dies);
+	policies_with_room += test_each_policy("a LUN dies", roomy, fail_lun_under_load);
+	policies_with_room +=
+		test_each_policy("a LUN dies, with a buffer", buffered, fail_lun_under_load);
 	policies_with_room += test_each_policy("a LUN dies, writes go by address", fixed,
-					       a_lun_dies);
+					       fail_lun_under_load);
 	policies_with_room += test_each_policy("garbage is collected on request", roomy,
 					       check_requested_gc);
 	return tap_run_all();

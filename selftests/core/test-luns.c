@@ -44,7 +44,7 @@ static void write_single_page(u32 unit)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
-/* Number of elements that @letter denotes, and the distance of two neighbours. */
+/* Number of channels, chips, dies or planes, as @letter of an allocation order says. */
 static u32 letter_element_count(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;

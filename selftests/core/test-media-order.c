@@ -44,7 +44,7 @@ static void init_block_of_order(enum aftl_order order, u32 layers, u32 word_line
 	one.block.order = order;
 }
 
-static bool is_allowed(u32 page, u32 pages)
+static bool is_program_allowed(u32 page, u32 pages)
 {
 	return aftl_order_allows(&one.media, &one.block, page, pages);
 }
@@ -113,7 +113,7 @@ static bool leader_first_is_legal(u32 page)
 	       (page == leader || page_is_used(page - one.geo.program_pages));
 }
 
-/* The highest used layer and those below it in its window are open; or the next one is opened. */
+/* Programs go into the layers of the present super layer, or open the layer above it. */
 static bool super_layer_is_legal(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
@@ -155,7 +155,7 @@ static void explore_histories(void)
 	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
 		bool yes = page_is_legal(page);
 
-		if (!CHECK_MSG(is_allowed(page, one.geo.program_pages) == yes,
+		if (!CHECK_MSG(is_program_allowed(page, one.geo.program_pages) == yes,
 			       "order %u: page %u with %u programmed: %s", one.block.order, page,
 			       one.block.programmed, yes ? "refused" : "allowed"))
 			return;
@@ -172,8 +172,8 @@ static void explore_histories(void)
 		CHECK_MSG(legal || one.block.programmed == one.geo.pages, "a dead end");
 }
 
-static void explore_shape(enum aftl_order order, u32 layers, u32 word_lines, u32 line_pages,
-			  u32 program_pages)
+static void explore_histories_of_shape(enum aftl_order order, u32 layers, u32 word_lines,
+				       u32 line_pages, u32 program_pages)
 {
 	u32 flip;
 
@@ -194,9 +194,10 @@ static void explore_small_shapes(enum aftl_order order, u32 steps_max)
 		for (lines = 1; lines <= 4; lines++)
 			for (bits = 1; bits <= 3; bits++) {
 				if (layers * lines * bits <= steps_max)
-					explore_shape(order, layers, lines, bits, 1);
+					explore_histories_of_shape(order, layers, lines, bits, 1);
 				if (layers * lines <= steps_max)
-					explore_shape(order, layers, lines, bits, bits);
+					explore_histories_of_shape(order, layers, lines, bits,
+								   bits);
 			}
 }
 
@@ -218,20 +219,20 @@ TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 TAP_TEST(leader_first_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
-	explore_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
+	explore_histories_of_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
 	CHECK_EQ(histories, 2 * 6);
 	histories = 0;
-	explore_shape(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
+	explore_histories_of_shape(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
 	CHECK_EQ(histories, 2 * 20);
 	explore_small_shapes(AFTL_ORDER_LEADER_FIRST, 8);
 }
 
 TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
 {
-	explore_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
-	explore_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
-	explore_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
-	explore_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
+	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
+	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
+	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
+	explore_histories_of_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 1, 1, 1);
 	one.geo.super_layers = 3;
 	explore_histories();
@@ -243,15 +244,15 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 
 	for (order = 0; order < AFTL_ORDER_SWITCHED; order++) {
 		init_block_of_order(order, 4, 2, 3, 3);
-		CHECK(!is_allowed(0, 0));
-		CHECK(!is_allowed(0, 4));
-		CHECK(!is_allowed(0, U32_MAX));
-		CHECK(!is_allowed(one.geo.pages, 1));
-		CHECK(!is_allowed(U32_MAX, 1));
-		CHECK(!is_allowed(U32_MAX, 3));
-		CHECK(is_allowed(0, 3));
+		CHECK(!is_program_allowed(0, 0));
+		CHECK(!is_program_allowed(0, 4));
+		CHECK(!is_program_allowed(0, U32_MAX));
+		CHECK(!is_program_allowed(one.geo.pages, 1));
+		CHECK(!is_program_allowed(U32_MAX, 1));
+		CHECK(!is_program_allowed(U32_MAX, 3));
+		CHECK(is_program_allowed(0, 3));
 		if (order != AFTL_ORDER_SUPER_LAYER)
-			CHECK(!is_allowed(1, 1));
+			CHECK(!is_program_allowed(1, 1));
 	}
 }
 
@@ -260,10 +261,10 @@ TAP_TEST(a_step_does_not_overlap_programmed_pages)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
 	program_block_pages(3, 3, MLC_ATTR);
-	CHECK(is_allowed(0, 3));
-	CHECK(is_allowed(0, 2));
-	CHECK_MSG(!is_allowed(1, 3), "pages 1 to 3 are allowed, page 3 is programmed");
-	CHECK_MSG(!is_allowed(2, 2), "pages 2 and 3 are allowed, page 3 is programmed");
+	CHECK(is_program_allowed(0, 3));
+	CHECK(is_program_allowed(0, 2));
+	CHECK_MSG(!is_program_allowed(1, 3), "pages 1 to 3 are allowed, page 3 is programmed");
+	CHECK_MSG(!is_program_allowed(2, 2), "pages 2 and 3 are allowed, page 3 is programmed");
 }
 
 static void set_page_valid(u32 page)
@@ -275,13 +276,13 @@ TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
-	CHECK(is_allowed(0, 1));
-	CHECK(!is_allowed(0, 2));
+	CHECK(is_program_allowed(0, 1));
+	CHECK(!is_program_allowed(0, 2));
 	set_page_valid(0);
-	CHECK_MSG(!is_allowed(0, 1), "valid data may be reprogrammed");
-	CHECK(is_allowed(1, 1));
+	CHECK_MSG(!is_program_allowed(0, 1), "valid data may be reprogrammed");
+	CHECK(is_program_allowed(1, 1));
 	*aftl_page_attr_ptr(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
-	CHECK_MSG(!is_allowed(1, 1), "a page with all its bits may be reprogrammed");
+	CHECK_MSG(!is_program_allowed(1, 1), "a page with all its bits may be reprogrammed");
 }
 
 TAP_TEST(a_page_is_reprogrammed_at_most_twice)
@@ -289,18 +290,19 @@ TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
-	CHECK(is_allowed(0, 1));
+	CHECK(is_program_allowed(0, 1));
 	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
-	CHECK_MSG(!is_allowed(0, 1), "a third reprogram is allowed");
+	CHECK_MSG(!is_program_allowed(0, 1), "a third reprogram is allowed");
 }
 
-/* The limit applies to the word line: its pages share cells. */
+/* The limit of reprograms applies to the word line, because its pages share cells. */
 TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	*aftl_page_attr_ptr(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
-	CHECK_MSG(!is_allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
+	CHECK_MSG(!is_program_allowed(1, 1),
+		  "the word line of page 1 was reprogrammed twice already");
 }
 
 /* The cells hold two bits, so the third page of the word line cannot be programmed. */
@@ -308,7 +310,7 @@ TAP_TEST(the_third_page_of_an_mlc_word_line_stays_empty)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
-	CHECK_MSG(!is_allowed(2, 1), "a third bit fits a word line in MLC mode");
+	CHECK_MSG(!is_program_allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
 TAP_TEST(only_the_open_super_layer_is_reprogrammed)
@@ -316,16 +318,16 @@ TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program_block_pages(0, 2, MLC_ATTR);
 	program_block_pages(6, 2, MLC_ATTR);
-	CHECK(is_allowed(0, 1));
-	CHECK(is_allowed(6, 1));
-	CHECK_MSG(!is_allowed(18, 2), "a layer is left out");
+	CHECK(is_program_allowed(0, 1));
+	CHECK(is_program_allowed(6, 1));
+	CHECK_MSG(!is_program_allowed(18, 2), "a layer is left out");
 	program_block_pages(12, 2, MLC_ATTR);
-	CHECK_MSG(!is_allowed(0, 1), "a closed layer may be reprogrammed");
-	CHECK_MSG(!is_allowed(3, 2), "a closed layer may be programmed");
-	CHECK_MSG(is_allowed(6, 1), "the lower of two open layers may not be reprogrammed");
-	CHECK(is_allowed(9, 2));
-	CHECK(is_allowed(12, 1));
-	CHECK(!is_allowed(36, 2));
+	CHECK_MSG(!is_program_allowed(0, 1), "a closed layer may be reprogrammed");
+	CHECK_MSG(!is_program_allowed(3, 2), "a closed layer may be programmed");
+	CHECK_MSG(is_program_allowed(6, 1), "the lower of two open layers may not be reprogrammed");
+	CHECK(is_program_allowed(9, 2));
+	CHECK(is_program_allowed(12, 1));
+	CHECK(!is_program_allowed(36, 2));
 }
 
 /* Word lines of two layers get one bit each, then the other bits; derived from programmed pages. */
@@ -347,7 +349,7 @@ static bool switched_is_legal(u32 page, u32 pages)
 	return true;
 }
 
-static void explore_switched_orders(u32 layers, u32 word_lines)
+static void explore_switched_word_lines(u32 layers, u32 word_lines)
 {
 	u32 page;
 	u32 pages;
@@ -361,8 +363,8 @@ static void explore_switched_orders(u32 layers, u32 word_lines)
 			for (pages = 0; pages < 5; pages++) {
 				bool yes = switched_is_legal(page, pages);
 
-				CHECK_MSG(is_allowed(page, pages) == yes, "page %u of %u: %u", page,
-					  one.block.programmed, pages);
+				CHECK_MSG(is_program_allowed(page, pages) == yes,
+					  "page %u of %u: %u", page, one.block.programmed, pages);
 				if (yes)
 					legal = page * 8 + pages;
 			}
@@ -380,13 +382,14 @@ TAP_TEST(switched_blocks_accept_exactly_the_legal_history)
 
 	for (layers = 1; layers <= 5; layers++)
 		for (lines = 1; lines <= 4; lines++)
-			explore_switched_orders(layers, lines);
+			explore_switched_word_lines(layers, lines);
 	init_block_of_order(AFTL_ORDER_SWITCHED, 4, 2, 3, 1);
 	one.geo.passes = 1;
-	CHECK_MSG(!is_allowed(0, 1), "a word line that is not programmed at once is switched");
+	CHECK_MSG(!is_program_allowed(0, 1),
+		  "a word line that is not programmed at once is switched");
 	init_block_of_order(AFTL_ORDER_SWITCHED, 4, 2, 4, 4);
 	one.geo.passes = 1;
-	CHECK_MSG(!is_allowed(0, 1), "a word line of four bits is switched");
+	CHECK_MSG(!is_program_allowed(0, 1), "a word line of four bits is switched");
 }
 
 TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)

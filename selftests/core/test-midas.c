@@ -22,7 +22,10 @@ static u64 counted_div64_u64(u64 dividend, u64 divisor)
 #undef aftl_policy_midas
 #undef div64_u64
 
-/* An evaluation of the model: rounds of the last group for each bit of a time; the groups. */
+/*
+ * Most divisions of one model evaluation: rounds of the last group by bits of a time, and
+ * groups.
+ */
 #define EVALUATION_DIVISIONS (31 * 2 * (ROUNDS + 3) + 8 * GROUPS)
 
 static struct test_device device;
@@ -83,7 +86,7 @@ TAP_TEST(a_host_write_evaluates_one_configuration_on_any_device)
 	check_search_bound("blocks=3000");
 }
 
-/* The search stands at the last group, with write amplifications that promise gains to come. */
+/* The snapshot sets the search beyond the last group, where further gains seem possible. */
 TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 {
 	struct aftl_random random = { 5 };

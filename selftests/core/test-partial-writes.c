@@ -103,8 +103,8 @@ static void partial_on_read(struct test_listener *self, struct test_request *req
 	own_state(request)->rest[index != 0] = page;
 }
 
-static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
-		      u32 tag)
+static void partial_on_accept(struct test_listener *self, struct test_request *request,
+			      aftl_lpn_t lpn, u32 tag)
 {
 	const struct aftl_request *core = &request->request;
 	u32 index = from_lpn(lpn) - core->unit;
@@ -123,7 +123,8 @@ static void partial_on_program(struct test_listener *self, u32 tag, aftl_lpn_t l
 	slots[from_ppn(ppn)] = tags[tag];
 }
 
-static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
+static void partial_on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
+			    aftl_ppn_t to)
 {
 	slots[from_ppn(to)] = slots[from_ppn(from)];
 }
@@ -194,9 +195,9 @@ static void open_device(const char *params)
 	listener = (struct test_listener){
 		.submitted = partial_on_submitted,
 		.complete = partial_on_complete,
-		.accept = on_accept,
+		.accept = partial_on_accept,
 		.program = partial_on_program,
-		.copy = on_copy,
+		.copy = partial_on_copy,
 		.read = partial_on_read,
 		.close = partial_on_close,
 	};
@@ -331,7 +332,7 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 	check_sector_stamp(3, 1);
 	check_sector_stamp(4, 2);
 	check_sector_stamp(5, 1);
-	/* Never written: the rest is zeroes, without a read. */
+	/* The rest of a page that was never written is zeroes, without a read. */
 	CHECK_EQ(write_and_drain(UNIT_SECTORS + 4, 1), TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 1);
 	check_sector_stamp(UNIT_SECTORS + 3, 0);
@@ -376,7 +377,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(8, 4);
 	check_sector_stamp(UNIT_SECTORS + 7, 4);
 	check_sector_stamp(UNIT_SECTORS + 8, 1);
-	/* One read for the first write, and one for the end of the last. */
+	/* One read completes the first write, and one the last page of the last write. */
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);
@@ -428,7 +429,7 @@ TAP_TEST(a_discard_of_a_part_frees_nothing)
 	check_sector_stamp(1, 1);
 }
 
-/* With the page lost, there is nothing to complete it with; a whole write succeeds. */
+/* The rest of a lost page cannot be read: a partial write fails, a whole write succeeds. */
 TAP_TEST(a_write_fails_if_the_rest_is_lost)
 {
 	struct test_request *request;
@@ -442,7 +443,7 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost)
 				   aftl_now(device.ftl));
 	test_drain(&device);
 	CHECK_EQ(request->request.status, -EIO);
-	test_put(&device, request);
+	test_release_request(&device, request);
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
 	write_and_drain(0, UNIT_SECTORS);
 	check_sector_stamp(0, stamps);

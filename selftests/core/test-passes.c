@@ -227,8 +227,9 @@ TAP_TEST(a_write_takes_the_time_and_energy_of_its_passes)
 	u64 latency_ns;
 
 	open_device("baseline", slow);
-	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE, AFTL_REQUEST_FUA,
-				 &latency_ns), 0);
+	CHECK_EQ(test_execute_flagged(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE,
+				      AFTL_REQUEST_FUA, &latency_ns),
+		 0);
 	CHECK_EQ(latency_ns, 3 * bring_in_ns + 2 * COARSE_NS + FINE_NS);
 	CHECK(units_are_on_flash(0, LINE));
 	CHECK_EQ(test_counters(&device)->array_programs, 3);
@@ -273,7 +274,7 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
-	/* buffer_hold ends the wait. */
+	/* After buffer_hold the waiting data are programmed. */
 	test_advance_by(&device, 2000000000);
 	CHECK(units_are_on_flash(0, LINE));
 }
@@ -411,7 +412,7 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 	}
 }
 
-static void run_one_policy(const char *policy, u32 shape, u32 option)
+static void run_passes_with_policy(const char *policy, u32 shape, u32 option)
 {
 	u32 i;
 
@@ -446,7 +447,7 @@ TAP_TEST(reads_return_the_right_data_at_every_stage)
 
 	for (i = 0; i < ARRAY_SIZE(policies) * ARRAY_SIZE(shapes) * ARRAY_SIZE(more) &&
 	     !tap_failures(); i++)
-		run_one_policy(policies[i % 2], i / 2 % 4, i / 8);
+		run_passes_with_policy(policies[i % 2], i / 2 % 4, i / 8);
 }
 
 /*
@@ -615,7 +616,8 @@ TAP_TEST(a_snapshot_with_a_block_of_one_pass_is_refused)
 	CHECK_EQ(test_device_reload(&device), -EUCLEAN);
 }
 
-static void is_refused(const char *policy, const char *key, const char *value, const char *why)
+static void check_passes_refused(const char *policy, const char *key, const char *value,
+				 const char *why)
 {
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, slow);
@@ -629,14 +631,15 @@ TAP_TEST(invalid_parameters_for_two_passes_are_refused)
 {
 	unsigned int i;
 
-	is_refused("baseline", "bits", "3", "set bits 4 and one_shot on");
-	is_refused("baseline", "one_shot", "off", "set bits 4 and one_shot on");
-	is_refused("baseline", "buffer", "0", "set buffer");
-	is_refused("baseline", "program_foggy", "771us", "must not take longer than program");
+	check_passes_refused("baseline", "bits", "3", "set bits 4 and one_shot on");
+	check_passes_refused("baseline", "one_shot", "off", "set bits 4 and one_shot on");
+	check_passes_refused("baseline", "buffer", "0", "set buffer");
+	check_passes_refused("baseline", "program_foggy", "771us",
+			     "must not take longer than program");
 	for (i = 0; aftl_policy_at(i); i++)
 		if (!aftl_policy_at(i)->two_passes)
-			is_refused(aftl_policy_at(i)->name, NULL, NULL,
-				   "programs each word line in one pass; set passes 1");
+			check_passes_refused(aftl_policy_at(i)->name, NULL, NULL,
+					     "programs each word line in one pass; set passes 1");
 	CHECK(i > 8);
 	test_device_open_demo(&device, "baseline", slow);
 	CHECK_EQ(aftl_set_param(device.ftl, "program", "309us", &device.error), -EINVAL);
@@ -645,7 +648,7 @@ TAP_TEST(invalid_parameters_for_two_passes_are_refused)
 	CHECK_EQ(aftl_set_param(device.ftl, "passes", "1", &device.error), -EINVAL);
 }
 
-/* Selects the illegal command: one pass, a wrong page or size, or too many open blocks. */
+/* Illegal command that the policy tries: one pass, a wrong page or size, too many open blocks. */
 
 static u32 whim;
 

@@ -16,7 +16,7 @@ static struct test_device device;
 
 #define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=3 one_shot=on page=4KiB " \
 	"unit=4KiB op=40"
-/* Units per block of that shape. */
+/* Units in a block of SHAPE. */
 #define EACH 48
 
 static void open_device_with_handles(const char *policy, const char *handles, const char *isolation,

@@ -127,7 +127,8 @@ static void change_random_params(struct aftl_config *config, struct aftl_random 
 	}
 }
 
-static void note_change(const struct aftl_policy_type *from, const struct aftl_policy_type *to)
+static void count_policy_change(const struct aftl_policy_type *from,
+				const struct aftl_policy_type *to)
 {
 	u32 luns = aftl_geometry(device.ftl)->luns;
 
@@ -160,7 +161,7 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 			check_kinds_cleared(next);
 		aftl_destroy(device.ftl);
 		device.ftl = next;
-		note_change(from, type);
+		count_policy_change(from, type);
 		CHECK(aftl_policy_type(device.ftl) == type);
 		test_audit(&device);
 	}
@@ -199,8 +200,9 @@ static void drive_policy_changes(struct aftl_random *random, const struct aftl_p
 	}
 }
 
-static void run_pair(u64 seed, struct aftl_random *random, const struct aftl_policy_type *from,
-		     const struct aftl_policy_type *to)
+static void run_change_between(u64 seed, struct aftl_random *random,
+			       const struct aftl_policy_type *from,
+			       const struct aftl_policy_type *to)
 {
 	test_device_init(&device, "demo");
 	test_randomize_geometry(&device, random);
@@ -208,7 +210,7 @@ static void run_pair(u64 seed, struct aftl_random *random, const struct aftl_pol
 	device.config.bits = 1 + aftl_random_below(random, 4);
 	if (!test_device_create(&device, from->name))
 		drive_policy_changes(random, to);
-	test_random_note_and_finish(&device, from->name, seed);
+	test_finish_random_device(&device, from->name, seed);
 }
 
 static void run_policy_change_seed(u64 seed)
@@ -216,7 +218,7 @@ static void run_policy_change_seed(u64 seed)
 	struct aftl_random random = { aftl_hash64(seed) };
 	const struct aftl_policy_type *from = draw_any_policy(&random);
 
-	run_pair(seed, &random, from, draw_any_policy(&random));
+	run_change_between(seed, &random, from, draw_any_policy(&random));
 }
 
 /* Few devices suit some policies, so pairs that did not occur by chance are forced. */
@@ -226,7 +228,7 @@ static void force_policy_pair(u32 from, u32 to)
 	u32 tries;
 
 	for (tries = 0; !seen[from][to] && !tap_failures() && tries < TRIES; tries++)
-		run_pair(0, &random, aftl_policy_at(from), aftl_policy_at(to));
+		run_change_between(0, &random, aftl_policy_at(from), aftl_policy_at(to));
 	CHECK_MSG(seen[from][to], "never from %s to %s", aftl_policy_at(from)->name,
 		  aftl_policy_at(to)->name);
 }

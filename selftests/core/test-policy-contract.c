@@ -70,7 +70,7 @@ static void wild_block_closed(struct aftl_policy *policy, const struct aftl_bloc
 			wild->less[i] = NULL;
 }
 
-static u32 draw_wild(struct wild *wild, u32 n)
+static u32 wild_below(struct wild *wild, u32 n)
 {
 	return aftl_random_below(&wild->random, n);
 }
@@ -79,7 +79,7 @@ static struct aftl_block *any_block(struct wild *wild)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 
-	return draw_wild(wild, 9) ? &media->blocks[draw_wild(wild, media->geo->blocks)] : NULL;
+	return wild_below(wild, 9) ? &media->blocks[wild_below(wild, media->geo->blocks)] : NULL;
 }
 
 /* Propose a place that is legal only on another LUN. */
@@ -102,17 +102,17 @@ static void propose_illegal_place(struct wild *wild, struct aftl_lun *lun,
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 	struct aftl_block *mine = wild->open[aftl_lun_index(lun)];
-	struct aftl_block *block = draw_wild(wild, 2) ? mine : any_block(wild);
+	struct aftl_block *block = wild_below(wild, 2) ? mine : any_block(wild);
 
 	wrong_places++;
-	if (draw_wild(wild, 4) == 0 && propose_other_lun(wild, lun, placement))
+	if (wild_below(wild, 4) == 0 && propose_other_lun(wild, lun, placement))
 		return;
 	placement->block = block;
-	placement->page = draw_wild(wild, media->geo->pages + 3);
-	if (draw_wild(wild, 3) == 0)
-		placement->page = U32_MAX - draw_wild(wild, 3);
-	placement->pages = draw_wild(wild, 3) ? media->geo->program_pages : draw_wild(wild, 9);
-	placement->mode = draw_wild(wild, 2) ? AFTL_MODE_NORMAL : draw_wild(wild, 20);
+	placement->page = wild_below(wild, media->geo->pages + 3);
+	if (wild_below(wild, 3) == 0)
+		placement->page = U32_MAX - wild_below(wild, 3);
+	placement->pages = wild_below(wild, 3) ? media->geo->program_pages : wild_below(wild, 9);
+	placement->mode = wild_below(wild, 2) ? AFTL_MODE_NORMAL : wild_below(wild, 20);
 	if (block && placement->page == block->frontier)
 		placement->page++;
 }
@@ -125,14 +125,14 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
 	u32 i;
 
 	placement->piggyback = wild->piggyback;
-	placement->piggybacked = draw_wild(wild, CARRY);
-	if (draw_wild(wild, 30) == 0)
+	placement->piggybacked = wild_below(wild, CARRY);
+	if (wild_below(wild, 30) == 0)
 		placement->piggybacked = U32_MAX;
 	for (i = 0; i < CARRY; i++) {
-		wild->piggyback[i].from = draw_wild(wild, 4) ? from : any_block(wild);
-		wild->piggyback[i].page = draw_wild(wild, 40) ? draw_wild(wild, pages) : U32_MAX;
+		wild->piggyback[i].from = wild_below(wild, 4) ? from : any_block(wild);
+		wild->piggyback[i].page = wild_below(wild, 40) ? wild_below(wild, pages) : U32_MAX;
 	}
-	if (draw_wild(wild, 4) == 0)
+	if (wild_below(wild, 4) == 0)
 		wild->piggyback[1] = wild->piggyback[0];
 }
 
@@ -153,8 +153,8 @@ static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 	if (!*less || (wrong && aftl_is_last_program_step(geo, *less)))
 		return false;
 	CHECK_EQ(aftl_place_sequential(&wild->policy, lun, need, less, 0, placement), 0);
-	if (*less && !draw_wild(wild, 4)) {
-		placement->mode = (placement->mode + 1 + draw_wild(wild, 20)) % 20;
+	if (*less && !wild_below(wild, 4)) {
+		placement->mode = (placement->mode + 1 + wild_below(wild, 20)) % 20;
 		wrong |= placement->mode != AFTL_MODE_SLC;
 	}
 	wrong_places += wrong;
@@ -185,14 +185,14 @@ static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 	bool host = need->cause == AFTL_CAUSE_HOST;
 	int ret;
 
-	if (!block || (host && draw_wild(wild, 2)))
+	if (!block || (host && wild_below(wild, 2)))
 		return aftl_place_sequential(&wild->policy, lun, need, block ? &block : open, 0,
 					     placement);
 	ret = aftl_place_sequential(&wild->policy, lun, need, open, 0, placement);
 	if (ret || !*open || !host)
 		return ret;
 	wild->piggyback[0] = (struct aftl_piggyback){ .from = block,
-						      .page = draw_wild(wild, block->frontier) };
+						      .page = wild_below(wild, block->frontier) };
 	placement->piggyback = wild->piggyback;
 	placement->piggybacked = 1;
 	return 0;
@@ -209,25 +209,25 @@ static int wild_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	struct wild *wild = to_wild(policy);
 	int ret;
 
-	if (wildness & WILD_SQUAT && draw_wild(wild, 3) == 0) {
+	if (wildness & WILD_SQUAT && wild_below(wild, 3) == 0) {
 		ret = place_in_foreign_block(wild, lun, need, placement);
 		wrong_places += !ret && is_in_foreign_block(placement);
 		return ret;
 	}
-	if (wildness & WILD_PLACE && draw_wild(wild, 4) == 0) {
+	if (wildness & WILD_PLACE && wild_below(wild, 4) == 0) {
 		propose_illegal_place(wild, lun, placement);
 		return 0;
 	}
-	/* Not before there is garbage to collect: a device without any becomes read-only. */
+	/* Refuse only if there is garbage: a device without garbage would become read-only. */
 	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
-	    lun->free_blocks < lun->good_blocks / 2 && draw_wild(wild, 8) == 0)
+	    lun->free_blocks < lun->good_blocks / 2 && wild_below(wild, 8) == 0)
 		return -ENOSPC;
-	if (wildness & WILD_LESS && draw_wild(wild, 3) &&
+	if (wildness & WILD_LESS && wild_below(wild, 3) &&
 	    place_in_one_bit_block(wild, lun, need, placement))
 		return 0;
 	ret = aftl_place_sequential(policy, lun, need, &wild->open[aftl_lun_index(lun)], 0,
 				    placement);
-	if (!ret && wildness & WILD_SHORT && draw_wild(wild, 8) == 0)
+	if (!ret && wildness & WILD_SHORT && wild_below(wild, 8) == 0)
 		placement->pages = 1;
 	/* The block is closed after its last step, which must not be refused. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
@@ -242,7 +242,7 @@ static void wild_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 		to_wild(policy)->open[aftl_lun_index(lun)], lun->fallback, lun->slc_open,
 		any_block(to_wild(policy)),
 	};
-	struct aftl_block *block = blocks[draw_wild(to_wild(policy), ARRAY_SIZE(blocks))];
+	struct aftl_block *block = blocks[wild_below(to_wild(policy), ARRAY_SIZE(blocks))];
 
 	if (!(wildness & WILD_CLOSE) || !block)
 		return;
@@ -260,13 +260,13 @@ static bool wild_relocate(struct aftl_policy *policy, const struct aftl_relocati
 	if (wildness & WILD_MIX)
 		return true;
 	if (wildness & WILD_LEAVE)
-		return move->class == move->pass && draw_wild(wild, 2);
+		return move->class == move->pass && wild_below(wild, 2);
 	if (!(wildness & WILD_COPY))
 		return move->class == move->pass;
-	*class = draw_wild(wild, 2);
-	*stream = draw_wild(wild, 100);
+	*class = wild_below(wild, 2);
+	*stream = wild_below(wild, 100);
 	wrong_places += *stream >= WILD_STREAMS;
-	return draw_wild(wild, 2);
+	return wild_below(wild, 2);
 }
 
 static void offer_any_task(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -276,16 +276,16 @@ static void offer_any_task(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (!(wildness & WILD_CHORE))
 		return;
-	task->kind = draw_wild(wild, AFTL_IDLE_TASK_RELOCATE + 2);
-	task->page = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
-	task->pages = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
-	task->lpn = to_lpn(draw_wild(wild, 2) ? draw_wild(wild, 1000) : U32_MAX);
+	task->kind = wild_below(wild, AFTL_IDLE_TASK_RELOCATE + 2);
+	task->page = wild_below(wild, 9) ? wild_below(wild, 20) : U32_MAX - wild_below(wild, 5);
+	task->pages = wild_below(wild, 9) ? wild_below(wild, 20) : U32_MAX - wild_below(wild, 5);
+	task->lpn = to_lpn(wild_below(wild, 2) ? wild_below(wild, 1000) : U32_MAX);
 	task->block = any_block(wild);
 }
 
 static u32 wild_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	u32 answer = wildness & WILD_ANSWERS ? draw_wild(to_wild(policy), 100) : 0;
+	u32 answer = wildness & WILD_ANSWERS ? wild_below(to_wild(policy), 100) : 0;
 
 	wrong_places += answer >= WILD_STREAMS;
 	return answer;
@@ -294,23 +294,23 @@ static u32 wild_stream(struct aftl_policy *policy, const struct aftl_host_write 
 static u32 wild_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 			    const struct aftl_block *block)
 {
-	return wildness & WILD_ANSWERS ? U32_MAX : draw_wild(to_wild(policy), 100);
+	return wildness & WILD_ANSWERS ? U32_MAX : wild_below(to_wild(policy), 100);
 }
 
 static struct aftl_block *wild_select_victim(struct aftl_policy *policy,
 					     const struct aftl_victim_candidates *closed)
 {
-	return wildness & WILD_VICTIM && draw_wild(to_wild(policy), 2) ?
+	return wildness & WILD_VICTIM && wild_below(to_wild(policy), 2) ?
 	       any_block(to_wild(policy)) : NULL;
 }
 
-static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 wild_choose_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	struct wild *wild = to_wild(policy);
 
 	if (wildness & WILD_LUN)
-		return draw_wild(wild, 3) ?
-		       draw_wild(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
+		return wild_below(wild, 3) ?
+		       wild_below(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
 	return aftl_lun_request_at(binding, binding->turn);
 }
 
@@ -323,7 +323,7 @@ static bool wild_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 			    const struct aftl_placement *placement,
 			    const struct aftl_program_result *outcome)
 {
-	return wildness & WILD_ANSWERS && draw_wild(to_wild(policy), 20) == 0;
+	return wildness & WILD_ANSWERS && wild_below(to_wild(policy), 20) == 0;
 }
 
 static const struct aftl_policy_type wild_type = {
@@ -341,7 +341,7 @@ static const struct aftl_policy_type wild_type = {
 	.place = wild_place,
 	.out_of_blocks = wild_out_of_blocks,
 	.programmed = wild_programmed,
-	.lun = lun,
+	.lun = wild_choose_lun,
 	.select_victim = wild_select_victim,
 	.victim_rank = wild_victim_rank,
 	.relocate = wild_relocate,
@@ -476,7 +476,7 @@ TAP_TEST(too_short_programs_lose_no_data)
 	test_device_close(&device);
 }
 
-/* The test does not decide which of them are legal. */
+/* The core decides which piggybacked pages are legal; the test accepts either answer. */
 TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 {
 	check_wild_policy(WILD_CARRY, one_shot, 6000);
@@ -613,7 +613,7 @@ static void check_policy_state(u64 seed)
 	CHECK_EQ(wrong, 0);
 }
 
-/* All arrays of a policy and of its part are saved and restored. */
+/* All arrays of a policy, and of the policy that it contains, are saved and restored. */
 TAP_TEST(policy_state_is_saved_and_restored)
 {
 	struct aftl_policy_type type = make_stateful_policy_type();

@@ -67,7 +67,7 @@ static void run_property_seed(u64 seed)
 		survived++;
 		drive_device_model(&device, &random);
 	}
-	test_random_note_and_finish(&device, policy, seed);
+	test_finish_random_device(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_equal_the_model_after_every_request)

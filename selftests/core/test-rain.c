@@ -62,7 +62,7 @@ static bool is_lun_dead(u32 lun)
 	return !test_lun_info(&device, lun).good_blocks;
 }
 
-static u32 live_luns_in(u32 group)
+static u32 live_luns_of_group(u32 group)
 {
 	u32 live = 0;
 	u32 i;
@@ -84,8 +84,9 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 	for (i = 0; i < group_luns(); i++) {
 		const struct aftl_block *other = block_at(group * group_luns() + i, block % each);
 
-		bool orphaned = other->state == AFTL_BLOCK_BAD &&
-				(!device.config.rain || live_luns_in(group) + 1 < group_luns());
+		bool orphaned =
+			other->state == AFTL_BLOCK_BAD &&
+			(!device.config.rain || live_luns_of_group(group) + 1 < group_luns());
 
 		CHECK_MSG(!other->valid || orphaned,
 			  "block %u is erased while there is valid data beside it", block);
@@ -113,7 +114,8 @@ static void check_superblock_erases(void)
 
 			if (!*erased)
 				continue;
-			CHECK_MSG(!live_luns_in(group) || *erased % live_luns_in(group) == 0 ||
+			CHECK_MSG(!live_luns_of_group(group) ||
+				  *erased % live_luns_of_group(group) == 0 ||
 				  test_counters(&device)->retired_blocks,
 				  "of superblock %u %u blocks are erased", number, *erased);
 			eraser.superblocks++;
@@ -236,7 +238,7 @@ static u32 check_unit_reads(void)
 	return lost;
 }
 
-static u32 valid_in(u32 lun)
+static u32 valid_units_of_lun(u32 lun)
 {
 	return test_lun_info(&device, lun).valid_units;
 }
@@ -266,8 +268,8 @@ static void wait_for_rebuild(u32 lun)
 {
 	u32 last = U32_MAX;
 
-	while (valid_in(lun) && valid_in(lun) != last) {
-		last = valid_in(lun);
+	while (valid_units_of_lun(lun) && valid_units_of_lun(lun) != last) {
+		last = valid_units_of_lun(lun);
 		test_advance_by(&device, SECOND_NS);
 	}
 }
@@ -302,17 +304,18 @@ static void check_die_failure(const char *policy, const char *params)
 	test_stream_write_all(&stream, &device);
 	send_requests_to_rain(700);
 	fail_die_of_lun(2);
-	held = valid_in(2);
+	held = valid_units_of_lun(2);
 	CHECK(held > 20);
 	send_requests_to_rain(200);
 	CHECK_EQ(check_unit_reads(), 0);
 	CHECK(test_counters(&device)->stripe_reads > 0);
 	wait_for_rebuild(2);
-	CHECK_MSG(!valid_in(2) || is_group_full(2), "%u units are not rebuilt", valid_in(2));
+	CHECK_MSG(!valid_units_of_lun(2) || is_group_full(2), "%u units are not rebuilt",
+		  valid_units_of_lun(2));
 	CHECK_RANGE(test_counters(&device)->programmed_rebuild_units, 1, held);
 	CHECK(!aftl_is_read_only(device.ftl));
 	aftl_reset_stats(device.ftl);
-	held = valid_in(2);
+	held = valid_units_of_lun(2);
 	CHECK_EQ(check_unit_reads(), 0);
 	CHECK_EQ(test_counters(&device)->read_recovered_units, held);
 	send_requests_to_rain(3000);
@@ -338,7 +341,7 @@ static void check_stripe_reads_first(struct test_listener *listener, u32 tag, af
  * Every other seed loads the device without a pause until most data are rebuilt by GC. Host writes
  * must not use the block that the rebuild needs.
  */
-static void each_die_gets_blocks_back(const char *policy)
+static void check_each_die_gets_blocks_back(const char *policy)
 {
 	struct test_listener order = { .program = check_stripe_reads_first };
 	u32 seed;
@@ -396,7 +399,8 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 		fail_die_of_lun(1);
 		send_requests_to_rain(seed * 20);
 		wait_for_rebuild(1);
-		CHECK_MSG(!valid_in(1), "seed %u: %u units are not rebuilt", seed, valid_in(1));
+		CHECK_MSG(!valid_units_of_lun(1), "seed %u: %u units are not rebuilt", seed,
+			  valid_units_of_lun(1));
 		CHECK_EQ(check_unit_reads(), 0);
 	}
 }
@@ -454,7 +458,7 @@ TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 	fail_die_of_lun(1);
 	test_drain(&device);
 	wait_for_rebuild(1);
-	CHECK_EQ(valid_in(1), 0);
+	CHECK_EQ(valid_units_of_lun(1), 0);
 	fail_die_of_lun(6);
 	CHECK_EQ(check_unit_reads(), 0);
 }
@@ -626,7 +630,7 @@ static u64 count_recovered_by_reading(u32 units)
 	return test_counters(&device)->read_recovered_units - before;
 }
 
-/* Return the pages of 200 that parity recovers, each time they are read. */
+/* Read 200 pages repeatedly; return how many reads parity recovers. */
 static u64 count_recovered_with_cache(const char *cache)
 {
 	u64 recovered;
@@ -645,7 +649,7 @@ TAP_TEST(the_read_cache_holds_no_page_that_ecc_could_not_correct)
 	u64 recovered = count_recovered_with_cache("read_cache=1MiB");
 
 	CHECK(recovered > 0);
-	/* Read-ahead reconstructs none. */
+	/* Read-ahead reconstructs no page. */
 	CHECK_EQ(count_recovered_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
 }
 
@@ -1137,9 +1141,9 @@ int main(void)
 {
 	check_selector_ranking("fifo");
 	check_selector_ranking("cost_benefit");
-	each_die_gets_blocks_back("midas");
-	each_die_gets_blocks_back("baseline");
-	each_die_gets_blocks_back("streams");
+	check_each_die_gets_blocks_back("midas");
+	check_each_die_gets_blocks_back("baseline");
+	check_each_die_gets_blocks_back("streams");
 	check_stream_superblocks("streams", streams, 8);
 	check_stream_superblocks("baseline", handles, 4);
 	check_stream_superblocks("baseline", mapped, 1);

@@ -80,13 +80,13 @@ TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 	now_ns = aftl_now(device.ftl);
 	first = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns);
 	second = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns + 50000);
-	test_done(&device, second);
-	test_done(&device, first);
+	test_wait_for_request(&device, second);
+	test_wait_for_request(&device, first);
 	CHECK_EQ(first->request.complete_ns - now_ns, MISS_NS);
 	CHECK_EQ(second->request.complete_ns - now_ns, MISS_NS);
 	CHECK_EQ(count_sensed_pages(), 1);
-	test_put(&device, first);
-	test_put(&device, second);
+	test_release_request(&device, first);
+	test_release_request(&device, second);
 }
 
 /* Bits */
@@ -427,7 +427,7 @@ static void run_read_cache_seed(u64 seed)
 	device.config.read_ahead = device.config.read_cache / (2 + aftl_random_below(&random, 4));
 	if (!test_device_create(&device, policy) && test_units(&device) > 8)
 		drive_two_readers(&random);
-	test_random_note_and_finish(&device, policy, seed);
+	test_finish_random_device(&device, policy, seed);
 }
 
 TAP_TEST(readers_of_random_devices_get_the_right_data)

@@ -308,7 +308,7 @@ static const struct levels_case levels[] = {
 	{ AFTL_MODE_COARSE, AFTL_APPROX, 70000, 70000 },
 };
 
-/* Three costs when worn and a month old, one when new. Neighbours have the same mode. */
+/* The modes have three read costs on worn, month-old pages, and one on new pages. */
 TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 {
 	u32 i;
@@ -330,7 +330,7 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 
 			CHECK_EQ(measure_read_ns(5), mine->old_ns * (1 + shift));
 		}
-		/* write_unit_in_mode() went behind the back of the FTL: no audit. */
+		/* write_unit_in_mode() bypassed the FTL, so the device is not audited. */
 		test_device_close(&device);
 	}
 }
@@ -383,7 +383,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 	CHECK_MSG((seen_levels & (seen_levels - 1)) && seen_levels > 3, "levels %x", seen_levels);
 }
 
-/* Reads by host and relocation */
+/* Age data, then have the host read them and GC relocate them. */
 
 static void relocate_old_data(const char *read_move)
 {
@@ -583,7 +583,7 @@ TAP_TEST(reads_raise_the_error_rate_of_their_block)
 		CHECK(error_rate_after_reads(block, reads) >= last);
 		last = error_rate_after_reads(block, reads);
 	}
-	/* 7.2e-3 at 2,000 cycles and 1,000 reads per page, here for a layer at the edge. */
+	/* At 2,000 cycles 1,000 reads per page add 7.2e-3 to the error rate of an edge layer. */
 	CHECK_RANGE(last - none, 6ULL << 30, 11ULL << 30);
 	block->erases = 500;
 	CHECK(error_rate_after_reads(block, 1000) < last / 4 * 3);
@@ -668,7 +668,7 @@ TAP_TEST(a_suspended_device_drops_pending_refreshes)
 static struct aftl_random draws;
 static u64 wrong_starts;
 
-/* Any shift, including invalid ones. */
+/* Start reads with any shift of the references, including invalid ones. */
 static u32 random_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	u32 start = aftl_random_below(&draws, 12);

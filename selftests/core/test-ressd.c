@@ -20,10 +20,10 @@
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6
 
-/* The codes of these IDs, and that updates only raise voltages: selftests/physics. */
+/* selftests/physics checks the codes of these IDs, and that updates only raise voltages. */
 TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 {
-	/* By reprograms of the LSB and of the MSB page. */
+	/* IDs by the number of reprograms of the LSB page and of the MSB page. */
 	static const u32 ids[3][3] = { { 0, 0, 1 }, { 1, 2 }, { 3 } };
 	u32 lsb;
 	u32 msb;
@@ -681,7 +681,7 @@ TAP_TEST(random_devices_agree_with_the_models)
 			drive_random_updates(&random);
 			reprograms += watcher.reprograms;
 		}
-		test_random_note_and_finish(&device, "ressd", seed);
+		test_finish_random_device(&device, "ressd", seed);
 	}
 	tap_note("%u devices lived, %llu pages were reprogrammed", lived,
 		 (unsigned long long)reprograms);

@@ -136,7 +136,7 @@ TAP_TEST(the_cache_keeps_its_static_blocks)
 	CHECK_EQ(count_slc_blocks(), 4);
 	CHECK(fewest >= 4);
 	CHECK(test_counters(&device)->gc_blocks > 50);
-	/* After idle time they take host writes again, with full capacity. */
+	/* After idle time the cache blocks take host writes again, with full capacity. */
 	test_advance_by(&device, AFTL_HOUR_NS);
 	for (i = 0; i < 4 * EACH - EACH; i++)
 		write_units_singly(i, 1);
@@ -161,7 +161,7 @@ TAP_TEST(free_blocks_are_cache_blocks_until_gc_needs_them)
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 	write_units_singly(36 * EACH, 1);
 	CHECK_EQ(test_block_of(&device, 36 * EACH)->bits, 0);
-	/* Filling the device folds them back. */
+	/* Filling the device folds the data of dynamic cache blocks back into normal blocks. */
 	write_units_singly(0, test_units(&device));
 	write_units_singly(0, test_units(&device));
 	CHECK(count_slc_blocks() < lent / 4);
@@ -334,7 +334,7 @@ TAP_TEST(the_cache_survives_a_snapshot)
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
 
-/* Turned off, cache blocks become normal victims; turned on, GC makes room for the cache. */
+/* Turning the cache off makes its blocks normal victims; when it is turned on GC makes room. */
 TAP_TEST(the_cache_can_be_turned_off_and_on)
 {
 	u32 i;
@@ -444,7 +444,7 @@ static void run_slc_cache_seed(u64 seed)
 		lived++;
 		drive_slc_cache(&random);
 	}
-	test_random_note_and_finish(&device, policy, seed);
+	test_finish_random_device(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_fold_all_they_can_when_they_are_idle)

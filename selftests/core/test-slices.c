@@ -53,21 +53,23 @@ static int count_work_at_yield(__maybe_unused void *host)
 	return ++watch.pauses == watch.end_at ? -EINTR : 0;
 }
 
-static void on_copy(__maybe_unused struct test_listener *self, __maybe_unused aftl_lpn_t lpn,
-		    __maybe_unused aftl_ppn_t from, __maybe_unused aftl_ppn_t to)
+static void slice_count_copy(__maybe_unused struct test_listener *self,
+			     __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t from,
+			     __maybe_unused aftl_ppn_t to)
 {
 	watch.since++;
 }
 
-static void on_programmed(__maybe_unused struct test_listener *self,
-			  __maybe_unused aftl_ppn_t first)
+static void count_programmed(__maybe_unused struct test_listener *self,
+			     __maybe_unused aftl_ppn_t first)
 {
 	watch.since++;
 }
 
 static void open_sliced_device(const char *params)
 {
-	watch = (struct watch){ .listener = { .copy = on_copy, .programmed = on_programmed } };
+	watch = (struct watch){ .listener = { .copy = slice_count_copy,
+					      .programmed = count_programmed } };
 	test_device_init(device, "demo");
 	device->ops.pause = count_work_at_yield;
 	test_device_listen(device, &watch.listener);
@@ -288,13 +290,14 @@ static const char zoned[] =
 
 static u32 calls, most_work;
 
-static void on_program(__maybe_unused struct test_listener *self, __maybe_unused u32 tag,
-		       __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t ppn)
+static void slice_count_program(__maybe_unused struct test_listener *self, __maybe_unused u32 tag,
+				__maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t ppn)
 {
 	watch.since++;
 }
 
-static void on_unmapping(__maybe_unused void *host, __maybe_unused aftl_lpn_t first, u32 units)
+static void slice_count_unmapped(__maybe_unused void *host, __maybe_unused aftl_lpn_t first,
+				 u32 units)
 {
 	watch.since += units;
 }
@@ -302,8 +305,8 @@ static void on_unmapping(__maybe_unused void *host, __maybe_unused aftl_lpn_t fi
 static void open_counted(const char *params)
 {
 	open_sliced_device(params);
-	watch.listener.program = on_program;
-	device->ops.unmapping = on_unmapping;
+	watch.listener.program = slice_count_program;
+	device->ops.unmapping = slice_count_unmapped;
 	CHECK_MSG(!test_device_create(device, "baseline"), "%s", device->error.text);
 	calls = 0;
 	most_work = 0;
@@ -357,7 +360,7 @@ static void check_work_bounds(u32 at_least)
 	test_audit(device);
 }
 
-static void write_all_counted(u32 first, u32 end)
+static void write_counted_units(u32 first, u32 end)
 {
 	for (; first < end; first += TEST_REQUEST_UNITS)
 		count_submit_work(AFTL_OP_WRITE, first, min(end - first, (u32)TEST_REQUEST_UNITS));
@@ -391,7 +394,7 @@ TAP_TEST(luns_are_woken_in_slices)
 TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 {
 	open_counted(wide);
-	write_all_counted(0, 16000);
+	write_counted_units(0, 16000);
 	calls = 0;
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
 	count_event_work();
@@ -405,7 +408,7 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 
 	open_counted(wide);
 	for (i = 0; i < 2; i++)
-		write_all_counted(0, test_units(device) / 2);
+		write_counted_units(0, test_units(device) / 2);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
 	count_event_work();
 	calls = 0;
@@ -430,7 +433,7 @@ TAP_TEST(the_work_per_call_of_discards_is_bounded)
 	u32 i;
 
 	open_counted(wide);
-	write_all_counted(0, 64000);
+	write_counted_units(0, 64000);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
 	count_event_work();
 	for (i = 0; i < 64000; i += 256)
@@ -447,7 +450,7 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	zones = aftl_geometry(device->ftl)->zones;
 	CHECK_EQ(zone_units, 16384);
-	write_all_counted(0, 4 * zone_units - 100);
+	write_counted_units(0, 4 * zone_units - 100);
 	count_event_work();
 	calls = 0;
 	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
@@ -474,11 +477,11 @@ TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
 	open_counted("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
 		     "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
-	write_all_counted(0, 4000);
+	write_counted_units(0, 4000);
 	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
 	count_event_work();
 	calls = 0;
-	write_all_counted(0, 4000);
+	write_counted_units(0, 4000);
 	count_event_work();
 	CHECK_RANGE(test_counters(device)->array_programs, 0, 4000 / 4);
 	check_work_bounds(4000 / CALL_WORK);
@@ -496,7 +499,7 @@ static u64 reset_zones_and_continue(bool at_once)
 
 	open_counted(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
-	write_all_counted(0, 3 * zone_units);
+	write_counted_units(0, 3 * zone_units);
 	count_event_work();
 	for (i = 0; i < 3; i++) {
 		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);

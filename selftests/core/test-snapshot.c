@@ -147,7 +147,7 @@ static void save_loaded_device(const struct test_bytes *bytes)
 	saved_again++;
 }
 
-static void round_trip(const char *policy, const char *params)
+static void check_save_and_load(const char *policy, const char *params)
 {
 	struct test_bytes bytes = { 0 };
 
@@ -312,7 +312,7 @@ TAP_TEST(saving_most_loaded_devices_gives_the_same_bytes)
 	CHECK_MSG(saved_again > 40, "%u", saved_again);
 }
 
-/* All lengths and alignments, in one call and split in two. */
+/* Checksums of all lengths and alignments, computed in one call and in two. */
 TAP_TEST(checksums_are_crc_32c)
 {
 	u8 bytes[48];
@@ -337,12 +337,12 @@ TAP_TEST(checksums_are_crc_32c)
 
 int main(void)
 {
-	test_each_policy("a used device", plain, round_trip);
-	test_each_policy("a device with everything on", busy, round_trip);
-	test_each_policy("a device without errors", no_errors, round_trip);
-	test_each_policy("word lines of three bits", three_bits, round_trip);
-	test_each_policy("superblocks", superblocks, round_trip);
-	test_each_policy("superblocks with a dead die", parity, round_trip);
-	test_each_policy("superblocks with an SLC cache and a dead die", slc, round_trip);
+	test_each_policy("a used device", plain, check_save_and_load);
+	test_each_policy("a device with everything on", busy, check_save_and_load);
+	test_each_policy("a device without errors", no_errors, check_save_and_load);
+	test_each_policy("word lines of three bits", three_bits, check_save_and_load);
+	test_each_policy("superblocks", superblocks, check_save_and_load);
+	test_each_policy("superblocks with a dead die", parity, check_save_and_load);
+	test_each_policy("superblocks with an SLC cache and a dead die", slc, check_save_and_load);
 	return tap_run_all();
 }

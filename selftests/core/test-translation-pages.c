@@ -132,10 +132,10 @@ static u64 latest_completion(struct test_request *const *requests, u32 count)
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		test_done(&device, requests[i]);
+		test_wait_for_request(&device, requests[i]);
 		latest = max(latest, requests[i]->request.complete_ns -
 				     requests[i]->request.arrival_ns);
-		test_put(&device, requests[i]);
+		test_release_request(&device, requests[i]);
 	}
 	return latest;
 }
@@ -174,11 +174,11 @@ TAP_TEST(a_hit_overtakes_a_miss)
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	late = submit_kept_read(0);
 	early = submit_kept_read(38 * EACH);
-	test_done(&device, late);
+	test_wait_for_request(&device, late);
 	CHECK(early->done);
 	CHECK(early->request.complete_ns < late->request.complete_ns);
-	test_put(&device, early);
-	test_put(&device, late);
+	test_release_request(&device, early);
+	test_release_request(&device, late);
 }
 
 /* Return the translation page that a LUN programs now, or U32_MAX. */
@@ -712,7 +712,7 @@ static void run_cmt_seed(u64 seed)
 		lived++;
 		drive_cmt_requests(&random);
 	}
-	test_random_note_and_finish(&device, policy, seed);
+	test_finish_random_device(&device, policy, seed);
 }
 
 TAP_TEST(random_devices_lose_neither_data_nor_translation_pages)

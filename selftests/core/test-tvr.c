@@ -9,7 +9,7 @@
 #define SHAPE "channels=1 chips=1 blocks=40 layers=1 word_lines=8 bits=2 op=60 unit=0 bus=100000 " \
 	"program=1200us program_fast=400us"
 
-#define BUS_NS 82 /* a page of 8 KiB at 100000 MB/s */
+#define BUS_NS 82 /* transfer time of a page of 8 KiB at 100000 MB/s */
 #define DAY_NS (24 * AFTL_HOUR_NS)
 
 static struct test_device device;
@@ -77,7 +77,7 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_unit_short_lived(1));
-	/* The previous version lived for a month. */
+	/* The previous version lived for a month, longer than the retention budget. */
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
 	measure_write_ns(1);

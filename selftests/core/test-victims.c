@@ -38,7 +38,8 @@ static const struct aftl_block *first_candidate(const struct aftl_victim_candida
 }
 
 /* Number of candidates of the LUN that are older than @block. */
-static u32 count_older(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static u32 count_older_blocks(const struct aftl_victim_candidates *closed,
+			      const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_candidate(closed);
 	u32 count = 0;
@@ -51,7 +52,7 @@ static u32 count_older(const struct aftl_victim_candidates *closed, const struct
 }
 
 /* Fewest valid slots of the @window oldest candidates. */
-static u32 fewest_valid(const struct aftl_victim_candidates *closed, u32 window)
+static u32 fewest_valid_slots(const struct aftl_victim_candidates *closed, u32 window)
 {
 	const struct aftl_block *first = first_candidate(closed);
 	u32 least = U32_MAX;
@@ -59,7 +60,7 @@ static u32 fewest_valid(const struct aftl_victim_candidates *closed, u32 window)
 
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]) &&
-		    count_older(closed, &first[i]) < window)
+		    count_older_blocks(closed, &first[i]) < window)
 			least = min(least, first[i].valid);
 	return least;
 }
@@ -75,18 +76,19 @@ static double cost_benefit_gain(const struct aftl_victim_candidates *closed,
 	return block->valid ? age * (1 - used) / (2 * used) : 1e300;
 }
 
-static void check_fifo(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static void check_fifo_victim(const struct aftl_victim_candidates *closed,
+			      const struct aftl_block *block)
 {
-	CHECK_EQ(count_older(closed, block), 0);
-	differed += block->valid != fewest_valid(closed, U32_MAX);
+	CHECK_EQ(count_older_blocks(closed, block), 0);
+	differed += block->valid != fewest_valid_slots(closed, U32_MAX);
 }
 
 static void check_windowed_victim(const struct aftl_victim_candidates *closed,
 				  const struct aftl_block *block)
 {
-	CHECK(count_older(closed, block) < 5);
-	CHECK_EQ(block->valid, fewest_valid(closed, 5));
-	differed += count_older(closed, block) != 0;
+	CHECK(count_older_blocks(closed, block) < 5);
+	CHECK_EQ(block->valid, fewest_valid_slots(closed, 5));
+	differed += count_older_blocks(closed, block) != 0;
 }
 
 static void check_cost_benefit_victim(const struct aftl_victim_candidates *closed,
@@ -100,7 +102,8 @@ static void check_cost_benefit_victim(const struct aftl_victim_candidates *close
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]))
 			CHECK(cost_benefit_gain(closed, &first[i]) < most + 1.0001);
-	differed += count_older(closed, block) && block->valid != fewest_valid(closed, U32_MAX);
+	differed += count_older_blocks(closed, block) &&
+		    block->valid != fewest_valid_slots(closed, U32_MAX);
 }
 
 static void check_d_choices_victim(const struct aftl_victim_candidates *closed,
@@ -116,7 +119,7 @@ static void check_d_choices_victim(const struct aftl_victim_candidates *closed,
 			least = min(least, drawn->valid);
 	}
 	CHECK_EQ(block->valid, least);
-	differed += least != fewest_valid(closed, U32_MAX);
+	differed += least != fewest_valid_slots(closed, U32_MAX);
 }
 
 static const struct {
@@ -124,7 +127,7 @@ static const struct {
 	const struct aftl_victim_rule *rule;
 	void (*check)(const struct aftl_victim_candidates *closed, const struct aftl_block *block);
 } rules[] = {
-	{ "fifo", &aftl_victim_fifo, check_fifo },
+	{ "fifo", &aftl_victim_fifo, check_fifo_victim },
 	{ "windowed", &aftl_victim_windowed, check_windowed_victim },
 	{ "cost_benefit", &aftl_victim_cost_benefit, check_cost_benefit_victim },
 	{ "d_choices", &aftl_victim_d_choices, check_d_choices_victim },
@@ -205,7 +208,8 @@ TAP_TEST(a_victim_selector_has_its_own_parameters)
 
 /* Blocks of one LUN */
 
-static void open_device_with(const char *key, const char *value, const char *other, const char *is)
+static void open_device_with_pairs(const char *key, const char *value, const char *other,
+				   const char *is)
 {
 	const char *params = test_params("%s channels=1 %s=%s %s=%s", shape, key, value, other, is);
 
@@ -214,7 +218,7 @@ static void open_device_with(const char *key, const char *value, const char *oth
 
 static void open_device_with_param(const char *key, const char *value)
 {
-	open_device_with(key, value, "errors", "off");
+	open_device_with_pairs(key, value, "errors", "off");
 }
 
 /* Random writes to the first 1/@part of the units. */
@@ -239,7 +243,7 @@ TAP_TEST(d_choices_draws_anew_for_each_victim)
 	u64 erases;
 	u32 i;
 
-	open_device_with("victim", "d_choices", "gc", "60");
+	open_device_with_pairs("victim", "d_choices", "gc", "60");
 	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
@@ -325,7 +329,7 @@ static u32 least_valid_after_idle(const char *gc_idle_valid)
 	struct aftl_victim_candidates closed;
 	u32 least;
 
-	open_device_with("gc", "60", "gc_idle_valid", gc_idle_valid);
+	open_device_with_pairs("gc", "60", "gc_idle_valid", gc_idle_valid);
 	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
@@ -335,7 +339,7 @@ static u32 least_valid_after_idle(const char *gc_idle_valid)
 	test_advance_by(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
-	least = fewest_valid(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
+	least = fewest_valid_slots(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
 	return least;
 }
 
@@ -381,7 +385,7 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	struct aftl_lun *lun;
 	struct aftl_block *block;
 
-	open_device_with("gc", "0", "wear_gap", "1");
+	open_device_with_pairs("gc", "0", "wear_gap", "1");
 	lun = device.ftl->luns;
 	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
@@ -406,7 +410,7 @@ TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 	struct aftl_lun *lun;
 	u32 least;
 
-	open_device_with("victim", "fifo", "gc", "60");
+	open_device_with_pairs("victim", "fifo", "gc", "60");
 	lun = device.ftl->luns;
 	write_random_units(&random, 8, 200);
 	least = aftl_victim_fewest_valid(device.ftl, lun)->valid;
@@ -473,7 +477,7 @@ TAP_TEST(wear_levelling_opens_the_least_worn_free_block)
 	u32 index;
 	u32 i = 0;
 
-	open_device_with("wear_gap", "100", "fill_valid", "50");
+	open_device_with_pairs("wear_gap", "100", "fill_valid", "50");
 	lun = device.ftl->luns;
 	CHECK_RANGE(lun->free_blocks, 5, U32_MAX);
 	for (index = lun->free_head; index != AFTL_NIL;
@@ -493,7 +497,7 @@ TAP_TEST(preconditioning_collects_the_oldest_blocks)
 	u32 most = 0;
 	u32 i;
 
-	open_device_with("victim", "fifo", "fill_overwrite", "800");
+	open_device_with_pairs("victim", "fifo", "fill_overwrite", "800");
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++) {
 		block = &device.ftl->media.blocks[i];
 		least = min(least, block->erases);

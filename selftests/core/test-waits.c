@@ -75,7 +75,7 @@ static u64 run_waits_seed(u64 seed, bool with_waits)
 	}
 	test_device_close(&device);
 	if (tap_failures())
-		test_note_config(&device, policy, seed);
+		test_print_config(&device, policy, seed);
 	return digest;
 }
 
@@ -127,7 +127,7 @@ static void check_wait_reason(enum aftl_op op, u32 unit, enum aftl_wait reason, 
 	CHECK(request->done);
 	CHECK_EQ(request->waits.ns[reason], ns);
 	CHECK_EQ(sum_of_waits(&request->waits), ns);
-	test_put(&device, request);
+	test_release_request(&device, request);
 }
 
 TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
@@ -172,7 +172,7 @@ TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 	test_drain(&device);
 	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] > sum_of_waits(&request->waits) * 2 / 3);
 	CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
-	test_put(&device, request);
+	test_release_request(&device, request);
 }
 
 int main(void)

@@ -65,15 +65,16 @@ TAP_TEST(an_append_returns_its_address)
 	open_zoned_device("4", "0", "0");
 	first = test_submit_kept(&device, AFTL_OP_WRITE, 5 * ZONE, 3, 0, AFTL_REQUEST_APPEND, 0);
 	second = test_submit_kept(&device, AFTL_OP_WRITE, 5 * ZONE, 2, 0, AFTL_REQUEST_APPEND, 0);
-	CHECK(test_done(&device, first) && test_done(&device, second));
+	CHECK(test_wait_for_request(&device, first) && test_wait_for_request(&device, second));
 	CHECK_EQ(first->request.unit, 5 * ZONE);
 	CHECK_EQ(second->request.unit, 5 * ZONE + 3);
 	CHECK_EQ(second->request.status, 0);
-	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 5 * ZONE + 5, 1, 0, AFTL_REQUEST_APPEND,
-				 NULL), -EIO);
+	CHECK_EQ(test_execute_flagged(&device, AFTL_OP_WRITE, 5 * ZONE + 5, 1, 0,
+				      AFTL_REQUEST_APPEND, NULL),
+		 -EIO);
 	CHECK_EQ(test_counters(&device)->zone_append_requests, 2);
-	test_put(&device, first);
-	test_put(&device, second);
+	test_release_request(&device, first);
+	test_release_request(&device, second);
 }
 
 TAP_TEST(implicit_closes_rotate_among_the_zones)
@@ -175,8 +176,8 @@ TAP_TEST(a_reset_waits_for_earlier_writes)
 	check_zone_state(4, AFTL_ZONE_EMPTY, 0);
 	test_audit(&device);
 	for (i = 0; i < 5; i++)
-		test_put(&device, writes[i]);
-	test_put(&device, reset);
+		test_release_request(&device, writes[i]);
+	test_release_request(&device, reset);
 }
 
 static const char queued[] = SHAPE " max_active_zones=4 buffer=256KiB queue_weights=1:3:2:5";
@@ -437,7 +438,7 @@ static const struct step steps[] = {
 	{ AFTL_OP_READ, 0, 0, 1, 0, AFTL_ZONE_CLOSED, 1 },
 };
 
-/* As the ZNS specification says. */
+/* The states and results are those of the ZNS specification. */
 TAP_TEST(each_request_leads_to_its_state)
 {
 	static struct shadow_store store;
@@ -779,7 +780,7 @@ static void run_zones_seed(u64 seed)
 		lived++;
 		drive_zone_requests(&random);
 	}
-	test_random_note_and_finish(&device, policy, seed);
+	test_finish_random_device(&device, policy, seed);
 }
 
 TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)

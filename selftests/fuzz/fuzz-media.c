@@ -78,7 +78,7 @@ static void write_media_files(void)
 	}
 }
 
-static void put(unsigned int form, unsigned int input, const u8 *data, off_t size)
+static void put_media_file(unsigned int form, unsigned int input, const u8 *data, off_t size)
 {
 	int fd = openat(place.folder, forms[form].app->inputs[input].name,
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -114,7 +114,7 @@ static void spoil_media_data(unsigned int form, const u8 *data, size_t size)
 	demand(file);
 	memcpy(file, kept[form][input].data, bytes);
 	change_file_bytes(file, bytes, data + 2, size - 2);
-	put(form, input, file, data[1] & 0x80 ? bytes * (data[1] & 0x7f) / 128 : bytes);
+	put_media_file(form, input, file, data[1] & 0x80 ? bytes * (data[1] & 0x7f) / 128 : bytes);
 	free(file);
 }
 
@@ -158,7 +158,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	form = data[0] % ARRAY_SIZE(forms);
 	for (i = 0; forms[form].app->inputs[i].name; i++)
-		put(form, i, kept[form][i].data, kept[form][i].size);
+		put_media_file(form, i, kept[form][i].data, kept[form][i].size);
 	spoil_media_data(form, data, size);
 	compute_app_result(forms[form].app);
 	return 0;

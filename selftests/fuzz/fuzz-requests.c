@@ -26,7 +26,8 @@ static void count_completed_request(void *host, struct aftl_request *request)
 	run.pending--;
 }
 
-static void read_one(void *host, struct aftl_request *request, const struct aftl_read *read)
+static void check_fuzzed_read(void *host, struct aftl_request *request,
+			      const struct aftl_read *read)
 {
 	demand(from_lpn(read->lpn) - request->unit < request->units);
 	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_tag_count(run.ftl));
@@ -37,7 +38,7 @@ static const struct aftl_host_ops ops = {
 	.alloc = fuzz_alloc_and_count,
 	.free = fuzz_free_and_count,
 	.complete = count_completed_request,
-	.read = read_one,
+	.read = check_fuzzed_read,
 };
 
 static void draw_geometry_params(struct aftl_config *config, struct fuzz_bytes *input)

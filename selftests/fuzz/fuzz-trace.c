@@ -112,7 +112,7 @@ static void try_trace_format(const char *name, const char *columns, bool strict,
 }
 
 /* Column list for formats that take one. */
-static const char *columns_of(const char *name, u8 selector)
+static const char *columns_of_format(const char *name, u8 selector)
 {
 	if (!strcmp(name, "csv") && selector & 0x40)
 		return "time=1,op=2,offset=3,bytes=4,latency=6,class=5";
@@ -133,7 +133,7 @@ int fuzz_input(const u8 *data, size_t size)
 	/* Index count means format detection. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
-	try_trace_format(name, name ? columns_of(name, data[0]) : NULL, data[0] & 0x80, data + 1,
-			 size - 1);
+	try_trace_format(name, name ? columns_of_format(name, data[0]) : NULL, data[0] & 0x80,
+			 data + 1, size - 1);
 	return 0;
 }

@@ -61,7 +61,7 @@ static enum kind kinds[TABLES];
 static u32 resumes[3];
 static u32 refusals;
 
-static bool on_volume(enum kind kind)
+static bool kind_is_on_volume(enum kind kind)
 {
 	return kind >= KIND_VOLUME;
 }
@@ -72,7 +72,7 @@ static struct aftl_device *index_to_device(u32 index)
 	return (struct aftl_device *)(uintptr_t)(index + 1);
 }
 
-static u32 to_index(const struct aftl_device *device)
+static u32 device_to_index(const struct aftl_device *device)
 {
 	return (u32)(uintptr_t)device - 1;
 }
@@ -93,17 +93,17 @@ static void destroy_device(const struct aftl_device *device)
 {
 	if (!device)
 		return;
-	CHECK(model.kind[to_index(device)]);
-	CHECK(on_volume(model.kind[to_index(device)] - 1) || !model.data[to_index(device)] ||
-	      !model.own.tables);
-	model.kind[to_index(device)] = 0;
-	model.data[to_index(device)] = 0;
+	CHECK(model.kind[device_to_index(device)]);
+	CHECK(kind_is_on_volume(model.kind[device_to_index(device)] - 1) ||
+	      !model.data[device_to_index(device)] || !model.own.tables);
+	model.kind[device_to_index(device)] = 0;
+	model.data[device_to_index(device)] = 0;
 }
 
 /* Return true if a table of @kind can take over data of kind @data. */
-static bool kinds_fit(enum kind data, enum kind kind)
+static bool table_kind_fits_data(enum kind data, enum kind kind)
 {
-	if (on_volume(data) || on_volume(kind))
+	if (kind_is_on_volume(data) || kind_is_on_volume(kind))
 		return data == kind;
 	return kind != KIND_RAM_SMALL || data == KIND_RAM_SMALL;
 }
@@ -115,12 +115,12 @@ static bool table_fits_data(u32 i)
 	if (!aftl_table_get_predecessor(&model.tables[i], &predecessor))
 		return true;
 	CHECK(model.born);
-	return kinds_fit(model.born - 1, kinds[i]);
+	return table_kind_fits_data(model.born - 1, kinds[i]);
 }
 
 /* Steps of one table; each returns true if it was possible. */
 
-static bool load(u32 i, u32 choice)
+static bool step_begin_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_NONE || choice)
 		return false;
@@ -128,14 +128,14 @@ static bool load(u32 i, u32 choice)
 		memset(&model.own, 0, sizeof(model.own));
 		model.born = 0;
 	}
-	model.tables[i].durable = on_volume(kinds[i]);
+	model.tables[i].durable = kind_is_on_volume(kinds[i]);
 	aftl_table_load_ownership(&model.tables[i], &model.own);
 	model.phase[i] = PHASE_LOADING;
 	return true;
 }
 
 /* A backing device in use by another mapped device is refused even to the owner. */
-static bool refuse(u32 i, u32 choice)
+static bool step_refuse_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_IDLE || choice)
 		return false;
@@ -144,7 +144,7 @@ static bool refuse(u32 i, u32 choice)
 }
 
 /* Choice 0 makes a spare device; choice 1 does not, as the table finds the existing device. */
-static bool loaded(u32 i, u32 choice)
+static bool step_end_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
 		return false;
@@ -156,7 +156,7 @@ static bool loaded(u32 i, u32 choice)
 	return true;
 }
 
-static bool resume(u32 i, u32 choice)
+static bool step_begin_resume(u32 i, u32 choice)
 {
 	int ret;
 
@@ -194,15 +194,16 @@ static void resume_memory_table(u32 i, bool fails)
 		make_spare_device(i);
 		aftl_table_use_spare_device(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
-		   model.kind[to_index(model.own.device)] != kinds[i] + 1) {
+		   model.kind[device_to_index(model.own.device)] != kinds[i] + 1) {
 		make_spare_device(i);
 		if (fails) {
 			destroy_device(table->spare);
 			table->spare = NULL;
 			return;
 		}
-		model.data[to_index(table->spare)] = model.data[to_index(model.own.device)];
-		model.data[to_index(model.own.device)] = 0;
+		model.data[device_to_index(table->spare)] =
+			model.data[device_to_index(model.own.device)];
+		model.data[device_to_index(model.own.device)] = 0;
 		destroy_device(aftl_table_replace_device(table));
 	}
 }
@@ -221,11 +222,11 @@ static void resume_volume_table(u32 i, bool fails)
 }
 
 /* The slow part of a resume. Choice 1: it fails; choice 2: a later step fails. */
-static bool work(u32 i, u32 choice)
+static bool step_resume_work(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)
 		return false;
-	if (on_volume(kinds[i]))
+	if (kind_is_on_volume(kinds[i]))
 		resume_volume_table(i, choice);
 	else
 		resume_memory_table(i, choice == 1);
@@ -247,7 +248,7 @@ static bool step_end_resume(u32 i, u32 choice)
 		destroy_device(table->spare);
 		table->spare = NULL;
 		model.born = kinds[i] + 1;
-		model.data[to_index(table->device)] = 1;
+		model.data[device_to_index(table->device)] = 1;
 	}
 	model.phase[i] = PHASE_IDLE;
 	return true;
@@ -280,7 +281,7 @@ static bool step_close_table(u32 i, u32 choice)
 	return true;
 }
 
-static bool unload(u32 i, u32 choice)
+static bool step_unload_table(u32 i, u32 choice)
 {
 	if (choice || model.phase[i] != PHASE_CLOSING)
 		return false;
@@ -293,8 +294,8 @@ static bool unload(u32 i, u32 choice)
 typedef bool (*step_fn)(u32 i, u32 choice);
 
 static const step_fn steps[] = {
-	load,	loaded, refuse, resume, work, step_end_resume, step_start_or_stop, step_close_table,
-	unload,
+	step_begin_load, step_end_load,	     step_refuse_load, step_begin_resume, step_resume_work,
+	step_end_resume, step_start_or_stop, step_close_table, step_unload_table,
 };
 
 /* Invariants of each state */
@@ -317,13 +318,15 @@ static void check_model_devices(void)
 
 	for (i = 0; i < DEVICES; i++) {
 		CHECK_EQ(count_device_references(index_to_device(i)), model.kind[i] != 0);
-		volumes += index_to_device(i) == model.own.device && on_volume(model.kind[i] - 1);
+		volumes += index_to_device(i) == model.own.device &&
+			   kind_is_on_volume(model.kind[i] - 1);
 		data += model.data[i];
 	}
 	CHECK(volumes <= 1);
 	/* The data of a closed volume are on its backing device. */
-	if (model.own.tables && model.born && !on_volume(model.born - 1))
-		CHECK(data == 1 && model.own.device && model.data[to_index(model.own.device)]);
+	if (model.own.tables && model.born && !kind_is_on_volume(model.born - 1))
+		CHECK(data == 1 && model.own.device &&
+		      model.data[device_to_index(model.own.device)]);
 	if (volumes)
 		CHECK(model.own.state != AFTL_DATA_UNOWNED && model.own.state != AFTL_DATA_NONE);
 }
@@ -342,7 +345,8 @@ static void check_model_owner(void)
 			continue;
 		see++;
 		CHECK(model.own.state == AFTL_DATA_OWNED && model.own.owner == table);
-		CHECK(table->device == model.own.device && kinds_fit(model.born - 1, kinds[i]));
+		CHECK(table->device == model.own.device &&
+		      table_kind_fits_data(model.born - 1, kinds[i]));
 	}
 	CHECK(model.own.state != AFTL_DATA_NONE || !model.own.exists);
 	CHECK_EQ(see, model.own.state == AFTL_DATA_OWNED && model.own.tables);
@@ -371,8 +375,8 @@ static void renumber_device(struct model *from, struct aftl_device **device, u32
 {
 	if (!*device)
 		return;
-	model.kind[index] = from->kind[to_index(*device)];
-	model.data[index] = from->data[to_index(*device)];
+	model.kind[index] = from->kind[device_to_index(*device)];
+	model.data[index] = from->data[device_to_index(*device)];
 	*device = index_to_device(index);
 }
 
@@ -393,7 +397,7 @@ static void renumber_devices(void)
 }
 
 /* Add the state to the queue, unless it is known. */
-static void reach(void)
+static void queue_new_state(void)
 {
 	u32 slot;
 
@@ -419,7 +423,7 @@ static void take_all_steps_from(const struct model *from)
 			for (choice = 0; choice < 3; choice++) {
 				model = *from;
 				if (steps[j](i, choice))
-					reach();
+					queue_new_state();
 			}
 }
 
@@ -431,14 +435,14 @@ static void print_path_to_state(u32 at)
 		 states[at].phase[0], states[at].phase[1], states[at].phase[2]);
 }
 
-static u32 search(void)
+static u32 search_all_states(void)
 {
 	u32 at;
 
 	memset(slots, 0, SLOTS * sizeof(*slots));
 	memset(&model, 0, sizeof(model));
 	state_count = 0;
-	reach();
+	queue_new_state();
 	for (at = 0; at < state_count && !tap_failures(); at++) {
 		take_all_steps_from(&states[at]);
 		if (tap_failures())
@@ -458,7 +462,7 @@ static void check_three_table_orders(void)
 				kinds[0] = i;
 				kinds[1] = j;
 				kinds[2] = k;
-				all += search();
+				all += search_all_states();
 			}
 	tap_note("%u states; resumes: %u new, %u again, %u take over, %u refused", all, resumes[0],
 		 resumes[1], resumes[2], refusals);

@@ -485,7 +485,7 @@ static void check_device_health(struct life *life)
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
 
-static void end_work(struct life *life, bool on)
+static void end_session_work(struct life *life, bool on)
 {
 	struct durable_device *durable = &life->durable;
 	int ret = durable->ret;
@@ -574,7 +574,7 @@ static int start_session(struct life *life)
 		life->policy = policy;
 		ret = durable_start(&life->durable, life->policy, scan);
 	}
-	tally.safe_units += ret ? 0 : durable_buffered(&life->durable);
+	tally.safe_units += ret ? 0 : durable_count_buffered_units(&life->durable);
 	if (!ret && !strcmp(policy, life->policy))
 		CHECK_TEXT(life->durable.recovery.snapshot.text, "");
 	return ret;
@@ -591,8 +591,8 @@ static void run_scenario_session(struct life *life)
 	if (ret && was_power_failure(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
-		end_work(life,
-			 life->kind == ZONED ? run_zone_session(life) : run_live_session(life));
+		end_session_work(life, life->kind == ZONED ? run_zone_session(life) :
+							     run_live_session(life));
 	crash_device(life);
 }
 
@@ -641,7 +641,7 @@ static bool run_scenario_of_seed(u64 seed, enum kind kind)
 		};
 	run_scenario_until_worn(&life);
 	if (tap_failures())
-		test_note_config(&life.durable.device, life.policy, seed);
+		test_print_config(&life.durable.device, life.policy, seed);
 	durable_close(&life.durable);
 	return !tap_failures();
 }

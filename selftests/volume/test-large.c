@@ -286,7 +286,7 @@ static void check_sample_mappings(const struct aftl *ftl)
 }
 
 /* Index of the first stored frame of spare entries beyond the first read chunk. */
-static u32 find_later_stored_frame(void)
+static u32 find_stored_frame_beyond_chunk(void)
 {
 	u32 best = 0;
 	u32 i;
@@ -305,7 +305,7 @@ static void check_damage_noticed(void)
 	struct aftl_recovery recovery;
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	u8 *bytes = stored_frame_bytes(find_later_stored_frame());
+	u8 *bytes = stored_frame_bytes(find_stored_frame_beyond_chunk());
 
 	bytes[3] ^= 1;
 	CHECK_EQ(aftl_volume_load(volume, aftl_policy_find(disk.super.policy),
@@ -368,7 +368,7 @@ static void test_sixteen_tebibytes(void)
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
 
-static void four_that_are_begun(void)
+static void test_four_tebibytes_with_extents(void)
 {
 	configure_large_volume("1024", "64KiB");
 	disk.super.lazy_tables = true;
@@ -392,7 +392,8 @@ int main(int argc, char **argv)
 	const char *all = argc > 1 ? argv[1] : getenv("AFTL_LARGE");
 
 	tap_run("4 TiB in units of 16 KiB are recovered after a crash", test_four_tebibytes);
-	tap_run("4 TiB in units of 64 KiB, on a sparse device, are recovered", four_that_are_begun);
+	tap_run("4 TiB in units of 64 KiB, on a sparse device, are recovered",
+		test_four_tebibytes_with_extents);
 	if (all && !strcmp(all, "all")) {
 		tap_run("16 TiB in units of 64 KiB, on a sparse device, are recovered",
 			test_sixteen_tebibytes);

@@ -260,7 +260,7 @@ static int run_pair_session(struct life *life, const char *policy, u32 steps)
 	return ret ? ret : durable_close_cleanly(&life->durable);
 }
 
-static bool check_success(struct life *life, int ret, const char *what)
+static bool call_succeeded(struct life *life, int ret, const char *what)
 {
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
@@ -272,14 +272,14 @@ static void recover_pair_twice(struct life *life, enum disk_crash crash)
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
-	if (!check_success(life, start_with_policy(life, policy), "start after a power failure") ||
-	    !check_success(life, run_request_steps(life, 1 + pair_below(life, 60)),
-			   "work after a power failure"))
+	if (!call_succeeded(life, start_with_policy(life, policy), "start after a power failure") ||
+	    !call_succeeded(life, run_request_steps(life, 1 + pair_below(life, 60)),
+			    "work after a power failure"))
 		return;
 	durable_crash(&life->durable, pair_below(life, DISK_CRASHES), &life->random);
-	if (check_success(life, run_pair_session(life, life->other, pair_below(life, 30)),
-			  "a session after two"))
-		check_success(life, start_with_policy(life, life->policy), "start after all");
+	if (call_succeeded(life, run_pair_session(life, life->other, pair_below(life, 30)),
+			   "a session after two"))
+		call_succeeded(life, start_with_policy(life, life->policy), "start after all");
 }
 
 /*
@@ -300,7 +300,7 @@ static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, en
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->set = set;
 	draw_and_create_device(life);
-	check_success(life, durable_format(&life->durable), "format");
+	call_succeeded(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
 	ret = run_pair_session(life, life->policy, 1000);
@@ -312,7 +312,7 @@ static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, en
 		recover_pair_twice(life, crash);
 	tally.displaced += life->durable.displaced;
 	if (tap_failures()) {
-		test_note_config(&life->durable.device, life->policy, seed);
+		test_print_config(&life->durable.device, life->policy, seed);
 		tap_note("again: test-pairs %s %llu %llu %u", set->name, (unsigned long long)seed,
 			 (unsigned long long)change, crash);
 	}
@@ -322,7 +322,7 @@ static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, en
 }
 
 /* Repeat a life with a power failure at @samples of its changes, or at each if it has fewer. */
-static void run_life_often(const struct feature_set *set, u64 seed, u64 samples)
+static void run_life_with_power_failures(const struct feature_set *set, u64 seed, u64 samples)
 {
 	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };
 	u64 life = aftl_random_next(&random) >> 32;
@@ -362,7 +362,7 @@ static void try_feature_set(u32 mask, u64 seed, u64 samples)
 	if (set.refused)
 		check_pair_refused(&set);
 	else if (CHECK_MSG(!try_create_device(&set.config, set.policy, &error), "%s", error.text))
-		run_life_often(&set, seed, samples);
+		run_life_with_power_failures(&set, seed, samples);
 	tally.accepted += !set.refused;
 	tap_end();
 }
@@ -410,7 +410,7 @@ TAP_TEST(the_random_runs_covered_every_case)
 	CHECK_RANGE(tally.displaced, 1, U64_MAX);
 }
 
-static u64 parse_number_or(const char *word, u64 otherwise)
+static u64 parse_or_default(const char *word, u64 otherwise)
 {
 	return word ? strtoull(word, NULL, 10) : otherwise;
 }
@@ -421,20 +421,20 @@ static void try_named_features(int argc, char **argv, u64 seed)
 	struct feature_set set;
 
 	if (argc < 4) {
-		try_feature_set(mask, argc > 2 ? parse_number_or(argv[2], 0) : seed, U64_MAX);
+		try_feature_set(mask, argc > 2 ? parse_or_default(argv[2], 0) : seed, U64_MAX);
 		return;
 	}
 	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
-	run_life_once(&set, parse_number_or(argv[2], 0), parse_number_or(argv[3], 0),
-		      parse_number_or(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	run_life_once(&set, parse_or_default(argv[2], 0), parse_or_default(argv[3], 0),
+		      parse_or_default(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
 	tap_end();
 }
 
 int main(int argc, char **argv)
 {
-	u64 seed = parse_number_or(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
-	u64 samples = parse_number_or(getenv("AFTL_CRASH_STATES"), SAMPLES);
+	u64 seed = parse_or_default(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
+	u64 samples = parse_or_default(getenv("AFTL_CRASH_STATES"), SAMPLES);
 	bool all = argc == 2 && !strcmp(argv[1], "all");
 
 	features_read_table(&features);

@@ -346,7 +346,7 @@ static void write_approximate_units(struct history *history)
 	submit_request(history, AFTL_OP_WRITE, 1, 2, AFTL_APPROX, 0);
 }
 
-static void write_unit_through(struct history *history)
+static void write_unit_with_fua(struct history *history)
 {
 	submit_request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, AFTL_REQUEST_FUA);
 }
@@ -401,7 +401,7 @@ static const struct operation {
 	{ 'w', write_one_unit },
 	{ 'W', write_three_units },
 	{ 'a', write_approximate_units },
-	{ 'u', write_unit_through },
+	{ 'u', write_unit_with_fua },
 	{ 'd', discard_two_units },
 	{ 'f', submit_flush },
 	{ 'o', advance_device_age },
@@ -428,7 +428,7 @@ static void append_three_units(struct history *history)
 	submit_zone_append(history, 0, 3, 0);
 }
 
-static void append_unit_through(struct history *history)
+static void append_unit_with_fua(struct history *history)
 {
 	submit_zone_append(history, 0, 1, AFTL_REQUEST_FUA);
 }
@@ -460,7 +460,7 @@ static void finish_first_zone(struct history *history)
 static const struct operation zone_operations[] = {
 	{ 'w', append_one_unit },
 	{ 'W', append_three_units },
-	{ 'u', append_unit_through },
+	{ 'u', append_unit_with_fua },
 	{ 'e', append_to_other_zone },
 	{ 'p', write_at_pointer },
 	{ 'd', reset_first_zone },

@@ -500,7 +500,7 @@ static bool sector_holds_data(u64 sector)
 }
 
 /* Return true for sectors whose content only a snapshot can replace. */
-static bool needs_snapshot(u64 sector)
+static bool is_sector_only_in_snapshot(u64 sector)
 {
 	const struct aftl_layout *layout = &durable.super.layout;
 	struct aftl_geometry geo;
@@ -533,7 +533,7 @@ static void check_damaged_load(u64 sector, bool scan, int ret)
 	enum area area = area_of_sector(sector);
 	const char *text = durable.device.error.text;
 
-	if (area == AREA_TABLES && scan && needs_snapshot(sector)) {
+	if (area == AREA_TABLES && scan && is_sector_only_in_snapshot(sector)) {
 		CHECK_MSG(ret == -EUCLEAN, "%d: %s", ret, text);
 		CHECK_CONTAINS(text, "damaged");
 	} else if (area != AREA_SUPER || ret != -EMEDIUMTYPE) {
@@ -847,7 +847,7 @@ static int persist_unit_at_tag(u32 tag, u32 unit)
 	return aftl_volume_persist_unit(durable.volume, tag, &entry, &offset);
 }
 
-static void end_older_version(int reused, int retired)
+static void erase_or_retire_older_version(int reused, int retired)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 
@@ -886,15 +886,15 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 		record_units_without_mapping(1);
 		CHECK_EQ(persist_unit_at_tag(i, i), -EAGAIN);
 		record_units_without_mapping(0);
-		end_older_version(0, -EAGAIN);
+		erase_or_retire_older_version(0, -EAGAIN);
 		record_units_without_mapping(2);
 		record_units_without_mapping(0);
-		end_older_version(-EAGAIN, -EAGAIN);
+		erase_or_retire_older_version(-EAGAIN, -EAGAIN);
 		if (i)
 			aftl_volume_release_unit(durable.volume, i);
 		else
 			CHECK_EQ(persist_unit_at_tag(i, i), 0);
-		end_older_version(0, 0);
+		erase_or_retire_older_version(0, 0);
 		aftl_volume_release_unit(durable.volume, 1);
 	}
 }
@@ -1111,7 +1111,7 @@ static void check_unflushable(const char *params, bool closed)
 		volume_crash();
 	volume_start("baseline");
 	CHECK(!durable.recovery.closed);
-	CHECK_EQ(durable_buffered(&durable), count - 1);
+	CHECK_EQ(durable_count_buffered_units(&durable), count - 1);
 	CHECK_EQ(durable.buffered[unit], 0);
 	volume_close_cleanly();
 	volume_start("baseline");
@@ -1395,7 +1395,7 @@ static int load_and_compare_digest(u64 *digest)
 	return ret;
 }
 
-static void open_left_volume(const char *params, bool closed)
+static void prepare_volume_to_load(const char *params, bool closed)
 {
 	volume_open("approxftl", params);
 	if (params == small_zones)
@@ -1417,7 +1417,7 @@ static void check_load_without_memory(const char *params, bool closed)
 	u32 all;
 	u32 i;
 
-	open_left_volume(params, closed);
+	prepare_volume_to_load(params, closed);
 	durable.disk.allocations = 0;
 	CHECK_EQ(load_and_compare_digest(&expected), 0);
 	all = durable.disk.allocations;

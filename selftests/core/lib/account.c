@@ -20,7 +20,7 @@
 #define MOST_LOOPS 4
 #define ALL_MARGINS 16
 
-/* Age in hours and cycles at which margins matter. */
+/* Age in hours, and erases, of blocks in which retention margins matter. */
 #define YEAR_HOURS 8760
 #define WORN 3000
 
@@ -93,7 +93,7 @@ static struct account_page *page_at(const struct account *account, u32 block, u3
 	return &account->pages[block * account->ftl->geo.pages + page];
 }
 
-static u64 minus_rounding(u64 value)
+static u64 lower_bound_after_rounding(u64 value)
 {
 	return value - value / ROUNDING;
 }
@@ -129,7 +129,8 @@ struct neighbour {
 	u32 direction;
 };
 
-static u32 find_around(const struct aftl_geometry *geo, u32 page, struct neighbour found[4])
+static u32 find_neighbour_pages(const struct aftl_geometry *geo, u32 page,
+				struct neighbour found[4])
 {
 	u32 step = geo->program_pages;
 	u32 layer = geo->pages / geo->layers;
@@ -152,13 +153,13 @@ static u32 count_programmed_neighbours(const struct account *account, u32 block,
 	u32 programmed = 0;
 	u32 i;
 
-	*all = find_around(&account->ftl->geo, page, found);
+	*all = find_neighbour_pages(&account->ftl->geo, page, found);
 	for (i = 0; i < *all; i++)
 		programmed += page_at(account, block, found[i].page)->turn != 0;
 	return programmed;
 }
 
-/* Is the page programmed second on the checkerboard that the block started with? */
+/* Does the page have the colour that is programmed second on the checkerboard of its block? */
 static bool is_page_of_second_colour(const struct account *account, u32 block, u32 page)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -168,7 +169,7 @@ static bool is_page_of_second_colour(const struct account *account, u32 block, u
 		account_of_block(account, block)->flip) % 2;
 }
 
-static bool is_low_top(u16 attr)
+static bool has_low_top(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -179,7 +180,7 @@ static bool is_low_top(u16 attr)
 /* Programs */
 
 /* Time of a mode: from the profile if set, else scaled from profile "demo". */
-static u64 profile_or_demo_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
+static u64 ns_from_profile_or_demo(const struct aftl_config *config, u32 at, u64 demo_ns)
 {
 	u64 own = aftl_param_get(config, at);
 
@@ -188,22 +189,22 @@ static u64 profile_or_demo_ns(const struct aftl_config *config, u32 at, u64 demo
 	return config->program * demo_ns / DEMO_NS;
 }
 
-static u64 mode_ns(const struct aftl_config *config, u32 mode)
+static u64 program_ns_of_mode(const struct aftl_config *config, u32 mode)
 {
 	switch (mode) {
 	case AFTL_MODE_REDUCED:
-		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_reduced), 437500);
+		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_reduced), 437500);
 	case AFTL_MODE_BETWEEN:
-		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_between), 532000);
+		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_between), 532000);
 	case AFTL_MODE_AFTER:
-		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_after), 469000);
+		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_after), 469000);
 	case AFTL_MODE_COARSE:
-		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
+		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_coarse), 466667);
 	case AFTL_MODE_FINE:
-		return profile_or_demo_ns(config, AFTL_PARAM_AT(program_fine), 933000);
+		return ns_from_profile_or_demo(config, AFTL_PARAM_AT(program_fine), 933000);
 	case AFTL_MODE_ROUGH:
-		return mode_ns(config, AFTL_MODE_REDUCED) * mode_ns(config, AFTL_MODE_COARSE) /
-		       config->program;
+		return program_ns_of_mode(config, AFTL_MODE_REDUCED) *
+		       program_ns_of_mode(config, AFTL_MODE_COARSE) / config->program;
 	case AFTL_MODE_MLC:
 		return config->program_mlc;
 	case AFTL_MODE_SLC:
@@ -231,7 +232,7 @@ static u64 ns_or_read_ns(const struct aftl_config *config, u64 ns)
 	return ns ? ns : config->read;
 }
 
-static u32 margins_kept(const struct aftl_config *config)
+static u32 kept_margin_sixteenths(const struct aftl_config *config)
 {
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
 }
@@ -257,7 +258,8 @@ static u64 rate_after_a_year(const struct account *account, const struct aftl_pl
 }
 
 /*
- * A mode that adds no errors must not be faster. Approximate data have the errors of their class.
+ * Tell whether the program's mode gives precise data no more errors than the normal mode; it then
+ * must not be faster than the normal mode.
  */
 static bool mode_is_error_free(const struct account *account, const struct command *command)
 {
@@ -269,7 +271,7 @@ static bool mode_is_error_free(const struct account *account, const struct comma
 	if (!account_config(account)->errors)
 		return true;
 	if (place->mode == AFTL_MODE_REDUCED &&
-	    margins_kept(account_config(account)) == ALL_MARGINS)
+	    kept_margin_sixteenths(account_config(account)) == ALL_MARGINS)
 		return false;
 	return rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
 	       rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
@@ -313,7 +315,7 @@ static u32 margin_steps(const struct account *account, u32 page, u32 kept)
 
 static u64 program_ns_by_margins(const struct account *account, u64 ns, u32 page)
 {
-	u32 kept = margins_kept(account_config(account));
+	u32 kept = kept_margin_sixteenths(account_config(account));
 
 	return ns * margin_steps(account, page, kept) / margin_steps(account, page, ALL_MARGINS);
 }
@@ -340,15 +342,15 @@ static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
 	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
 }
 
-/* The profile's follower time applies only if the steps save nearly as much. */
-static u64 follower_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
+/* The time program_follower applies only if the followers' ISPP steps save nearly as much time. */
+static u64 follower_program_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
 
 	return config->program_follower && ns * 10 <= told_ns * 11 ? min(ns, told_ns) : ns;
 }
 
-/* Skipped verifies, or margins that the mode does not have, must overshoot. */
+/* A program that skips needed verifies, or uses margins that its mode lacks, must overshoot. */
 static bool program_must_overshoot(const struct account *account,
 				   const struct aftl_placement *place)
 {
@@ -375,7 +377,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 
 	if (command->again && place->block->order == AFTL_ORDER_SUPER_LAYER)
 		return config->reprogram;
-	ns = mode_ns(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
+	ns = program_ns_of_mode(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
 	ns = program_ns_by_wear(account, program_ns_by_place(account, ns, mode, place->page),
 				place->block->erases);
 	if (no_margins && !nothing)
@@ -383,7 +385,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	standard_ns = ns;
 	ns = program_ns_by_ispp_steps(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
-		ns = follower_ns(config, standard_ns, ns);
+		ns = follower_program_ns(config, standard_ns, ns);
 	/* A switch first senses the bit that is stored. */
 	if (mode == AFTL_MODE_SWITCHED)
 		ns += ns_or_read_ns(config, config->read_slc);
@@ -393,7 +395,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	return ns;
 }
 
-static void check_steps(struct account *account, const struct aftl_placement *place, u16 attr)
+static void check_ispp_steps(struct account *account, const struct aftl_placement *place, u16 attr)
 {
 	if (steps_are_default(&place->ispp))
 		return;
@@ -491,7 +493,7 @@ static void check_coarse_program(struct account *account, const struct aftl_plac
 			 place->page, class);
 }
 
-/* Check that a mode with less guard is legal at this page. */
+/* Check that the page may be programmed in its mode, whose margins may be smaller than usual. */
 static void check_mode_place(struct account *account, const struct aftl_placement *place, u32 block)
 {
 	u32 order = place->block->order;
@@ -554,7 +556,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 	u16 attr = aftl_block_page_attr(media, &media->blocks[event->block], event->page);
 	struct command command = { place, aftl_page_class(attr), page->turn != 0 };
 	struct account_block *mine = account_of_block(account, event->block);
-	u64 least = minus_rounding(least_program_ns(account, &command));
+	u64 least = lower_bound_after_rounding(least_program_ns(account, &command));
 
 	if (!mine->begun)
 		mine->flip = place->block->flip;
@@ -569,7 +571,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 			 place->mode, command.class, voltage_left_out_mv(&place->ispp),
 			 place->ispp.skip, (unsigned long long)event->array_ns,
 			 (unsigned long long)least);
-	check_steps(account, place, attr);
+	check_ispp_steps(account, place, attr);
 	if (command.again)
 		check_repeated_program(account, place, page->attr);
 	else
@@ -598,7 +600,7 @@ static u64 worn_erase_ns(const struct account *account, u32 erases)
 
 static u32 full_erase_wear_of(const struct account *account, u8 swing)
 {
-	u32 kept = margins_kept(account_config(account));
+	u32 kept = kept_margin_sixteenths(account_config(account));
 
 	return swing == SWING_NO_MARGINS ?
 		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
@@ -614,7 +616,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 	mine->wear = block->wear;
 	mine->due_wear = mine->gentle ? (u32)account_config(account)->wear_low : 0;
 	mine->due_wear += enough ? 0 : full_erase_wear_of(account, mine->swing);
-	mine->due_ns = minus_rounding(worn_erase_ns(account, block->erases));
+	mine->due_ns = lower_bound_after_rounding(worn_erase_ns(account, block->erases));
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
 	mine->erasing = true;
 	if (event->array_ns < mine->due_ns)
@@ -710,7 +712,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* Later programs disturb. Their order follows page numbers except in two orders. */
+/* Later programs disturb a page. They follow page numbers except in two program orders. */
 static bool neighbour_is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
@@ -727,13 +729,13 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	u32 first = page - page % media->geo->program_pages;
 	u32 told = aftl_page_disturb_mv(media, &media->blocks[block], page);
 	struct neighbour found[4];
-	u32 count = find_around(media->geo, first, found);
+	u32 count = find_neighbour_pages(media->geo, first, found);
 	u32 mv = 0;
 
 	while (count--)
 		if (neighbour_is_later(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[is_low_top(page_at(account, block, found[count].page)->attr)];
+				[has_low_top(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, not %u", page, told, mv);
 }
@@ -822,7 +824,7 @@ void account_array_event(struct account *account, const struct aftl_array_event 
 		check_read_event(account, event);
 }
 
-static void check_sum(struct account *account, const char *name, u64 told, u64 least)
+static void check_least_sum(struct account *account, const char *name, u64 told, u64 least)
 {
 	if (told < least)
 		complain(account, "%s is %llu, not %llu", name, (unsigned long long)told,
@@ -833,13 +835,14 @@ void account_check_sums(struct account *account)
 {
 	const struct aftl_counters *counters = &account->ftl->stats.counters;
 
-	check_sum(account, "programs", counters->array_programs, account->programs.count);
-	check_sum(account, "program time", counters->array_program_ns, account->programs.ns);
-	check_sum(account, "program energy", counters->program_energy_pj, account->programs.pj);
-	check_sum(account, "erases", counters->array_erases, account->erases.count);
-	check_sum(account, "erase time", counters->array_erase_ns, account->erases.ns);
-	check_sum(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
-	check_sum(account, "read time", counters->array_read_ns, account->reads.ns);
-	check_sum(account, "read energy", counters->read_energy_pj, account->reads.pj);
-	check_sum(account, "wear", counters->wear_sum, account->wear);
+	check_least_sum(account, "programs", counters->array_programs, account->programs.count);
+	check_least_sum(account, "program time", counters->array_program_ns, account->programs.ns);
+	check_least_sum(account, "program energy", counters->program_energy_pj,
+			account->programs.pj);
+	check_least_sum(account, "erases", counters->array_erases, account->erases.count);
+	check_least_sum(account, "erase time", counters->array_erase_ns, account->erases.ns);
+	check_least_sum(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
+	check_least_sum(account, "read time", counters->array_read_ns, account->reads.ns);
+	check_least_sum(account, "read energy", counters->read_energy_pj, account->reads.pj);
+	check_least_sum(account, "wear", counters->wear_sum, account->wear);
 }

@@ -22,7 +22,7 @@ struct test_bytes {
 
 struct aftl_snapshot_sink test_bytes_sink(struct test_bytes *bytes);
 
-/* Reads from the start; -EIO past the end. */
+/* A source that reads the bytes from the start, and fails with -EIO past their end. */
 struct aftl_snapshot_source test_bytes_source(struct test_bytes *bytes);
 
 void test_bytes_free(struct test_bytes *bytes);
@@ -30,7 +30,7 @@ void test_bytes_free(struct test_bytes *bytes);
 /* CRC-32C, bit by bit. */
 u32 test_crc32c(const u8 *data, size_t size);
 
-/* Store the checksum of all but the last four bytes there. */
+/* Store in the last four bytes the checksum of all bytes before them. */
 void test_bytes_add_crc(struct test_bytes *bytes);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define POISON 0xdeaddeaddeaddeadULL
 
-/* Data under a tag: unit is valid while live, slot once programmed. */
+/* Data under a tag: @unit is valid while @live is set, @slot once @programmed is set. */
 struct shadow_tag {
 	bool live;
 	bool programmed;
@@ -93,8 +93,8 @@ static bool is_page_partial(const struct aftl_request *request, u32 index)
 }
 
 /* A write of a part of @unit must keep the rest of its newest state. */
-static void check_rest(struct shadow_store *store, const struct test_request *request, u32 index,
-		       u32 unit)
+static void check_rest_of_partial_write(struct shadow_store *store,
+					const struct test_request *request, u32 index, u32 unit)
 {
 	u32 rest = request->rest[index != 0];
 
@@ -117,7 +117,7 @@ static void shadow_on_accept(struct test_listener *listener, struct test_request
 		return;
 	CHECK_MSG(!mine->live, "tag %u is accepted twice", tag);
 	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_lpn(lpn));
-	check_rest(store, request, index, from_lpn(lpn));
+	check_rest_of_partial_write(store, request, index, from_lpn(lpn));
 	*mine = (struct shadow_tag){
 		.live = true,
 		.unit = from_lpn(lpn),
@@ -156,7 +156,7 @@ static void forget_slot_data(struct shadow_store *store, u32 slot)
 		unit->best = U32_MAX;
 }
 
-/* The newest stamp is valid, whatever the order of programs. */
+/* Of a unit's versions the one with the newest stamp is valid, whatever the order of programs. */
 static void remember_newest_slot(struct shadow_store *store, u32 slot)
 {
 	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
@@ -204,7 +204,7 @@ static void shadow_on_program(struct test_listener *listener, u32 tag, aftl_lpn_
 	}, shadow_tag_words(store, tag));
 }
 
-static bool has_tag_successor(struct shadow_store *store, const struct shadow_tag *tag)
+static bool is_unit_written_again(struct shadow_store *store, const struct shadow_tag *tag)
 {
 	u32 i;
 
@@ -237,7 +237,7 @@ static void shadow_on_release(struct test_listener *listener, u32 tag)
 	mine->live = false;
 	if (mine->programmed)
 		unit->durable = max(unit->durable, mine->stamp);
-	else if (!has_tag_successor(store, mine))
+	else if (!is_unit_written_again(store, mine))
 		note_lost_write(store, mine);
 	*shadow_tag_words(store, tag) = POISON;
 }

@@ -64,8 +64,8 @@ static void draw_host_queue(struct test_stream *stream, struct test_device *devi
 }
 
 /* Let reads and writes leave out sectors of their first and last page; zones take whole pages. */
-static void draw_partial(struct test_stream *stream, struct test_device *device, enum aftl_op op,
-			 u32 units)
+static void draw_partial_request(struct test_stream *stream, struct test_device *device,
+				 enum aftl_op op, u32 units)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
 	u32 sectors = geo->unit_bytes / AFTL_SECTOR_BYTES;
@@ -98,7 +98,7 @@ bool test_stream_submit_one(struct test_stream *stream, struct test_device *devi
 	stream->operations += units;
 	draw_placement_id(stream, device);
 	draw_host_queue(stream, device);
-	draw_partial(stream, device, op, units);
+	draw_partial_request(stream, device, op, units);
 	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
 		 0);
 	return test_drain_to(device, stream->depth);
@@ -212,7 +212,7 @@ static void randomize_gc_pace(struct aftl_config *config)
 	config->write_expire = aftl_random_below(&random, 3) * 500000ULL;
 }
 
-/* Queue depth and garbage collection */
+/* Draw the queue depth and the parameters of garbage collection. */
 static void randomize_load_and_gc(struct aftl_config *config, struct aftl_random *random)
 {
 	config->depth = 16 + aftl_random_below(random, 40);
@@ -229,7 +229,7 @@ static void randomize_load_and_gc(struct aftl_config *config, struct aftl_random
 	config->wear_gap = aftl_random_below(random, 3) * 4;
 }
 
-/* Failures, and request times outside the flash */
+/* Draw the parameters of failures, and of request times outside the flash. */
 static void randomize_failures(struct aftl_config *config, struct aftl_random *random)
 {
 	config->errors = aftl_random_below(random, 3) != 0;
@@ -239,7 +239,7 @@ static void randomize_failures(struct aftl_config *config, struct aftl_random *r
 	config->ecc = aftl_random_below(random, 2) * 2000;
 }
 
-/* Parameters of single policies */
+/* Draw the parameters that belong to one policy each. */
 static void randomize_policy_params(struct aftl_config *config, struct aftl_random *random)
 {
 	u64 zone;
@@ -256,7 +256,7 @@ static void randomize_policy_params(struct aftl_config *config, struct aftl_rand
 	*test_device_set_param(config, "virtual_layers") = aftl_random_below(random, 2);
 }
 
-/* More parameters of policies, and program modes */
+/* Draw further parameters of policies, and those of program modes. */
 static void randomize_program_modes(struct aftl_config *config, struct aftl_random *random)
 {
 	*test_device_set_param(config, "history") = aftl_random_below(random, 3);
@@ -287,7 +287,7 @@ static void randomize_two_pass(struct aftl_config *config, struct aftl_random *r
 	}
 }
 
-/* Times by page position, and the host link */
+/* Draw times by page position, and the parameters of the host link. */
 static void randomize_latencies(struct aftl_config *config, struct aftl_random *random)
 {
 	config->suspend_step = aftl_random_below(random, 3) * 90000;
@@ -332,7 +332,7 @@ const char *test_draw_policy(bool placed, struct aftl_random *random)
 	return type->name;
 }
 
-void test_note_config(const struct test_device *device, const char *policy, u64 seed)
+void test_print_config(const struct test_device *device, const char *policy, u64 seed)
 {
 	char line[2000] = "";
 	size_t used = 0;
@@ -351,9 +351,9 @@ void test_note_config(const struct test_device *device, const char *policy, u64 
 	tap_note("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);
 }
 
-void test_random_note_and_finish(struct test_device *device, const char *policy, u64 seed)
+void test_finish_random_device(struct test_device *device, const char *policy, u64 seed)
 {
 	test_device_finish(device);
 	if (tap_failures())
-		test_note_config(device, policy, seed);
+		test_print_config(device, policy, seed);
 }

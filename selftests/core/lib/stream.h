@@ -65,9 +65,9 @@ void test_randomize_options(struct test_device *device, struct aftl_random *rand
 const char *test_draw_policy(bool placed, struct aftl_random *random);
 
 /* Print the differences of @device from profile "demo" as simulator arguments. */
-void test_note_config(const struct test_device *device, const char *policy, u64 seed);
+void test_print_config(const struct test_device *device, const char *policy, u64 seed);
 
 /* Finish a device of random parameters; after a failed check print them. */
-void test_random_note_and_finish(struct test_device *device, const char *policy, u64 seed);
+void test_finish_random_device(struct test_device *device, const char *policy, u64 seed);
 
 #endif

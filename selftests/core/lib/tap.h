@@ -7,7 +7,7 @@
 
 #include "aftl-host.h"
 
-/* Messages per point; further ones are only counted. */
+/* Messages printed per test point; further messages are only counted. */
 #define TAP_MESSAGES_MAX 12
 
 /**
@@ -24,7 +24,7 @@ void tap_run_each(const char *what, const char *const *names, u32 count,
 /**
  * struct tap_test - a test point of TAP_TEST()
  * @text: name of the point; if empty, that of the function with blanks
- * @next: the one with the next higher line
+ * @next: the test point with the next higher line
  */
 struct tap_test {
 	const char *function;
@@ -78,7 +78,7 @@ void tap_register_seed(void (*body)(u64 seed));
 void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);
 
-/* Call @cleanup before the end of every point, what was added last first. */
+/* Call @cleanup at the end of every test point, before the functions that were added earlier. */
 void tap_at_end(void (*cleanup)(void));
 
 /* Print a bail-out and exit. */

@@ -55,7 +55,7 @@ static void *test_host_alloc(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
-	/* The core allocates while it creates a device: what the one before programmed is over. */
+	/* The core allocates only to create a device: forget programs of the former one. */
 	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;
@@ -115,7 +115,7 @@ static void test_host_complete(void *host, struct aftl_request *request)
 	TELL(device, complete, mine);
 	device->inside = false;
 	if (!mine->keep)
-		test_put(device, mine);
+		test_release_request(device, mine);
 }
 
 static void test_host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
@@ -123,7 +123,7 @@ static void test_host_accept(void *host, struct aftl_request *request, aftl_lpn_
 	TELL(host, accept, request ? is_test_request(request) : NULL, lpn, tag);
 }
 
-/* A callback that counts for aftl_max_host_calls(). */
+/* Count a callback of which aftl_max_host_calls() bounds the number. */
 static void count_host_call(struct test_device *device)
 {
 	device->burst++;
@@ -192,7 +192,8 @@ static void test_host_read(void *host, struct aftl_request *request, const struc
 }
 
 /* A switch programs the cells of the whole word line again. */
-static u32 first_programmed(const struct aftl_geometry *geo, const struct aftl_array_event *event)
+static u32 first_programmed_page(const struct aftl_geometry *geo,
+				 const struct aftl_array_event *event)
 {
 	if (event->mode != AFTL_MODE_SWITCHED || event->pages == geo->pages)
 		return event->page;
@@ -211,7 +212,7 @@ void test_record_array_event(void *host, const struct aftl_array_event *event)
 	else if (event->op != AFTL_ARRAY_READ)
 		*program = (struct test_program){
 			.block = event->block,
-			.page = first_programmed(aftl_geometry(device->ftl), event),
+			.page = first_programmed_page(aftl_geometry(device->ftl), event),
 			.end = event->page + event->pages,
 			.end_ns = event->begin_ns + event->array_ns,
 		};
@@ -464,7 +465,7 @@ static struct test_request *get_pooled_request(struct test_device *device)
 	return request;
 }
 
-void test_put(struct test_device *device, struct test_request *request)
+void test_release_request(struct test_device *device, struct test_request *request)
 {
 	request->next_free = device->pool;
 	device->pool = request;
@@ -511,7 +512,7 @@ struct aftl_waits *test_waits(void *host, struct aftl_request *request)
 	return &container_of(request, struct test_request, request)->waits;
 }
 
-void test_begin(struct test_device *device)
+void test_begin_host_call(struct test_device *device)
 {
 	device->burst = 0;
 	device->zone_requests -= device->zone_requests_over;
@@ -519,7 +520,7 @@ void test_begin(struct test_device *device)
 	device->resubmits = false;
 }
 
-void test_end(struct test_device *device)
+void test_end_host_call(struct test_device *device)
 {
 	u32 most = aftl_max_host_calls(aftl_geometry(device->ftl)) +
 		   device->zone_requests * AFTL_ZONE_HOST_CALLS;
@@ -535,9 +536,9 @@ static bool process_event_until(struct test_device *device, u64 now_ns)
 {
 	bool more;
 
-	test_begin(device);
+	test_begin_host_call(device);
 	more = aftl_step(device->ftl, now_ns);
-	test_end(device);
+	test_end_host_call(device);
 	return more;
 }
 
@@ -555,7 +556,7 @@ static int submit_test_request(struct test_device *device, struct aftl_request *
 
 	device->resubmits |= inside;
 	if (!inside)
-		test_begin(device);
+		test_begin_host_call(device);
 	if (device->alone && aftl_try_read_fastpath(device->ftl, request)) {
 		device->fast_reads++;
 		ret = 0;
@@ -563,12 +564,12 @@ static int submit_test_request(struct test_device *device, struct aftl_request *
 		ret = aftl_submit(device->ftl, request);
 	}
 	if (!inside)
-		test_end(device);
+		test_end_host_call(device);
 	return ret;
 }
 
-/* The request may be back in the pool when this returns 0. */
-static int hand_over(struct test_device *device, struct test_request *mine, bool keep)
+/* Submit @mine to the core. If this returns 0, the request may be back in the pool already. */
+static int submit_pooled(struct test_device *device, struct test_request *mine, bool keep)
 {
 	mine->keep = keep;
 	device->pending++;
@@ -584,15 +585,15 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 	device->pending--;
 	device->zone_requests -= mine->request.op >= AFTL_OPS;
 	device->submitted--;
-	test_put(device, mine);
+	test_release_request(device, mine);
 	return -EINVAL;
 }
 
 int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		u32 flags, u64 at_ns)
 {
-	return hand_over(device, fill_test_request(device, op, unit, units, class, flags, at_ns),
-			 false);
+	return submit_pooled(device,
+			     fill_test_request(device, op, unit, units, class, flags, at_ns), false);
 }
 
 struct test_request *test_submit_kept(struct test_device *device, enum aftl_op op, u32 unit,
@@ -600,7 +601,7 @@ struct test_request *test_submit_kept(struct test_device *device, enum aftl_op o
 {
 	struct test_request *mine = fill_test_request(device, op, unit, units, class, flags, at_ns);
 
-	return hand_over(device, mine, true) ? NULL : mine;
+	return submit_pooled(device, mine, true) ? NULL : mine;
 }
 
 bool test_step(struct test_device *device)
@@ -614,7 +615,7 @@ bool test_step(struct test_device *device)
 	return true;
 }
 
-bool test_done(struct test_device *device, struct test_request *request)
+bool test_wait_for_request(struct test_device *device, struct test_request *request)
 {
 	u32 events = 0;
 
@@ -625,8 +626,8 @@ bool test_done(struct test_device *device, struct test_request *request)
 	return true;
 }
 
-int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
-		    u32 flags, u64 *latency_ns)
+int test_execute_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+			 u32 class, u32 flags, u64 *latency_ns)
 {
 	u64 start = aftl_now(device->ftl);
 	struct test_request *request = test_submit_kept(device, op, unit, units, class, flags,
@@ -635,19 +636,19 @@ int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 u
 
 	if (!request)
 		return -EINVAL;
-	if (!test_done(device, request))
+	if (!test_wait_for_request(device, request))
 		return -ETIMEDOUT;
 	status = request->request.status;
 	if (latency_ns)
 		*latency_ns = request->request.complete_ns - start;
-	test_put(device, request);
+	test_release_request(device, request);
 	return status;
 }
 
 int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
 			 u32 class, u64 *latency_ns)
 {
-	return test_do_flagged(device, op, unit, units, class, 0, latency_ns);
+	return test_execute_flagged(device, op, unit, units, class, 0, latency_ns);
 }
 
 u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)

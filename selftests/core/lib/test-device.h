@@ -10,7 +10,7 @@
 #include "core/ftl/ftl.h"
 #include "core/base/random.h"
 
-/* A callback has all arguments of its type, and most tests need few of them. */
+/* A host callback has all parameters of its type, and most tests use few of them. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* Units of the largest request that the pool stores lower bounds for, see shadow-store.h. */
@@ -218,7 +218,7 @@ void test_device_open_type(struct test_device *device, const struct aftl_policy_
 /* test_device_open() with the parameters of profile "demo" and @params. */
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
 
-/* Check that creating such a device fails with -EINVAL and a message that contains @part. */
+/* Check that creating the device fails with -EINVAL and a message that contains @part. */
 void test_check_refused(struct test_device *device, const char *policy, const char *params,
 			const char *part);
 
@@ -256,7 +256,7 @@ int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units
 		u32 flags, u64 at_ns);
 
 /**
- * test_submit_kept() - submit a request that the caller owns until test_put()
+ * test_submit_kept() - submit a request that the caller owns until test_release_request()
  *
  * Return: the request, or NULL if the core refused it.
  */
@@ -264,14 +264,14 @@ struct test_request *test_submit_kept(struct test_device *device, enum aftl_op o
 				      u32 units, u32 class, u32 flags, u64 at_ns);
 
 /**
- * test_done() - advance until @request is complete
+ * test_wait_for_request() - advance until @request is complete
  *
  * Return: false, with a failed check, if the device has no more events.
  */
-bool test_done(struct test_device *device, struct test_request *request);
+bool test_wait_for_request(struct test_device *device, struct test_request *request);
 
 /* Release a request of test_submit_kept(). */
-void test_put(struct test_device *device, struct test_request *request);
+void test_release_request(struct test_device *device, struct test_request *request);
 
 /**
  * test_execute_request() - submit a request now and wait for its completion
@@ -282,8 +282,8 @@ int test_execute_request(struct test_device *device, enum aftl_op op, u32 unit, 
 			 u32 class, u64 *latency_ns);
 
 /* Like test_execute_request(), with request flags. */
-int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
-		    u32 flags, u64 *latency_ns);
+int test_execute_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
+			 u32 class, u32 flags, u64 *latency_ns);
 
 /* Like test_execute_request(), but check that it succeeds. Return: the latency. */
 u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
@@ -292,8 +292,8 @@ u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 
  * Bracket one call of the core: its host callbacks must not exceed aftl_max_host_calls(). The
  * functions of this file do so around each call.
  */
-void test_begin(struct test_device *device);
-void test_end(struct test_device *device);
+void test_begin_host_call(struct test_device *device);
+void test_end_host_call(struct test_device *device);
 
 /* Advance to @now_ns, event by event. */
 void test_advance(struct test_device *device, u64 now_ns);

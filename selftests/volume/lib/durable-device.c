@@ -514,8 +514,8 @@ static void queue_persist_op(struct durable_device *durable, u32 number)
 	op->kept = (struct aftl_plp_entry){ .what = what };
 }
 
-static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
-		      u32 tag)
+static void durable_on_accept(struct test_listener *self, struct test_request *request,
+			      aftl_lpn_t lpn, u32 tag)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	u32 index = from_lpn(lpn);
@@ -538,7 +538,7 @@ static void durable_on_unstored(struct test_listener *self, u32 tag)
 }
 
 /* A reprogrammed page needs a commit before it: see volume.h. */
-static void commit_before_again(struct durable_device *durable, aftl_ppn_t ppn)
+static void commit_before_reprogram(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
@@ -552,19 +552,20 @@ static void durable_on_program(struct test_listener *self, u32 tag, aftl_lpn_t l
 	struct durable_op *op;
 
 	CHECK_EQ(durable->tags[tag].unit, from_lpn(lpn));
-	commit_before_again(durable, ppn);
+	commit_before_reprogram(durable, ppn);
 	op = queue_durable_op(durable, OP_PROGRAM);
 	op->unit = from_lpn(lpn);
 	op->stamp = durable->tags[tag].stamp;
 	op->to = ppn;
 }
 
-static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
+static void durable_on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
+			    aftl_ppn_t to)
 {
 	struct durable_device *durable = durable_of_listener(self);
 	struct durable_op *op;
 
-	commit_before_again(durable, to);
+	commit_before_reprogram(durable, to);
 	op = queue_durable_op(durable, OP_COPY);
 	op->unit = from_lpn(lpn);
 	op->from = from;
@@ -734,7 +735,8 @@ static void complete_flush(struct durable_device *durable, const struct test_req
 	}
 }
 
-static void complete_change(struct durable_device *durable, const struct test_request *request)
+static void complete_write_or_discard(struct durable_device *durable,
+				      const struct test_request *request)
 {
 	const struct aftl_request *what = &request->request;
 	u32 *stamps;
@@ -774,7 +776,7 @@ static void durable_on_complete(struct test_listener *self, struct test_request 
 	else if (request->request.op > AFTL_OPS)
 		complete_reset(durable, request);
 	else if (request->request.op != AFTL_OP_READ && !request->request.status)
-		complete_change(durable, request);
+		complete_write_or_discard(durable, request);
 }
 
 static void durable_on_submitted(struct test_listener *self, struct test_request *request)
@@ -857,7 +859,8 @@ static bool read_stamp_at_ppn(struct durable_device *durable, u32 unit, aftl_ppn
 	return !ret && recognise_unit_pattern(durable, unit, stamp);
 }
 
-static void check_buffer(const struct durable_device *durable, u32 unit, u32 tag, u32 covered)
+static void check_read_from_buffer(const struct durable_device *durable, u32 unit, u32 tag,
+				   u32 covered)
 {
 	CHECK_EQ(durable->tags[tag].unit, unit);
 	check_unit_stamp(durable, unit, durable->tags[tag].stamp, covered);
@@ -891,7 +894,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 	else if (read->source == AFTL_SOURCE_ZERO)
 		return; /* The zone was reset and written since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
-		check_buffer(durable, unit, read->tag, covered);
+		check_read_from_buffer(durable, unit, read->tag, covered);
 	else if (read_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))
 		check_unit_stamp(durable, unit, stamp, covered);
 }
@@ -971,7 +974,7 @@ void durable_check(struct durable_device *durable)
 }
 
 /* Expect that the data of @unit at *@ppn may be lost from now on; return false if it has none. */
-static bool expect_hurt(struct durable_device *durable, u32 unit, aftl_ppn_t *ppn)
+static bool expect_unit_may_be_lost(struct durable_device *durable, u32 unit, aftl_ppn_t *ppn)
 {
 	u32 class;
 
@@ -985,7 +988,7 @@ bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector)
 {
 	aftl_ppn_t ppn;
 
-	if (!expect_hurt(durable, unit, &ppn))
+	if (!expect_unit_may_be_lost(durable, unit, &ppn))
 		return false;
 	durable->disk.unreadable[place_of_ppn(durable, ppn) / DISK_SECTOR + sector] = true;
 	return true;
@@ -995,7 +998,7 @@ bool durable_fail_unit(struct durable_device *durable, u32 unit)
 {
 	aftl_ppn_t ppn;
 
-	return expect_hurt(durable, unit, &ppn) &&
+	return expect_unit_may_be_lost(durable, unit, &ppn) &&
 	       !aftl_fail_unit(durable->device.ftl, to_lpn(unit));
 }
 
@@ -1052,9 +1055,9 @@ static void listen_to_device(struct durable_device *durable)
 	durable->listener = (struct test_listener){
 		.submitted = durable_on_submitted,
 		.complete = durable_on_complete,
-		.accept = on_accept,
+		.accept = durable_on_accept,
 		.program = durable_on_program,
-		.copy = on_copy,
+		.copy = durable_on_copy,
 		.programmed = durable_on_programmed,
 		.unstored = durable_on_unstored,
 		.release = durable_on_release,
@@ -1122,7 +1125,7 @@ void durable_close(struct durable_device *durable)
 }
 
 /* Formatting ends all promises. */
-static void drop_promises_by_format(struct durable_device *durable)
+static void drop_promises_after_format(struct durable_device *durable)
 {
 	durable->formatting = false;
 	memset(durable->units, 0, durable->unit_count * sizeof(*durable->units));
@@ -1137,7 +1140,7 @@ int durable_format(struct durable_device *durable)
 	durable->formatting = true;
 	ret = aftl_volume_format(&durable->disk.medium, &durable->super, &durable->device.error);
 	if (!ret)
-		drop_promises_by_format(durable);
+		drop_promises_after_format(durable);
 	return ret;
 }
 
@@ -1194,7 +1197,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 	if (ret)
 		return ret;
 	if (durable->formatting && is_newest_format(durable))
-		drop_promises_by_format(durable);
+		drop_promises_after_format(durable);
 	device->config = durable->super.config;
 	listen_to_device(durable);
 	ret = load_durable(durable, aftl_policy_find(policy), scan);
@@ -1259,7 +1262,7 @@ void durable_stop(struct durable_device *durable)
 	durable->ret = 0;
 }
 
-u32 durable_buffered(const struct durable_device *durable)
+u32 durable_count_buffered_units(const struct durable_device *durable)
 {
 	u32 units = 0;
 	u32 i;

@@ -177,7 +177,7 @@ int durable_work(struct durable_device *durable, u32 ops);
 int durable_fail_die(struct durable_device *durable, u32 lun);
 
 /* Number of pages that recovery found in the persisted write buffer. */
-u32 durable_buffered(const struct durable_device *durable);
+u32 durable_count_buffered_units(const struct durable_device *durable);
 
 /* Complete all requests and work off the queue. */
 int durable_commit_all(struct durable_device *durable);
