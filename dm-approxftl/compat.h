@@ -9,7 +9,7 @@
 #include <linux/device-mapper.h>
 #include <linux/fs.h>
 
-#include <linux/fileattr.h> /* 6.1: needs linux/fs.h first */
+#include <linux/fileattr.h> /* in 6.1, this header needs linux/fs.h before it */
 #include <linux/fsnotify_backend.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
@@ -50,7 +50,7 @@ static inline u8 aftl_bio_write_stream(const struct bio *bio)
 #endif
 }
 
-/* The fields of a bio, as APPROXFTL_CARRIER_*, that can say that its data are approximate. */
+/* The carriers (APPROXFTL_CARRIER_*) that are fields of a bio. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define AFTL_BIO_CARRIERS \
 	(APPROXFTL_CARRIER_WRITE_HINT | APPROXFTL_CARRIER_IOPRIO | APPROXFTL_CARRIER_WRITE_STREAM)
@@ -122,8 +122,8 @@ static int name(struct gendisk *disk, sector_t sector, unsigned int zones,			\
 #endif
 
 /*
- * Mark the device as zoned: a feature bit since 6.11, a field of the limits before. Before 6.11 the
- * numbers of open and active zones are no queue limits, see aftl_set_open_zone_limits().
+ * Mark the device as zoned, by a feature bit since 6.11, by a field of the limits before. Before
+ * 6.11 the numbers of open and active zones are no queue limits, see aftl_set_open_zone_limits().
  */
 static inline void aftl_set_zone_limits(struct queue_limits *limits, u64 open, u64 active,
 					unsigned int append_sectors)
@@ -152,7 +152,7 @@ static inline void aftl_set_open_zone_limits(struct gendisk *disk, u64 open, u64
 }
 
 /*
- * Have device-mapper turn a reset of all zones into one bio for each zone. It always does before
+ * Have device-mapper turn a reset of all zones into one bio for each zone, as it always does before
  * 6.11.
  */
 static inline void aftl_split_zone_reset_all(struct dm_target *ti)
@@ -192,8 +192,8 @@ static inline void aftl_hrtimer_setup(struct hrtimer *timer,
 }
 
 /*
- * Zeroes are written by unmapping. Since 6.17 a second limit announces that; it must be equal to
- * the first or 0.
+ * Announce that the target executes write-zeroes bios, which it does by unmapping. Since 6.17 a
+ * second limit tells of the unmapping; it must be 0 or equal to max_write_zeroes_sectors.
  */
 static inline void aftl_set_write_zeroes_limit(struct queue_limits *limits, unsigned int sectors)
 {

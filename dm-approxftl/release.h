@@ -8,7 +8,10 @@
 
 #define AFTL_VERSION "1.0.0-rc1"
 
-/* The same without the suffix of a candidate, which struct target_type has no place for. */
+/*
+ * AFTL_VERSION as numbers, for struct target_type, which has no place for the suffix of a release
+ * candidate.
+ */
 #define AFTL_TARGET_VERSION { 1, 0, 0 }
 
 #endif

@@ -16,7 +16,7 @@ static bool is_flush(const struct bio *bio)
 	return bio->bi_opf & REQ_PREFLUSH && !bio_sectors(bio);
 }
 
-/* Returns AFTL_ZONE_OPS for an operation that the target does not support. */
+/* Return the enum aftl_op of @bio; AFTL_ZONE_OPS if the target does not support its operation. */
 static u8 bio_request_op(const struct bio *bio)
 {
 	if (is_flush(bio))
@@ -157,7 +157,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_bio(request))
 		return map_bio_part(device, bio, unit, request);
-	/* Not used with several shards, see aftl_split_zone_reset_all(). */
+	/* A device of several shards gets no such bio, see aftl_split_zone_reset_all(). */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
 	return map_bio_run(device, unit, request);
@@ -175,9 +175,9 @@ static void count_submitted(struct aftl_disk *disk, struct aftl_io *io)
 }
 
 /*
- * Try to complete a read at once with "timing off". The bio ends in aftl_disk_leave(), so that
- * count_submitted() may still use the request. A durable store is excluded: the end of its read
- * from the backing device may end the bio earlier.
+ * Try to complete a read at once with "timing off". The bio then ends in aftl_disk_leave(), after
+ * count_submitted() has used the request. A durable store is excluded: its read from the backing
+ * device may end the bio earlier.
  */
 static bool complete_untimed_read(struct aftl_disk *disk, struct aftl_io *io)
 {

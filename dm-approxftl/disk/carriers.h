@@ -17,10 +17,10 @@ enum aftl_carrier {
 	AFTL_CARRIERS,
 };
 
-/* Size of a string with all of them. */
+/* Size of a string that names all carriers. */
 #define AFTL_CARRIERS_SIZE 40
 
-/* The hint in an I/O priority that is the carrier ioprio if the table line has no ioprio_hint. */
+/* Hint in the I/O priority that marks approximate writes if the table line has no ioprio_hint. */
 #define AFTL_IOPRIO_HINT 341
 
 static const char *const aftl_carrier_names[AFTL_CARRIERS] = {

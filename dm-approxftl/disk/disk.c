@@ -25,12 +25,15 @@
 #define SLICE_WORK 128
 
 /*
- * Slices that a submitter or a worker of the store executes before it leaves the rest to
- * disk_catch_up().
+ * Slices of FTL work that a submitter or a worker of the store executes before it leaves the rest
+ * to disk_catch_up().
  */
 #define OWN_SLICES 64
 
-/* Sectors whose requests a soft interrupt ends: copying the data of reads takes about 50 us. */
+/*
+ * Limit of the sectors of requests that a soft interrupt ends: copying that much data takes about
+ * 50 us.
+ */
 #define SOFTIRQ_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
 /* Workqueue for aftl_disk.catch_up. Memory reclaim may depend on it. */
@@ -61,8 +64,8 @@ static bool disk_slice_is_over(const struct aftl_disk *disk, u32 begin)
 }
 
 /*
- * With "timing off" device time passes as fast as the FTL can work while requests are pending.
- * Returns true if work is left after one slice.
+ * Execute one slice of work with "timing off", where device time passes as fast as the FTL can work
+ * while requests are pending. Returns true if work is left.
  */
 static bool run_untimed_slice(struct aftl_disk *disk)
 {
@@ -80,7 +83,9 @@ static bool run_untimed_slice(struct aftl_disk *disk)
 	return false;
 }
 
-/* Process events up to @until_ns. Returns true if work is left after one slice. */
+/*
+ * Process one slice of the events up to @until_ns. Returns true if more of these events are left.
+ */
 static bool advance_disk_slice(struct aftl_disk *disk, u64 until_ns)
 {
 	u32 begin = aftl_work(disk->ftl);
@@ -119,9 +124,9 @@ static void report_disk_failure(struct aftl_disk *disk)
 }
 
 /*
- * Remove completed requests from disk->done, which the caller ends without the lock: at least one,
- * and no more once they reach @sectors. Returns NULL if the disk is stopped: the only request is
- * then that of aftl_disk_execute_request(), which has no bio.
+ * Remove completed requests from disk->done, at least one, until they have @sectors or more. The
+ * caller ends them without the lock. Returns NULL if the disk is stopped: the only request is then
+ * that of aftl_disk_execute_request(), which has no bio.
  */
 static struct aftl_request *take_completed_requests(struct aftl_disk *disk, u64 sectors)
 {
@@ -173,7 +178,7 @@ static bool run_due_disk_slice(struct aftl_disk *disk)
 	return more;
 }
 
-/* Count lock contention. An uncontended lock does not read the clock. */
+/* Lock the disk and count lock contention. The clock is read only if the lock is contended. */
 static void lock_disk_and_read_clock(struct aftl_disk *disk)
 	__acquires(&disk->lock)
 {
@@ -555,7 +560,10 @@ static void stop_disk_clock(struct aftl_disk *disk)
 	disk->behind = false;
 }
 
-/* Process events until nothing is pending, and wait for room in the store whenever it is full. */
+/*
+ * Process events until no request is pending, and wait for room in the store whenever the store is
+ * full.
+ */
 static void drain_disk_untimed(struct aftl_disk *disk)
 {
 	while (disk_has_due_work(disk)) {
@@ -579,7 +587,7 @@ int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io)
 	return ret ? ret : io->request.status;
 }
 
-/* Finish operations in progress and begin no new ones. */
+/* Finish the FTL's operations in progress and begin no new ones, see aftl_quiesce(). */
 static void quiesce_disk(struct aftl_disk *disk)
 {
 	bool more = true;

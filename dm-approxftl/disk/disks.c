@@ -48,7 +48,8 @@ static void run_shard_task_work(struct work_struct *work)
 }
 
 /*
- * Wake up regularly: the hung-task detector reports tasks that sleep uninterruptibly for minutes.
+ * Wait for the tasks of all shards, but wake up regularly: the hung-task detector reports tasks
+ * that sleep uninterruptibly for minutes.
  */
 static void wait_for_shard_tasks(struct aftl_device *device)
 {
@@ -185,7 +186,7 @@ static int find_first_failed_disk(const struct aftl_device *device, struct aftl_
 }
 
 /*
- * Create disks one after the other, so that each checks the memory that the previous ones have
+ * Create disks one after the other, so that each checks the memory that the disks before it have
  * left.
  */
 static int create_disks_in_turn(struct aftl_device *device, struct aftl_error *error)

@@ -88,7 +88,10 @@ struct aftl_device *aftl_table_begin_free(struct aftl_table *table)
 	return aftl_table_close_device(table);
 }
 
-/* Data on a backing device exist without a table, but nothing uses them before another load. */
+/*
+ * Return data in memory if @table was their last table. Data on a backing device exist without a
+ * table, but nothing uses them before another load.
+ */
 struct aftl_device *aftl_table_end_free(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;

@@ -62,9 +62,9 @@ enum aftl_table_state {
 
 /* Action that a resume must take on the data. */
 enum aftl_resume {
-	AFTL_RESUME_NEW,	/* no data yet: use the spare, or open a volume */
-	AFTL_RESUME_AGAIN,	/* the table owns them already */
-	AFTL_RESUME_TAKE_OVER,	/* another table owned them, or their last resume failed */
+	AFTL_RESUME_NEW,	/* there are no data yet: use the spare, or open a volume */
+	AFTL_RESUME_AGAIN,	/* the table owns the data already */
+	AFTL_RESUME_TAKE_OVER,	/* another table owned the data, or their last resume failed */
 };
 
 struct aftl_table;

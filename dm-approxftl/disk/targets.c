@@ -8,7 +8,7 @@
 
 LIST_HEAD(aftl_targets);
 static LIST_HEAD(all_mapped);
-DEFINE_MUTEX(aftl_targets_lock); /* protects both lists and ownership */
+DEFINE_MUTEX(aftl_targets_lock); /* protects both lists and all ownership */
 DECLARE_WAIT_QUEUE_HEAD(aftl_data_settled);
 
 static struct aftl_mapped *find_ownership_of_device(const struct mapped_device *md)
@@ -88,7 +88,10 @@ static dev_t get_target_device_number(const struct aftl_target *target)
 	return disk_devt(dm_disk(dm_table_get_md(target->ti->table)));
 }
 
-/* Returns -EAGAIN while the target is being suspended or resumed. */
+/*
+ * Call @fn if the target is live or suspended. Returns -EAGAIN while it is being suspended or
+ * resumed, -ENODEV if it has no data.
+ */
 static int visit_target(struct aftl_target *target, aftl_target_fn fn, void *data)
 {
 	int ret = target->table.state == AFTL_TABLE_RESUMING ? -EAGAIN : -ENODEV;

@@ -146,7 +146,9 @@ static void hold_content_for_read(const struct aftl_disk *disk, const struct aft
 		content->flip_key = aftl_io_flip_seed(disk, read);
 }
 
-/* @io->contents is full: copy at once, under the disk's lock. */
+/*
+ * Copy the data of @read to the bio at once, under the disk's lock, because @io->contents is full.
+ */
 static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
 			      const struct aftl_read *read)
 {

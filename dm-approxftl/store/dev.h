@@ -240,7 +240,7 @@ struct aftl_dev {
 	bool persists;
 	bool safe;
 	u32 reserve;
-	spinlock_t lock; /* members as listed above, among them the queue */
+	spinlock_t lock; /* protects the members that the kernel-doc names */
 	struct aftl_dev_op **op_chunks;
 	u32 op_mask;
 	u32 op_fixed;
@@ -359,7 +359,7 @@ static inline int aftl_dev_get_error(const struct aftl_dev *dev)
 }
 
 /*
- * queue.c: callbacks of the FTL, see struct aftl_host_ops. They queue operations.
+ * queue.c: callbacks of the FTL, see struct aftl_host_ops, which queue operations.
  *
  * Context: under the disk's lock; they take @lock. @again is true if the page was programmed
  * before, since its last erase.
@@ -491,12 +491,15 @@ static inline struct aftl_dev_op *aftl_dev_op_at(const struct aftl_dev *dev, u32
 bool aftl_dev_is_congested(const struct aftl_dev *dev);
 
 /*
- * Wake tasks that wait for room if the queue was @congested before the caller made room and is not
- * any more, or if it is empty. Context: under @lock.
+ * Wake tasks that wait for room. The caller has made room: tasks are woken if the queue was
+ * @congested before and is not congested now, or if it is empty. Context: under @lock.
  */
 void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested);
 
-/* Give back @ops operations that were claimed, and wake as above. Context: under @lock. */
+/*
+ * Give back @ops operations that were claimed, and wake tasks as aftl_dev_wake_for_room() does.
+ * Context: under @lock.
+ */
 void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops);
 
 /* Return true if no operation, flush or release is left. Context: under @lock. */
@@ -509,7 +512,7 @@ void aftl_dev_ring_exit(struct aftl_dev *dev);
 /* Set @tail of @dev, and reuse chunks whose operations are all done. Context: under @lock. */
 void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail);
 
-/* Free chunks that no claim needs. Context: the worker, no lock held. */
+/* Free chunks of the ring that no claim needs. Context: the worker, no lock held. */
 void aftl_dev_shrink_ring(struct aftl_dev *dev);
 
 /**
@@ -538,7 +541,7 @@ u64 aftl_dev_readers_needed_bytes(const struct aftl_geometry *geo);
 /* Count @fetch as a reader of the block of @ppn; sets @fetch->block. Context: under @lock. */
 void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn);
 
-/* Uncount it. Context: process, no lock held. */
+/* Stop counting @fetch as a reader. Context: process, no lock held. */
 void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
 
 /* Wait for the reads of @block that are in flight now. Context: the worker, no lock held. */
@@ -549,7 +552,7 @@ void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
 /* Claim room in the queue for a zone request. Context: process, no lock held; may sleep. */
 void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
 
-/* Give it back when the request ends. Context: any. */
+/* Give the room for a zone request back when the request ends. Context: any. */
 void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
 
 /* fetch.c: reads */
@@ -560,7 +563,10 @@ void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io);
 /* Read data for the FTL: copy them from memory, or start a fetch. Context: the disk's lock held. */
 void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
-/* The FTL or a fetch of @io has ended. Context: any. Return: true if it was the last of them. */
+/*
+ * Note that the FTL or a fetch has ended its part of @io. Context: any. Return: true if it was the
+ * last part.
+ */
 bool aftl_dev_fetch_put(struct aftl_io *io);
 
 /* Free the fetches of @io. Context: any but a hard interrupt. */

@@ -29,7 +29,7 @@ struct aftl_disk_ops {
 	/* Retire blocks that have remapped data, see aftl_dev_next_worn_block(). Context: any. */
 	void (*wear)(struct aftl_disk *disk);
 
-	/* Drain the write buffer, whose memory is needed, or stop that. Context: may sleep. */
+	/* Start or stop draining the write buffer, whose memory is needed. Context: may sleep. */
 	void (*hurry)(struct aftl_disk *disk, bool hurry);
 };
 
@@ -95,7 +95,7 @@ struct aftl_disk {
 	struct aftl_store *store;
 	struct aftl_dev *durable;
 	struct aftl_dev_workers workers;
-	spinlock_t lock; /* FTL, store, done and clock */
+	spinlock_t lock; /* protects FTL, store, done and clock */
 	struct aftl_request *done;
 	struct aftl_request *done_tail;
 	u32 scale;

@@ -29,7 +29,10 @@ static int check_backing_sectors(struct block_device *bdev, const struct aftl_co
 			 bdev, sector, unit);
 }
 
-/* The kernel does not format: the program that does can check what the device contains. */
+/*
+ * The kernel does not format a volume: "approxftl format" does, and can check what the device
+ * contains.
+ */
 static int open_backing_volume(struct aftl_dev *dev, const struct aftl_dev *first,
 			       const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
@@ -235,7 +238,10 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		return 0;
 	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
-	/* A device that was in use fails its requests, rather than block them forever. */
+	/*
+	 * Let requests fail from now on if the device was in use: without a worker they would block
+	 * forever.
+	 */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
 	if (ret)
@@ -332,7 +338,10 @@ static void dev_store_release(struct aftl_store *store, struct list_head *bytes)
 	free_unused_pages(aftl_store_to_dev(store), bytes, 0);
 }
 
-/* Return the number of missing pages: not 0 only if memory is short and @gfp forbids to wait. */
+/*
+ * Allocate memory pages for @count logical pages. Return the number of missing pages, which is not
+ * 0 only if memory is short and @gfp does not allow waiting.
+ */
 static unsigned int allocate_queue_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 					 struct list_head *bytes)
 {
@@ -407,7 +416,7 @@ static void dev_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 	dev->tags[tag].claims = dev->persists ? AFTL_DEV_UNIT_OPS : 0;
 }
 
-/* Nothing to do: the FTL reports a discard by the callback unmap(). */
+/* Do nothing here: the FTL reports a discard to the durable store by the callback unmap(). */
 static void dev_store_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 			     struct list_head *bytes)
 {
@@ -429,7 +438,10 @@ static u64 tag_table_bytes(u32 tags)
 	return (u64)tags * sizeof(struct aftl_dev_tag);
 }
 
-/* Includes the tables of the volume. Its frames are left out: they are few. */
+/*
+ * Return the memory of a new durable store with the tables of its volume. The cached frames of the
+ * volume are left out: they are few.
+ */
 static u64 dev_store_needed_bytes(const struct aftl_geometry *geo)
 {
 	return sizeof(struct aftl_dev) + aftl_bdev_needed_bytes() +

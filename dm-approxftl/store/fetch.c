@@ -153,7 +153,10 @@ static struct aftl_dev_fetch *node_to_fetch(struct llist_node *node)
 	return llist_entry(node, struct aftl_dev_fetch, node);
 }
 
-/* Set the run of the first fetch of @list to all that continue it. Return: the rest of the list. */
+/*
+ * Let one transfer read the first fetch of @list and all fetches that continue it. Return: the rest
+ * of the list.
+ */
 static struct llist_node *take_contiguous_fetches(struct llist_node *list)
 {
 	struct aftl_dev_fetch *first = node_to_fetch(list);
@@ -220,7 +223,10 @@ static void finish_transferred_fetches(struct aftl_dev *dev, struct aftl_dev_fet
 			dev->disk->ops->finish(dev->disk, &io->request);
 }
 
-/* In a workqueue of its own, so that a device that does not respond delays only failed reads. */
+/*
+ * Find out whether the device responds, in a workqueue of its own, so that a device that does not
+ * respond delays only reads that have failed.
+ */
 static void probe_device_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, probe_work);

@@ -16,7 +16,7 @@
 #include "log.h"
 #include "store/medium.h"
 
-/* Reserved bios and frames: so many can be in flight when memory is short. */
+/* Reserved bios and metadata frames: this many can be in flight when memory is short. */
 #define BIOS 64
 #define FRAMES 64
 
@@ -229,7 +229,10 @@ struct aftl_behalf aftl_bdev_get_submitter(struct bio *bio)
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct aftl_behalf behalf = { .ioprio = bio->bi_ioprio };
 
-	/* IDs are those of version 2; with version 1 Linux does not charge buffered writes. */
+	/*
+	 * The ID is that of a cgroup of version 2; with version 1 Linux does not charge buffered
+	 * writes.
+	 */
 	if (css && css != blkcg_root_css && cgroup_subsys_on_dfl(io_cgrp_subsys))
 		behalf.cgroup = cgroup_id(css->cgroup);
 	return behalf;
@@ -303,7 +306,7 @@ void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struc
 	submit_bio_for_cgroup(device, clone);
 }
 
-/* Synchronous transfers, and the calls of the volume */
+/* Synchronous transfers, and the callbacks of struct aftl_backing */
 
 static struct page *page_of_buffer(const void *bytes)
 {
@@ -370,7 +373,7 @@ static int backing_read(void *host, u64 offset, void *bytes, u32 size)
 	return ret;
 }
 
-/* A read in flight, between begin_read() and end_read(). */
+/* A read of metadata in flight, between begin_read() and end_read(). */
 struct read_ahead {
 	struct aftl_bdev_io io;
 	struct completion over;
@@ -472,7 +475,10 @@ bool aftl_bdev_is_alive(struct aftl_bdev *device)
 	return answers;
 }
 
-/* In this order: BLK_STS_MEDIUM, BLK_STS_IOERR, BLK_STS_PROTECTION, BLK_STS_TARGET. */
+/*
+ * The error codes of BLK_STS_MEDIUM, BLK_STS_IOERR, BLK_STS_PROTECTION and BLK_STS_TARGET, in this
+ * order.
+ */
 bool aftl_bdev_is_sector_error(int error)
 {
 	switch (error) {
@@ -505,7 +511,10 @@ static void backing_free(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
-/* The pages of @frames and @probe, and the bios, each with room for BIO_MAX_VECS vectors. */
+/*
+ * Return the bytes of the pages of @frames and @probe, and of the bios, each with BIO_MAX_VECS
+ * vectors.
+ */
 u64 aftl_bdev_needed_bytes(void)
 {
 	return (FRAMES + 1) * PAGE_SIZE +

@@ -20,14 +20,17 @@
 #include "store/dev.h"
 #include "store/io.h"
 
-/* Limits of a batch: operations, and copies among them, which is the size of the pool @copies. */
+/*
+ * Largest number of operations in a batch, and of copies among these, which is the size of the pool
+ * @copies.
+ */
 #define BATCH 512
 #define BATCH_COPIES 64
 
-/* Least size of the pool @pages: 1 MiB with mapping units of 4 KiB. */
+/* Least number of memory pages in the pool @pages: 1 MiB with mapping units of 4 KiB. */
 #define LEAST_PAGES 256
 
-/* Least size of the hash table @pending. */
+/* Least number of chains of the hash table @pending. */
 #define LEAST_PENDING 4096
 
 /* Memory pages */
@@ -336,7 +339,10 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	aftl_dev_get_page(op->page);
 	publish_queued_op(dev);
 	at->persisted = true;
-	/* The release needs an operation only if an earlier one waits: see queue_plp_release(). */
+	/*
+	 * The release needs an operation only if an earlier release of the tag waits, see
+	 * queue_plp_release().
+	 */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
 	aftl_dev_return_claim(dev, at->claims - claims);
 	at->claims = claims;
@@ -455,7 +461,10 @@ static void write_run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed
  * retired, as a drive does after a failed program, and the FTL relocates its data.
  */
 
-/* Return the entry of the flash page of @op; the same call of the FTL has queued it after @op. */
+/*
+ * Return the spare entry of the flash page of @op, which the same call of the FTL has queued after
+ * @op.
+ */
 static const struct aftl_spare *find_spare_offset(struct aftl_dev *dev,
 						  const struct aftl_dev_op *op)
 {
@@ -478,7 +487,10 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	const struct aftl_spare *spare;
 	u64 offset = 0;
 
-	/* The FTL queues @op under the lock of the disk: with the lock, that call has ended. */
+	/*
+	 * The FTL call that queued @op held the disk's lock: taking the lock waits for the end of
+	 * that call.
+	 */
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
 	spare = find_spare_offset(dev, op);
@@ -542,7 +554,10 @@ static void salvage_runs_work(struct work_struct *work)
 	struct aftl_dev_op *op;
 	struct aftl_dev_op *next;
 
-	/* The _safe variant: the memory of an operation may be reused once it is done. */
+	/*
+	 * Use the _safe variant, because the memory of an operation may be reused once the
+	 * operation is done.
+	 */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
 		salvage_failed_run(dev, op);
@@ -971,7 +986,9 @@ static bool has_waiting_persist(const struct aftl_dev *dev, u32 until)
 	return (s32)(dev->waiting - until) < 0;
 }
 
-/* Return the first operation in [@from, @until) that waits for a slot; @end if none does. */
+/*
+ * Return the first operation in [@from, @until) that waits for a PLP slot; @end if there is none.
+ */
 static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
 	for (; from != until; from++)
@@ -980,7 +997,10 @@ static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 u
 	return end;
 }
 
-/* Commit, and give slots to the pages that wait before @until, in a batch that ends at @end. */
+/*
+ * Commit, and give PLP slots to the logical pages of operations before @until that wait for one.
+ * The batch ends at @end.
+ */
 static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
 {
 	int ret = has_waiting_persist(dev, until) ? aftl_volume_commit(dev->volume) : 0;
@@ -988,7 +1008,10 @@ static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
 	while (has_waiting_persist(dev, until)) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
-		/* Find the next one first: the memory of @op may be reused once it is done. */
+		/*
+		 * Find the next waiting operation first: the memory of @op may be reused once @op
+		 * is done.
+		 */
 		dev->waiting = find_next_waiting_persist(dev, dev->waiting + 1, until, end);
 		if (!ret)
 			persist_plp_entry(dev, op);
@@ -1007,7 +1030,10 @@ static void end_waiting_persists(struct aftl_dev *dev, u32 tag, u32 number, u32 
 
 	if (!has_waiting_persist(dev, number))
 		return;
-	/* Youngest first: while the oldest one waits, the memory of the others is not reused. */
+	/*
+	 * End the youngest operation first: while the oldest one waits, the memory of the others is
+	 * not reused.
+	 */
 	dev->waiting = end;
 	while (i-- != oldest) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, i);
@@ -1062,7 +1088,9 @@ static bool may_destroy_last_version(const struct aftl_dev *dev, const struct af
 	       aftl_volume_must_persist(dev->volume, bad);
 }
 
-/* Record @op in the volume, which keeps its first error and returns it from each later commit. */
+/*
+ * Record @op in the volume. The volume keeps its first error and returns it from each later commit.
+ */
 static int record_op_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 {
 	switch (op->kind) {
@@ -1214,7 +1242,10 @@ int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
 
 void aftl_dev_drain(struct aftl_dev *dev)
 {
-	/* Take @lock: a task that has just freed room under it has then queued dev->work, too. */
+	/*
+	 * Wait under @lock: a task that has emptied the queue has then queued dev->work, too, which
+	 * flush_work() must see.
+	 */
 	spin_lock_irq(&dev->lock);
 	wait_event_lock_irq(dev->room, aftl_dev_is_empty(dev), dev->lock);
 	spin_unlock_irq(&dev->lock);
@@ -1234,7 +1265,7 @@ void aftl_dev_hold(struct aftl_dev *dev, bool held)
 
 /* Allocation */
 
-/* Enough for the largest bio, also with the smallest mapping unit. */
+/* Return the least number of pages in the pool @pages: enough for the largest bio. */
 static u32 min_pool_pages(const struct aftl_geometry *geo)
 {
 	return max_t(u32, (AFTL_IO_SECTORS << SECTOR_SHIFT) / geo->unit_bytes, LEAST_PAGES);
@@ -1248,7 +1279,10 @@ static int init_page_pool(struct aftl_dev *dev, const struct aftl_geometry *geo)
 	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH_COPIES, 0);
 }
 
-/* For the operations of one call of the FTL; those that persist are not in the table. */
+/*
+ * Size of the hash table @pending, for the operations of one call of the FTL. Operations that
+ * persist buffered data are not in the table.
+ */
 static u32 pending_table_bits(const struct aftl_geometry *geo)
 {
 	return ilog2(max_t(u32, aftl_max_host_calls(geo), LEAST_PENDING));
@@ -1305,7 +1339,7 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 
 	drain_workqueue(dev->disk->workers.queue);
 	drain_workqueue(dev->disk->workers.salvage);
-	/* Operations that were never executed. */
+	/* Drop the pages of operations that were never executed. */
 	for (i = dev->tail; i != dev->head; i++)
 		if (aftl_dev_op_at(dev, i)->page)
 			aftl_dev_put_page(dev, aftl_dev_op_at(dev, i)->page);

@@ -85,7 +85,10 @@ static struct aftl_store *ram_store_create(const struct aftl_geometry *geo, int 
 	return NULL;
 }
 
-/* Reuse the spare page, if there is one: an overwrite frees as many pages as it needs. */
+/*
+ * Take the spare page, else allocate one. An overwrite frees as many pages as it needs, so that the
+ * next overwrite finds a spare page.
+ */
 static struct page *take_spare_or_new_page(struct ram_store *ram)
 {
 	struct page *page = xchg(&ram->spare, NULL);
@@ -93,7 +96,10 @@ static struct page *take_spare_or_new_page(struct ram_store *ram)
 	return page ? page : alloc_pages_node(ram->node, CONTENT_GFP, 0);
 }
 
-/* No new reader can find a replaced page. One that still holds it reads on: then drop it only. */
+/*
+ * Make a replaced page the spare one, unless a reader still holds it: then only drop the reference.
+ * No new reader can find the page.
+ */
 static void return_or_drop_page(struct ram_store *ram, struct page *page)
 {
 	if (page_count(page) != 1 || cmpxchg(&ram->spare, NULL, page))

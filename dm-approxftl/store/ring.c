@@ -24,13 +24,19 @@
 #include "store/disk-types.h"
 #include "store/dev.h"
 
-/* Least number of operations that are allocated for while the block device is busy. */
+/*
+ * Least number of operations in the fixed part of the ring, which wait while the block device is
+ * busy.
+ */
 #define LEAST_OPS 4096
 
-/* Logical pages that can be claimed even if memory is short. */
+/* Number of logical pages that can always be claimed, even if memory is short. */
 #define LEAST_UNITS 256
 
-/* Logical pages beyond the size of the buffer that can be claimed; further submitters wait. */
+/*
+ * Number of logical pages that can be claimed beyond the size of the write buffer; further
+ * submitters wait.
+ */
 #define MOST_UNITS BIT(17)
 
 /* Unused chunks that are kept for the next claims. */
@@ -43,7 +49,10 @@ static u64 count_op_chunks(u64 ops)
 	return DIV_ROUND_UP_ULL(ops, AFTL_DEV_CHUNK);
 }
 
-/* Programs, and one reset of all zones. Such resets are rare, so a second one waits for room. */
+/*
+ * Operations of the fixed part: those of programs, and of one reset of all zones. Such resets are
+ * rare, so a second one waits for room.
+ */
 static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_units_per_program(geo) + geo->program_pages);
@@ -110,7 +119,7 @@ static struct aftl_dev_op **ring_chunk_entry(const struct aftl_dev *dev, u32 num
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
 
-/* Operations allocated beyond the fixed part, all claims and another claim of @ops. */
+/* Number of allocated operations beyond the fixed part, all claims, and a further claim of @ops. */
 static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;

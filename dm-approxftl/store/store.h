@@ -66,7 +66,10 @@ struct aftl_store_type {
 	 */
 	struct page *(*hold)(struct aftl_store *store, aftl_lpn_t lpn);
 
-	/* Copy the data of @held to @bio at @at, and drop the reference. Context: as release(). */
+	/*
+	 * Copy the data of the page @held, which hold() returned, to @bio at @at, and drop the
+	 * reference. Context: any but a hard interrupt.
+	 */
 	void (*copy)(struct page *held, struct bio *bio, struct bvec_iter at);
 
 	/* Free the pages of @bytes. Context: any but a hard interrupt. */
@@ -84,7 +87,7 @@ struct aftl_store_type {
 	/* Return the bytes of all other memory of the store. */
 	u64 (*overhead)(struct aftl_store *store);
 
-	/* Return the result of overhead() for a new store of a device with this geometry. */
+	/* Return what overhead() will return for a new store of a device with this geometry. */
 	u64 (*need)(const struct aftl_geometry *geo);
 };
 

@@ -24,7 +24,7 @@ static int call_on_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 	return ret;
 }
 
-/* Tagged ranges of a device. */
+/* APPROXFTL_DEVICE_TAG and APPROXFTL_DEVICE_QUERY: tagged ranges of a device */
 
 /**
  * struct tag_request - request to tag a range
@@ -40,7 +40,7 @@ struct tag_request {
 	u32 reason;
 };
 
-/* Limit of tagged ranges of a device. */
+/* Largest number of tagged ranges of a device. */
 #define MAX_DEVICE_RANGES 65536
 
 static int tag_device_ranges(struct aftl_ranges *ranges, const struct tag_request *request)
@@ -220,7 +220,10 @@ static void describe_stored_unit(const struct aftl *ftl, u32 index, struct appro
 	unit->raw = errors.raw;
 }
 
-/* Fill in @unit. A file system may report any block number; nothing is stored beyond the end. */
+/*
+ * Fill in the state of the mapping unit @unit. A file system may report any block number; a unit
+ * beyond the end of the device is not on flash.
+ */
 static void describe_unit_at(const struct aftl_device *device, const struct look *look,
 			     struct approxftl_unit *unit)
 {

@@ -87,7 +87,7 @@ int aftl_control_untag_range(struct aftl_control *control, void *argument)
 	return ret;
 }
 
-/* Note in @data, a struct approxftl_tag_fd, by what @target can learn the class of a write. */
+/* Store the carriers that @target evaluates in @data, a struct approxftl_tag_fd. */
 static int collect_tag_carriers(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;
@@ -102,7 +102,10 @@ static int collect_tag_carriers(struct aftl_target *target, void *data)
 	return 0;
 }
 
-/* Ask the device that @file is, or on which its file system is directly; others honour nothing. */
+/*
+ * Find the carriers that the device below evaluates: the device that @file is, or on which its file
+ * system is directly. All other devices evaluate none.
+ */
 static int ask_device_for_carriers(const struct file *file, struct approxftl_tag_fd *tag)
 {
 	const struct inode *inode = data_inode_of(file);
@@ -124,7 +127,7 @@ static void set_write_hint(struct inode *inode, bool approximate)
 	inode_unlock(inode);
 }
 
-/* Tag the file by @carriers; tag->carriers takes those that could be set. */
+/* Tag the file by @carriers; tag->carriers takes the carriers that could be set. */
 static int tag_file_by_carriers(struct file *file, struct approxftl_tag_fd *tag, u32 carriers)
 {
 	int ret = 0;
@@ -240,7 +243,7 @@ static int tag_written_range(struct approxftl_pwritev *pwritev, struct file *fil
 	return tag_owned_range(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
 }
 
-/* Check that the range can be tagged, before anything is written. */
+/* Check that the range of a write can be tagged, before data are written. */
 static int check_written_tag(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	int ret;

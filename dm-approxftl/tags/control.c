@@ -16,7 +16,7 @@
 
 #define LAST_MEMBER(type, member) offsetofend(struct type, member)
 
-/* Kernel copy of any ioctl's structure. */
+/* Kernel copy of the structure of an ioctl. */
 union argument {
 	u32 size;
 	struct approxftl_caps caps;
@@ -63,7 +63,7 @@ static int execute_caps_call(struct aftl_control *control, void *argument)
 	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
 		caps->can |= APPROXFTL_CAN_NOTE;
 	caps->may = caps->can;
-	/* Do not audit: the caller asks about the capability and does not use it. */
+	/* Do not audit the check: the caller asks about the capability and does not use it. */
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
 	aftl_get_tag_table_limits(caps);
@@ -136,7 +136,7 @@ static int execute_stats_call(struct aftl_control *control, void *argument)
 		.run = function,                                                                   \
 	}
 
-/* The third argument is the last member in version 1. */
+/* The third argument of CALL() is the last member that the structure had in version 1. */
 static const struct call calls[] = {
 	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, execute_caps_call),
 	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag_range),

@@ -126,8 +126,9 @@ static const struct gendisk *gendisk_of_target(const struct aftl_target *target)
 }
 
 /*
- * Return true if the tag of a file applies to this write. A tag of a file on disk is for its
- * write-back. A tag of a file in memory is for writes by the program; write-back of it is swapping.
+ * Return true if the tag of a file applies to this write. A tag of a file on disk is for write-back
+ * of the file. A tag of a file in memory is for writes by the program; write-back of such a file is
+ * swapping.
  */
 static bool file_tag_applies(const struct tag_query *query, struct aftl_file *file,
 			     struct folio *folio)

@@ -4,7 +4,7 @@
 
 #include "tags/marks.h"
 
-/* Until 6.6 a group needs this flag if memory reclaim may take its lock. */
+/* Until 6.6 an fsnotify group needs this flag if memory reclaim may take the lock of the group. */
 #ifndef FSNOTIFY_GROUP_NOFS
 #define FSNOTIFY_GROUP_NOFS 0
 #endif
@@ -75,7 +75,7 @@ void aftl_marks_exit(struct aftl_marks *marks)
 		aftl_mark_destroy(marks, mark);
 		aftl_mark_put(mark);
 	}
-	/* An unmount may have taken a mark off the list and still hold it. */
+	/* An unmount may have taken a mark off the list and still hold a reference to it. */
 	for (; atomic_read(&marks->alive); msleep(1))
 		fsnotify_wait_marks_destroyed();
 	/* Wait until the last ->free_mark() has returned. */

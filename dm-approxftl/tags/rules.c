@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "tags/tags.h"
 
-/* Set @reason to @why, and return @errno. */
+/* Store why an ioctl is refused, and return @errno. */
 static int set_refusal_reason(u32 *reason, enum approxftl_reason why, int errno)
 {
 	*reason = why;

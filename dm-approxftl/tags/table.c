@@ -43,10 +43,10 @@ static const struct rhashtable_params table_params = {
 	.automatic_shrinking = true,
 };
 
-static struct aftl_marks marks;		  /* its lock protects the two tables below, too */
+static struct aftl_marks marks;		  /* marks.lock also protects the tables below */
 static struct rhashtable table;
 static DEFINE_HASHTABLE(accounts, 6);
-static DEFINE_MUTEX(change);		  /* serialises changes of ranges */
+static DEFINE_MUTEX(change);		  /* serialises changes of tagged ranges */
 
 static struct aftl_file *mark_to_tagged_file(struct fsnotify_mark *mark)
 {
@@ -71,7 +71,7 @@ static struct aftl_file *get_tagged_file_of_inode(const struct inode *inode)
 	return file;
 }
 
-/* Accounts. Context: under marks.lock. */
+/* Accounts of users. Context: under marks.lock. */
 
 static struct aftl_account *find_user_account(kuid_t uid)
 {
@@ -125,8 +125,9 @@ static void release_file_account(struct aftl_file *file)
 /* Callbacks of fsnotify. */
 
 /*
- * Called when attributes or data have changed. Drop the tags if the file has a new owner, who has
- * not set them, or if a loop device writes to it, whose data they do not concern.
+ * Callback of fsnotify after attributes or data of a tagged file have changed. Drop the tags if the
+ * file has a new owner, because that user has not set them, or if a loop device writes to the file,
+ * because the tags are not for its data.
  */
 static int drop_tags_of_changed_file(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 				     struct inode *dir, const struct qstr *name, u32 cookie)
@@ -167,7 +168,7 @@ static const struct fsnotify_ops mark_ops = {
 	.free_mark = free_tagged_file,
 };
 
-/* Creation and change of entries. Context: under the mutex @change. */
+/* Creation and change of tagged files. Context: under the mutex @change. */
 
 static bool inode_is_in_memory(const struct inode *inode)
 {
@@ -185,7 +186,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 	aftl_writeback_init_file(file, inode);
 	aftl_ranges_init_tree(&file->ranges);
 	aftl_mark_init_in_group(&marks, &file->mark);
-	/* In 6.1 a mark with an empty event mask does not keep the inode. */
+	/* In 6.1 a mark with an empty event mask does not keep the inode in memory. */
 	file->mark.fs.mask = FS_ATTRIB | FS_MODIFY;
 	return file;
 }

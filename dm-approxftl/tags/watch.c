@@ -73,7 +73,10 @@ static int tag_range_by_attribute(struct inode *inode, char *text)
 	return ret ? ret : aftl_file_tag(inode, first, last, tag, &reason);
 }
 
-/* Tag the ranges in @text, which the file's owner controls; stop at the first malformed one. */
+/*
+ * Tag the ranges in @text, the value of the attribute; stop at the first malformed range, because
+ * the file's owner may write anything.
+ */
 static void tag_file_by_attribute(struct inode *inode, char *text)
 {
 	char *word;

@@ -15,7 +15,7 @@
 #include "compat.h"
 #include "tags/tags.h"
 
-/* File systems whose way of writing is known. */
+/* Return true if it is known how the file system of @file writes pages. */
 static bool is_file_system_known(const struct aftl_file *file)
 {
 	return file->magic == EXT4_SUPER_MAGIC || file->magic == XFS_SUPER_MAGIC ||

@@ -56,10 +56,13 @@
 #include "target/options.h"
 #include "target/target.h"
 
-/* Longest line in bytes of the message "blocks". */
+/* Longest line of the answer to the message "blocks", in bytes. */
 #define BLOCK_LINE 120
 
-/* Message "lost": longest line in bytes, and logical pages searched under one lock. */
+/*
+ * Message "lost": longest line of the answer in bytes, and logical pages searched while the lock is
+ * held once.
+ */
 #define LOST_LINE 32
 #define LOST_SLICE 4096
 
@@ -205,7 +208,9 @@ static unsigned int print_lateness(const struct aftl_histogram *late, char *resu
 	return sz;
 }
 
-/* Parse a number below @count; @what names the numbered thing in the error message. */
+/*
+ * Parse a number below @count; @what says in the error message what is numbered, such as "block".
+ */
 static int parse_number(struct message *message, const char *text, const char *what, u64 count,
 			u64 *number)
 {
@@ -405,7 +410,10 @@ static noinline_for_stack void print_own_value(const struct message *message,
 	aftl_param_format(aftl_param_at(key), aftl_param_get(&own, key), value);
 }
 
-/* Check that a shard accepts the change, and that its store has room for the consequences. */
+/*
+ * Check that a shard accepts the change of a parameter, and that its store has room for the
+ * operations that follow.
+ */
 static int check_shard_param(struct message *message, u32 index, const struct aftl_config *config)
 {
 	struct aftl_disk *disk = message->device->disks[index];
@@ -421,8 +429,9 @@ static int check_shard_param(struct message *message, u32 index, const struct af
 }
 
 /*
- * Cannot fail after check_shard_param(): a signal does not interrupt it, and nothing else fills the
- * queue of a suspended store, which had room then.
+ * Change a parameter of a shard. This cannot fail after check_shard_param(): a signal does not
+ * interrupt it, and the store still has room, because nothing else fills its queue while the device
+ * is suspended.
  */
 static void set_shard_param(struct message *message, u32 index, const struct aftl_config *config)
 {
@@ -696,7 +705,10 @@ static u64 count_lost_units(const struct aftl_device *device)
 	return lost;
 }
 
-/* A run of lost units that crosses the end of a slice or a chunk is printed as several runs. */
+/*
+ * Print the runs of lost units. A run that crosses the end of a slice or a chunk is printed as
+ * several runs.
+ */
 static int handle_lost_units_message(struct message *message)
 {
 	u64 units = message->device->shards.units;
@@ -863,7 +875,7 @@ static const struct verb *find_message_verb(const char *name)
 	return NULL;
 }
 
-/* Lists the messages as in "stats, reset and audit". */
+/* Report an unknown message, with a list of all messages such as "stats, reset and audit". */
 static int report_unknown_message(const char *name, struct aftl_error *error)
 {
 	char list[120];

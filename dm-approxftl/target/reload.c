@@ -16,7 +16,7 @@
 /* Largest write, in mapping units, that moves data to new flash. */
 #define TRANSFER_UNITS 64U
 
-/* A snapshot of an FTL in memory */
+/* Snapshot of an FTL, kept in memory */
 
 #define PIECE_BYTES SZ_1M
 
@@ -139,7 +139,10 @@ static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 	return ret;
 }
 
-/* Both disks are stopped and not visible to others, so save and load need no lock. */
+/*
+ * Load the FTL of @from into @to. Both disks are stopped and not visible to other tasks, so
+ * aftl_save() and aftl_load_as() need no lock.
+ */
 static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aftl_error *error)
 {
 	struct pieces pieces = { .list = LIST_HEAD_INIT(pieces.list) };

@@ -42,7 +42,7 @@ static u64 count_programmed_units(const struct aftl_counters *counters)
 	       counters->programmed_parity_units;
 }
 
-/* The worse of @mode, which earlier disks have, and the mode of @disk. */
+/* Return the worse of two modes: @mode, of earlier disks, and the mode of @disk. */
 static const char *worse_status_mode(const char *mode, const struct aftl_disk *disk)
 {
 	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_get_error(disk->durable)))
@@ -113,7 +113,7 @@ static void print_info_line(struct aftl_target *target, char *result, unsigned i
 #undef STATUS_PAIR
 }
 
-/* Status line of a table that does not have the data. */
+/* Return the word that stands for the status line of a table that does not have the data. */
 static const char *table_state_name(enum aftl_table_state state)
 {
 	switch (state) {
@@ -143,7 +143,7 @@ void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int s
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:
-		mutex_lock(&target->gate); /* message "policy" changes the options */
+		mutex_lock(&target->gate); /* the message "policy" changes @options */
 		aftl_options_print(&target->options, result, maxlen);
 		mutex_unlock(&target->gate);
 		break;

@@ -89,7 +89,10 @@ static int check_backing_not_shared(const struct aftl_target *target, struct aft
 	return 0;
 }
 
-/* Table line of the data that @target would have to take over; NULL if there are none. */
+/*
+ * Return the table line of the data that @target would have to take over; NULL if there are no
+ * data.
+ */
 static const struct aftl_line *predecessor_table_line(const struct aftl_target *target)
 {
 	struct aftl_line *line = &target->mapped->line;
@@ -579,7 +582,7 @@ static int resume_data(struct aftl_target *target, enum aftl_resume how, struct 
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* writeback to this device would wait */
+	unsigned int flags = memalloc_noio_save(); /* write-back to this device would wait */
 	struct aftl_error error;
 	int ret = begin_target_resume(target, &error);
 
@@ -742,7 +745,10 @@ fail_files:
 	return ret;
 }
 
-/* The watches must go before the table of files, because they tag files. */
+/*
+ * The watches of file systems end before the table of tagged files is freed, because they tag
+ * files.
+ */
 static void exit_tagging(void)
 {
 	aftl_control_exit();

@@ -94,7 +94,7 @@ int __must_check aftl_device_take_over(struct aftl_device *to, struct aftl_devic
 int aftl_target_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
 			unsigned int maxlen);
 
-/* zones.c: for a zoned device */
+/* zones.c: functions for zoned devices */
 
 struct dm_report_zones_args;
 
@@ -110,8 +110,8 @@ struct dm_report_zones_args;
 int __must_check aftl_zones_create(struct aftl_target *target, struct aftl_error *error);
 
 /**
- * aftl_zones_destroy() - free that gendisk
- * @target: target; may have none
+ * aftl_zones_destroy() - free the gendisk of aftl_zones_create()
+ * @target: target, which may have no gendisk
  *
  * Context: process; may sleep.
  */

@@ -5,8 +5,8 @@
 #include "core/base/encoding.h"
 
 /*
- * remainders[N][v] is the remainder of the half byte v followed by N more half bytes. Sixteen half
- * bytes are looked up independently of each other, in a table of one KiB.
+ * remainders[N][v] is the CRC-32C remainder of the half byte v followed by N zero half bytes.
+ * Sixteen half bytes are looked up independently of each other, in a table of one KiB.
  */
 static const u32 remainders[16][16] = {
 	{
@@ -107,7 +107,7 @@ static const u32 remainders[16][16] = {
 	},
 };
 
-/* Remainder of four bytes, the first in the lowest bits, that are followed by @after half bytes. */
+/* CRC-32C remainder of @bytes, the first in the lowest bits, followed by @after zero half bytes. */
 static inline u32 crc32c_shift_four_bytes(u32 bytes, u32 after)
 {
 	const u32 (*at)[16] = &remainders[after];

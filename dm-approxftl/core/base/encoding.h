@@ -14,7 +14,7 @@ static inline void aftl_put_le(u8 *bytes, u64 value, unsigned int size)
 		*bytes++ = value & 0xff;
 }
 
-/* Compilers turn this into one load. */
+/* Compilers turn these four byte accesses into one load. */
 static inline u32 aftl_get_le32(const u8 *bytes)
 {
 	return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (u32)bytes[3] << 24;
@@ -43,7 +43,7 @@ static inline u64 aftl_get_le(const u8 *bytes, unsigned int size)
  */
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size);
 
-/* The same without the CRC instruction. */
+/* aftl_crc32c() without the CRC instruction of the processor. */
 u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size);
 
 #endif

@@ -116,8 +116,7 @@ static int compute_device_geometry(struct aftl_geometry *geo, const struct aftl_
 {
 	u64 blocks = (u64)geo->luns * geo->blocks_per_lun;
 	/*
-	 * If there are too many blocks already, the product of the second branch could overflow 64
-	 * bits.
+	 * The number of blocks alone may exceed the limit; then the product could overflow 64 bits.
 	 */
 	u64 slots = blocks > AFTL_PPNS_MAX ? blocks : blocks * geo->block_ppns;
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every parameter of the emulated device, defined once. Those of single policies and rules
- * are in the files of these, in the same words.
+ * Every parameter of the emulated device, defined once. The file of a policy or rule defines the
+ * parameters that only it has, by the same macro.
  *
  * PARAM(name, type, smallest, largest, default, help)
  *
- * The name is the key on the simulator's command line and on the table line.
- * Types and their stored unit: COUNT (a number), BYTES, TIME (nanoseconds),
- * PERCENT (hundredths of a percent), RATE (events per 10^12), CHOICE (index
- * into the list of words of the same name in params.c), and WEIGHTS (up to
- * AFTL_QUEUES_MAX of them, a byte each, the first the lowest).
+ * The name is the key on the simulator's command line and on the table line. Types and their stored
+ * unit: COUNT (a number), BYTES, TIME (nanoseconds), PERCENT (hundredths of a percent), RATE
+ * (events per 10^12), CHOICE (index into the list of words of the same name in params.c), and
+ * WEIGHTS (up to AFTL_QUEUES_MAX weights, one byte each, the first one in the lowest byte).
  *
  * The defaults are those of the profile "demo"; profiles.c lists how the other
  * profiles differ. Include with PARAM defined; no include guard on purpose.

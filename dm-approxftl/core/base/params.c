@@ -54,8 +54,9 @@ static_assert(ARRAY_SIZE(aftl_core_params) == AFTL_CORE_PARAMS, "one entry per f
 #define AT(name) AFTL_PARAM_AT(name)
 
 /*
- * Parameters in neither list may change at a reload: they size memory, order completions, or are
- * read by a policy when it is created.
+ * never[] has the parameters that cannot change, live[] those that can change at any time. All
+ * others can change at a reload: they size memory, order completions, or are read by a policy when
+ * it is created.
  */
 static const u8 never[] = {
 	AT(channels), AT(chips), AT(dies), AT(planes), AT(plane_mode), AT(blocks), AT(layers),

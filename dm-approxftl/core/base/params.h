@@ -9,7 +9,7 @@
 
 #include "core/base/types.h"
 
-/* Values of the choices, in the order of their words */
+/* Values of parameters of type AFTL_PARAM_CHOICE, in the order of their words */
 
 enum aftl_switch {
 	AFTL_OFF,
@@ -95,7 +95,7 @@ enum aftl_param_type {
 	AFTL_PARAM_WEIGHTS,
 };
 
-/* Number of values that all policies and rules together may add. */
+/* Limit of the number of parameters that policies and rules define. */
 #define AFTL_OWN_PARAMS 32
 
 /**
@@ -116,11 +116,11 @@ struct aftl_config {
 /* Size of the text of a value, and of a key. */
 #define AFTL_VALUE_SIZE 32
 
-/* When a parameter of an existing device may change */
+/* Times at which a parameter of an existing device may change */
 enum aftl_change {
-	AFTL_CHANGE_RELOAD,	/* at a reload: aftl_load_as() */
-	AFTL_CHANGE_LIVE,	/* at any time: aftl_set_param() */
-	AFTL_CHANGE_NEVER,	/* it determines the layout or the history of stored data */
+	AFTL_CHANGE_RELOAD,	/* when the device is reloaded by aftl_load_as() */
+	AFTL_CHANGE_LIVE,	/* at any time, by aftl_set_param() */
+	AFTL_CHANGE_NEVER,	/* never: it determines the layout or the history of stored data */
 };
 
 /**

@@ -33,7 +33,7 @@ static const struct setting paper_settings[] = {
 
 /* ApproxFTL, TCAD 2018: 128 GB MLC, 8 layers of 64 pages. */
 static const struct setting tcad18_settings[] = {
-	{ "channels", 8 }, /* assumed: 8 x 4, first come first served */
+	{ "channels", 8 }, /* assumed: 8 channels of 4 chips; reads do not overtake writes */
 	{ "chips", 4 },
 	{ "blocks", 1024 },
 	{ "word_lines", 64 },
@@ -44,7 +44,7 @@ static const struct setting tcad18_settings[] = {
 	{ NULL, 0 },
 };
 
-/* AGCR, FAST 2016: 8 channels of 8 chips with 4 planes, three coupled costs. */
+/* AGCR, FAST 2016: 8 channels of 8 chips with 4 planes; three ISPP steps, each with a read time. */
 static const struct setting fast16_settings[] = {
 	{ "channels", 8 },
 	{ "chips", 8 },
@@ -94,8 +94,8 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1118 * US }, /* the slow page; the average with the fast page is 789 us */
-	{ "program_fast", 460 * US }, /* average of 380 us for two states and 1.42 times that */
+	{ "program", 1118 * US }, /* the slow page; the average of slow and fast is 789 us */
+	{ "program_fast", 460 * US }, /* average of 380 us (two states) and 1.42 times 380 us */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
 	{ "wear_times", AFTL_ON },
@@ -255,7 +255,10 @@ static const struct setting wd_dc_960_settings[] = {
 	{ NULL, 0 },
 };
 
-/* The zoned drive and its conventional sibling use the same flash, as their read times show. */
+/*
+ * Western Digital's ZN540; measurements of its conventional sibling apply, too: their read times
+ * show that both have the same flash.
+ */
 static const struct setting zn540_settings[] = {
 	{ "chips", 4 },
 	{ "planes", 2 },
@@ -285,9 +288,9 @@ static const struct setting zn540_settings[] = {
 };
 
 /*
- * No drive in particular: what a current enterprise drive has at once. All values are assumed. The
- * mapping unit is a page of 16 KiB instead of 4 KiB, so that the simulator needs less than 1 GiB of
- * memory.
+ * Features that current enterprise drives have, together in one device; it models no single drive.
+ * All values are assumed. The mapping unit is a page of 16 KiB instead of 4 KiB, so that the
+ * simulator needs less than 1 GiB of memory.
  */
 static const struct setting enterprise_settings[] = {
 	{ "channels", 8 },

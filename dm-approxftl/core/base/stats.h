@@ -13,7 +13,8 @@ struct aftl_counters {
 };
 
 /*
- * True if @to is the @n-th counter after @from, as code assumes that indexes counters by a number.
+ * True if @to is the @n-th counter after @from. Code that adds a number to the address of a counter
+ * asserts it.
  */
 #define AFTL_COUNTER_DISTANCE_IS(from, to, n)						\
 	(offsetof(struct aftl_counters, to) - offsetof(struct aftl_counters, from) ==	\

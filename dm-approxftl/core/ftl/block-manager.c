@@ -58,7 +58,10 @@ void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_blo
 	lun->free_blocks++;
 }
 
-/* Free blocks that are compared: few, so that the length of the list does not matter. */
+/*
+ * Free blocks that wear levelling compares to open one of them: few, so that the length of the list
+ * does not matter.
+ */
 #define WEAR_CANDIDATES 16
 
 static bool policy_accepts_free_block(struct aftl *ftl, const struct aftl_block *block)
@@ -70,7 +73,7 @@ static bool policy_accepts_free_block(struct aftl *ftl, const struct aftl_block 
  * aftl_free_block_select() - select the next free block of @lun to open
  *
  * Only blocks that the policy accepts are compared, unless it accepts none. Without wear levelling
- * it is the block that was erased first.
+ * the block that was erased first is selected.
  *
  * Return: the block; NULL if there is no free block.
  */
@@ -263,7 +266,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 
 	if (!victim || victim->valid > most_valid)
 		return NULL;
-	/* Blocks of the reserve have failed: only the victim that frees most restores it. */
+	/* After failures of blocks, only the victim that frees most pages restores the reserve. */
 	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve(ftl)))
 		aftl_victim_apply_selector(ftl, &closed, &victim);
 	return victim;
@@ -444,7 +447,7 @@ void aftl_block_manager_restored(struct aftl *ftl)
 }
 
 /*
- * aftl_program_has_valid() - does a program have valid pages?
+ * aftl_program_has_valid() - return true if pages of a program hold valid data
  * @first: number, in the device, of the first page of the program
  */
 bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
@@ -458,7 +461,10 @@ bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
 	return false;
 }
 
-/* The data for the next fine pass are lost, but some of them were mapped before. */
+/*
+ * Return true if the word line that is due for its fine pass has valid pages, which were mapped
+ * before its other data were lost.
+ */
 static bool fine_pass_is_half_stored(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 due = aftl_fine_pass_page(&ftl->media, block);
@@ -467,7 +473,7 @@ static bool fine_pass_is_half_stored(const struct aftl *ftl, const struct aftl_b
 	       aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, due));
 }
 
-/* Return true if a closed block could take another program. */
+/* Return true if a program could follow in a closed block. */
 static bool block_may_reopen(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;

@@ -206,7 +206,9 @@ static u32 count_core_open_blocks(const struct aftl *ftl)
 							      ftl->config.placement_handles);
 }
 
-/* New weights start a new round, whatever requests wait. */
+/*
+ * Begin a new round of arbitration with the new weights; requests that wait stay in their queues.
+ */
 static void reset_queue_weights(struct aftl *ftl)
 {
 	u32 i;

@@ -35,8 +35,8 @@ struct aftl {
 	struct aftl_chip chip;
 	struct aftl_read_timing sense;
 	struct aftl_stats stats;
-	const struct aftl_policy_type *named_type; /* as the host named it */
-	const struct aftl_policy_type *type; /* with all methods: @named_type or &@ftl_type */
+	const struct aftl_policy_type *named_type; /* policy type that the host passed */
+	const struct aftl_policy_type *type; /* @named_type, or &@ftl_type to complete it */
 	struct aftl_policy_type ftl_type;
 	struct aftl_policy *policy;
 	struct aftl_policy_core core;
@@ -48,7 +48,7 @@ struct aftl {
 	u64 fill_left_ns; /* time that the rest of preconditioning would take */
 	u64 age_ns;
 	u64 hour;
-	u64 hour_ns; /* start of @hour in age_ns + now_ns */
+	u64 hour_ns; /* value of age_ns + now_ns at which @hour began */
 	bool running;
 	bool filling;
 	bool suspending;
@@ -69,7 +69,7 @@ struct aftl {
 	u32 event_clock;
 	u32 event_faults;
 
-	struct aftl_lun *runnable; /* to be scheduled, in the order in which they became so */
+	struct aftl_lun *runnable; /* list of runnable LUNs, the longest runnable first */
 	struct aftl_lun *last_runnable;
 
 	struct aftl_chunks l2p;
@@ -95,15 +95,15 @@ struct aftl {
 	struct aftl_read_streams read_ahead;
 	bool reads_are_tracked;
 	/*
-	 * Derived from the host's callbacks and the policy: whether anybody wants to know of array
-	 * operations, host reads and accepted writes.
+	 * True if a callback of the host or a method of the policy is called for array operations,
+	 * for host reads, for accepted writes.
 	 */
 	bool array_is_observed;
 	bool reads_are_observed;
 	bool writes_are_observed;
 	struct aftl_wait_state *waits;
 	struct aftl_superblock_state *superblocks;
-	/* State for a victim selector, one entry for each superblock of the group asked for. */
+	/* The superblocks of a die group, described as blocks for a victim selector. */
 	struct aftl_block *superblock_candidates;
 	struct aftl_die_group *die_groups;
 	u32 gc_blocks;
@@ -119,7 +119,10 @@ struct aftl {
 	u32 unflushable;
 	u32 write_commands;
 
-	/* Used write commands from which on full programs start, and queues that hold one. */
+	/*
+	 * Number of used write commands from which on full programs start; write queues that hold a
+	 * full program.
+	 */
 	u32 buffer_high;
 	u32 full_write_queues;
 	u32 *pending;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers of armed faults. A trigger makes a fault due; the event of the faults comes next, after
- * the other events of that moment, and makes one due fault happen. So a fault never happens inside
- * of the work that triggers it, and happens at the same place however late the host calls.
+ * Triggers of armed faults. A trigger makes a fault due. The event of the fault list follows the
+ * other events of that device time, and makes one due fault happen. So a fault never happens inside
+ * the work that triggers it, and its place among the events does not depend on how late the host
+ * calls.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/fault-list.h"

@@ -33,16 +33,19 @@ struct aftl_fault_list {
 
 struct aftl;
 
-/* Set the event of the faults: now if one is due, or the earliest time that one waits for. */
+/*
+ * Set the event of the fault list: now if a fault is due, or the earliest time that a fault waits
+ * for.
+ */
 void aftl_faults_set_event(struct aftl *ftl);
 
 /* Make the faults due whose trigger has reached @reached. */
 void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached);
 
-/* Count a host request that has just been admitted. A fault must be armed. */
+/* Count a host request that has just been admitted, while a fault is armed. */
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request);
 
-/* The program of the newest host write of @lpn has ended. */
+/* Make faults due that wait until the newest host write of @lpn has been programmed. */
 void aftl_faults_count_program(struct aftl *ftl, aftl_lpn_t lpn);
 
 #endif

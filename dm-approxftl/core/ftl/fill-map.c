@@ -8,10 +8,16 @@
 /* Runs for which there is room, for each block of a LUN. */
 #define BLOCK_RUNS 8U
 
-/* With small rounds the table of runs would be larger than what it saves. */
+/*
+ * Fewest logical pages of a round that is recorded: with smaller rounds @runs would be larger than
+ * the L2P entries that it stands for.
+ */
 #define ROUND_LEAST 16U
 
-/* Entries stored between two pauses; a chunk of the L2P table is a multiple. */
+/*
+ * L2P entries stored between two calls of pause(); a chunk of the table has a multiple of this
+ * many.
+ */
 #define SLICE_UNITS 65536U
 
 /* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
@@ -56,8 +62,8 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 	map->program = ftl->program_units;
 	map->round = round;
 	/*
-	 * A run ends with a block, or with a layer in the order LEADER_FIRST; if some LUNs are
-	 * ahead of others, there are two for each.
+	 * Limit of runs: a run ends with a block, or in the order LEADER_FIRST with a layer. If
+	 * some LUNs are ahead of others, the ends of their blocks divide it once more.
 	 */
 	map->size = round * BLOCK_RUNS * ftl->geo.blocks_per_lun;
 	map->runs = aftl_memory_alloc(ftl, order->units / round + 1, sizeof(u32));
@@ -80,7 +86,7 @@ void aftl_fill_map_add_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, 
 	u32 *last = map->ppns + map->used;
 
 	map->level = level;
-	/* Does it continue the last run? */
+	/* A round with the same ppns as the last run continues that run. */
 	if (map->used && !memcmp(last - map->round, last, bytes))
 		map->used -= map->round;
 	while (rounds--)
@@ -88,7 +94,7 @@ void aftl_fill_map_add_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, 
 	map->used += map->round;
 }
 
-/* Number of a write, and its round and position in the round. */
+/* Number of a write of the fill, the number of its round, and its position in that round. */
 struct write_place {
 	u32 write;
 	u32 round;
@@ -100,7 +106,10 @@ static struct write_place place_of_fill_write(const struct aftl_fill_map *map, u
 	return (struct write_place){ write, write / map->round, write % map->round };
 }
 
-/* A step that wraps around; the round is negative, modulo 2^32. */
+/*
+ * Distance to the write that precedes by @step, after wrapping around; negative numbers are modulo
+ * 2^32.
+ */
 static struct write_place step_to_previous_place(const struct aftl_fill_map *map, u32 step)
 {
 	u32 distance = map->order.units - step;

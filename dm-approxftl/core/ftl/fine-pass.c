@@ -107,7 +107,7 @@ static bool has_pending_fine_pass(const struct aftl_foggy_block *foggy, bool mov
  * @moves: for pending relocations, else for pending host writes
  * @placement: takes the pages to program
  *
- * No fine pass may be due. Return: true if such data were pending.
+ * No fine pass may be due. Return: true if data of that kind were pending.
  */
 bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 			 struct aftl_placement *placement)

@@ -164,7 +164,7 @@ void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun)
 /*
  * aftl_fine_pending_take_writes() - take pending host writes from a dead LUN
  *
- * Return: a list of commands, AFTL_NIL if there are no more: to be called until then.
+ * Return: a list of commands; AFTL_NIL if no more are pending. Call it until it returns AFTL_NIL.
  */
 u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -23,7 +23,7 @@ struct aftl_fine_pending {
 /**
  * struct aftl_foggy_block - an open block with word lines between their coarse and fine pass
  * @block: the block; NULL if the entry is unused
- * @held: for each of them, by the number of the word line
+ * @held: data of each word line, by its number modulo the size
  */
 struct aftl_foggy_block {
 	struct aftl_block *block;

@@ -357,7 +357,10 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 	trace_array_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
-/* Read a page for relocation. "read_move" replaces one sensing, and retries take their own time. */
+/*
+ * Read a page for relocation. If the parameter "read_move" is not 0, it replaces the time of one
+ * sensing; read retries come on top.
+ */
 void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
 {
 	struct aftl_block *from = lun->reloc.from;
@@ -369,7 +372,10 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 	u64 ns = aftl_sense_valid_data(ftl, from, in_block, hour) - once_ns + move_ns;
 
 	aftl_prefetch_relocation(ftl, page);
-	/* A task that reads page after page could have begun the next one at any time. */
+	/*
+	 * A task that reads page after page could have sensed this page as soon as the array was
+	 * free.
+	 */
 	aftl_array_sense(ftl, lun, kind, page, ns, units,
 			 lun->work.kind == AFTL_WORK_RELOC_READ ? 0 : ftl->now_ns);
 }
@@ -406,8 +412,9 @@ void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * May a read, or with @write a write, suspend @work? Not a switch: meanwhile neither the cells nor
- * the controller would have the data of the page that its word line stores already.
+ * May a read, or with @write a write, suspend @work? An in-place switch must not be suspended:
+ * meanwhile neither the cells nor the controller would have the data of the page that the word line
+ * already stores.
  */
 static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *work, bool write)
 {

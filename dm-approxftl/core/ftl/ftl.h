@@ -273,8 +273,8 @@ struct aftl_host_ops {
 	void (*zone)(void *host, u32 zone, enum aftl_zone_state state);
 
 	/*
-	 * Optional: nothing of what this and later calls report becomes durable. Without it the
-	 * device cannot lose power.
+	 * Optional: power is lost; nothing that later callbacks report may become durable. Without
+	 * this callback a host cannot arm the fault "cut".
 	 */
 	void (*cut_power)(void *host);
 
@@ -563,23 +563,23 @@ enum aftl_fault_action {
 	AFTL_FAULT_DIE,		/* aftl_fail_lun() */
 	AFTL_FAULT_AGE,		/* aftl_age() */
 	AFTL_FAULT_WEAR,	/* aftl_wear_out() */
-	AFTL_FAULT_LIFE,	/* "end": blocks fail until the device is read-only */
-	AFTL_FAULT_POWER,	/* "cut": cut_power() of the host */
+	AFTL_FAULT_LIFE,	/* word "end": blocks fail until the device is read-only */
+	AFTL_FAULT_POWER,	/* word "cut": call cut_power() of the host */
 };
 
 enum aftl_fault_trigger {
 	AFTL_FAULT_WRITE,	/* a host write was admitted */
 	AFTL_FAULT_READ,	/* a host read was admitted */
 	AFTL_FAULT_TIME,	/* device time has come */
-	AFTL_FAULT_PROGRAM,	/* the program of a host write of this logical page has ended */
-	AFTL_FAULT_NOW,		/* at once, without an entry in the list */
+	AFTL_FAULT_PROGRAM,	/* a host write of this logical page has been programmed */
+	AFTL_FAULT_NOW,		/* no trigger: the fault happens when it is armed */
 };
 
 enum aftl_fault_state {
 	AFTL_FAULT_PENDING,
 	AFTL_FAULT_DUE,
 	AFTL_FAULT_HAPPENED,
-	AFTL_FAULT_VOID,	/* its turn came, and the logical page was not on flash */
+	AFTL_FAULT_VOID,	/* it was due, but its logical page was not on flash */
 };
 
 /* Words of the enums above, each list NULL-terminated. */

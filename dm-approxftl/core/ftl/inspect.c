@@ -233,8 +233,8 @@ static u64 digest_block(const struct aftl *ftl, const struct aftl_block *block, 
 }
 
 /*
- * The sum of a hash for each entry, so that the order does not matter. The host may use the pauses
- * to schedule other work; its request to stop is ignored, for there is no way to return it.
+ * The sum of a hash for each entry, so that the order does not matter. The host may schedule other
+ * work in pause(); an error code of pause() is ignored, because a digest cannot return it.
  */
 static u64 digest_l2p_table(const struct aftl *ftl)
 {

@@ -77,7 +77,8 @@ static u32 count_lun_pending_work(const struct aftl *ftl, u32 index)
 }
 
 /*
- * Changes with each erase: the erased block becomes the last free block, with a higher erase count.
+ * Return a number that each erase in @lun changes: the erased block becomes the last free block,
+ * with a higher erase count.
  */
 static u64 hash_lun_erase_history(const struct aftl *ftl, const struct aftl_lun *lun)
 {

@@ -151,10 +151,16 @@ struct filler {
 	u32 ahead;
 };
 
-/* Logical pages between two pauses while the policy's numbers of their writes are stored. */
+/*
+ * Logical pages between two calls of pause() while the numbers of their writes are stored in the
+ * policy.
+ */
 #define NUMBERS_SLICE 65536U
 
-/* Store what whole rounds have left. There are no rounds afterwards if the policy has a clock. */
+/*
+ * Store the L2P entries and write numbers that whole rounds have recorded. If the policy has a
+ * clock, no rounds follow.
+ */
 static int fill_store_recorded(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_fill_order numbers = filler->numbers;
@@ -199,7 +205,7 @@ static int fill_place_after_gc(struct aftl *ftl, struct filler *filler, struct a
 	}
 }
 
-/* The gathered logical pages differ in number and generation only. */
+/* The gathered logical pages differ in their lpn and write generation only. */
 static void payload_drop_programmed(struct aftl_payload *payload, u32 gathered)
 {
 	u32 done = payload->count;
@@ -224,7 +230,7 @@ static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *fi
 	       filler->payload.count == ftl->program_units && !aftl_gc_is_urgent(ftl, lun);
 }
 
-/* Followers and normal programs are allowed anywhere. */
+/* Follower and normal programs may follow at any page of the block. */
 static bool is_single_page_placement(const struct aftl_placement *placement)
 {
 	return (placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_FOLLOWER) &&
@@ -255,8 +261,8 @@ static void start_fill_run(struct aftl *ftl, const struct filler *filler, struct
 }
 
 /*
- * In all other configurations a program depends on more than its LUN, or has consequences beyond
- * its block.
+ * The policy is asked for each program if a program depends on more than its LUN, or has
+ * consequences beyond its block.
  */
 static bool fill_must_ask_policy(const struct aftl *ftl)
 {
@@ -422,8 +428,8 @@ static u32 draw_coprime_step(u32 n, struct aftl_random *random)
 }
 
 /*
- * Logical pages between two pauses: few enough for their L2P entries to stay in the processor's
- * cache.
+ * Logical pages between two calls of pause(): few enough for their L2P entries to stay in the
+ * processor's cache.
  */
 #define ROUNDS_UNITS 16384U
 
@@ -646,7 +652,7 @@ int aftl_precondition(struct aftl *ftl)
 	/* The data are written to a new device; they get the configured age afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
-	/* The clock stands still, but blocks need ages, by which some selectors choose. */
+	/* Device time stands still, but blocks need ages, by which some victim selectors choose. */
 	ftl->fill_left_ns = fill_overwrites(ftl, units) * fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);

@@ -93,8 +93,8 @@ static struct aftl_program_command make_program_command(const struct aftl_progra
 }
 
 /*
- * Return true if the program time depends on the mode alone: no own ISPP, no monitoring, no
- * reprogram.
+ * Return true if the program time depends on the mode alone: default ISPP parameters, no
+ * monitoring, no reprogram.
  */
 static bool has_usual_latency(const struct aftl *ftl, const struct aftl_program_request *need,
 			      const struct aftl_placement *placement)
@@ -593,7 +593,7 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-/* Add @steps programs, whose pages have been marked, to the block of @run. */
+/* Advance @run and its block over @steps programs, whose pages have been marked as programmed. */
 static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
 {
 	struct aftl_block *block = run->block;

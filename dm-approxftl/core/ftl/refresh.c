@@ -11,7 +11,10 @@
 #include "core/ftl/refresh.h"
 #include "core/ftl/run-queue.h"
 
-/* Device time between two slices, and pages in a slice: a few microseconds of processor time. */
+/*
+ * Device time between two slices of a scan, and pages of a slice, which takes a few microseconds of
+ * processor time.
+ */
 #define SLICE_NS 100000ULL
 #define SLICE_PAGES 1024
 

@@ -79,7 +79,7 @@ static void wake_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), i));
 }
 
-/* The last free blocks are reserved for relocations that free others. */
+/* The last free blocks are reserved for relocations that free other blocks. */
 static bool lun_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks > aftl_gc_reserve(ftl) + 1;
@@ -396,7 +396,10 @@ static aftl_ppn_t reloc_cursor_ppn(const struct aftl *ftl, const struct aftl_rel
 	return to_ppn(first + reloc->cursor);
 }
 
-/* For tasks that do not empty the block: should this page be relocated, and as which class? */
+/*
+ * Return true if the task must relocate this page; tasks that do not empty the block leave pages
+ * behind. A refresh makes @class precise.
+ */
 static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *reloc, u32 page,
 				    u32 *class)
 {
@@ -726,7 +729,7 @@ void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_erase_commit(ftl, lun, block);
 }
 
-/* Entry of @block, or the entry after the last one. */
+/* Entry of lun->repeats for @block, or the entry after the last one. */
 static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	struct aftl_repeat *redo = lun->repeats;

@@ -68,10 +68,10 @@ static inline void aftl_set_forced_gc_blocks(struct aftl *ftl, struct aftl_lun *
 	lun->forced_gc = blocks;
 }
 
-/* LUNs, and those of them that writes wait at. */
+/* Kinds of LUNs to wake: all idle ones, or those with buffered writes. */
 #define AFTL_WAKE_IDLE 0x01
 #define AFTL_WAKE_WRITES 0x02
-/* Most LUNs that are looked through at once. */
+/* LUNs that one slice of work looks at, at most. */
 #define AFTL_SLICE_LUNS 1024
 
 static inline void aftl_wake_lun_of_kinds(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
@@ -82,7 +82,10 @@ static inline void aftl_wake_lun_of_kinds(struct aftl *ftl, struct aftl_lun *lun
 		aftl_wake_lun_for_write(ftl, lun);
 }
 
-/* Wake all LUNs of @kind; where there are many, the scheduler does it before it looks at one. */
+/*
+ * Wake all LUNs of @kind. On a device of many LUNs the scheduler wakes them, a slice at a time,
+ * before it starts operations.
+ */
 static inline void aftl_wake_luns_of_kind(struct aftl *ftl, u32 kind)
 {
 	u32 i;

@@ -239,7 +239,10 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 	return best;
 }
 
-/* Return true if an SLC block without valid pages can be erased at no cost. */
+/*
+ * Return true if folding the block relocates no data: neither it nor its superblock has valid
+ * pages.
+ */
 static bool slc_fold_is_free(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 lun = aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun;

@@ -133,7 +133,7 @@ void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u
 	clocks->end_ns = end_ns;
 }
 
-/* Add the time since the last call to the reason of that call. */
+/* Charge the time since the request began to wait for its current reason to that reason. */
 static void wait_charge_request(const struct aftl *ftl, const struct aftl_request *request,
 				struct aftl_waits *waits)
 {
@@ -190,8 +190,9 @@ static u64 take_wait_ns(u64 *from_ns, u64 wanted_ns)
 }
 
 /*
- * The flash worked for the request itself for @service_ns, as part of @own. A suspended operation
- * includes the time of the suspend, a reconstruction the reads of other LUNs.
+ * Subtract the time that the flash worked for the request itself: from reason @own, from
+ * AFTL_WAIT_SUSPEND if its operation was suspended, and from other reasons for the reads of other
+ * LUNs in a reconstruction.
  */
 static void subtract_service_ns(struct aftl_waits *waits, u32 own, u64 service_ns)
 {
@@ -233,7 +234,10 @@ void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 
 
 	if (!waits)
 		return;
-	/* The last part needed no command. An earlier one may have ended at the same time. */
+	/*
+	 * True if the part that ended last needed no command, even if a part with a command ended
+	 * at the same time.
+	 */
 	if (waits->ended_ns != ftl->now_ns + 1 || waits->service_ns != request->service_ns) {
 		if (request->op > AFTL_OP_FLUSH)
 			waits->reason = AFTL_WAIT_OTHER;

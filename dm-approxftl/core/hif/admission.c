@@ -83,7 +83,7 @@ static void admission_set_next_request(struct aftl *ftl, struct aftl_request *re
 	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
-/* Complete @request with @status, without any command. */
+/* Complete @request with @status, without a page command. */
 void aftl_request_complete_at_once(struct aftl *ftl, struct aftl_request *request, int status)
 {
 	request->status = status;
@@ -116,8 +116,8 @@ void aftl_wake_buffered_writes(struct aftl *ftl)
 }
 
 /*
- * The next write cannot be admitted. If it came from a read of its rest, or waited for one, the
- * LUNs do not know that the buffer is full.
+ * The next request cannot be admitted. If it is a write that has read the rest of a page, or that
+ * waited for such a write, wake the LUNs: they have not been told yet that the buffer is full.
  */
 static void admission_handle_blocked(struct aftl *ftl, bool write)
 {
@@ -225,13 +225,17 @@ static void submit_data_request(struct aftl *ftl, struct aftl_request *request, 
 		return;
 	admission_enqueue(ftl, request, write);
 	/*
-	 * The buffer is full: partial pages that it holds back must be programmed to free commands.
+	 * The buffer is full: partial pages that are held back there must be programmed to free
+	 * commands.
 	 */
 	if (write && !queued && likely(!ftl->rest.awaited))
 		aftl_wake_buffered_writes(ftl);
 }
 
-/* For zoned devices and for read-ahead; plain reads take the shorter path. */
+/*
+ * Submit a read of a zoned device or of one with read-ahead. aftl_request_submit() submits all
+ * other reads itself.
+ */
 static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->geo.zones && aftl_zone_read_offline(ftl, request)) {

@@ -58,8 +58,8 @@ static u32 completion_queue_of_request(const struct aftl_request *request)
 }
 
 /*
- * The rest of a page stays in the controller: it takes the delay of the queue, and overtakes the
- * reads there that wait for the link.
+ * Queue the read of the rest of a page by a write. The data stay in the controller, so the read
+ * takes the delay of the queue, and overtakes reads in the queue that wait for the link.
  */
 static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_request *request,
 					    u32 index)
@@ -89,7 +89,7 @@ static inline void completion_append(struct aftl *ftl, struct aftl_request *requ
 		completion_set_queue_event(ftl, index);
 }
 
-/* With a link model or accounts of waits. */
+/* Queue a completion if there is a link model, or if the host wants to know of waits. */
 static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_request *request,
 						u32 index)
 {

@@ -64,8 +64,8 @@ static bool sched_start_program_pass(struct aftl *ftl, struct aftl_lun *lun, u32
 }
 
 /*
- * Return: logical pages that the program stores; 0 if there is nothing left to program and the task
- * goes on; -ENOSPC if there is no place, again.
+ * Return: logical pages that the program stores; 0 if no gathered page has to be programmed and the
+ * task goes on; -ENOSPC as aftl_reloc_commit().
  */
 static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -158,7 +158,10 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 			ftl->stats.counters.gc_urgent_steps++;
 			return true;
 		}
-		/* The task waits for pages of a stripe: writes must not fill the last block. */
+		/*
+		 * The background task waits for a reconstruction, and needs the last free block
+		 * afterwards, so host writes must not take it.
+		 */
 		if (unlikely(lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC))
 			return false;
 	}
@@ -182,7 +185,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 
 /*
  * Program as many translation pages as fit one program. Not inlined: its large stack frame must not
- * add to that of a background task. Return: false if there is no place for them.
+ * add to that of a background task. Return: false if the LUN has no block for them.
  */
 static noinline bool sched_program_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -199,8 +202,8 @@ static noinline bool sched_program_translation_pages(struct aftl *ftl, struct af
 }
 
 /*
- * Without a place, collect garbage. Without garbage, the device becomes read-only, unless other
- * LUNs still move their parts of a superblock that is being collected.
+ * If there is no block for translation pages, start GC. If GC frees no block, the device becomes
+ * read-only, unless other LUNs still relocate their parts of a superblock that is being collected.
  */
 static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -264,7 +267,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
-/* A run of programs ends with the turn of a read, even if there is none. */
+/* When it is the turn of a read, a run of programs ends, even if no read waits. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->read_turn = false;
@@ -289,8 +292,8 @@ static bool sched_write_is_awaited(const struct aftl *ftl, const struct aftl_lun
 }
 
 /*
- * May a program of the host interrupt the erase @work? The erase then still needs as long as
- * before. So only suspend_limit times, and not while garbage collection needs the block.
+ * May a program of the host interrupt the erase @work? The erase makes no progress meanwhile. So it
+ * yields at most suspend_limit times, and not while garbage collection needs the block.
  */
 static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_lun *lun,
 					   const struct aftl_work *work)
@@ -313,7 +316,7 @@ static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_write_start_program(ftl, lun, lane);
 }
 
-/* Return the oldest write that the LUN could go on with, or AFTL_NIL. */
+/* Return the oldest write of the suspended program, else of @lane; AFTL_NIL if there is none. */
 static u32 sched_oldest_write(const struct aftl_lun *lun, u32 lane)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
@@ -354,7 +357,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 			lun->read_turn = expired;
 			return true;
 		}
-		/* If no block can become free, the whole queue has failed. */
+		/* If no block can become free, all writes in the queue have failed. */
 		if (lane != AFTL_NIL && lun->writes[lane].head == AFTL_NIL)
 			lane = AFTL_NIL;
 	}
@@ -448,7 +451,7 @@ static struct aftl_lun *sched_pop_runnable(struct aftl *ftl)
 	return lun;
 }
 
-/* Go on with waking all LUNs, AFTL_SLICE_LUNS at a time. Returns whether that was the last. */
+/* Wake the next AFTL_SLICE_LUNS LUNs. Return true if the last LUN has been woken. */
 static noinline bool wake_some(struct aftl *ftl)
 {
 	u32 end = min(ftl->geo.luns, ftl->wake_next + AFTL_SLICE_LUNS);

@@ -17,7 +17,7 @@
 
 struct aftl_lun;
 
-/* State of the logical pages that a write covers in part. */
+/* State of a write's reads of the logical pages that it covers in part. */
 enum aftl_rest {
 	AFTL_REST_UNKNOWN,
 	/* Flash reads of the rest of the pages are in progress. */

@@ -29,7 +29,10 @@ static void read_deliver_to_host(struct aftl *ftl, struct aftl_request *request,
 		ftl->ops->read(ftl->host, request, read);
 }
 
-/* Return false for a write that reads the rest of a page. */
+/*
+ * Return true if the host has requested the read, and false for a write that reads the rest of a
+ * page.
+ */
 static bool read_is_for_host(const struct aftl_request *request)
 {
 	return request->op == AFTL_OP_READ;
@@ -400,11 +403,11 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 }
 
 /**
- * aftl_read_needs_flash() - is the content of @lpn, if any, on flash only?
+ * aftl_read_needs_flash() - return true if a read of @lpn may have to read flash
  * @ftl: device
  * @lpn: logical page
  *
- * With a cached L2P table that of a page which is not in the write buffer is unknown.
+ * With a cached L2P table a page that is not in the write buffer may be on flash.
  */
 bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -443,7 +446,10 @@ void aftl_read_start_rest(struct aftl *ftl, struct aftl_request *request)
 		aftl_request_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
 
-/* Count for every sensed page, also those that read-ahead or reconstruction asked for. */
+/*
+ * Count the errors of a sensed page, whether a host read, read-ahead or a reconstruction has
+ * requested it.
+ */
 static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
@@ -935,7 +941,10 @@ bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	units = command->units;
 	ns = read_sense_page(ftl, command, ppn);
-	/* The dead die sensed nothing: the service time is that of the other members' reads. */
+	/*
+	 * The dead LUN sensed nothing: the service time is that of the reads in the other members
+	 * of its stripe.
+	 */
 	if (unlikely(aftl_lun_is_dead(lun))) {
 		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units,
 					  read_page_of_ppn(ftl, ppn), 0);
@@ -958,12 +967,15 @@ void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work.commands = lun->reads.head;
 	lun->work.units = command->sensed;
 	lun->work.device_page = command->sensed_page;
-	/* The service time goes on; the end of the last transfer counts it as busy time. */
+	/*
+	 * The service time goes on. The end of the last transfer adds all of it to busy_ns, so take
+	 * back what this transfer has added.
+	 */
 	lun->busy_ns -= lun->work.service_ns;
 	aftl_array_start_data_out(ftl, lun);
 }
 
-/* Return true if a read would be the next operation of the array. */
+/* Return true if the array is free and a new read would be its next operation. */
 static bool read_lun_is_idle(const struct aftl_lun *lun)
 {
 	return lun->work.phase == AFTL_PHASE_IDLE && lun->suspended.kind == AFTL_WORK_NONE &&

@@ -79,7 +79,7 @@ static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_com
 	return &ftl->luns[command->lun].writes[write_lane_of(command)];
 }
 
-/* Only on a zoned device do lanes share a bit. */
+/* Bit of @lane in pending_write_lanes. Only on a zoned device do several lanes share a bit. */
 static u32 lane_bit(u32 lane)
 {
 	return 1U << lane % AFTL_LANE_BITS;
@@ -425,9 +425,9 @@ static u32 write_pop_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 }
 
 /*
- * Remove the writes from before a reset of their zone. All of them precede newer ones. This is done
- * after the reset, which a host with a persistent buffer must record first. Return: false if a
- * slice of work, which began at @begin, is over before they are gone.
+ * Remove the writes from before a reset of their zone. In the queue they precede all newer writes.
+ * This is done after the reset, which a host with a persistent buffer must record first. Return:
+ * false if a slice of work, which began at @begin, is over before all of them are removed.
  */
 static bool write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 begin)
 {
@@ -443,8 +443,9 @@ static bool write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 l
 }
 
 /*
- * Return true if requests wait for the buffer and a full program cannot help them: there is none,
- * or commands are free and space is short instead, which partial programs free as well.
+ * Return true if requests wait for the buffer and partial programs must help them: either there is
+ * no full program, or commands are free and flash space is short, which partial programs free as
+ * well.
  */
 static bool write_buffer_needs_partial(const struct aftl *ftl)
 {
@@ -452,8 +453,8 @@ static bool write_buffer_needs_partial(const struct aftl *ftl)
 }
 
 /*
- * Return true if the queue must be programmed now. If not, *@due_ns is the time at which its oldest
- * data must be.
+ * Return true if writes of @queue must be programmed now. If not, *@due_ns is the time at which the
+ * oldest of them must be programmed.
  */
 static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *queue, u64 *due_ns)
 {
@@ -481,7 +482,10 @@ static bool zone_must_program(const struct aftl *ftl, const struct aftl_queue *q
 		aftl_zone_is_write_finished(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
 }
 
-/* See aftl_write_select_lane(). */
+/*
+ * aftl_write_select_lane() for a zoned device, where writes from before a zone reset are dropped
+ * first.
+ */
 static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 best = AFTL_NIL;
@@ -536,8 +540,8 @@ static bool write_is_flushed(const struct aftl *ftl, u32 epoch)
 }
 
 /*
- * Return true if writes wait and cannot go on: the data pending the fine pass take half of the
- * buffer, or no LUN has free space before they are mapped.
+ * Return true if requests wait for the write buffer until data are programmed that are pending
+ * their fine pass: these take half of the buffer, or no LUN has free space before they are mapped.
  */
 static bool write_buffer_stalled(const struct aftl *ftl)
 {
@@ -545,7 +549,10 @@ static bool write_buffer_stalled(const struct aftl *ftl)
 	       (ftl->free_write_count || 2 * ftl->fine_pending_units >= ftl->write_commands);
 }
 
-/* Return true if a request or a flush waits for one of these writes, pending the fine pass. */
+/*
+ * Return true if a request or a flush waits for one of the writes from command @index on, which are
+ * pending their fine pass. *@due_ns becomes the time at which the first must be programmed.
+ */
 static bool write_has_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
 {
 	*due_ns = min(*due_ns, ftl->commands[index].queued_ns + ftl->config.buffer_hold);

@@ -18,7 +18,8 @@
 #include "core/hif/host-read.h"
 
 /*
- * Flash pages or unmapped pages that one request may queue; a window opens over several requests.
+ * Limit of flash pages or unmapped pages that one request queues for read-ahead; further requests
+ * of the reader queue the rest of its window.
  */
 #define STEPS 64
 
@@ -82,7 +83,10 @@ static bool read_ahead_queue_pages(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	return true;
 }
 
-/* Queue one more page. Return: false if the window is full or no command is free. */
+/*
+ * Queue one more page for read-ahead. Return: false if the window of @reader is full or no command
+ * is free.
+ */
 static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u32 end)
 {
 	aftl_lpn_t lpn = to_lpn(reader->ahead);

@@ -75,9 +75,9 @@ bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 }
 
 /**
- * aftl_reconstruct_read_done() - that page has been transferred to the controller
+ * aftl_reconstruct_read_done() - note that a stripe page has been transferred to the controller
  * @ftl: device
- * @lun: LUN that has read it
+ * @lun: LUN that has read the page
  */
 void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -54,7 +54,7 @@ static u32 zone_first_lpn(const struct aftl *ftl, const struct aftl_zone *zone)
 	return (u32)(zone - ftl->zones.all) * ftl->geo.zone_units;
 }
 
-/* Unmap logical pages of the zone whose turn it is. Returns whether those were the last. */
+/* Unmap logical pages of the zone that is being reset. Return true if none are left. */
 static bool unmap_zone_slice(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
 {
 	struct aftl_zone_reset *reset = &ftl->zones.reset;
@@ -87,7 +87,10 @@ static bool zone_can_reset(const struct aftl_zone *zone)
 	return aftl_zone_is_active(zone) || zone->state == AFTL_ZONE_FULL;
 }
 
-/* The scheduler does it, a slice at a time, before it does anything else. */
+/*
+ * Request the reset of zones [@first, @end). The scheduler resets them a slice at a time, before it
+ * starts operations.
+ */
 static int begin_zone_resets(struct aftl *ftl, struct aftl_request *request, u32 first, u32 end)
 {
 	ftl->zones.reset = (struct aftl_zone_reset){
@@ -111,7 +114,7 @@ static int zone_reset(struct aftl *ftl, struct aftl_request *request, struct aft
  * aftl_zones_reset_some() - go on with the zones that are being reset
  * @begin: ftl->work when this slice began
  *
- * Return: whether that was all, so that the request that asked for it is over.
+ * Return: true if all zones are reset, so that the request that asked for it can complete.
  */
 bool aftl_zones_reset_some(struct aftl *ftl, u32 begin)
 {

@@ -361,7 +361,10 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	if (cell->model != AFTL_CELL_CONSTANT)
 		return voltage_model_rber_q40(cell, block, page, hour);
 	rber = cell->rber_q40[page_error_rate(attr)];
-	/* The constant rates do not model retention, so that a lack of margins is added here. */
+	/*
+	 * The constant rates do not model retention, so the errors of pages without retention
+	 * margins are added here.
+	 */
 	if (unlikely(aftl_page_is_short_lived(attr)))
 		rber += short_lived_rber_q40(cell, block->erases,
 					     aftl_page_hours(cell->media, block, page, hour));

@@ -267,7 +267,9 @@ static u64 fewer_loops_ns(u64 ns, const struct aftl_ispp *ispp)
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/* A configured follower time applies to followers that save about as much as the time assumes. */
+/*
+ * The parameter program_follower gives the time of followers that save about as much as it assumes.
+ */
 static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_program_command *program)
 {
 	const struct aftl_config *config = chip->config;
@@ -306,7 +308,7 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 		return chip->config->reprogram;
 	if (unlikely(chip->config->wear_times))
 		ns = aftl_program_ns_by_wear(ns, block->erases);
-	/* The chip reads the first bit before it programs the others. */
+	/* Before an in-place switch the chip reads the bit that the word line already stores. */
 	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
 		ns += chip->config->read_slc ? : chip->config->read;
 	if (short_lived && !takes_standard_program_time(chip->config, program))
@@ -349,8 +351,8 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 	if (!usual || program->monitor)
 		monitor_leader_program(chip, program, outcome);
 	/*
-	 * Without error modelling the over-programmed page has no other cost, so it is programmed
-	 * again.
+	 * Without an error model the errors of an over-programmed page would cost nothing, so the
+	 * time of a second program stands for them.
 	 */
 	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
 		outcome->ns += ns;

@@ -17,7 +17,7 @@
 /* Errors of a misprogrammed word line relative to the others of its layer. */
 #define ODD_ERRORS 3
 
-/* Draws for different purposes use different keys. */
+/* Keys of draws: layer traits of different kinds must not be correlated. */
 enum draw {
 	DRAW_BLOCK = 0xb10c,
 	DRAW_LAYER = 0x1a7e,

@@ -87,7 +87,10 @@ struct aftl_origin {
 	u16 inherited;
 };
 
-/* The data was unreadable when it was relocated: reads fail until the lpn is written again. */
+/*
+ * Value of @inherited if the data was unreadable when it was relocated: reads fail until the lpn is
+ * written again.
+ */
 #define AFTL_INHERITED_LOST 0xffff
 
 /**
@@ -190,7 +193,10 @@ static inline u32 aftl_lpn_word_level(aftl_lpn_t word, u16 attr)
 	return aftl_page_class(attr) + (from_lpn(word) >> AFTL_PPN_BITS);
 }
 
-/* Return true if a page with these attributes can hold this lpn word; for stored data. */
+/*
+ * Return true if a page with these attributes can hold this lpn word; checks data that a volume or
+ * snapshot stored.
+ */
 static inline bool aftl_lpn_word_is_possible(aftl_lpn_t word, u16 attr)
 {
 	return word == AFTL_NO_LPN || !attr ||
@@ -243,7 +249,7 @@ static inline u16 aftl_block_page_attr(const struct aftl_media *media,
 	return *aftl_page_attr_ptr(media, aftl_block_device_page(media, block, page));
 }
 
-/* Numbers in the extra data of a block that precede the inherited errors. */
+/* Number of page ages in the extra data of a block; the inherited errors follow them. */
 static inline u32 aftl_block_extra_hours(const struct aftl_media *media)
 {
 	return media->oob_layout.hours ? 0 : media->geo->pages;
@@ -277,7 +283,7 @@ static inline u16 *aftl_inherited_errors_ptr(const struct aftl_media *media,
 		from_ppn(ppn) % media->geo->block_ppns;
 }
 
-/* All 0 if errors are not modelled. */
+/* Return the origin of the data in @ppn; all 0 if errors are not modelled. */
 static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
 						 const struct aftl_block *block, aftl_ppn_t ppn)
 {

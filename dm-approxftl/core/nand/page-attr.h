@@ -20,9 +20,9 @@
 #define AFTL_PAGE_REPROGRAMS_MASK 0xc0
 #define AFTL_PAGE_MODE_HIGH_SHIFT 8
 
-/* Reprograms of one word line between two erases. */
+/* Largest number of reprograms of one word line between two erases. */
 #define AFTL_REPROGRAMS_MAX 2
-/* Layers of a block that are open for in-place switches. */
+/* Number of layers of a block that are filled in SLC mode before they are switched. */
 #define AFTL_SWITCH_LAYERS 2
 
 static inline u16 aftl_page_attr(u32 class, u32 mode, u32 again)
@@ -85,7 +85,10 @@ static inline u32 aftl_page_reprograms(u16 attr)
 	return (attr & AFTL_PAGE_REPROGRAMS_MASK) >> AFTL_PAGE_REPROGRAMS_SHIFT;
 }
 
-/* Return true if some sequence of programs and erases leaves these attributes; for stored data. */
+/*
+ * Return true if some sequence of programs and erases leaves these attributes; checks data that a
+ * volume or snapshot stored.
+ */
 static inline bool aftl_page_attr_is_possible(u16 attr)
 {
 	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&

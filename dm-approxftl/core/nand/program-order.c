@@ -3,7 +3,8 @@
 #include "core/nand/program-order.h"
 
 /*
- * One function for each program order. @page is the first page of a program step inside the block.
+ * Functions that check a program order, one for each order. @page is the first page of a program
+ * step inside the block.
  */
 
 static bool sequential_order_allows_page(const struct aftl_media *media,

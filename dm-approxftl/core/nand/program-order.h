@@ -5,7 +5,7 @@
 
 #include "core/nand/media.h"
 
-/* Return true if a block of this order can use @bits per cell (0: all); for stored data. */
+/* Return true if a block of this order can use @bits per cell (0: all); checks stored data. */
 static inline bool aftl_bits_are_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
 {
 	return !bits || (bits * geo->planes_wide < geo->word_line_pages &&
@@ -23,8 +23,8 @@ static inline bool aftl_switch_is_possible(const struct aftl_geometry *geo)
 }
 
 /*
- * Return true if a block can have @order and @bits; for stored data. With two passes, blocks with
- * all bits use FOGGY_FINE; in-place switching depends on the geometry.
+ * Return true if a block can have @order and @bits, which were stored. On a device with two passes,
+ * blocks with all bits use FOGGY_FINE; in-place switching depends on the geometry.
  */
 static inline bool aftl_passes_are_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
 {
@@ -169,7 +169,10 @@ void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_blo
  */
 u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
-/* Pages of the first half of a block; of an odd number of program steps it has the greater part. */
+/*
+ * Pages of the first half of a block for parity lending; it gets the middle one of an odd number of
+ * program steps.
+ */
 static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)
 {
 	return DIV_ROUND_UP(aftl_programs_per_block(geo), 2) * geo->program_pages;

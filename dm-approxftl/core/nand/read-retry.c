@@ -9,13 +9,13 @@
 static_assert(AFTL_CUBE_RETRIES + AFTL_CUBE_RETRY_SPREAD <= AFTL_SHIFT_MAX,
 	      "a command can name the best references");
 
-/* Draws for different purposes use different keys. */
+/* Keys of draws: whether a layer is shifted, and how far, must not be correlated. */
 enum draw {
 	DRAW_LAYER = 0x01d,
 	DRAW_PAGE = 0x9a6e,
 };
 
-/* The draw changes with each erase. */
+/* Draw for layer or page @what of @block; each erase changes the draw. */
 static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose,
 			   const struct aftl_block *block, u32 what)
 {

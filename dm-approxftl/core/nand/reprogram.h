@@ -17,7 +17,7 @@
 #define AFTL_MLC_PAGES 2
 #define AFTL_MLC_VALID 3U
 
-/* Reprogramming needs word lines of three bits per cell. */
+/* Bits per cell of the word lines that can be reprogrammed. */
 #define AFTL_REPROGRAM_BITS 3
 
 enum { AFTL_LSB, AFTL_MSB };

@@ -219,7 +219,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	return ret;
 }
 
-/* Check a number of the header that has only one valid value. */
+/* Check that the number @what at offset @at of the header is @right, its only valid value. */
 static int record_expect(const u8 *bytes, unsigned int at, unsigned int right, const char *what,
 			 struct aftl_error *error)
 {

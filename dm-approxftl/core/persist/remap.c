@@ -2,8 +2,8 @@
 /*
  * Remapped data: pages that the backing device could not write at their usual place. They are
  * written to the area of the snapshot, which is free while the volume is in use. A table, in two
- * copies at the start of that area, maps each such page to its place. The block is failed by the
- * caller, so that the FTL relocates its data; then the place is free again.
+ * copies at the start of that area, maps each such page to its place. The caller fails the block,
+ * so that the FTL relocates its data; then the place is free again.
  */
 #include "core/ftl/controller.h"
 #include "core/persist/volume-private.h"

@@ -38,7 +38,7 @@ enum { FLAG_VALID = 1, FLAG_LOST = 2 };
 
 /*
  * A snapshot that is being written or read. After the first error nothing more is transferred.
- * @same: the device goes on with the policy that saved it.
+ * @same is true if the device goes on with the policy that saved the snapshot.
  */
 struct snapshot_stream {
 	const struct aftl_snapshot_sink *sink;
@@ -254,7 +254,7 @@ static void save_lun(struct snapshot_stream *stream, const struct aftl *ftl,
 		save_block_list(stream, ftl, lun->victims[i]);
 }
 
-/* The words of the policy's state, each after a byte 1; a byte 0 ends them. */
+/* Save the words of the policy's state, each after a byte 1; a byte 0 ends the list. */
 static void save_policy_words(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u64 index = 0;

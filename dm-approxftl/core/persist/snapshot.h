@@ -73,7 +73,7 @@ struct aftl_snapshot_source {
  */
 void aftl_quiesce(struct aftl *ftl);
 
-/* Process one event of that. Return: true if there are more. */
+/* Process one event of aftl_quiesce(). Return: true if operations are still running. */
 bool aftl_quiesce_step(struct aftl *ftl);
 void aftl_unquiesce_device(struct aftl *ftl);
 

@@ -212,7 +212,7 @@ int aftl_volume_header_set_layout(struct aftl_volume_header *header, struct aftl
 	return ret;
 }
 
-/* Another nonce, so that no sector of one shard is valid in another. */
+/* Give each shard a nonce of its own, so that no sector of one shard is valid in another. */
 void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index)
 {
 	header->shard = index;
@@ -275,7 +275,7 @@ static int report_damaged_header(struct aftl_error *error, const char *what)
 	return aftl_fail(error, -EUCLEAN, "the volume header is damaged: %s", what);
 }
 
-/* Return: bytes that the parameter takes, or an error code. */
+/* Decode one parameter into @config. Return: bytes that the parameter takes, or an error code. */
 static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *end,
 			struct aftl_error *error)
 {

@@ -347,7 +347,7 @@ struct aftl_spare {
 	struct aftl_origin origin[AFTL_SPARE_UNITS];
 };
 
-/* Position of an entry: a sector of the volume, and an offset in its payload. */
+/* Position of a table entry: a sector of the volume, and an offset in the payload of the sector. */
 struct aftl_place {
 	u64 sector;
 	u32 offset;
@@ -390,7 +390,7 @@ struct aftl_place aftl_zone_place(const struct aftl_layout *layout, u32 zone);
 struct aftl_place aftl_plp_entry_place(const struct aftl_layout *layout, u32 index);
 
 /**
- * aftl_sector_add_crc() - write nonce and checksum of a sector
+ * aftl_sector_add_crc() - add nonce and checksum to a sector
  * @sector: AFTL_SECTOR_BYTES, the payload in place
  * @nonce: of the volume
  * @number: of the sector in the volume

@@ -179,7 +179,10 @@ static u32 encode_plp_found(u32 index)
 	return U32_MAX - index;
 }
 
-/* Return NULL if the page was found on flash, or not at all. */
+/*
+ * Return the slot of the persisted write buffer that @found stands for; NULL if the page was found
+ * on flash, or not at all.
+ */
 static struct aftl_plp_slot *decode_plp_found(const struct scan *scan, u32 found)
 {
 	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
@@ -212,7 +215,10 @@ static void apply_discard_to_lpn(struct scan *scan, u32 unit, u64 discard)
 	scan->last_seq = max(scan->last_seq, discard);
 }
 
-/* A damaged sector of a table that recovery depends on ends the load, unless damage is ignored. */
+/*
+ * Handle error @ret of reading a table that recovery depends on: it ends the load, unless the
+ * sector is damaged and damage is ignored.
+ */
 static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret,
 				struct aftl_error *error)
 {
@@ -259,7 +265,10 @@ static int scan_discard_table(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* Return NULL if the entry cannot be read; @ret is 0 if damage is ignored. */
+/*
+ * Return the spare entry of @page. If it cannot be read, return NULL with the error in @ret; @ret
+ * is 0 if damage is ignored.
+ */
 static const u8 *read_spare_bytes(struct scan *scan, u32 page, int *ret, struct aftl_error *error)
 {
 	const struct aftl_volume *volume = scan->volume;
@@ -415,7 +424,7 @@ static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, 
 	}
 }
 
-/* Kind and note of a block mean nothing to a policy that did not open the block. */
+/* Clear kind and note of a block, which mean nothing to a policy that did not open the block. */
 static void clear_policy_fields(struct aftl_block *block)
 {
 	block->note = 0;
@@ -775,7 +784,10 @@ static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* Only the newest version of a page counts as lost. */
+/*
+ * Clear the lost marks of ppns that are not valid: only the newest version of a page counts as
+ * lost.
+ */
 static void clear_stale_lost_marks(struct aftl *ftl)
 {
 	u32 i;
@@ -784,7 +796,10 @@ static void clear_stale_lost_marks(struct aftl *ftl)
 		ftl->media.lost[i] &= ftl->media.valid[i];
 }
 
-/* Mark a page as programmed without data: it must have been, although no durable entry says so. */
+/*
+ * Mark a page as programmed without data. It must have been programmed, although no durable entry
+ * says so.
+ */
 static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
 {
 	u32 index = aftl_block_device_page(&ftl->media, block, page);
@@ -903,7 +918,10 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 	block->frontier = aftl_switch_next_page(&ftl->geo, done, &pages);
 }
 
-/* Complete what is known of the block, and find the page where its program order continues. */
+/*
+ * Mark the pages as programmed that the program order implies, and find the page where the order
+ * continues.
+ */
 static void replay_block_program_order(struct aftl *ftl, struct aftl_block *block)
 {
 	if (block->order == AFTL_ORDER_SUPER_LAYER)
@@ -929,7 +947,7 @@ static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *bloc
 			assume_page_programmed(ftl, block, page, aftl_block_program_mode(block));
 }
 
-/* A parity block stays open and continues. */
+/* A parity block that is not full stays open, and its next program continues it. */
 static void recover_parity_block(const struct aftl *ftl, struct aftl_block *block)
 {
 	block->state = block->programmed < ftl->geo.pages ? AFTL_BLOCK_OPEN : AFTL_BLOCK_CLOSED;
@@ -1104,7 +1122,7 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 	return ret;
 }
 
-/* Rebuilding of damaged sectors from the device that has been loaded */
+/* Rebuilding of damaged table sectors from the state of the loaded device */
 
 static void rebuild_erase_sector(const struct aftl_volume *volume, const struct aftl *ftl,
 				 u64 index, u8 *bytes)
@@ -1121,7 +1139,10 @@ static void rebuild_erase_sector(const struct aftl_volume *volume, const struct 
 	}
 }
 
-/* The new entries have the largest sequence number: what they map is valid nowhere else. */
+/*
+ * Write all spare entries of the sector anew, with the largest sequence number: the ppns that they
+ * map are valid nowhere else.
+ */
 static void rebuild_spare_sector(const struct aftl_volume *volume, const struct aftl *ftl,
 				 u64 index, u8 *bytes)
 {
@@ -1144,7 +1165,7 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 }
 
 /*
- * Write the zone's entry without a pending reset. Data from before the reset would then count
+ * Write the zone's entry as of a zone without a reset. Data from before a reset would then count
  * again, so their mappings are removed.
  */
 static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone,
@@ -1293,7 +1314,7 @@ static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *r
 	recovery->lost_units = ftl->lost_units;
 }
 
-/* Make the slot free, and clear its entry at the next commit. */
+/* Free slot @index of the persisted write buffer; the next commit clears its entry. */
 static void clear_plp_slot(struct aftl_volume *volume, u32 index)
 {
 	u8 *bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));

@@ -116,7 +116,7 @@ struct aftl_volume {
 	u8 *scratch;
 };
 
-/* Return true for errors of a damaged place: unreadable, or with other content. */
+/* Return true if @ret says that a sector is damaged: it is unreadable, or its checksum is wrong. */
 static inline bool aftl_error_is_damage(int ret)
 {
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
@@ -136,7 +136,10 @@ static inline bool aftl_error_is_damage(int ret)
 int __must_check aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sector, bool readable,
 					    u8 **bytes, struct aftl_error *error);
 
-/* Return the bytes of an entry, to be changed for the next commit; NULL after an error (@ret). */
+/*
+ * Return the bytes of a table entry, which the next commit writes after the caller has changed
+ * them; NULL after an error (@ret of the volume).
+ */
 u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
 
 /* plp-buffer.c */
@@ -144,7 +147,7 @@ u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
 bool __must_check aftl_plp_alloc_slots(struct aftl_volume *volume);
 void aftl_plp_destroy(struct aftl_volume *volume);
 
-/* In plp_slot_of: the tag waits for a slot. */
+/* Value in plp_slot_of of a tag that waits for a slot. */
 #define AFTL_PLP_WAITING U32_MAX
 
 /* Return true if a version of @lpn has an entry that has not been released. */
@@ -152,10 +155,10 @@ bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn);
 
 bool aftl_plp_count_used_slots(const struct aftl_volume *volume);
 
-/* A commit has ended: released slots become free. */
+/* Free the slots that were released before the commit that has ended. */
 void aftl_plp_commit_done(struct aftl_volume *volume);
 
-/* Encode the entry that the slot should have. */
+/* Encode the table entry of slot @index of the persisted write buffer. */
 void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes);
 
 /* Return a free slot, or the number of slots if there is none. */
@@ -167,10 +170,10 @@ u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
 /* Note that the mapping of @ppn in the spare table must be removed. */
 int __must_check aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn);
 
-/* Return the ppns of @page noted so, as bits. */
+/* Return a bit for each ppn of @page that aftl_volume_invalidate_ppn() has noted. */
 u16 aftl_volume_invalidated_bits(const struct aftl_volume *volume, u32 page);
 
-/* Forget these notes: the spare table has been changed. */
+/* Forget the ppns that aftl_volume_invalidate_ppn() has noted: the spare table has been changed. */
 void aftl_volume_free_invalidated(struct aftl_volume *volume);
 
 /* remap.c */
@@ -197,7 +200,7 @@ int __must_check aftl_extents_load(struct aftl_volume *volume, struct aftl_error
 /* Write the frames of the extent table that have changed, or all; the caller flushes. */
 int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 
-/* A commit has ended: the extent table is durable. */
+/* Note that the commit that has ended has made the extent table durable. */
 void aftl_extents_commit_done(struct aftl_volume *volume);
 
 /*

@@ -256,7 +256,7 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 				   (u64)from_ppn(ppn) * volume->geo.unit_bytes;
 }
 
-/* Frames of the tables in memory */
+/* Cache of table frames */
 
 static u32 *cache_frame_hash_chain(struct aftl_volume *volume, u64 number)
 {
@@ -287,7 +287,7 @@ static void cache_remove_frame(struct aftl_volume *volume, u32 index)
 	volume->frames[index].used = false;
 }
 
-/* Take a frame without changes, after a commit if all have some. */
+/* Take a cached frame without changes, after a commit if all frames have changes. */
 static int cache_take_clean_frame(struct aftl_volume *volume, u32 *index)
 {
 	int ret = volume->dirty == AFTL_VOLUME_FRAMES ? aftl_volume_commit(volume) : 0;
@@ -403,7 +403,8 @@ static int write_header_copy(struct aftl_volume *volume, u32 copy)
 }
 
 /*
- * An interrupted write may destroy the copy that is written, so the older or damaged one is first.
+ * An interrupted write may destroy the copy that is written, so the older or damaged copy is
+ * written first.
  */
 static int write_headers(struct aftl_volume *volume)
 {
@@ -611,9 +612,10 @@ int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone
 }
 
 /*
- * Return -EAGAIN if no slot is free: @lpn waits for one. A page of which an older version has an
- * entry cannot wait. The older entry is released soon, and was durable; without a newer one a crash
- * would go back to what is on flash. So there is a commit at once, which frees slots.
+ * Find a free slot for @lpn. Return -EAGAIN if there is none and @lpn can wait for one. It cannot
+ * wait if an older version of it has an entry: that entry is durable and will be released soon, and
+ * without a newer entry a crash would go back to the data on flash. So a commit at once frees
+ * slots.
  */
 static int plp_take_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *index)
 {
@@ -660,7 +662,10 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 	bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/* A page that has waited may have been persisted again meanwhile, with a newer number. */
+	/*
+	 * A page that waited for a slot may have been persisted again meanwhile, with a newer
+	 * sequence number.
+	 */
 	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
 		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
 	volume->plp_slots[index].entry = *entry;
@@ -680,7 +685,8 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 		return volume->ret;
 	aftl_erase_entry_encode(entry, bytes);
 	/*
-	 * A dead block that stays in an erased superblock had data: commit before the next erase.
+	 * A dead block that stays in an erased superblock had data: commit its new entry before the
+	 * next erase.
 	 */
 	volume->uncommitted |= volume->geo.superblock_luns && entry->bad;
 	return 0;
@@ -773,7 +779,7 @@ int aftl_volume_repair_entries(struct aftl_volume *volume)
 	return 0;
 }
 
-/* Changes from now on are those of this policy. */
+/* Name the policy that makes the changes from now on. */
 static void volume_state_set_policy(struct aftl_volume_state *state, const char *name)
 {
 	state->closed = false;
@@ -938,7 +944,7 @@ static int wipe_volume_headers(struct aftl_volume *volume)
 	return ret ? ret : volume_flush(volume);
 }
 
-/* Write many frames at a time: a volume of 4 TiB has ten million of them. */
+/* Clear many frames in one write: a volume of 4 TiB has ten million frames. */
 static int clear_volume_tables(struct aftl_volume *volume)
 {
 	const struct aftl_backing *backing = volume->backing;
@@ -1024,7 +1030,7 @@ static int check_format(const struct aftl_backing *backing, struct aftl_volume_h
 	return check_backing_size(backing, &header->layout, error);
 }
 
-/* Create a new device, which tells its shape and its bad blocks. */
+/* Create a new device, to learn its shape and its bad blocks. */
 static int create_factory_device(struct aftl **out, const struct aftl_backing *backing,
 				 const struct aftl_volume_header *header, struct aftl_host_ops *ops,
 				 struct aftl_error *error)
@@ -1073,7 +1079,7 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 	return ret;
 }
 
-/* Entries from the state of the FTL */
+/* Table entries made from the state of the FTL */
 
 /*
  * Return true if the write buffer has a newer version of the page, which is or will be persisted.

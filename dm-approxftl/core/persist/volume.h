@@ -51,21 +51,21 @@ struct aftl_backing {
 	int (*read)(void *host, u64 offset, void *bytes, u32 size);
 
 	/*
-	 * The same in two steps, so that several reads can be in progress; NULL if that is not
-	 * possible. begin_read() returns a handle for end_read(), which is called once; until then
-	 * @bytes must not be touched. A NULL handle means that the read has not been started. Only
-	 * used while opening.
+	 * read() in two steps, so that several reads can be in progress; NULL if the host does not
+	 * support this. begin_read() returns a handle, or NULL if it has not started the read.
+	 * end_read() is called once with the handle; until then @bytes must not be touched. Only
+	 * used while a volume is opened.
 	 */
 	void *(*begin_read)(void *host, u64 offset, void *bytes, u32 size);
 	int (*end_read)(void *host, void *begun);
 
-	/* May return before the data are written; @bytes may be reused at once. */
+	/* write() may return before the data are written; the caller may reuse @bytes at once. */
 	int (*write)(void *host, u64 offset, const void *bytes, u32 size);
 
 	/* Make everything durable that write() or the host itself has written. */
 	int (*flush)(void *host);
 
-	/* Zeroed memory or NULL. Only used while opening and formatting. */
+	/* Zeroed memory or NULL. Only used while a volume is opened or formatted. */
 	void *(*alloc)(void *host, size_t bytes);
 	void (*free)(void *host, void *memory, size_t bytes);
 };
@@ -108,7 +108,7 @@ int __must_check aftl_volume_format(const struct aftl_backing *backing,
 int __must_check aftl_volume_open(struct aftl_volume **out, const struct aftl_backing *backing,
 				  struct aftl_error *error);
 
-/* Free the volume; NULL is fine. Changes that are not committed are lost. */
+/* Free @volume, which may be NULL. Changes that are not committed are lost. */
 void aftl_volume_release(struct aftl_volume *volume);
 
 /* Upper limit of the memory of a volume, while it is opened and loaded. */
@@ -230,14 +230,17 @@ int __must_check aftl_volume_mark_in_use(struct aftl_volume *volume,
 					 const struct aftl_policy_type *type,
 					 const struct aftl_config *config);
 
-/* Record changes for the next commit. Return: 0, or the first error that the volume ever had. */
+/*
+ * Functions that record a change for the next commit. They return 0, or the first error that the
+ * volume ever had.
+ */
 
 int __must_check aftl_volume_record_program(struct aftl_volume *volume, u32 page,
 					    const struct aftl_spare *spare);
 int __must_check aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first,
 					    u32 units);
 
-/* Zones only: aftl_volume_record_discard() leaves resets to this. */
+/* Record the reset or the finish of a zone. Zoned devices have no discards. */
 int __must_check aftl_volume_record_zone(struct aftl_volume *volume, u32 zone,
 					 enum aftl_zone_state state);
 int __must_check aftl_volume_record_erase(struct aftl_volume *volume, u32 block,

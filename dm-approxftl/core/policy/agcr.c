@@ -27,7 +27,10 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Stream of relocated pages: pages of one cost are programmed together. */
+/*
+ * Cost of a program, which is also the stream of relocated pages: pages of one cost are programmed
+ * together.
+ */
 enum cost { MEDIUM, LOW, HIGH, COSTS };
 
 #define COST_NAMES "medium_cost", "low_cost", "high_cost"
@@ -86,7 +89,7 @@ static u32 count_known_accesses(u8 entry)
 	return (entry & ENTRY_KNOWN) >> ENTRY_KNOWN_SHIFT;
 }
 
-/* Return true if all known accesses are of one type. */
+/* Return true if all known accesses of the entry are writes, or with @write false, reads. */
 static bool accesses_are_alike(u8 entry, bool write)
 {
 	u8 mask = BIT(count_known_accesses(entry)) - 1;
@@ -143,7 +146,10 @@ static bool agcr_wants_rewrite(const struct aftl_policy *policy, u32 mode)
 	return mode != AFTL_MODE_FINE && mode != AFTL_MODES;
 }
 
-/* If the queue is full, the lpn is dropped; its next read tries again. */
+/*
+ * Queue @lpn for a rewrite. If the queue is full, nothing is queued, and the next read of @lpn
+ * tries again.
+ */
 static void agcr_enqueue_rewrite(struct aftl_policy *policy, aftl_lpn_t lpn, u8 *entry)
 {
 	struct queue *queue = agcr_lun_queue(policy, agcr_lpn_lun(policy, lpn));

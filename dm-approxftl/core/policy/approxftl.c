@@ -94,7 +94,10 @@ static u32 approxftl_stream(struct aftl_policy *policy, const struct aftl_host_w
 	return bytes <= approxftl_params(policy)->hot_size ? HOT : COLD;
 }
 
-/* Twice the smallest wear of all blocks; a new device counts as worn by one erase. */
+/*
+ * Return the wear limit: twice the smallest wear of all blocks, where a new device counts as worn
+ * by one erase.
+ */
 static u32 find_wear_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
@@ -112,7 +115,10 @@ static bool approxftl_accept_free(struct aftl_policy *policy, const struct aftl_
 	return block->wear < to_approxftl(policy)->wear_limit;
 }
 
-/* Blocks are opened as often as they are erased, so that opens serve as the period. */
+/*
+ * Compute the wear limit anew after each wear_period erases. Blocks are opened as often as they are
+ * erased, so opened blocks are counted.
+ */
 static void approxftl_update_wear_limit(struct approxftl *state)
 {
 	if (state->opened++ % approxftl_params(&state->policy)->wear_period == 0)
@@ -189,7 +195,7 @@ static void convert_phase1_block(struct approxftl *state, struct pool *pool)
 	aftl_policy_set_block_kind(&state->policy, pool->open[role], role);
 }
 
-/* The step that is being placed is included. */
+/* Return true if the first pass of @block is complete with the step that is being placed. */
 static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 				      const struct aftl_block *block)
 {

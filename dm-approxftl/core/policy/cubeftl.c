@@ -24,8 +24,8 @@ AFTL_PARAM_TABLE(own, PARAMS);
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 /*
- * Arrays of the policy: results of leaders by LUN, active block and layer (0: unknown or no longer
- * needed); and read references by layer.
+ * Arrays of the policy. LEADERS: the monitored result of each leader by LUN, active block and
+ * layer; 0 if it is unknown or no longer needed. REFERENCES: read references by layer.
  */
 enum { LEADERS, REFERENCES };
 
@@ -176,7 +176,10 @@ static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *ac
 		active->block = NULL;
 }
 
-/* The note of a block stores which of the active blocks it is, for adopt(). */
+/*
+ * Open a block for each active entry without one. The note of the block stores the number of the
+ * entry, for adopt().
+ */
 static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_lun *lun,
 					const struct aftl_program_request *need, u32 index)
 {
@@ -228,7 +231,10 @@ static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return -ENOSPC;
 }
 
-/* Program followers as soon as there are any. */
+/*
+ * Place a program for cubeftl_minus, which programs followers as soon as their leader is
+ * programmed.
+ */
 static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			       const struct aftl_program_request *need,
 			       struct aftl_placement *placement)
@@ -305,7 +311,7 @@ static void cubeftl_reference_found(struct aftl_policy *policy, const struct aft
 	*aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
 
-/* Shared by both policies, which differ in the order of word lines only. */
+/* Methods of cubeftl and cubeftl_minus, which differ in the order of word lines only. */
 #define LEADER_METHODS						\
 	.word_line_steps = true,				\
 	.ignores_tags = true,					\

@@ -24,7 +24,7 @@ static struct ages *block_ages_of(const struct aftl_policy *policy, const struct
 	return aftl_block_state(policy, AGES, struct ages, block);
 }
 
-/* Times of a snapshot may be in the future. */
+/* Return the time since @ns, but not less than 0: times from a snapshot may be in the future. */
 static u64 elapsed_ns_since(const struct aftl_policy *policy, s64 ns)
 {
 	s64 now_ns = aftl_policy_now(policy);
@@ -127,8 +127,9 @@ static aftl_lpn_t first_valid_lpn(const struct aftl_media *media, const struct a
 }
 
 /*
- * The pass of a page is its stream modulo the number of passes. If the answers of the policy have
- * changed so that the pass is over, the page goes to the stream of the last pass.
+ * A page is relocated in the pass whose number is its stream modulo the number of passes. If the
+ * policy meanwhile returns a stream whose pass is over, the page goes to the stream of the last
+ * pass.
  */
 static bool ftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
 			 u32 *stream)

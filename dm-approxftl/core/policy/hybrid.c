@@ -97,7 +97,9 @@ static struct own_blocks *hybrid_own_open_blocks(struct aftl_policy *policy, u32
 	return (struct own_blocks *)policy->luns + lun;
 }
 
-/* Program costs make sense only if read times depend on them. */
+/*
+ * Return true if AGCR's program costs are used: they make sense only if read times depend on them.
+ */
 static bool has_program_costs(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
@@ -175,7 +177,10 @@ static void hybrid_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t l
 		aftl_policy_agcr.prefetch_state(to_const_hybrid(policy)->agcr, lpn);
 }
 
-/* Rewriting does not speed up reads of approximate, short-lived or reprogrammed pages. */
+/*
+ * Report reads to AGCR only of pages that a rewrite speeds up: not approximate, short-lived or
+ * reprogrammed ones.
+ */
 static void hybrid_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
 	struct hybrid *state = to_hybrid(policy);
@@ -229,7 +234,10 @@ static int place_short_lived(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-/* hybrid has one kind for all sequential blocks of ReSSD; the note stores the kind there. */
+/*
+ * Replace the kind of a sequential block of ReSSD: hybrid has one kind for all of these, and the
+ * note stores ReSSD's own kind.
+ */
 static void mark_ressd(struct hybrid *state, struct aftl_block *block)
 {
 	if (block->note & NOTE_RESSD)
@@ -244,7 +252,7 @@ static void hybrid_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lu
 		aftl_policy_ressd.out_of_blocks(to_hybrid(policy)->ressd, lun);
 }
 
-/* Requests that share a program use the hotness class of the first lpn at this time. */
+/* All lpns of a program use the hotness class that the first lpn has now. */
 static int place_updated_lpn(struct hybrid *state, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
 			     struct aftl_placement *placement)
@@ -349,8 +357,8 @@ static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /*
- * The last program was a follower, and all others of its layer follow the same leader. None of them
- * is misprogrammed.
+ * After a follower, all other word lines of its layer follow the same leader, too. None of them is
+ * misprogrammed if the parameter misprograms is 0.
  */
 static u32 followers_left(const struct hybrid *state, const struct aftl_block *block)
 {

@@ -36,7 +36,7 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
 /**
  * struct lun_state - state of a LUN
- * @others: open blocks outside the cache
+ * @others: open blocks that do not belong to the cache
  * @cache: cache blocks, NULL where there is none
  */
 struct lun_state {
@@ -128,8 +128,9 @@ static bool is_switched_next(const struct aftl_policy *policy, const struct aftl
 }
 
 /*
- * Find a cache block whose next program switches a word line (@switches), or one whose next program
- * uses SLC mode. The lowest address is chosen, because the order in @cache is lost at a reload.
+ * Find a cache block whose next program switches a word line, or without @switches, a block whose
+ * next program uses SLC mode. The lowest address is chosen, because the order in @cache is lost at
+ * a reload.
  */
 static struct aftl_block **ips_find_block(struct aftl_policy *policy, const struct aftl_lun *lun,
 					  bool switches)
@@ -189,7 +190,10 @@ static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 /* Idle time */
 
-/* Pages that fit into the remaining bits before the next layers are begun. */
+/*
+ * Count the pages that fit into the remaining bits of word lines in SLC mode, before the next
+ * layers become the cache.
+ */
 static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);

@@ -37,7 +37,9 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return aftl_open_blocks_adopt(policy, lun, block);
 }
 
-/* Called with the step that is being placed: give a half-filled block its second role. */
+/*
+ * If the step that is being placed fills the first half of a block, give the block its second role.
+ */
 static void change_role_at_half(struct aftl_policy *policy, struct aftl_open_blocks *mine)
 {
 	struct aftl_block *block = mine->open[BORROWERS];
@@ -73,7 +75,10 @@ static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-/* The last step of the first half changes the role of the block. */
+/*
+ * A run ends before the last step of the first half of a block, because that step changes the role
+ * of the block.
+ */
 static u32 lending_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 			    const struct aftl_program_request *need,
 			    const struct aftl_block *block)

@@ -46,36 +46,52 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 
 #define ONE_Q16 ((u32)BIT(16))
 
-/* Steps of the search; least gain of a new group, and of a change: 2^-GAIN_SHIFT. */
+/*
+ * Sizes of a group that the search tries. A new group, or a new configuration, must reduce the
+ * write amplification by at least 2^-GAIN_SHIFT of it.
+ */
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Rounds in the last group that the model computes one by one, and bits of the time of a round. */
+/*
+ * Rounds of data in the last group that the model computes one by one; fractional bits of the time
+ * of a round.
+ */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
 
 /*
- * The model leaves out this share of the last group of several, as 1 / MARGIN: when that is nearly
- * full of valid data, its write amplification grows faster than the errors of the model allow.
+ * If there are several groups, the model leaves out 1 / MARGIN of the last one: when that group is
+ * nearly full of valid data, its write amplification grows faster than the precision of the model
+ * allows.
  */
 #define MARGIN 32
 
-/* A group is irregular if its valid data differs from the prediction by more, in 2^-16. */
+/*
+ * A group is irregular if its share of valid data, in 2^-16, differs from the prediction by more
+ * than IRREGULAR_Q16.
+ */
 #define IRREGULAR_Q16 (ONE_Q16 / 10)
 #define IRREGULAR_BLOCKS 16
 
-/* Time of the last host write of an lpn, 0 if there was none, and whether it was hot. */
+/*
+ * Bits of the stamp of an lpn: time of its last host write, 0 if there was none; whether the data
+ * were hot.
+ */
 #define STAMP_TIME 0x7fffffffU
 #define STAMP_HOT 0x80000000U
 
-/* A host write counts the data of this many blocks, before the search. */
+/* Before the search, each host write counts the valid data of this many blocks. */
 #define COUNTED_BLOCKS 64
 
 /* Phases of the search; each host write takes one step of it. */
 enum { SEARCH_IDLE, SEARCH_COUNT, SEARCH_CHECK, SEARCH_BASE, SEARCH_SIZE, SEARCH_END };
 
-/* Arrays: times; group to which a block that is being emptied gives its data, or 0; the rest. */
+/*
+ * Arrays of the policy. STAMPS: stamp of each lpn. TARGETS: group to which a block that is being
+ * emptied gives its data, or 0. STATE: struct midas_state.
+ */
 enum { STAMPS, TARGETS, STATE };
 
 /**
@@ -124,10 +140,10 @@ struct search {
  * @settled: the last epoch did not change the configuration
  * @layout: the configuration
  * @collected: blocks that each group has given up in this epoch
- * @moved: ppns that were valid in them
+ * @moved: ppns that were valid in these blocks
  * @search: the search for the next configuration
  * @updates: histograms of update intervals in this epoch, of other and of hot data
- * @history: histograms of the epochs before it, from which the curves follow
+ * @history: histograms of earlier epochs, from which the curves follow
  */
 struct midas_state {
 	u64 now;
@@ -217,7 +233,10 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 	}
 }
 
-/* Value at @age between @at[bin] and @at[bin + 1]. */
+/*
+ * Interpolate a curve at @age, between its values @low and @high at the lower ends of @bin and the
+ * next bin.
+ */
 static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
 	u64 width = max(bin_start(bin + 1) - bin_start(bin), 1ULL);
@@ -244,7 +263,7 @@ static u64 survival_area_below(const struct curve *curve, u64 age)
 	       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
 
-/* Share of all host writes that is valid when it has been in the chain for @age. */
+/* Share of all host writes whose data are still valid after @age in the chain. */
 static u64 chain_tail_q16(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
@@ -279,13 +298,19 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
-/* Writes to the last group for each host write, in 2^-16; @held of its @space ppns are valid. */
+/*
+ * Writes to the last group for each host write, in 2^-16; @held of the group's @space ppns are
+ * valid.
+ */
 static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
 				 u64 held)
 {
 	u64 later = count_valid_pages_of_chain(midas, hot_stay, bin_start(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
-	/* Data that is never overwritten is in no histogram. */
+	/*
+	 * Data that is never overwritten is in no histogram: it is the part of @held that the
+	 * curves do not explain.
+	 */
 	u64 fixed = held - min(later, held);
 	u64 step = bin_start(BINS - 1);
 	u64 stay = 0;
@@ -354,7 +379,10 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	return waf_q16 - enters_q16 + last_group_writes_q16(midas, hot_stay, age, space, held);
 }
 
-/* The first group whose blocks have other valid data than predicted; GROUPS - 1 if none. */
+/*
+ * Return the first irregular group, whose blocks have more or less valid data than predicted;
+ * GROUPS - 1 if there is none.
+ */
 static u32 find_first_irregular_group(const struct midas *midas, const struct midas_state *state)
 {
 	u32 ppns = aftl_policy_geometry(&midas->policy)->block_ppns;
@@ -374,7 +402,7 @@ static u32 find_first_irregular_group(const struct midas *midas, const struct mi
 	return GROUPS - 1;
 }
 
-/* The curves and the space for data follow from the saved state. */
+/* Compute the curves and the space for data from the saved state. */
 static void prepare_midas_model(struct midas *midas)
 {
 	const struct midas_state *state = midas_state(&midas->policy);
@@ -386,13 +414,13 @@ static void prepare_midas_model(struct midas *midas)
 		all += state->history[0][i] + state->history[1][i];
 	for (i = 0; i < 2; i++)
 		compute_survival_curve(&midas->curves[i], state->history[i], all);
-	/* A free block, and one of the reserve. */
+	/* A LUN has two blocks without data: a free one, and one of the reserve. */
 	midas->lun_space = max((u32)state->search.usable / geo->luns, 3U) - 2;
 	midas->space = (u64)midas->lun_space * geo->luns * geo->block_ppns;
 	midas->valid = state->search.valid + 1;
 }
 
-/* The end of an epoch: begin a search, and forget half of the past. */
+/* End an epoch: begin a search, and halve the weight of earlier epochs. */
 static void midas_end_epoch(struct midas *midas)
 {
 	struct midas_state *state = midas_state(&midas->policy);
@@ -404,7 +432,7 @@ static void midas_end_epoch(struct midas *midas)
 		all += state->updates[0][i] + state->updates[1][i] + state->history[0][i] / 2 +
 		       state->history[1][i] / 2;
 	state->epoch_ends = state->now + units;
-	/* The first writes of logical pages have no interval. */
+	/* Too few intervals are known: first writes of logical pages have none. */
 	if (all < units / 2)
 		return;
 	for (i = 0; i < BINS; i++) {
@@ -432,7 +460,7 @@ static void search_count_used_blocks(struct midas *midas, struct search *search)
 	search->phase = SEARCH_CHECK;
 }
 
-/* Search the size of @group next, as an addition to the base. */
+/* Let the search try sizes of @group next, added to the base configuration. */
 static void search_begin_group(const struct midas *midas, struct search *search, u32 group)
 {
 	search->phase = SEARCH_SIZE;
@@ -485,7 +513,10 @@ static void midas_set_hot_age(const struct midas *midas, struct midas_state *sta
 				  max(chain_tail_q16(midas, hot_stay, 0), 1ULL));
 }
 
-/* Without space for the configuration in use, take the best one, even if it does not fit either. */
+/*
+ * Take the best configuration if it gains enough. If the data does not fit the configuration in
+ * use, take the best one even if the data does not fit that either.
+ */
 static void search_finish_layout(const struct midas *midas, struct midas_state *state)
 {
 	const struct search *search = &state->search;
@@ -579,7 +610,10 @@ static void count_lun_blocks(const struct aftl_victim_candidates *closed, u32 co
 		count[block->kind] += block->state == AFTL_BLOCK_CLOSED;
 }
 
-/* The oldest block of @group; of the last one, the block with the least valid data. */
+/*
+ * Select the oldest block of @group or, if it is the last group, the block with the least valid
+ * data.
+ */
 static struct aftl_block *group_victim(const struct aftl_victim_candidates *closed, u32 group,
 				       bool last)
 {

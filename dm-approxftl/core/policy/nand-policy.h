@@ -193,20 +193,20 @@ struct aftl_policy_type {
 
 	/*
 	 * Optional. Initialise the instance, which is zeroed except for struct aftl_policy, and
-	 * create delegates. All blocks are free, or closed by another policy; adopt() reports those
-	 * that are open. Returns false without memory.
+	 * create delegates. All blocks are free, or closed by another policy; adopt() reports each
+	 * open block afterwards. Returns false without memory.
 	 */
 	bool (*create)(struct aftl_policy *policy);
 
 	/*
-	 * Optional. The same policy left @block open before a reload or restart. Returns false to
-	 * have it closed.
+	 * Optional. Take over @block, which the same policy left open before a reload or restart.
+	 * Returns false to have it closed.
 	 */
 	bool (*adopt)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block);
 
 	/*
-	 * Optional, both or none. Save and restore a word of state that cannot be derived from
-	 * blocks and pages.
+	 * Optional; a policy has both methods or none. Save and restore a word of state that cannot
+	 * be derived from blocks and pages.
 	 */
 	u64 (*save_word)(const struct aftl_policy *policy);
 	void (*restore_word)(struct aftl_policy *policy, u64 memory);
@@ -471,7 +471,10 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_block **open,
 			  u32 kind, struct aftl_placement *placement);
 
-/* fill_run() of a policy whose blocks are filled in sequence, whatever else it places. */
+/*
+ * Method fill_run() for policies that fill each block in sequence, whatever they write to other
+ * blocks meanwhile.
+ */
 u32 aftl_fill_whole_block(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, const struct aftl_block *block);
 

@@ -7,7 +7,7 @@
 #include "core/policy/param-registry.h"
 #include "core/policy/victim-rules.h"
 
-/* Places where policies and rules refer to their parameter groups. */
+/* Addresses of the pointers by which policies and rules refer to their parameter groups. */
 static const struct {
 	const struct aftl_param_group *const *group;
 } groups[] = {
@@ -28,8 +28,8 @@ static const struct {
 static_assert(AFTL_GROUPS_MAX == 2, "a line for each");
 
 /*
- * The group at place @i; NULL if there is none, or if the place before has the same one. Policies
- * that share a group must be adjacent in the list.
+ * The group of entry @i of groups[]; NULL if the entry has none, or the same one as the entry
+ * before. Policies that share a group must be adjacent in the list.
  */
 static const struct aftl_param_group *param_group_at(u32 i)
 {
@@ -38,7 +38,10 @@ static const struct aftl_param_group *param_group_at(u32 i)
 	return i && *groups[i - 1].group == group ? NULL : group;
 }
 
-/* The group that contains parameter @own of the additional ones; @within takes its index there. */
+/*
+ * The group that contains parameter number @own of policies and rules; @within takes its index in
+ * the group.
+ */
 static const struct aftl_param_group *find_param_group(u32 own, u32 *within)
 {
 	const struct aftl_param_group *group;

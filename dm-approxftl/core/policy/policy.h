@@ -45,7 +45,7 @@ struct aftl_victim_candidates {
 /**
  * struct aftl_lun_request - a request for a LUN: lpns of a stream are about to be allocated to one
  * @policy: the policy, for services of the core
- * @lpn: first of them
+ * @lpn: first of the lpns
  * @class: enum aftl_class
  * @stream: stream of the policy, from stream()
  * @units: a LUN has room if it has room for this many
@@ -88,7 +88,7 @@ struct aftl_idle_task {
 
 #define AFTL_KINDS_MAX 8
 
-/* Objects for which an array of a policy has one entry each */
+/* Objects for each of which an array of a policy has an entry */
 enum aftl_array_scope {
 	AFTL_PER_LUN,
 	AFTL_PER_LUN_LAYER,

@@ -43,8 +43,8 @@ enum { KIND_REPROGRAMMABLE = AFTL_HOTNESS_KINDS };
 static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 
 /*
- * Note of a reprogrammable block: its index among the candidates of its level, or that it is
- * active. All other state follows from its pages.
+ * Bits of the note of a reprogrammable block: its index among the candidates of its level, or that
+ * it is active. All other state of the block follows from its pages.
  */
 #define NOTE_INDEX 0x003f
 #define NOTE_LEVEL 0x00c0
@@ -645,7 +645,7 @@ static bool ressd_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun
 {
 	if (block_is_reprogrammable(block))
 		return adopt_reprogrammable(policy, block);
-	/* With reprograms, hot data has no normal open blocks. */
+	/* On a device with reprograms no sequential block is open for hot data. */
 	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HOTNESS_CLASSES)
 		return false;
 	return block->order == AFTL_ORDER_SEQUENTIAL && block->kind < KIND_REPROGRAMMABLE &&
@@ -672,7 +672,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced",
 		   "reprogrammable" },
-	/* Cold, relocated and displaced data, and one block for each level. */
+	/* One block each for cold, relocated and displaced data, and one for each level. */
 	.open_blocks = 3 + LEVELS,
 	.no_parity = true,
 	.reserve = 2,

@@ -28,14 +28,17 @@ enum class { SHORT_LIVED, LONG_LIVED, SURVIVORS, YOUNG, MIDDLE, OLD, CLASSES };
 #define YOUNG_LIFESPANS 4
 #define MIDDLE_LIFESPANS 16
 
-/* Arrays: time of the last host write of an lpn, 0 if never; time of opening a block; the rest. */
+/*
+ * Arrays of the policy. WRITTEN: time of the last host write of each lpn, 0 if there was none.
+ * OPENED: time at which each block was opened. LIFE: struct life.
+ */
 enum { WRITTEN, OPENED, LIFE };
 
 /**
  * struct life - lifespans of blocks of class 1, in host writes
  * @now: host writes so far
- * @mean: mean of the last COLLECTED_MAX blocks; 0: not known yet, as long as can be
- * @sum: sum of the blocks collected since then
+ * @mean: mean of the last COLLECTED_MAX blocks; 0: not known yet, and taken as infinite
+ * @sum: sum of the lifespans of blocks collected since @mean was computed
  * @collected: number of these blocks
  */
 struct life {
@@ -50,7 +53,9 @@ static struct life *sepbit_life(const struct aftl_policy *policy)
 	return aftl_device_state(policy, LIFE, struct life);
 }
 
-/* Host writes since @then, which has the low bits of the time; right for 2^32 of them. */
+/*
+ * Number of host writes since @then, the low 32 bits of a time; exact if there were less than 2^32.
+ */
 static u32 sepbit_age_since(const struct aftl_policy *policy, u32 then)
 {
 	return (u32)sepbit_life(policy)->now - then;

@@ -26,7 +26,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
-/* Block kinds, also used as streams. */
+/* Kinds of blocks, which are also the streams: WHOLE retention margins, and SHORT-lived data. */
 enum kind { WHOLE, SHORT, KINDS };
 
 static const struct own *tvr_params(const struct aftl_policy *policy)
@@ -34,7 +34,10 @@ static const struct own *tvr_params(const struct aftl_policy *policy)
 	return policy->params[0];
 }
 
-/* The core looks for old data once a day, hence a day less. */
+/*
+ * Age in hours at which short-lived data must be refreshed. The core looks for old data once a day,
+ * so this is a day less than tvr_retention.
+ */
 static u32 tvr_budget_hours(const struct aftl_policy *policy)
 {
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
@@ -61,7 +64,10 @@ static bool write_is_short_lived(const struct aftl_policy *policy,
 	return tvr_has_whole_device(policy) || lpn_was_short_lived(policy, write->lpn);
 }
 
-/* The age of data that preconditioning wrote is unknown. */
+/*
+ * During preconditioning no data count as short-lived: the age of the data that they replace is
+ * unknown.
+ */
 static u32 tvr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return !aftl_policy_filling(policy) && write_is_short_lived(policy, write) ? SHORT : WHOLE;
