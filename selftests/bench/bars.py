@@ -22,7 +22,7 @@ class Bar:
         return self.ours >= self.limit if self.least else self.ours <= self.limit
 
     def limit_as_json(self) -> dict[str, Any]:
-        """Return the members of the JSON object."""
+        """Return the limit as the members of a JSON object."""
         return {
             "what": self.what, "ours": self.ours, "limit": self.limit,
             "at_least": self.least, "unit": self.unit, "met": self.is_limit_met,
@@ -30,7 +30,7 @@ class Bar:
 
 
 def print_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
-    """Print aligned columns, the first ones to the left."""
+    """Print the rows of a table in aligned columns, the first columns to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = [f"{cell:{'<' if i < left else '>'}{width}}"
@@ -39,7 +39,7 @@ def print_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
 
 
 def print_limits(bars: Sequence[Bar]) -> None:
-    """Print the limits and whether each is met."""
+    """Print each limit, and whether the measured value meets it."""
     print_columns([("bar", "ours", "limit", "unit", "")] + [
         (b.what, f"{b.ours:.2f}", f"{'>=' if b.least else '<='} {b.limit:g}", b.unit,
          "met" if b.is_limit_met else "missed") for b in bars

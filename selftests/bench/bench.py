@@ -76,7 +76,7 @@ BESIDE_LIMIT = 1.05
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of the program."""
+    """One run of the simulator."""
 
     cpu_s: float
     peak_kib: int
@@ -89,13 +89,13 @@ class Sample:
 
     @property
     def request_time_s(self) -> float:
-        """Processor time after that: requests, digest and exit."""
+        """Processor time after the device is created: requests, digest and exit."""
         return self.cpu_s - self.creation_time_s
 
 
 @dataclass
 class Case:
-    """One device with one stream; `empty` is the run with a single request."""
+    """A case: one device with one request stream; `empty` is the run with a single request."""
 
     name: str
     options: str
@@ -105,11 +105,11 @@ class Case:
     startups: list[Sample] = field(default_factory=list)
 
     def command_arguments(self, requests: int) -> list[str]:
-        """Return the command line."""
+        """Return the simulator's command line for the case."""
         return [*COMMON.split(), *self.options.split(), "--requests", str(requests)]
 
     def measure_case_once(self) -> None:
-        """Run once; the first time, also run with a single request."""
+        """Run the case once; the first time, also run it with a single request."""
         if not self.startups:
             self.startups.append(run_simulator(self.program, self.command_arguments(1)))
         self.samples.append(run_simulator(self.program, self.command_arguments(self.requests)))
@@ -121,7 +121,7 @@ class Case:
 
     @property
     def median_request_s(self) -> float:
-        """Median net time of the requests."""
+        """Median processor time of the requests, without creating the device."""
         overhead_s = statistics.median(s.request_time_s for s in self.startups)
         return max(1e-9, statistics.median(s.request_time_s for s in self.samples) - overhead_s)
 
@@ -154,7 +154,7 @@ class Case:
         return float(self.only_policy_result["memory_bytes"] / pages)
 
     def case_as_json(self) -> Json:
-        """Return all measured values."""
+        """Return all measured values of the case as JSON members."""
         return {
             "name": self.name,
             "args": self.command_arguments(self.requests),
@@ -175,7 +175,7 @@ class Case:
 
 
 class RunError(Exception):
-    """The program failed."""
+    """The measured program failed."""
 
 
 def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
@@ -193,7 +193,7 @@ def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
 
 
 def listed_names(what: str) -> list[str]:
-    """Return the names that the program lists."""
+    """Return the names of a list that the program prints."""
     out = subprocess.run([BINARY, what], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in out.splitlines() if line.strip()]
 
@@ -289,7 +289,7 @@ def relative_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]
 
 
 def compare_with_other_program(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
-    """Compare each case with the other program's."""
+    """Compare the cost of each case with that of the other program."""
     def case_cost(case: Case) -> float:
         return case.median_creation_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
 
@@ -333,7 +333,7 @@ def measure_other_program(beside: dict[str, Case], name: str) -> None:
 
 def measure_all_cases(cases: dict[str, Case], beside: dict[str, Case], rounds: int,
                       tell: Callable[[str], None]) -> None:
-    """Run all cases, round by round."""
+    """Run all cases once in each round."""
     for number in range(1, rounds + 1):
         for name, case in cases.items():
             tell(f"\rround {number} of {rounds}: {name:50}")
@@ -343,13 +343,13 @@ def measure_all_cases(cases: dict[str, Case], beside: dict[str, Case], rounds: i
 
 
 def print_progress(text: str) -> None:
-    """Show progress on a terminal."""
+    """Show the progress of the rounds on a terminal."""
     if sys.stderr.isatty():
         print(text, end="", file=sys.stderr, flush=True)
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the benchmark that the command line describes."""
     parser = benchmark_parser("Cost of simulated requests.", "bench.json")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds (3)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",

@@ -55,12 +55,12 @@ class Boot:
     costs: Costs
 
     def cost_ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
-        """Return the cost relative to that of the yardstick."""
+        """Return the cost of a case relative to its cost on the yardstick, another device."""
         return self.costs[device, case] / self.costs[yardstick, case]
 
 
 def measure_in_lab(requests: int) -> Boot:
-    """Measure in the lab."""
+    """Measure the costs of all devices and cases in the lab."""
     command = f"REQUESTS={requests} selftests/kernel/cost.py"
     return Boot({(device, (operation, int(depth))): float(ns)
                  for device, operation, depth, ns in guest_output_fields("cost", command)})
@@ -84,7 +84,7 @@ def largest_cost_ratio(boots: list[Boot], case: Case, device: str,
 
 
 def case_title(case: Case) -> str:
-    """Return the printed name of a case."""
+    """Return the name of a case as it is printed."""
     return f"{case[0]}, depth {case[1]}"
 
 
@@ -164,7 +164,7 @@ def print_writer_gains(processors: int, measured: Measured) -> None:
 
 
 def writers_as_json(measured: Measured) -> dict[str, Any]:
-    """Return the members of the JSON object."""
+    """Return the results of the writers as the members of a JSON object."""
     return {device: asdict(told) for device, told in measured.items()}
 
 
@@ -175,7 +175,7 @@ def writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar:
 
 
 def print_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
-    """Report processors that take turns, all of whose time is work; return the limits."""
+    """Report writers on processors that take turns and never wait; return the limits."""
     print_writer_gains(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
     return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",
@@ -184,7 +184,7 @@ def print_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
 
 
 def print_parallel_writers(measured: Measured) -> list[Bar]:
-    """Report two processors that work in parallel; return the limits."""
+    """Report two writers on processors that work in parallel; return the limits."""
     print_writer_gains(2, measured)
     shards, apart = measured["shards"].ratios, measured["apart"].ratios
     of_apart = [ours / theirs for ours, theirs in zip(shards, apart, strict=True)]
@@ -195,7 +195,7 @@ def print_parallel_writers(measured: Measured) -> list[Bar]:
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the benchmark that the command line describes."""
     parser = benchmark_parser("Cost of requests in the kernel.", "bench-kernel.json")
     parser.add_argument("--boots", type=int, default=2, metavar="N", help="boots of the lab (2)")
     parser.add_argument("--requests", type=int, default=20000, metavar="N",

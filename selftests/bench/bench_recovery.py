@@ -48,7 +48,7 @@ def measure_recovery(blocks: int, runs: int) -> Recovery:
 
 
 def print_recoveries(found: list[Recovery]) -> list[Bar]:
-    """Print the results; return the limit."""
+    """Print the measured recoveries; return the limit."""
     lines = [["flash, GiB", "cpu, s", "elapsed, s", "read, GB", "a TiB: cpu, s", "read, s",
               "elapsed, s"]]
     lines += [[f"{one.flash / (1 << 30):.0f}", f"{one.cpu_ns / 1e9:.2f}",
@@ -63,7 +63,7 @@ def print_recoveries(found: list[Recovery]) -> list[Bar]:
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the benchmark that the command line describes."""
     parser = benchmark_parser("What it takes to find a volume after a crash.",
                               "bench-recovery.json")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each size (5)")

@@ -109,7 +109,7 @@ class Case:
         self.said: list[Any] = []
 
     def measure_round(self, requests: int) -> None:
-        """Measure one more round."""
+        """Run the case in one more round, and keep its best times."""
         wall, cpu, busiest, self.said = run_programs_in_parallel(self.count, *self.arguments,
                                                                  "--requests", str(requests))
         self.whole = min(self.whole[0], wall), min(self.whole[1], cpu)
@@ -121,16 +121,16 @@ class Case:
 
     @property
     def elapsed_request_s(self) -> float:
-        """Elapsed seconds of the requests."""
+        """Elapsed seconds of the requests, without the start of the run."""
         return max(1e-9, self.whole[0] - self.empty[0])
 
     @property
     def processor_request_s(self) -> float:
-        """Processor seconds of the requests."""
+        """Processor seconds of the requests, without the start of the run."""
         return max(1e-9, self.whole[1] - self.empty[1])
 
     def case_as_json(self, requests: int) -> dict[str, Any]:
-        """Return all measured values."""
+        """Return all measured values of the case as JSON members."""
         return {"name": self.name, "runs": self.count, "arguments": list(self.arguments),
                 "requests": requests, "wall_s": self.elapsed_request_s,
                 "cpu_s": self.processor_request_s,
@@ -152,7 +152,7 @@ def make_shard_cases(scale: float) -> dict[str, Case]:
 
 
 def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
-    """Compare with the limits, as far as the machine can reach them."""
+    """Compare the cases with the limits, as far as the machine can reach the limits."""
     one, two = cases["one thread"], cases["two threads"]
     most = 2 * cases["half alone"].elapsed_request_s / cases["two halves"].elapsed_request_s
     costs = {1: cases["1 shards"].processor_request_s, 2: one.processor_request_s,
@@ -167,7 +167,7 @@ def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the benchmark that the command line describes."""
     parser = benchmark_parser("Shards on one and on several processors.", "bench-shards.json")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (5)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",

@@ -44,12 +44,12 @@ def guest_output_fields(word: str, command: str, *run: str) -> list[list[str]]:
 
 
 def write_result_json(file: Path, members: Mapping[str, Any]) -> None:
-    """Write the results as JSON."""
+    """Write the results of a benchmark as JSON."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(members, indent=1) + "\n")
     print(f"\nall numbers: {file}")
 
 
 def benchmark_exit_status(args: argparse.Namespace, *, met: bool) -> int:
-    """Return the exit status; a missed limit is a failure with --strict."""
+    """Return a benchmark's exit status; with --strict a missed limit is a failure."""
     return 1 if args.strict and not met else 0

@@ -31,7 +31,7 @@ def response_change_by_cost(state: str) -> tuple[float, float, float, float]:
 
 
 def measure_ag2_write_costs() -> list[Measured]:
-    """Measure fixed cost combinations, at the profile's error rate and worn."""
+    """Measure fixed combinations of costs, at the profile's error rate and on worn flash."""
     result = []
     for state in ("the profile's rate of errors", "worn"):
         read_dear, write_cheap, read_cheap, write_dear = response_change_by_cost(state)
@@ -41,7 +41,7 @@ def measure_ag2_write_costs() -> list[Measured]:
 
 
 def measure_ag3_page_classes() -> list[Measured]:
-    """Count the page classes of streams; stand-ins are built so."""
+    """Count the page classes of streams; synthetic streams are made to have the paper's classes."""
     found = [census.classify_pages(census.read_record_accesses(path))
              for path in record_files_of_trace_volumes().values()]
     return [average_measured(100 * one.read_only_share for one in found),
@@ -86,7 +86,7 @@ def measure_ag5_rewrites() -> list[Measured]:
 
 
 def measure_ag6_window() -> list[Measured]:
-    """Vary the window; the simulator's low-cost writes are those that the rule calls write-only."""
+    """Vary the window; the simulator's low-cost writes are those AGCR's rule calls write-only."""
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
     for name, path in record_files_of_trace_volumes().items():

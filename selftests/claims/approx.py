@@ -182,7 +182,7 @@ def measure_ax6_lifetime() -> list[Measured]:
 
 
 def measure_ax7_energy() -> list[Measured]:
-    """Measure energy."""
+    """Measure the energy of erases and programs, and that of a whole run."""
     run = run_with_collection()
     runs = results_of_study("approx-one-die", approx_share="50%")
     far, total = [], []
@@ -311,7 +311,7 @@ def run_ablation_step(policy: str, *missing: str) -> Step:
 
 
 def run_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
-    """Run ApproxFTL without pools on a load that shows a rule, without and with that rule."""
+    """Run ApproxFTL without pools on a load that a rule affects, without and with that rule."""
     found = []
     for after in (0, 1):
         missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]
@@ -321,7 +321,7 @@ def run_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
 
 
 def ablate_approxftl() -> list[Measured]:
-    """Ablate ApproxFTL, each enhancement on top of those above, where it shows an effect."""
+    """Ablate ApproxFTL: add one enhancement after another, each on a load that it affects."""
     checks: dict[int, Callable[[Step, Step], bool]] = {
         1: lambda a, b: a.host_us < b.host_us and a.lifetime > 10,
         2: lambda a, b: a.host_us < 0.95 * b.host_us and a.all_us > b.all_us,

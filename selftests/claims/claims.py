@@ -75,7 +75,7 @@ class Judged:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict that follows from the figures."""
+        """Return the verdict that follows from our figures."""
         return self.entry.judge_measured(self.ours)
 
     @property
@@ -88,7 +88,7 @@ class Judged:
         return ""
 
     def claim_table_cells(self) -> tuple[str, ...]:
-        """Return the cells of the table."""
+        """Return the cells of the claim's row in the table."""
         allowed = f" [{self.entry.tolerance_text}]" if self.entry.tolerance_text else ""
         return (self.entry.id, self.verdict, self.entry.says + allowed,
                 self.entry.paper_figures_text, self.ours.shown)
@@ -177,7 +177,7 @@ def entries_without_claim(names: Sequence[str]) -> list[Entry]:
 
 
 def main() -> int:
-    """Run the command line."""
+    """Measure the claims that the command line names."""
     parser = argparse.ArgumentParser(description="The papers' figures beside ours.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--seed", default=seed_of_runs(), metavar="N", help="seed of all runs")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about density classes: mechanism only, for no text of a paper could be had."""
+"""Claims about density classes: only the mechanism, because only the paper's abstract was
+available."""
 
 from collections.abc import Callable
 

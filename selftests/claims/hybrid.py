@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about hybrid, which no paper has."""
+"""Claims about the policy hybrid, which no paper describes."""
 
 import operator
 from collections.abc import Callable, Iterable
@@ -56,7 +56,7 @@ HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of
 
 
 def report_hy1_single_parts() -> list[Claim]:
-    """Report the gain and the cost of each part alone; no paper has this."""
+    """Report the gain and the cost of each part of hybrid alone."""
     none = run_with_parts()
     result = [make_claim_row("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-",
                              none.ablation_as_text(), "no part: wear 1",

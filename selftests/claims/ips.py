@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about in-place switch: mechanism only, for no text of the paper could be had."""
+"""Claims about in-place switch: only the mechanism, because only the paper's abstract was
+available."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about parity lending: mechanism only, for no text of a paper could be had."""
+"""Claims about parity lending: only the mechanism, because only the paper's abstract was
+available."""
 
 from collections.abc import Callable
 

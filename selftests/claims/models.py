@@ -87,7 +87,7 @@ def measure_tv4_state_times() -> list[Measured]:
 
 
 def is_code_decodable() -> bool:
-    """Tell whether number of updates and ID determine ReSSD's code."""
+    """Tell whether the number of updates and the ID of a word line determine ReSSD's code."""
     try:
         return len(reprogram_code.decode_table()) == 6
     except ValueError:

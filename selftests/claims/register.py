@@ -91,7 +91,7 @@ class Entry:
 
     @property
     def paper_figures(self) -> list[float]:
-        """Return the paper's numbers, or those that follow from its rules."""
+        """Return the paper's figures as numbers, or those that follow from its rules."""
         given = self.model if self.model != [] else self.paper
         if isinstance(given, str):
             return []
@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def paper_figures_text(self) -> str:
-        """Return the paper's figures as text."""
+        """Return the paper's figures as the text to print."""
         if isinstance(self.paper, str):
             return self.paper
         return " ".join(f"{value:g}" for value in self.paper_figures)
@@ -131,7 +131,7 @@ class Entry:
             else "contradicted"
 
     def has_close_values(self, values: Sequence[float]) -> bool:
-        """Tell whether all values are as near to the paper's as the entry demands."""
+        """Tell whether all our values are as near to the paper's as the entry demands."""
         if self.within is not None:
             far = self.within if isinstance(self.within, list) else \
                 [self.within] * len(self.paper_figures)
@@ -234,7 +234,7 @@ def system_page_lines(prefix: str) -> list[str]:
 
 
 def wrap_list_item(text: str, width: int = 100) -> Iterator[str]:
-    """Yield the lines of an item of a list."""
+    """Yield the wrapped lines of an item of a Markdown list."""
     line = ""
     for word in text.split():
         if line and len(line) + 1 + len(word) > width:

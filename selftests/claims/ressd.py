@@ -46,7 +46,7 @@ class Gain:
 
 
 def ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
-    """Compare two runs on the same stream."""
+    """Return the ratios of a ReSSD run to a TLC run on the same stream."""
     def measure_ratio(key: str) -> float:
         return measure_of_run(run, key) / measure_of_run(base, key)
 
@@ -58,7 +58,7 @@ def ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
 
 
 def gain_of_runs(runs: dict[str, Json]) -> Gain:
-    """Compare the runs of both policies."""
+    """Return the ratios of ReSSD's run to the run of policy tlc."""
     return ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
 
@@ -150,7 +150,7 @@ class Played:
 
 @functools.cache
 def replay_trace_on_devices(path: Path) -> Played:
-    """Replay a trace on all these devices."""
+    """Replay a trace on the devices that Replay lists."""
     def replay_on_members(data_members: int, on: str) -> dict[str, Json]:
         capacity = data_members * FOLDED // 2**20 * 2**20
         folded = convert_real_trace(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")

@@ -79,7 +79,7 @@ def lifetime_gain_percent(run: Json) -> float:
 
 
 def reduction_in_percent(ours: float, base: float) -> float:
-    """Return the reduction in percent; NaN if the trace has no such requests."""
+    """Return the reduction of a response time in percent; NaN if the trace has no such requests."""
     return saving_in_percent(ours, base) if base else math.nan
 
 
@@ -115,7 +115,7 @@ def sensing_us_per_page(run: Json) -> float:
 
 
 def average_measured(values: Iterable[float], digits: int = 1) -> Measured:
-    """Return the mean of figures, such as those of several volumes, shown beside each of them."""
+    """Return figures, such as those of several volumes, and their mean, as one measured value."""
     listed = list(values)
     return make_measured(arithmetic_mean(listed), shown=f"{numbers_as_text(listed, digits)}, mean "
                          f"{arithmetic_mean(listed):.{digits}f}")

@@ -98,7 +98,7 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
 
 
 def run_second_stream(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
-    """Run a stream on a new device and another one on what it left; return the second run."""
+    """Run a stream on a new device, then another one on the same device; return the second run."""
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
         device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")
         subprocess.run([*command, *first, f"--seed={seed_of_runs()}", *false_arguments,

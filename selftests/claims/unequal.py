@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about policies with unequal protection, compared with each other; no paper has this."""
+"""Claims about policies with unequal protection, compared with each other, which no paper does."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

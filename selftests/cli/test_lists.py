@@ -139,7 +139,7 @@ def parse_all_columns(verb: str) -> tuple[Row, ...]:
 
 
 def value_sort_key(value: Any) -> tuple[int, Any]:
-    """Sort missing values first."""
+    """Return a sort key that puts missing values first."""
     return (0, 0) if value is None else (1, value)
 
 

@@ -283,7 +283,7 @@ TAP_TEST(sixteen_sequential_readers_are_recognised)
 	}
 }
 
-/* A read of a unit about to be prefetched senses the whole page. */
+/* A host read of a unit that read-ahead is about to read senses the whole page. */
 TAP_TEST(a_read_before_its_prefetch_senses_the_page)
 {
 	u32 unit;

@@ -79,7 +79,7 @@ static u64 end_and_time(struct test_request *request)
 	return ns;
 }
 
-/* A unit that was written last, in the LUN that erases. */
+/* Return a unit of the last written block that is in the first LUN, which erases. */
 static u32 unit_in_first_lun(void)
 {
 	u32 unit = 2 * BLOCK_UNITS;

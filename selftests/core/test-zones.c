@@ -380,7 +380,7 @@ TAP_TEST(requests_that_zones_do_not_support_are_refused)
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
 }
 
-/* One request, its result, and the state and write pointer of its zone afterwards. */
+/* One request, its result, and the state and write pointer of its zone after it. */
 struct step {
 	u32 op;
 	u32 zone;
@@ -705,7 +705,7 @@ static void drive_zone_requests(struct aftl_random *random)
 	test_drain(&device);
 	test_advance_by(&device, 1000000000);
 	check_blocks_per_zone(spare_blocks_per_lun());
-	/* Only translation pages are collected. */
+	/* GC collects only translation pages. */
 	CHECK_EQ(test_counters(&device)->programmed_gc_units,
 		 test_counters(&device)->gc_valid_units);
 	CHECK_RANGE(test_counters(&device)->gc_valid_units, 0,

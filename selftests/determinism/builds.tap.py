@@ -187,7 +187,7 @@ class Tap:
         self.failures = 0
 
     def print_point(self, good: bool, name: str, why: str = "") -> None:
-        """Print one result."""
+        """Print the TAP line of one test point."""
         self.points += 1
         self.failures += not good
         if why:
@@ -195,7 +195,7 @@ class Tap:
         print(f"{'ok' if good else 'not ok'} {self.points} - {name}", flush=True)
 
     def print_plan(self) -> int:
-        """Print the plan."""
+        """Print the TAP plan."""
         print(f"1..{self.points}")
         return 1 if self.failures else 0
 
@@ -291,7 +291,7 @@ def check_coverage(tap: Tap, runs: Sequence[Run],
 
 
 def main() -> int:
-    """Entry point."""
+    """Compare the outputs of all builds with those of the reference build."""
     tap = Tap()
     reference: dict[str, dict[str, bytes]] = {}
     runs = all_command_lines()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces: the first byte selects the format, the rest is the file. It is refused with a message, or
- * yields valid requests in order; the same again if the first loss is an error.
+ * Trace files: the first byte selects the format, the rest is the file. It is refused with a
+ * message, or yields valid requests in order; with the bit 0x80 the first lost event is an error.
  */
 #include "lib/fuzz.h"
 #include "trace-format.h"
@@ -17,7 +17,7 @@ static void check_trace_request(const struct trace_request *request, u64 *last_n
 	*last_ns = request->t_ns;
 }
 
-/* Take the requests that pairing has completed. */
+/* Take the requests whose begin and end the pairing has found. */
 static void take_paired_requests(struct trace_pairing *pairing)
 {
 	struct trace_request request;
@@ -130,7 +130,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	while (trace_formats[count])
 		count++;
-	/* Index count means format detection. */
+	/* Other numbers leave the format to detection. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
 	try_trace_format(name, name ? columns_of_format(name, data[0]) : NULL, data[0] & 0x80,

@@ -134,14 +134,14 @@ def check_unit_levels(path: Path) -> None:
 
 
 def check_stored_levels(system: Mount) -> None:
-    """Write, remount and check."""
+    """Write a file of regions with quality levels, remount, and check the levels of its units."""
     write_level_regions(system.place / "levels")
     system.remount_file_system()
     check_unit_levels(system.place / "levels")
 
 
 def check_policy_change(system: Mount) -> None:
-    """Switch to another policy and back."""
+    """Check that a change to another policy and back keeps the quality levels."""
     sectors = int(run_command("blockdev", "--getsz", system.path))
     for policy in ("vth_b", "levels"):
         reload_device(NAME, table_line("ram", sectors,
@@ -346,7 +346,7 @@ def check_result_quality(report: Json) -> None:
 
 
 def check_each_program() -> None:
-    """Run every program."""
+    """Run every annotated program on a device, and check its report."""
     with temporary_device(NAME) as path:
         system = Mount(path)
         with system as place:
@@ -388,7 +388,7 @@ def check_aged_image() -> None:
 
 
 def main() -> None:
-    """Run all points."""
+    """Run all test points."""
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     run_point_in_turn("approximate data of a device have the reported errors",

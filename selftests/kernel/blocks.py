@@ -56,7 +56,7 @@ def thread_of_block(block: int) -> int:
 
 
 class Journal:
-    """Record of operations and marks. A reader ignores an incomplete last line."""
+    """The journal of operations and marks. A reader ignores an incomplete last line."""
 
     def __init__(self, path: str, log: str | None) -> None:
         self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
@@ -66,7 +66,7 @@ class Journal:
         self.marks = 0
 
     def append_line(self, line: str) -> None:
-        """Append a line."""
+        """Append a line to the journal."""
         os.write(self.fd, line.encode() + b"\n")
 
     def record_operation(self, kind: str, first: int, count: int) -> int:
@@ -202,7 +202,7 @@ class Expected:
             self.covered[block] = max(self.covered.get(block, 0), begun[newest - 1])
 
     def add_fua_write(self, number: int) -> None:
-        """Add a completed FUA write."""
+        """Note that a FUA write has completed: its blocks are durable."""
         for block in self.runs[number]:
             self.require_operation(block, number)
 
@@ -288,7 +288,7 @@ def check_at_each_mark(path: str, journal: str) -> None:
 
 
 def check_device_once(path: str, journal: str, last_mark: int) -> None:
-    """Compare the device once; exit with a message if it has faults."""
+    """Compare the device with the journal once; exit with a message if it has faults."""
     faults = compare_with_journal(path, journal, last_mark)
     if faults:
         raise SystemExit("\n".join(faults))

@@ -94,13 +94,13 @@ def write_to_mapping(fd: int) -> None:
 
 
 def write_direct(fd: int) -> None:
-    """Write past the page cache."""
+    """Write by direct I/O, past the page cache."""
     require(os.pwrite(fd, make_data_memory(), 0) == LENGTH, "a short write")
     os.fsync(fd)
 
 
 def write_by_io_workers(fd: int) -> None:
-    """Write past the page cache from a worker thread of io_uring."""
+    """Write by direct I/O from a worker thread of io_uring."""
     data = make_data_memory()
     require(Uring(by_workers=True).write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
             "a short write")
@@ -135,7 +135,7 @@ def mounted_device(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
 
 
 def approximate_percentage(kinds: list[int]) -> int:
-    """Return the share of approximate units."""
+    """Return the percentage of approximate units."""
     require(len(kinds) == UNITS, f"{len(kinds)} units are stored")
     return kinds.count(APPROXIMATE) * 100 // UNITS
 
@@ -163,7 +163,7 @@ def approximate_offsets(path: Path) -> set[int]:
 
 
 def approximate_share_by_way(place: Path, carrier: str) -> dict[str, int]:
-    """Return how much of a file is approximate, by way; nothing else on the device may be.
+    """Return the approximate share of a file by way of writing; nothing else may be approximate.
 
     Another file is written by the same way without a tag, by I/O priority with another hint; it
     and all metadata are precise.
@@ -387,7 +387,7 @@ def check_placement_handles(path: Path) -> None:
 
 
 def main() -> None:
-    """Run all points."""
+    """Run all test points."""
     allow_everybody_to_tag()
     for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
         name = f"{system}: carriers reach the device"

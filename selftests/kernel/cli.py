@@ -56,7 +56,7 @@ def call_verb(code: int, *words: str, program: str = APPROXFTL) -> tuple[str, st
 
 
 def check_printed_line(pattern: str, *words: str, code: int = 0) -> None:
-    """A line of the verb's output matches."""
+    """Check that a line of the verb's output matches a pattern."""
     out, _ = call_verb(code, *words)
     require(re.search(pattern, out, re.M), f"{' '.join(words)}: {out}")
 
@@ -70,14 +70,14 @@ def verb_as_json(*words: str, code: int = 0) -> Any:
 
 
 def check_verb_refuses(code: int, sentence: str, *words: str) -> None:
-    """The verb prints one line on standard error and nothing else."""
+    """Check that the verb fails and prints only one line, on standard error."""
     out, err = call_verb(code, *words)
     require(not out and err.count("\n") == 1 and f"approxftl {words[0]}: {sentence}" in err,
             f"{' '.join(words)}: {out}{err}")
 
 
 def check_device_gone(name: str) -> None:
-    """The device and its node are removed."""
+    """Check that the device and its node are removed."""
     done = subprocess.run(["dmsetup", "info", name], capture_output=True, check=False)
     require(done.returncode and not Path("/dev/mapper", name).exists(), f"{name} is there")
 
@@ -86,7 +86,7 @@ def check_device_gone(name: str) -> None:
 
 
 def check_node_after_create() -> None:
-    """The device node exists at once."""
+    """Check that the device node exists as soon as create returns."""
     check_printed_line("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, "
                        "store ram, starts empty$", "create", NAME,
                         "blocks=64", "word_lines=8", "op=30", "timing=off")
@@ -144,13 +144,13 @@ def check_nobody_refused(program: str) -> None:
 
 
 def write_some_data() -> None:
-    """Write 4 MiB."""
+    """Write 4 MiB to the device."""
     run_command("dd", "if=/dev/urandom", f"of={DEVICE}", "bs=64k", "count=64", "oflag=direct")
 
 
 @contextmanager
 def writes_in_background() -> Iterator[None]:
-    """Context manager: the device is written to meanwhile."""
+    """Context manager: another process writes to the device meanwhile."""
     over = threading.Event()
 
     def keep_writing() -> None:
@@ -426,7 +426,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
 
 
 def main() -> None:
-    """Run all points."""
+    """Run all test points."""
     for name, action in POINTS:
         run_point(name, action)
     if MODULE:

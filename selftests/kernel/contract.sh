@@ -11,7 +11,7 @@ half='blocks 64 word_lines 4 op 30'
 small="$half timing off"
 collecting=19 # field of the status line
 
-# refused SENTENCE COMMAND...
+# refused SENTENCE COMMAND...: the command fails, and the kernel's log has this sentence
 refused()
 {
 	sentence=$1
@@ -44,7 +44,8 @@ collection_is_only_begun()
 		[ "$(status_word aftl-slow "$collecting")" -gt 0 ] && dmsetup remove aftl-slow
 }
 
-# With "timing off" simulated time only advances with requests; collection must end without any.
+# With "timing off" simulated time only advances with requests; collection must end without any
+# request.
 collection_ends()
 {
 	create aftl-fast ram $small && much_garbage aftl-fast && collect aftl-fast &&

@@ -76,7 +76,7 @@ def processor_ns_per_request(device: str, operation: str, depth: int) -> float:
 
 
 def measure_device(costs: Costs, name: str, device: str, *operations: str) -> None:
-    """Fill a device, then measure it."""
+    """Fill a device, then measure the costs of its requests."""
     fio_processor_ns(device, "--rw=write", "--bs=64k", "--ioengine=psync")
     for operation in operations or OPERATIONS:
         for depth in ENGINES:
@@ -149,7 +149,7 @@ def is_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: floa
 
 
 def main() -> None:
-    """Run all points."""
+    """Run all test points."""
     if "AFTL_LAB" not in os.environ:
         skip_point("cost", "only the clock of approxftl lab is steady")
         finish_test()

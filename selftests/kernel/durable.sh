@@ -8,11 +8,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/trace.sh
 
-# Half the size of lib.sh's
+# The device has half the size of the one in lib.sh.
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
-# The same parameters as the program takes them
+# The same parameters in the form that `approxftl create` takes
 pairs='blocks=64 word_lines=4 op=30'
 disk_bytes=268435456
 deep='--ioengine=libaio --iodepth=16 --bs=16k'
@@ -268,15 +268,15 @@ refuses_large_sectors()
 	rmmod null_blk && return "$status"
 }
 
-# "approxftl create" formats an empty device only and never overwrites data of others.
+# "approxftl create" formats an empty device only and never overwrites other data.
 
-# Zero the whole device.
+# Zero the whole block device.
 zeroed()
 {
 	blkdiscard -f -z "$1" && blockdev --flushbufs "$1"
 }
 
-# says STATUS SENTENCE DEVICE: "approxftl create" on this store exits and answers so
+# says STATUS SENTENCE DEVICE: "approxftl create" on DEVICE exits with STATUS and prints SENTENCE
 says()
 {
 	"$approxftl" create aftl-new --store "$3" --timing off $pairs >"$scratch/out" 2>&1

@@ -74,7 +74,7 @@ def fail_allocations_in_turn(mapper: Mapper, line: bytes) -> tuple[int, int, int
 
 
 def main(line: bytes) -> None:
-    """Entry point."""
+    """Fail allocations of the table line that the command line gives, and report the counts."""
     mapper = Mapper()
     mapper.issue_dm_ioctl(CREATE)
     try:

@@ -48,7 +48,7 @@ BLOCKS = 48
 
 
 def place_faults(*words: str | Path) -> list[dict[str, Any]]:
-    """Run the verb; return the faults of its JSON, checked against the schema."""
+    """Run the verb fault; return the faults of its JSON, checked against the schema."""
     document = json.loads(run_command(APPROXFTL, "fault", *words, "--json"))
     errors = schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
     require(not errors, f"{words}: {errors}")
@@ -58,7 +58,7 @@ def place_faults(*words: str | Path) -> list[dict[str, Any]]:
 
 
 def check_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
-    """The verb prints one line and places nothing."""
+    """Check that the verb fault prints one line and places no fault."""
     lost = send_message(NAME, "lost", "0") if "--file" in words else ""
     done = subprocess.run([APPROXFTL, "fault", *words], capture_output=True, text=True,
                           check=False)
@@ -129,7 +129,7 @@ def check_file_faults(folder: Path) -> None:
 
 
 def check_on_file_system(make: str, keys: str = SMALL) -> None:
-    """On a file system of the whole device."""
+    """Check the faults of files on a file system of the whole device."""
     with temporary_device(NAME, keys) as path, Mount(path, make) as folder:
         check_file_faults(folder)
 
@@ -248,7 +248,7 @@ def check_script() -> None:
 
 
 def write_blocks(path: Path, content: bytes, block: int, *, sync: bool) -> None:
-    """Write past the page cache."""
+    """Write by direct I/O."""
     buffer = mmap.mmap(-1, len(content))
     buffer[:] = content
     with opened_file(path, os.O_RDWR | os.O_DIRECT) as fd:
@@ -334,7 +334,7 @@ def check_shards() -> None:
 
 
 def main() -> None:
-    """Run the points."""
+    """Run all test points."""
     subprocess.run(["modprobe", "-q", "loop"], check=False)  # or it is built in
     run_point("bytes of a file on ext4 fail", check_on_file_system, EXT4)
     if has_kernel_module("xfs"):

@@ -23,19 +23,19 @@ works()
 	becomes "0 $size linear /dev/ram0 0"
 }
 
-# fails FEATURE: dm-flakey with this feature, always "down"
+# fails FEATURE: put a dm-flakey with this feature, always "down", below the store
 fails()
 {
 	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
 }
 
-# frame POSITION: first frame of an area; the volume header has it at this position
+# frame POSITION: print the first frame of an area, which the volume header has at POSITION
 frame()
 {
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
 }
 
-# hole FRAME COUNT: these frames can be neither read nor written
+# hole FRAME COUNT: let reads and writes of these frames of the backing device fail
 hole()
 {
 	first=$(($1 * 8))
@@ -198,7 +198,7 @@ survives_lies()
 	end_load && removed && has_kept "$mark"
 }
 
-# A failed read returns an error but has no lasting effect.
+# A failed read of the backing device returns an error but has no lasting effect.
 read_errors()
 {
 	new_device timing off && dd if=/dev/urandom of="$scratch/data" bs=64k count=16 \
@@ -384,7 +384,7 @@ blocks_run_out()
 		[ "$(status_word aftl-fault 1)" = ro ] && removed
 }
 
-# flushed: the device reports that all data are durable
+# flushed: return true if the device reports that all data are durable
 flushed()
 {
 	python3 -c 'import os; os.fsync(os.open("/dev/mapper/aftl-fault", os.O_RDWR))' \

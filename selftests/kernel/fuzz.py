@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call act; return of[0] and the result. Success marks all names in OF as accepted."""
+        """Call ACT; return OF[0] and the result. Success marks all names in OF as accepted."""
         try:
             act()
         except OSError as error:
@@ -266,7 +266,7 @@ class Device(Subject):
 
 
 class Lines(Device):
-    """Table lines."""
+    """Fuzzed table lines of a device."""
 
     def __init__(self, draw: random.Random) -> None:
         super().__init__(draw)
@@ -306,7 +306,7 @@ class Lines(Device):
 
 
 class Messages(Device):
-    """Sequences of messages, mixed with I/O."""
+    """Fuzzed sequences of messages, mixed with I/O."""
 
     def __init__(self, draw: random.Random) -> None:
         super().__init__(draw)
@@ -534,7 +534,7 @@ def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
 
 
 def main() -> None:
-    """Run all points, each in a process of its own, whose coverage KCOV measures."""
+    """Run all test points, each in a process of its own, whose coverage KCOV measures."""
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     allow_everybody_to_tag()

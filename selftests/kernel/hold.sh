@@ -68,7 +68,7 @@ load()
 		--eta=never "$@"
 }
 
-# messages NAME...: send each of them
+# messages NAME...: send each of these messages to the device
 messages()
 {
 	for message; do
@@ -81,7 +81,7 @@ pause()
 	dmsetup suspend aftl-hold && dmsetup resume aftl-hold
 }
 
-# requests NAME: measure each kind of request
+# requests NAME: measure the locks under each kind of request
 requests()
 {
 	ktap_test_run "$1: writes of all sizes, deep" briefly 500 \
@@ -104,7 +104,7 @@ for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3
 	ktap_test_run "message $message holds the lock for a short time" \
 		briefly 1 messages "$message"
 done
-# The message fails all blocks of the die under one lock, at 0.1 us each.
+# The message "fault die" fails all blocks of the die under one lock, at 0.1 us each.
 longest_us=600
 ktap_test_run 'message fault die 1 holds the lock for a short time' briefly 1 messages 'fault die 1'
 longest_us=200

@@ -34,7 +34,7 @@ os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
 class FailedError(Exception):
-    """A point fails, for this reason."""
+    """A test point fails, for this reason."""
 
 
 def require(condition: object, reason: str) -> None:
@@ -66,7 +66,7 @@ counts = {"points": 0, "failures": 0, "wanted": 0, "turns": 0}
 
 
 def print_point(verdict: str, name: str) -> None:
-    """Print the line of a point."""
+    """Print the TAP line of a test point."""
     if not counts["points"]:
         print("KTAP version 1")
     counts["points"] += 1
@@ -75,7 +75,7 @@ def print_point(verdict: str, name: str) -> None:
 
 
 def skip_point(name: str, reason: str) -> None:
-    """Print the line of a point that cannot run here."""
+    """Print the TAP line of a test point that cannot run in this kernel."""
     print_point("ok", f"{name} # SKIP {reason}")
 
 
@@ -87,7 +87,7 @@ def print_error(why: BaseException) -> None:
 
 
 def run_point(name: str, action: Callable[..., object], *arguments: object) -> None:
-    """Run a point if KTAP_POINTS selects it."""
+    """Run a test point if KTAP_POINTS selects it."""
     if os.environ.get("KTAP_POINTS", "") not in name:
         return
     if not counts["wanted"]:
@@ -103,7 +103,7 @@ def run_point(name: str, action: Callable[..., object], *arguments: object) -> N
 
 
 def is_point_of_this_turn(name: str) -> bool:
-    """Return whether a point that does not depend on the kernel belongs to this run."""
+    """Return whether a test point that does not depend on the kernel belongs to this run."""
     counts["turns"] += 1
     before = counts["turns"] - 1
     if before // KERNELS % PHASES != PHASE - 1:
@@ -116,7 +116,7 @@ def is_point_of_this_turn(name: str) -> bool:
 
 
 def run_point_in_turn(name: str, action: Callable[..., object], *arguments: object) -> None:
-    """Run a point that does not depend on the kernel."""
+    """Run a test point that does not depend on the kernel, if it is this kernel's turn."""
     if is_point_of_this_turn(name):
         run_point(name, action, *arguments)
 
@@ -194,7 +194,7 @@ def create_device(name: str, keys: str = SMALL, store: str | Path = "ram") -> Pa
 
 
 def reload_device(name: str, table: str) -> None:
-    """Load a table and make it live."""
+    """Load a table into a device and make it live."""
     run_dmsetup("reload", name, text=table)
     run_dmsetup("resume", name)
 
@@ -224,12 +224,12 @@ def make_ram_disks(count: int, kib: int) -> None:
 
 
 def send_message(name: str, *words: str) -> str:
-    """Send a message; return the answer."""
+    """Send a message to a device; return the answer."""
     return run_dmsetup("message", name, "0", *words)
 
 
 def read_counters(name: str) -> dict[str, int]:
-    """Return all counters."""
+    """Return all counters of a device."""
     return {key: int(value)
             for key, value in map(str.split, send_message(name, "stats").splitlines())}
 
@@ -264,11 +264,11 @@ class Mount:
         return self.place
 
     def mount_file_system(self) -> None:
-        """Mount."""
+        """Mount the file system."""
         run_command("mount", *self.options, self.path, self.place)
 
     def remount_file_system(self) -> None:
-        """Unmount and mount."""
+        """Unmount and mount the file system, so that reads come from flash."""
         run_command("umount", self.place)
         self.mount_file_system()
 

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 latest_ns=5000
-# Highest overhead of fio, the system call and the block layer per request
+# Largest time that fio, the system call and the block layer may add to a request
 around_ns=20000
 
 create aftl-real ram $shape policy baseline || exit 1

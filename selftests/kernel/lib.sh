@@ -39,14 +39,14 @@ needs_program()
 	done
 }
 
-# kernel_has MODULE: load it if the kernel has it; report a failure to load
+# kernel_has MODULE: load a module that the kernel has; report a failure to load
 kernel_has()
 {
 	modinfo "$1" >"$scratch/said" 2>&1 || return
 	modprobe "$1" || echo "# $1 does not load"
 }
 
-# can_make NAME [MODULE]: the kernel supports this file system; otherwise report a skip
+# can_make NAME [MODULE]: return true if the kernel supports this file system, else report a skip
 can_make()
 {
 	kernel_has "${2:-$1}" && return
@@ -107,7 +107,7 @@ shape='blocks 64 word_lines 8 op 30'
 # shellcheck disable=SC2034 # for the tests
 small="$shape timing off"
 
-# line STORE SECTORS [KEY VALUE]...: a table line
+# line STORE SECTORS [KEY VALUE]...: print a table line
 line()
 {
 	line_start="0 $2 approxftl $1"

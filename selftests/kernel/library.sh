@@ -47,7 +47,7 @@ remounted()
 	return 1
 }
 
-# says TEXT COMMAND...: a line of its output is the text, a basic regular expression
+# says TEXT COMMAND...: a line of the command's output is TEXT, a basic regular expression
 says()
 {
 	text=$1
@@ -143,7 +143,7 @@ persists()
 		cat "$place/verbs" >"$scratch/said" && tagged_ranges 0
 }
 
-# tagged_ranges COUNT: so many ranges of the file are tagged now
+# tagged_ranges COUNT: the file has so many tagged ranges now
 tagged_ranges()
 {
 	"$program" tag list "$place/verbs" >"$scratch/out" &&
@@ -191,7 +191,7 @@ answer = json.load(sys.stdin)
 print(answer["errors"]["approximate_units"], answer["untagged_approximate_units"])'
 }
 
-# A clone shares approximate data until they are rewritten.
+# A clone of a file shares approximate data with it until the data are rewritten.
 is_cloned()
 {
 	touch "$place/source" && "$program" tag add "$place/source" &&

@@ -293,7 +293,7 @@ volume_goes_on_counting()
 		dmsetup remove aftl-below
 }
 
-# answers COMMAND...: it ends while a volume is being opened; 5 s in state D is a failure
+# answers COMMAND...: the command ends while a volume is being opened, and sleeps no 5 s in state D
 answers()
 {
 	"$@" >"$scratch/answer" &
@@ -324,7 +324,7 @@ tells_while_it_opens()
 		dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$told"
 }
 
-# held_memory: bytes of the module's vmalloc allocations
+# held_memory: print the bytes of the module's vmalloc allocations
 held_memory()
 {
 	awk '/dm_approxftl/ { held += $2 } END { print held + 0 }' /proc/vmallocinfo

@@ -99,7 +99,7 @@ block_lines_fit()
 		[ "$(sed -n "${next}p" "$scratch/answer" | cut -d ' ' -f 1)" -eq $((next - 1)) ]
 }
 
-# Overwriting leaves blocks worth collecting; after a full collection none is left.
+# Overwriting leaves blocks worth collecting; a full collection leaves none of them.
 collects()
 {
 	for round in 1 2 3 4; do

@@ -34,7 +34,7 @@ tables_are_shared_out()
 		[ $((($1 - $2) * 100)) -le "$1" ] && [ $((($2 - $1) * 100)) -le "$1" ]
 }
 
-# pages: print how many allocations wanted the second node and got its memory
+# pages: print how many page allocations wanted the second node, and how many got its memory
 pages()
 {
 	sed -n 's/^numa_hit //p' "$nodes/node1/numastat"

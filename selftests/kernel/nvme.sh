@@ -138,7 +138,7 @@ find_drive()
 	done | grep -v 'c[0-9]*n1$'
 }
 
-# Not asked by "nvme zns report-zones": Linux 7.3 refuses a field of the command of nvme-cli 2.3.
+# "nvme zns report-zones" is not used: Linux 7.3 refuses a field of nvme-cli 2.3's command.
 zones_pass_through()
 {
 	create aftl-nvme ram policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on \

@@ -91,7 +91,7 @@ class Pair(Scenario):
     seconds: float = 1.5
 
     def draw_fields(self, draw: random.Random) -> None:
-        """Draw the fields."""
+        """Draw the choices of the run."""
         super().draw_fields(draw)
         table = Table()
         self.shaped = {}
@@ -156,7 +156,7 @@ class Crossed(Device):
     scenario: Pair
 
     def possible_events(self) -> dict[str, Callable[[], None]]:
-        """Return all events."""
+        """Return the events that may happen to the device."""
         return super().possible_events() | {
             "tag": self.tag_random_range, "hint": self.set_life_time,
             "priority": self.set_io_priority}
@@ -228,7 +228,7 @@ def check_pair_refused(scenario: Pair) -> None:
 
 
 def run_pair(scenario: Pair) -> None:
-    """Run a pair, or see it refused."""
+    """Run a pair of features, or check that the kernel refuses the pair."""
     name = "+".join(scenario.names)
     if frozenset(scenario.names) in Table().refused:
         run_torture_point(f"{name} is refused", check_pair_refused, scenario)

@@ -15,8 +15,8 @@ mount -t cgroup2 cgroup2 "$cgroup" && echo '+memory +io' >"$cgroup/cgroup.subtre
 	mkdir "$cgroup/aftl" && echo 32M >"$cgroup/aftl/memory.max" || exit 1
 trap 'rmdir "$cgroup/aftl"; umount "$cgroup"; clean_up' EXIT
 
-# in_cgroup COMMAND...: run it with 32 MiB of memory. On a slow device the OOM killer may end it,
-# which is not a fault of the target, so try again.
+# in_cgroup COMMAND...: run the command with 32 MiB of memory. On a slow device the OOM killer may
+# end it, which is not a fault of the target, so try again.
 in_cgroup()
 {
 	for try in 1 2 3 4; do
@@ -107,7 +107,7 @@ on_loop()
 	modprobe loop && on_ext4 "$1" "$place" in_loop
 }
 
-# cell USE STORE BUFFER TIMING: test one combination
+# cell USE STORE BUFFER TIMING: test one combination of a use and a device
 cell()
 {
 	[ "$2" = ram ] || wipe "$2" || return

@@ -68,7 +68,7 @@ print(sum(r[2] for r in records if r[3] & 0x7F == 1 and names[r[4]] in (sys.argv
 END
 }
 
-# grown COUNTER: print the counter's growth during the capture
+# grown COUNTER: print by how much a counter of the device grew during the capture
 grown()
 {
 	sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$capture/device.json" |
@@ -84,7 +84,7 @@ same()
 	return 1
 }
 
-# hidden DIRECTORY: sectors that the capture reports as missing from the trace
+# hidden DIRECTORY: print how many sectors the capture reports as missing from the trace
 hidden()
 {
 	sed -n 's/^ *"hidden_write_sectors": \([0-9]*\),*$/\1/p' "$1/device.json"

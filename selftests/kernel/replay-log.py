@@ -217,7 +217,7 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
 
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
-    """Show all states."""
+    """Show all states that the command line asks for to the reader."""
     entries = load_log(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK

@@ -96,7 +96,7 @@ def replay_on_device(trace: Path) -> tuple[Responses, int]:
 
 
 def simulate_trace(trace: Path) -> tuple[Responses, int]:
-    """Return the same of the simulator."""
+    """Return the response times in the simulator, and the blocks that it collected."""
     words = KEYS.split()
     pairs = (f"--{key}={value}" for key, value in zip(words[::2], words[1::2], strict=True))
     result = trace.with_suffix(".json")
@@ -114,7 +114,7 @@ def response_percentile(responses: list[float], share: float) -> float:
 
 
 def check_tails_agree() -> None:
-    """Compare the percentiles of reads and of writes."""
+    """Check that device and simulator have the same percentiles of reads and of writes."""
     pages = capacity_in_sectors(KEYS) // PAGE_SECTORS
     runs = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:

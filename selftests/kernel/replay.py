@@ -87,7 +87,7 @@ def list_stat_differences(stats: dict[str, int], digest: str, run: dict[str, obj
 
 
 def main() -> None:
-    """Compare; exit with status 1 if there is a difference or no request."""
+    """Compare device and simulator; exit with status 1 if they differ or there is no request."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--trace", type=Path, required=True)
     parser.add_argument("--stats", type=Path, required=True)

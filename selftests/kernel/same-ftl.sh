@@ -72,7 +72,7 @@ use_with_faults()
 		nothing grep -E ' (pending|due)$' "$scratch/list"
 }
 
-# Both have the list; without it the simulator ends differently.
+# Device and simulator have one list of faults; without it the simulator ends in another state.
 faults_replayed()
 {
 	used use_with_faults baseline 'timing real' "$@" || return

@@ -132,7 +132,7 @@ loses_its_part()
 		2>"$scratch/said"
 }
 
-# switch_to [KEY VALUE]...: load a table and make it live
+# switch_to [KEY VALUE]...: load a table with these parameters and make it live
 switch_to()
 {
 	line ram "$sectors" "$@" | dmsetup reload aftl-data && dmsetup resume aftl-data
@@ -186,7 +186,7 @@ wrote()
 		--name=second --offset="$2" && [ "$(counter aftl-fast host_write_units)" -eq 24576 ]
 }
 
-# waited: print the number of lock waits and their time
+# waited: print how often and how long processors waited for the device's locks
 waited()
 {
 	echo "$(counter aftl-fast lock_waits) $(counter aftl-fast lock_wait_ns)"
@@ -252,7 +252,7 @@ stride_mib()
 		sed -n 's/^    "bytes": \([0-9]*\),$/\1/p' | awk '{ print int(($1 + 1048575) / 1048576) }'
 }
 
-# fails_with SENTENCE: create fails with this message
+# fails_with SENTENCE: creating the device fails with this message
 fails_with()
 {
 	! create_kept 2>"$scratch/said" && dmesg | tail -n 3 | grep -qF "$1"
@@ -344,7 +344,7 @@ opens_at_once()
 	[ $((($4 - $2) * 4)) -lt $((($3 - $1) * 3)) ]
 }
 
-# refused SENTENCE STORE WORD...: create fails with this message
+# refused SENTENCE STORE WORD...: creating a device with these words fails with this message
 refused()
 {
 	sentence=$1

@@ -197,7 +197,7 @@ bounds_requests()
 			page 16KiB unit 4KiB op 40
 }
 
-# A device that does not answer
+# Tests of a backing device that does not answer
 
 # The volume header is on a suspended device; only a failed read has to check it.
 delays_only_what_fails()

@@ -20,7 +20,7 @@ prints()
 	return 1
 }
 
-# round_trip PRINTED WORD...: the same as a test point
+# round_trip PRINTED WORD...: call `prints` as a test point
 round_trip()
 {
 	wanted=$1
@@ -28,7 +28,7 @@ round_trip()
 	in_turn "round trip: $*" prints "$wanted" "$@"
 }
 
-# refused SENTENCE STORE-AND-WORDS [SECTORS]: create fails with this message
+# refused SENTENCE STORE-AND-WORDS [SECTORS]: creating the device fails with this message
 refused()
 {
 	if dmsetup create aftl-line --table "0 ${3:-20480} approxftl $2" 2>"$scratch/said"; then
@@ -57,7 +57,7 @@ round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend bo
 	none 26 plane_mode independent age 90d fill_valid 50 fill sequential cell_model voltage refresh 0 wear_gap 50 \
 	gc 12 buffer 1024KiB idle 2ms suspend both unit 2KiB page 4096
 
-# Default values are not printed.
+# Values that equal the profile's are not printed.
 round_trip "none 6 $plain" none 6 victim greedy allocate rotate stripe cwdp
 
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ''

@@ -71,7 +71,7 @@ class Aio:
         issue_syscall(206, 8, ctypes.byref(self.context))
 
     def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
-        """Write and wait."""
+        """Write memory to a file at an offset, and wait for the completion."""
         block = bytearray(struct.pack("=QIIHhIQQqQII", 0, 0, 0, 1, 0, fd, address, length, offset,
                                       0, 0, 0))
         pointer = ctypes.c_void_p(buffer_address(block))
@@ -98,7 +98,7 @@ class Uring:
         self.entries = mmap.mmap(self.fd, fields[0] * 64, offset=0x10000000)
 
     def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
-        """Write and wait."""
+        """Write memory to a file at an offset, and wait for the completion."""
         tail = struct.unpack_from("=I", self.ring, self.sq_off[1])[0]
         mask = struct.unpack_from("=I", self.ring, self.sq_off[2])[0]
         struct.pack_into("=BBHiQQIIQ4xB19x", self.entries, (tail & mask) * 64, self.opcode,
@@ -135,7 +135,7 @@ class Pwrite:
     """pwrite(2)."""
 
     def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
-        """Write and wait."""
+        """Write memory to a file at an offset, and wait for the completion."""
         written = int(libc.pwrite(fd, ctypes.c_void_p(address), ctypes.c_size_t(length),
                                   ctypes.c_long(offset)))
         return written if written >= 0 else -ctypes.get_errno()

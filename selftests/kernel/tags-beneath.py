@@ -351,7 +351,7 @@ def two_test_devices() -> Iterator[None]:
 
 
 def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str = "") -> None:
-    """Test one stack."""
+    """Test tags on one storage stack."""
     with two_test_devices(), (md_array if name in ARRAYS else mapped_device)(name) as top, \
             Mount(top, make, options) as place:
         run_in_child(check_tags_beneath, place, least, [ONE, TWO])
@@ -445,7 +445,7 @@ BTRFS = "mkfs.btrfs -q -f --mixed"
 
 
 def main() -> None:
-    """Run all points."""
+    """Run all test points."""
     make_ram_disks(1, 81920)
     # Reclaim or writeback may hold 31 of 64 pages; since 6.16 with ext4 it may hold all. Without
     # page migration the module cannot tell whether ext4 journals data, so nothing may be

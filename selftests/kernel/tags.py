@@ -411,7 +411,7 @@ def check_query_permissions(folder: str) -> None:
 
 
 def query_as_nobody(roots: str, own: str, journaled: bool) -> None:
-    """Run these queries without privileges."""
+    """Query block locations without privileges."""
     fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
     control = Control()
     drop_privileges()
@@ -437,7 +437,7 @@ def check_note_limit() -> None:
 
 
 def exceed_note_limit(control: Control) -> None:
-    """Exceed the limit without privileges."""
+    """Write more labels than max_notes allows, without privileges."""
     drop_privileges()
     refused = 0
     for _ in range(3000):
@@ -464,7 +464,7 @@ def check_tag_limits(folder: str) -> None:
 
 
 def reach_tag_limits(folder: str) -> None:
-    """Reach both limits without privileges."""
+    """Reach max_files and max_ranges without privileges."""
     drop_privileges()
     control = Control()
     require(has_few_tagged_files(control, 0), "something is tagged from before")
@@ -916,7 +916,7 @@ def churn_files(folder: str, seconds: str) -> None:
 
 
 def churn_in_one_process(folder: str, seed: int, deadline: float) -> None:
-    """Run one of these processes."""
+    """Tag, write, sync, truncate and delete files in one process."""
     draw = random.Random(seed)
     control = Control()
     while time.monotonic() < deadline:
@@ -1168,7 +1168,7 @@ def check_file_system(name: str, make: str, cells: str, options: str = "", top: 
 
 
 def check_all_file_systems() -> None:
-    """Test all file systems."""
+    """Test the ways to write on all file systems."""
     Path("/proc/sys/vm/nr_hugepages").write_text("8")
     ways = "buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all"
     more = ("io_uring-fixed:all direct-huge:all fixed-huge:all thread:all process:all pwritev:all "
@@ -1192,7 +1192,7 @@ def check_all_file_systems() -> None:
 
 
 def main() -> None:
-    """Run all points."""
+    """Run all test points."""
     allow_everybody_to_tag()
     run_point("the ABI", run_in_child, check_ioctl_abi)
     with ext4_on_new_device() as system:

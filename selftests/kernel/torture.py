@@ -252,18 +252,18 @@ class Medium:
                 f"{self.base} 0 {flushes}")
 
     def replace_table(self, table: str) -> None:
-        """Replace the table; pending requests continue with the new one."""
+        """Replace the medium's table; pending requests continue with the new table."""
         run_command("dmsetup", "reload", MEDIUM, text=table)
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
         run_command("dmsetup", "resume", MEDIUM)
 
     def restore_working_table(self) -> None:
-        """Restore the working table."""
+        """Restore the table with which the medium works."""
         self.broken = False
         self.replace_table(self.working_table())
 
     def drop_further_writes(self) -> None:
-        """Drop all further writes."""
+        """Make the medium drop all further writes."""
         self.replace_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
     def change_medium(self) -> None:
@@ -392,7 +392,7 @@ class Load:
                            0.1)
 
     def verify_all_blocks(self, *options: str) -> None:
-        """Verify every block."""
+        """Stop the load and verify every block."""
         self.start_load("--verify", *options)
         assert self.child
         try:
@@ -516,7 +516,7 @@ class Device:
         self.load.start_load(*self.load_options_after_loss())
 
     def kill_and_reopen(self) -> None:
-        """Do the same after killing the load."""
+        """Kill the load, recreate the device and resume; all completed writes must be there."""
         self.reopen_device(signal.SIGKILL)
 
     @property
@@ -543,12 +543,12 @@ class Device:
         self.load.start_load("--power-failed")
 
     def repair_medium(self) -> None:
-        """Repair the medium."""
+        """Repair the medium after a failure."""
         if self.medium.broken:
             self.medium.restore_working_table()
 
     def possible_events(self) -> dict[str, Callable[[], None]]:
-        """Return all events."""
+        """Return the events that may happen to the device."""
         return {
             "pause": self.suspend_and_audit, "noflush": self.suspend_without_flush,
             "reload": self.reload_timing,
@@ -659,7 +659,7 @@ def run_random_scenario(scenario: Scenario, kind: type[Device] = Device) -> None
 
 
 def parse_scenario(words: list[str]) -> Scenario:
-    """Parse SEED and KEY=VALUE."""
+    """Parse the scenario SEED KEY=VALUE... of the command line."""
     scenario = Scenario(int(words[0]))
     for word in words[1:]:
         key, _, value = word.partition("=")
@@ -704,7 +704,7 @@ class Scarcity:
                 os.kill(pid, number)
 
     def has_settled(self) -> bool:
-        """Return whether all others are stopped, and process 1 sleeps without a pending signal."""
+        """Return whether all other processes are stopped, and process 1 sleeps without a signal."""
         for pid in self.others:
             with suppress(FileNotFoundError, ProcessLookupError):
                 is_program = Path(f"/proc/{pid}/cmdline").read_bytes() != b""
@@ -714,8 +714,8 @@ class Scarcity:
         return init["State"][0] == "S" and not int(init["SigPnd"], 16) | int(init["ShdPnd"], 16)
 
     def begin_shortage(self) -> None:
-        """Begin the shortage. Process 1 handles the signals of its stopped children before it,
-        because a handler needs a page, and Linux panics if process 1 cannot have one.
+        """Begin the shortage of memory. Process 1 handles the signals of its stopped children
+        before it, because a handler needs a page, and Linux panics if process 1 cannot have one.
         """
         self.signal_other_processes(signal.SIGSTOP)
         until = time.monotonic() + PATIENCE
@@ -727,7 +727,7 @@ class Scarcity:
         os.pwrite(self.knob, self.all, 0)
 
     def end_shortage(self) -> None:
-        """End the shortage."""
+        """End the shortage of memory."""
         os.pwrite(self.knob, self.usual, 0)
         self.signal_other_processes(signal.SIGCONT)
 
@@ -743,19 +743,19 @@ class Writer(threading.Thread):
         self.written = 0
 
     def write_all_data(self) -> None:
-        """Write all data."""
+        """Write all of DATA, a unit and then a large write at each offset."""
         for at in range(0, len(self.data), LARGE):
             for size in (UNIT, LARGE):
                 os.pwrite(self.fd, self.data[at : at + size], at)
                 self.written += size
 
     def run(self) -> None:
-        """Wait for the gate, then write."""
+        """Wait until the gate opens, then write."""
         self.gate.wait()
         self.write_all_data()
 
     def has_made_progress(self) -> bool:
-        """Start, and wait for the end; return False after STANDSTILL s without progress."""
+        """Start the writer, wait for its end; return False after STANDSTILL s without progress."""
         self.gate.set()
         before = -1
         while self.is_alive() and before != self.written:
@@ -841,7 +841,7 @@ def end_after_hang(name: str, hang: HangError) -> None:
 
 
 def run_torture_point(name: str, action: Callable[..., None], *arguments: object) -> None:
-    """Run a point."""
+    """Run a test point."""
     try:
         run_point(name, action, *arguments)
     except HangError as hang:
@@ -849,7 +849,7 @@ def run_torture_point(name: str, action: Callable[..., None], *arguments: object
 
 
 def main() -> None:
-    """Run the chosen points, or seed after seed."""
+    """Run the chosen test points, or scenarios of one seed after another."""
     set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
         if not has_kernel_module(module):

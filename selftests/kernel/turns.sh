@@ -73,7 +73,7 @@ processors()
 	[ -z "${AFTL_TURN:-}" ] || echo $(($1 - 1)) >/sys/devices/system/cpu/cpu1/online
 }
 
-# at_once COMMAND...: run it on two processors
+# at_once COMMAND...: run the command on two processors
 at_once()
 {
 	processors 2

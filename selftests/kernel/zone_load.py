@@ -80,7 +80,7 @@ class Disk:
         return b"".join(name * (self.unit // NAME.size) for name in names)
 
     def write_zone(self, zone: Zone, count: int, buffer: mmap.mmap, *, forced: bool) -> None:
-        """Write at the write pointer."""
+        """Write blocks at the write pointer of a zone."""
         words, at = self.words, zone.at
         first, generation = words[at + DONE], words[at + GENERATION]
         size = count * self.unit
@@ -114,7 +114,7 @@ class Disk:
         self.manage_zone(zone, FINISH_ZONE)
 
     def flush_zones(self) -> None:
-        """Flush all zones; what was complete before that is safe after it."""
+        """Flush all zones; writes that were complete before the flush are durable after it."""
         words = self.words
         covered = []
         for zone in self.zones:
@@ -125,7 +125,7 @@ class Disk:
         self.record_durable_blocks(covered)
 
     def record_durable_blocks(self, covered: list[tuple[int, int, int]]) -> None:
-        """Record what survives a power failure, unless that has come first."""
+        """Record the blocks that survive a power failure, unless the power has failed already."""
         words = self.words
         with self.lock:
             for at, generation, done in covered:
@@ -143,7 +143,7 @@ class Disk:
         return buffer[:size]
 
     def verify_idle_zone(self, zone: Zone) -> None:
-        """Verify what is complete in a zone that nobody is writing."""
+        """Verify the complete blocks of a zone that no thread is writing."""
         done, generation = self.words[zone.at + DONE], self.words[zone.at + GENERATION]
         if (done and self.read_zone(zone, done) != self.zone_content(zone, generation, 0, done)
                 and not self.words[FROZEN]):
@@ -165,7 +165,7 @@ class Disk:
         return generation, count
 
     def verify_after_restart(self, zone: Zone, *, power_failed: bool) -> None:
-        """Verify a zone after a restart, and record what it holds."""
+        """Verify a zone after a restart, and record which blocks it holds."""
         words = self.words[zone.at : zone.at + STRIDE]
         _, _, pointer, _, condition, *_ = self.report_zones(zone.sector, 1)[0]
         generation, count = self.parse_zone_data(zone,
@@ -207,7 +207,7 @@ class Disk:
     # The load
 
     def keep_one_begun_zone(self, thread: int) -> list[Zone]:
-        """Return the zone of a thread that it has begun to write; reset all others of these."""
+        """Return a zone that the thread has half written; reset its other half-written zones."""
         size, words = self.zone_bytes // self.unit, self.words
         zones = [zone for zone in self.zones[thread::THREADS]
                  if 0 < words[zone.at + DONE] < size and not words[zone.at + FINISHING]]
@@ -245,7 +245,7 @@ class Disk:
         self.finish_zone(zone)
 
     def handle_power_failure(self, *_: object) -> None:
-        """Power has failed: from now on nothing becomes safe."""
+        """Note that the power has failed: from now on no write becomes durable."""
         self.words[FROZEN] = 1
 
     def write_until_signal(self, seed: int) -> None:
@@ -276,7 +276,7 @@ class Disk:
 
 
 def main() -> None:
-    """Parse the options and run."""
+    """Run the load that the command line describes."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     for name in ("resume", "verify", "power-failed", "overwrite", "errors"):
         parser.add_argument(f"--{name}", action="store_true")

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 zoned=/dev/mapper/aftl-zones
 place=$scratch/mounted
 mkdir "$place"
-# 81 zones of 4 MiB, each over all four dies.
+# The device has 81 zones of 4 MiB, each over all four dies.
 zones='policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on errors off'
 # Compare with a copy of these sources, because the originals may be edited meanwhile.
 tree=$scratch/tree
@@ -50,7 +50,7 @@ in_two()
 	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'
 }
 
-# Pages of four units, so that the last units of a zone wait in the buffer
+# The pages have four units, so that the last units of a zone wait in the buffer.
 waiting='policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off'
 
 # survives_a_restart KEY VALUE...: after the volume is closed and opened again, synced data are

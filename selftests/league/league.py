@@ -100,7 +100,7 @@ class Games:
     yardsticks: dict[tuple[str, int], Point]
 
     def all_points(self) -> list[Point]:
-        """Return all points."""
+        """Return all points of the league, yardsticks first."""
         return [*self.yardsticks.values(), *self.points.values()]
 
 
@@ -149,7 +149,7 @@ def make_games(arguments: argparse.Namespace, program: Path) -> Games:
 
 
 def run_of(store: Store, point: Point) -> Json | None:
-    """Return the run of a finished point; None if it failed."""
+    """Return the run of a finished point; None if the run failed."""
     if store.point_state(point) != DONE:
         return None
     run: Json = store.read_point_result(point)["runs"][0]
@@ -167,7 +167,7 @@ def estimates(runs: Sequence[Json]) -> dict[str, Estimate]:
 
 
 def cell_of(games: Games, store: Store, entry: str, load: str) -> Cell:
-    """Return the cell of an entry and a load."""
+    """Return the results of an entry on a load."""
     points = [games.points[entry, load, seed] for seed in games.seeds]
     runs = [run for point in points if (run := run_of(store, point))]
     bounds = [run["yardstick"] for seed in games.seeds
@@ -222,14 +222,14 @@ def estimate_text(found: Estimate | None, key: str = "") -> str:
 
 def grid(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
          key: str) -> list[list[str]]:
-    """Return a table of a measure, or of the factor: a row for each load, a column for each."""
+    """Return a table of a measure or the factor: a row for each load, a column for each entry."""
     return [[load, *(estimate_text(cells[entry, load].measures.get(key) if key else
                                    cells[entry, load].factor, key) for entry in order)]
             for load in games.loads]
 
 
 def standing_rows(rows: Sequence[tuple[str, float, int]], loads: int) -> list[list[str]]:
-    """Return the standing as text."""
+    """Return the ranking of the entries as text."""
     return [[str(place), entry, "failed" if math.isnan(mean) else f"{mean:.3f}",
              f"{best} of {loads}"] for place, (entry, mean, best) in enumerate(rows, 1)]
 
@@ -239,7 +239,7 @@ OPTIMUM = ("load", "no less is possible", "with knowledge of the future")
 
 
 def league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
-    """Return the tables as text, entries in the order of the standing."""
+    """Return the tables as text, with the entries in the order of the ranking."""
     rows = standing(games, cells)
     order = [entry for entry, _, _ in rows]
     parts = ["Write amplification as a factor of the optimum, geometric mean over the loads\n",
@@ -256,7 +256,7 @@ def league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
 
 
 def failure_lines(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
-    """Return a line for each cell without a result."""
+    """Return a line for each entry and load without a result."""
     return [f"{one.entry} on {one.load}: no result: {one.why}\n" for one in cells.values()
             if one.why]
 
@@ -343,7 +343,7 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
+    """Run the league that the command line describes."""
     words = list(sys.argv[1:] if argv is None else argv)
     return command.run_command("league", lambda: run_league(parse_arguments(words), words))
 

@@ -21,7 +21,7 @@ sources()
 	fi
 }
 
-# sources_to_check PATTERN...: the same; with AFTL_FAST only files that differ from the last commit
+# sources_to_check PATTERN...: print those files; with AFTL_FAST only files changed since HEAD
 sources_to_check()
 {
 	if [ -z "${AFTL_FAST:-}" ] || ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
@@ -32,7 +32,7 @@ sources_to_check()
 	fi
 }
 
-# The same in an unpacked tarball, which has no index: all files but those of a build
+# List the sources in an unpacked tarball, which has no index: all files but those of a build
 unpacked_sources()
 {
 	find . -type f ! -path './build/*' ! -path './.git/*' ! -name '*.pyc' | sed 's,^\./,,' |

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The library of the page, compiled natively: what it does is legal, to the last byte, and a walk
- * in pieces ends where the simulator ends.
+ * The playground's library, compiled natively: its calls access valid memory only, and a run in
+ * steps ends in the state in which the simulator ends.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static u64 check_simulated(void)
 	return digest;
 }
 
-/* Everything that can be asked, which changes nothing. */
+/* Call every query of the library; queries do not change the device. */
 static bool call_every_query(void)
 {
 	int failed = play_about() | play_state() | play_events(0);

@@ -17,7 +17,7 @@
 #define TABLE_BITS 15
 #define TABLE_SIZE BIT(TABLE_BITS)
 
-/* A random device and stream */
+/* A random device and a random stream of requests to it */
 struct instance {
 	struct optimum_device device;
 	struct optimum_stream stream;
@@ -57,7 +57,7 @@ static void search_clear(struct search *search, const struct instance *instance)
 	search->entries = 0;
 }
 
-/* Blocks are alike: sort them. A block without live units is erased, which costs nothing. */
+/* Sort the blocks, as they are interchangeable. A block without live units is erased at no cost. */
 static u64 state_key(struct state *state, u32 blocks)
 {
 	u64 key = 1;
@@ -129,7 +129,7 @@ static struct state state_without_unit(const struct state *state, u32 unit)
 	return next;
 }
 
-/* Every relocation and every program out of the buffer. */
+/* Add the states that a relocation or a program out of the write buffer reaches. */
 static void search_put_relocations(struct search *search, const struct state *state, u32 cost)
 {
 	for (u32 unit = 0; unit < search->instance->device.units; unit++) {
@@ -160,7 +160,7 @@ static void search_put_operation(struct search *to, const struct state *state, u
 		search_put_state(to, next, cost);
 }
 
-/* Every layout of the live units at the start. */
+/* Add every layout of the live units in blocks as a state at the start. */
 static void search_put_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
 {
 	if (unit == search->instance->device.units) {

@@ -69,7 +69,7 @@ TAP_TEST(parity_rotates_as_in_md)
 			CHECK_EQ(stripe_unit_member(&layout, row, cell), expected[row][cell]);
 }
 
-/* Plans, checked with bytes, so that a wrong parity shows */
+/* Check the plans of row writes with bytes, so that wrong parity is noticed. */
 
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];

@@ -50,13 +50,13 @@ tables=$userspace,PARENTHESIS_ALIGNMENT
 # variable several times.
 lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
 
-# In compat.h, which checks the kernel version by design:
+# Ignored in compat.h, which checks the kernel version by design:
 compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
 
-# In the header that replaces lockdep:
+# Ignored in the header that replaces lockdep:
 locks=$ignored,USE_LOCKDEP,MACRO_ARG_REUSE
 
-# In callers of libraries with names in camel case:
+# Ignored in callers of libraries with names in camel case:
 codec=$userspace,CAMELCASE
 
 # TRACE_EVENT() is laid out like a structure throughout the kernel:
@@ -92,7 +92,7 @@ in_turn()
 		'NR % share == turn % share'
 }
 
-# check_folder TYPES FOLDER
+# check_folder TYPES FOLDER: run checkpatch without these TYPES on a folder's C files
 check_folder()
 {
 	[ "$2" = dm-approxftl ] || [ "$share" -eq 1 ] ||
@@ -103,7 +103,7 @@ check_folder()
 			grep -vxF "$with_lists" | in_turn "$2")
 }
 
-# check_files NAME TYPES FILE...
+# check_files NAME TYPES FILE...: run checkpatch without these TYPES on the files
 check_files()
 {
 	name=$1

@@ -58,7 +58,7 @@ def included_headers() -> dict[Path, set[Path]]:
 
 
 def merge_nodes(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
-    """Merge files with the same name() into one node."""
+    """Merge nodes, such as files, that have the same name() into one node."""
     nodes: Graph = {name(path): set() for path in used}
     nodes |= {name(other): set() for others in used.values() for other in others}
     for path, others in used.items():
@@ -99,7 +99,7 @@ def find_circles(nodes: Graph) -> list[list[str]]:
 
 
 def print_point(number: int, what: str, groups: list[list[str]]) -> bool:
-    """Print one TAP point."""
+    """Print the TAP line of one test point."""
     print(f"{'not ok' if groups else 'ok'} {number} - {what} have no circular dependency")
     for group in groups:
         print(f"# {' '.join(group)}")

@@ -7,7 +7,7 @@ set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# check OPTION... FILE...
+# check OPTION... FILE...: run cppcheck
 # shellcheck disable=SC2046,SC2086 # folders without blanks
 check()
 {

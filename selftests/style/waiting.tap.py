@@ -29,7 +29,7 @@ EXCEPTIONS = {
 
 
 def main() -> int:
-    """Print TAP: one point."""
+    """Print one test point as TAP."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "selftests"],
         capture_output=True, text=True, check=False)

@@ -18,7 +18,7 @@
 /* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
-	KIND_RAM_OTHER,	/* another shape, with room for the data of KIND_RAM */
+	KIND_RAM_OTHER,	/* other geometry, with room for the data of KIND_RAM */
 	KIND_RAM_SMALL,	/* with less room than both */
 	KIND_VOLUME,
 	KIND_VOLUME_OTHER, /* on another backing device */

@@ -38,13 +38,13 @@ def fifo_amplification(load: float) -> float:
 
 
 def windowed_greedy_amplification(load: float, pages: int, share: float) -> float:
-    """Return that of greedy collection among the oldest blocks, a `share` of all blocks.
+    """Return the amplification of greedy collection among the oldest blocks, a `share` of all.
 
     A share of 0 is FIFO collection, 1 is greedy collection. Blocks age for one turn of the log,
     then enter the window. There the block with the fewest valid pages is collected.
     """
     def valid_pages_at_rate(rate: float) -> float:
-        """Return valid pages for each block, less than there are."""
+        """Return how many valid pages a block has at this rate, minus those that it really has."""
         def excess_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
@@ -65,13 +65,13 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
 
 def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
                                  full: bool = False) -> float:
-    """Return that of collecting the emptiest of some blocks drawn at random.
+    """Return the write amplification of collecting the emptiest of some randomly drawn blocks.
 
     If the device draws nothing but blocks whose pages are all valid, it takes the emptiest block.
     """
     def excess_of_level(at_least: float, falling: float, above: float, flow: float,
                         drawable: int) -> float:
-        """Return the blocks that leave a level, collected or with a page less, less the inflow."""
+        """Return the outflow of blocks, collected or with a page less, minus the inflow."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
@@ -91,7 +91,7 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
 
 
 def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
-    """Return that of FIFO collection, if classes of data share the log.
+    """Return the write amplification of FIFO collection, if classes of data share the log.
 
     A page is moved once for each turn of the log in which it is not overwritten.
     """
@@ -107,7 +107,7 @@ def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
 
 def sampled_class_amplification(load: float, pages: int, drawn: int,
                                 classes: tuple[Class, Class]) -> float:
-    """Return the same if two classes of data share blocks and relocated pages stay together.
+    """Return the amplification of d-choices if two classes of data share blocks, also relocated.
 
     The state of the mean-field equations is the share of blocks with so many valid pages of each
     class. They are integrated until the colder pages have been overwritten ten times.
@@ -151,7 +151,8 @@ def sampled_class_amplification(load: float, pages: int, drawn: int,
 def best_split_amplification(load: float, classes: tuple[Class, Class],
                              one: Callable[[float], float]
                              ) -> tuple[float, float]:
-    """Return that of two classes in blocks of their own, and the best share of space of the first.
+    """Return the amplification of two classes in own blocks, and the first one's best share of
+    space.
 
     `one` is the write amplification of a class, by its load.
     """
@@ -211,7 +212,7 @@ def busy_dies_constant(requests: int, dies: int) -> float:
 
 
 def busy_dies_exponential(requests: int, dies: int) -> float:
-    """Return the same for exponential services, by mean value analysis: a lower bound."""
+    """Return the busy dies for exponential services, by mean value analysis: a lower bound."""
     rate, waiting = 0.0, 0.0
     for several in range(1, requests + 1):
         rate = several / (1 + waiting)

@@ -140,7 +140,7 @@ def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -
 
 
 def form_of_valid_share(form: Callable[[float], float], kept: float = KEPT) -> Form:
-    """Return a form of the share of valid pages as one of a row's first run."""
+    """Return the form of a row from one of the valid share, which the row's first run gives."""
     return lambda runs: form(share_of_valid_pages(runs[0], kept))
 
 
@@ -480,7 +480,7 @@ def check_controls(several: Sequence[Row]) -> int:
 
 
 def main() -> int:
-    """Run the command line."""
+    """Compare the rows that the command line names."""
     parser = argparse.ArgumentParser(description="The simulator beside published forms.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--seeds", default="1..4", metavar="M..N", help="seeds of each run")

@@ -25,7 +25,7 @@ static void reopen_ledger(void)
 	ledger_set_all_zero(ledger);
 }
 
-/* Begin a change of some units. */
+/* Tell the ledger that a write or discard of some units begins. */
 static struct ledger_change begin_ledger_change(u64 first, u32 count, enum ledger_kind kind)
 {
 	struct ledger_change change = { .first = first, .count = count };

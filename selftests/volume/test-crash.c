@@ -169,7 +169,7 @@ static void draw_small_buffer(struct life *life, struct aftl_config *config)
 	config->errors = false;
 }
 
-/* No parity protects the data of a die. Fast erases may end before a program in progress. */
+/* No parity protects the data of a die that fails. A fast erase may end before a program does. */
 static void draw_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
@@ -428,7 +428,7 @@ static void draw_request_stream(struct life *life, struct test_stream *stream)
 	stream->hot = draw_scenario_below(life, 100);
 }
 
-/* Return true if power is still on. */
+/* Send requests to a zoned device; return true if power is still on. */
 static bool run_zone_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
@@ -737,7 +737,7 @@ static void rerun_failed_seeds(void)
 	run_scenario_of_seed(101743, AGAIN);
 	run_scenario_of_seed(70, MORTAL);
 	run_scenario_of_seed(116, MORTAL);
-	/* Its buffer holds data of more zones than may be active. */
+	/* With this seed the buffer holds data of more zones than may be active. */
 	run_scenario_of_seed(20260455, ZONED);
 	for (i = 1; i <= 12; i++)
 		run_scenario_of_seed(i, WORN);

@@ -37,7 +37,7 @@ static const u32 sample_of[] = { 0, 1, 8, 192 };
 
 struct operation;
 
-/* Do operations wait for each other? */
+/* Does an operation wait for the end of the one before it? */
 enum mode {
 	MODE_ONE_BY_ONE,
 	MODE_AT_ONCE,
@@ -665,7 +665,7 @@ static void try_histories_of_length(struct history *history, u32 length)
 	}
 }
 
-/* Long enough to erase a block whose units were all discarded, without relocation. */
+/* Histories in which a block, all of whose units are discarded, is erased without relocation. */
 static const char *const longer[] = { "uuuudc", "uuuuuuuudc" };
 
 static void draw_history(struct history *history, struct aftl_random *random)

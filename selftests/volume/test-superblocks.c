@@ -80,7 +80,7 @@ static u32 record_lost_units(bool *lost)
 	u32 count = 0;
 	u32 i;
 
-	/* Loss of these versions breaks no promise. */
+	/* From now on the loss of any present version breaks no promise. */
 	for (i = 0; i < durable.unit_count; i++) {
 		durable.units[i].hurt = durable.units[i].newest;
 		if (lost)

@@ -182,7 +182,7 @@ TAP_TEST(snapshot_and_tables_agree_on_handles)
 	check_tables_agree("approxftl", placed);
 }
 
-/* Changes from one session to the next */
+/* Changes of policy or parameters from one session to the next */
 
 TAP_TEST(other_policies_take_over)
 {
@@ -1307,7 +1307,7 @@ TAP_TEST(the_failure_of_any_device_call_is_reported)
 		number++;
 	tap_note("%llu calls", (unsigned long long)number - 1);
 	CHECK_RANGE(number, 200, 100000);
-	/* Reads of headers, states and the erase table, and of many frames at once. */
+	/* Failed reads of headers, states, the erase table, and of many frames at once. */
 	CHECK_EQ(tolerated, 7);
 }
 
@@ -1591,7 +1591,8 @@ TAP_TEST(a_load_can_be_interrupted)
 	CHECK_EQ(load_and_compare_digest(NULL), 0);
 	pauses = U32_MAX - pauses_left;
 	/*
-	 * For each block: while the tables are read, while its pages are mapped, and in the audit.
+	 * A load yields for each block while it reads the tables, maps the block's pages, and
+	 * audits.
 	 */
 	CHECK_RANGE(pauses, 3 * 800 - 10, 3 * 900);
 	for (i = 0; i < pauses; i += i / 2 + 1) {
@@ -1602,7 +1603,7 @@ TAP_TEST(a_load_can_be_interrupted)
 	durable.device.ops.pause = NULL;
 }
 
-/* More changes than there are frames in memory */
+/* Commits of more changes than a volume keeps in memory */
 
 TAP_TEST(many_changes_are_committed_without_a_flush)
 {
@@ -1697,7 +1698,7 @@ TAP_TEST(entries_are_decoded_as_encoded)
 		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
 		CHECK(is_same_spare_entry(&in, &out, geo.page_units));
 	}
-	/* A coarse pass alone, a mapped page that cannot be read, an unknown order. */
+	/* Refuse a coarse pass in sequential order, and a mapped page of a coarse pass. */
 	in.order = AFTL_ORDER_SEQUENTIAL;
 	check_spare_refused(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
@@ -1714,7 +1715,7 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	check_spare_refused(&in, &geo);
 	in.order = AFTL_ORDERS;
 	check_spare_refused(&in, &geo);
-	/* An in-place switch order on a device that programs single pages. */
+	/* The order of in-place switches is refused on a device that programs single pages. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);

@@ -242,7 +242,7 @@ def test_damage_of_a_shard_is_reported(sharded_image: Path) -> None:
 
 
 def test_a_long_finding_is_printed_completely(sharded_image: Path) -> None:
-    """The end of the finding is the remedy."""
+    """The finding's last words, its remedy, are printed, too."""
     change_byte_at(sharded_image, second_shard_offset(sharded_image)
                    + first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
     findings = check_verb_json("check", sharded_image, code=4)["listed_findings"]
@@ -279,7 +279,7 @@ def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Pat
 
 
 def test_format_removes_the_previous_shards(sharded_image: Path) -> None:
-    """Use the previous volume's name, and a file that ends where the second shard begins."""
+    """Format over a volume of the same UUID, but let writes fail from the second shard on."""
     limited = run_program("prlimit", f"--fsize={second_shard_offset(sharded_image)}", PROGRAM,
                           "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err

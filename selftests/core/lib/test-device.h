@@ -21,7 +21,7 @@
  * @request: must be first: the core's pointer is converted
  * @version: unique number on the device, ascending from 1
  * @floor: oldest legal stamps of its units, for shadow-store.c
- * @done: complete() has been called
+ * @done: the core has completed it
  * @keep: the test owns it: completion does not return it to the pool
  * @seen: units that the core has fetched (reads)
  * @lost: a unit could not be read

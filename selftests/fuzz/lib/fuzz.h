@@ -9,7 +9,7 @@
 
 #include "core/base/params.h"
 
-/* A callback has all arguments of its type, and most harnesses need few of them. */
+/* A host callback has all parameters of its type, and most harnesses use few of them. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define FUZZ_MEMORY_MAX (64 << 20)

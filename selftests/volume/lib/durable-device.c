@@ -23,7 +23,7 @@ static bool is_write_buffer_persistent(const struct durable_device *durable)
 	return geo->plp_entries && !geo->zones;
 }
 
-/* Operations that the core or the host requested, in order. */
+/* Operations in the queue, which the core or the host has requested. */
 enum durable_kind {
 	OP_PROGRAM,
 	OP_COPY,
@@ -866,7 +866,7 @@ static void check_read_from_buffer(const struct durable_device *durable, u32 uni
 	check_unit_stamp(durable, unit, durable->tags[tag].stamp, covered);
 }
 
-/* Do the cells have more errors than ECC corrects? No other loss is tolerated here. */
+/* Do the cells have more errors than ECC corrects? A read may lose data for no other reason. */
 static bool is_read_beyond_ecc(const struct durable_device *durable, const struct aftl_read *read)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -1144,7 +1144,7 @@ int durable_format(struct durable_device *durable)
 	return ret;
 }
 
-/* Is it the volume of the last attempted format? */
+/* Is the open volume the one that the last attempt to format has made? */
 static bool is_newest_format(const struct durable_device *durable)
 {
 	return !memcmp(aftl_volume_get_header(durable->volume)->uuid, durable->super.uuid,
@@ -1255,7 +1255,7 @@ void durable_stop(struct durable_device *durable)
 	free(durable->tags);
 	durable->tags = NULL;
 	memset(durable->lost, 0, durable->slots * sizeof(*durable->lost));
-	/* Requests in progress never complete. */
+	/* Requests that are in progress at a crash never complete. */
 	test_device_close(device);
 	device->pending = 0;
 	durable->late.pending = false;

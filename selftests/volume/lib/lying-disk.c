@@ -13,7 +13,7 @@ static void *checked_buffer(void *memory)
 	return memory;
 }
 
-/* Power, and errors on demand */
+/* Simulated power failures, and errors that a test requests */
 
 static int count_disk_call(struct lying_disk *disk)
 {
@@ -317,7 +317,7 @@ void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aft
 
 		settle_crashed_write(disk, write, crash, left, random);
 		left -= left > 0;
-		/* Later writes to the same place are applied after it. */
+		/* Later writes to the same place are applied after this write. */
 		memcpy(disk->bytes + write->offset, disk->durable + write->offset, write->size);
 		free(write);
 	}

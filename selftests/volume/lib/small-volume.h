@@ -12,7 +12,7 @@
 /* Parameters of devices that fill up quickly. */
 extern const char *const small_volumes[SMALL_VOLUMES];
 
-/* Closed at the end of a point, and when another one is prepared. */
+/* The device under test; closed at the end of a test point, and when another one is prepared. */
 extern struct durable_device durable;
 
 /* Bail out with @what unless @ret is 0. */
@@ -21,10 +21,10 @@ void volume_expect_success(int ret, const char *what);
 /* Prepare a disk for a device with @params; @extents: the volume has an extent table. */
 void volume_prepare(const char *policy, const char *params, bool extents);
 
-/* volume_prepare() and format the disk. */
+/* Call volume_prepare(), and format the disk. */
 void volume_format(const char *policy, const char *params, bool extents);
 
-/* volume_format() without an extent table, and start the device. */
+/* Call volume_format() without an extent table, and start the device. */
 void volume_open(const char *policy, const char *params);
 
 /* See durable_start(), durable_load() and durable_close_cleanly(). */
