@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.lib.programs import TOP, run_program
+from selftests.lib.programs import PROGRAM, TOP, run_program
 
 import approxftl as aftl
 from approxftl_tools.statistics import estimate_mean, paired_ratio
@@ -122,3 +122,105 @@ def test_ctrl_c_stops_a_sweep() -> None:
                        environment={"PYTHONPATH": os.pathsep.join(
                            str(TOP / folder) for folder in ("userspace/python", "trace-tools"))})
     assert (done.out, done.code) == ("interrupted\n", 0), done.err
+
+
+def results_of_runs(runs: aftl.Runs) -> list[Any]:
+    return [run.result for run in runs]
+
+
+def test_results_are_kept_and_continued(sweep_runs: aftl.Runs, tmp_path: Path,
+                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+    told: list[tuple[int, int]] = []
+
+    def tell_or_interrupt(done: int, of: int) -> None:
+        told.append((done, of))
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    options: dict[str, Any] = {"policy": ["baseline", "approxftl"], "op": [30, 40], "seeds": 3,
+                               "jobs": 2, "approx_share": 0.5, "results": tmp_path, **BASE}
+    with pytest.raises(KeyboardInterrupt):
+        aftl.sweep(progress=tell_or_interrupt, **options)
+    assert told == [(1, 12), (2, 12), (3, 12)]
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")}
+    assert len(kept) in (2, 3)
+    runs = aftl.sweep(progress=lambda *counts: told.append(counts), **options)
+    assert told[-1] == (12, 12)
+    assert len(told) - 3 == 12 - len(kept)
+    assert all(path.stat().st_mtime_ns == at for path, at in kept.items())
+    assert results_of_runs(runs) == results_of_runs(sweep_runs)
+    assert runs.interval("write_mean", "policy") == sweep_runs.interval("write_mean", "policy")
+    done = run_program(PROGRAM, *runs[0].command[1:])
+    assert (done.out, done.code) == (runs[0].json, 0)
+
+
+def test_a_generator_serves_all_runs_of_a_sweep(tmp_path: Path,
+                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+    rows = [(1000 * i, "write", 4096 * (i % 50), 4096) for i in range(300)]
+    expected = aftl.simulate(profile="demo", requests=rows, seed=1).result
+    some: tuple[dict[str, Any], ...] = ({}, {"results": tmp_path})
+    for more in some:
+        runs = aftl.sweep(profile="demo", requests=iter(rows), op=["10%", "20%"], seeds=2, **more)
+        assert [run.result["requests"] for run in runs] == 4 * [300]
+        assert aftl.sweep(profile="demo", requests=rows, seeds=1, **more)[0].result == expected
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_gives_the_same_results(sweep_runs: aftl.Runs, tmp_path: Path,
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+    monkeypatch.setenv("PATH", f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}")
+    with distributed.LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None,
+                                  host="tcp://127.0.0.1") as cluster:
+        runs = aftl.sweep(policy=["baseline", "approxftl"], op=[30, 40], seeds=3, approx_share=0.5,
+                          scheduler=cluster.scheduler_address, **BASE)
+    assert results_of_runs(runs) == results_of_runs(sweep_runs)
+
+
+#: Runs the tasks of a job array one after the other; the sentence of each failure is in its output.
+SBATCH = """#!/bin/sh
+for script; do :; done
+echo "$@" >{0}/words
+echo "42;cluster"
+last=$(sed -n 's/^#SBATCH --array=0-//p' "$script")
+for task in $(seq 0 "$last"); do
+	SLURM_ARRAY_JOB_ID=42 SLURM_ARRAY_TASK_ID=$task sh "$script" >{0}/slurm-42.out 2>&1 || failed=1
+done
+exit ${{failed:-0}}
+"""
+
+
+def test_slurm_gives_the_same_results(sweep_runs: aftl.Runs, tmp_path: Path,
+                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+    options: dict[str, Any] = {"policy": ["baseline", "approxftl"], "op": [30, 40], "seeds": 3,
+                               "approx_share": 0.5, "slurm": ["--partition=long"], **BASE}
+    with pytest.raises(aftl.InputError, match="sbatch: cannot run"):
+        aftl.sweep(results=tmp_path / "results", **options)
+    (tmp_path / "sbatch").write_text(SBATCH.format(tmp_path))
+    (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{PROGRAM.parent}{os.pathsep}"
+                               f"{os.environ['PATH']}")
+    runs = aftl.sweep(results=tmp_path / "results", **options)
+    assert results_of_runs(runs) == results_of_runs(sweep_runs)
+    words = (tmp_path / "words").read_text()
+    assert words == f"--parsable --wait --partition=long {tmp_path}/results/sweep.sh\n"
+    with pytest.raises(aftl.SimulationError, match="job 42 of Slurm left no result"):
+        aftl.sweep(results=tmp_path / "results", **{**options, "policy": ["baseline", "none"]})
+
+
+def test_what_an_engine_cannot_do_is_refused(tmp_path: Path,
+                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    for more, said in (({"slurm": []}, "slurm: name the directory"),
+                       ({"results": tmp_path, "policy": aftl.Policy("own")}, "leave out results"),
+                       ({"results": tmp_path, "set": "@/tmp/x"}, "give the parameters themselves"),
+                       ({"results": tmp_path, "policy": "none"}, 'unknown policy "none"')):
+        monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+        with pytest.raises(aftl.SimulationError, match=said):
+            aftl.sweep(**{**BASE, "requests": 10, **more})
+    monkeypatch.setenv("APPROXFTL", "/nowhere")
+    with pytest.raises(aftl.InputError, match="put it into PATH"):
+        aftl.sweep(results=tmp_path, **{**BASE, "requests": 10})

@@ -145,6 +145,19 @@ def test_a_point_depends_on_its_traces_content(tmp_path: Path) -> None:
     assert len(result_times(tmp_path)) == 2
 
 
+def test_a_point_depends_on_its_fault_script(tmp_path: Path) -> None:
+    script = tmp_path / "faults.toml"
+    file = write_study(tmp_path, '[base]\nrequests = 500\nfault_script = "faults.toml"\n'
+                                 '[vary]\npolicy = ["baseline"]\n')
+    for when in (100, 200):
+        script.write_text(f'[[fault]]\nblock = 3\nafter_write = {when}\n')
+        assert "0 done, 0 failed, 1 missing" in run_study("status", file).stdout
+        run_study("run", file)
+    assert len(result_times(tmp_path)) == 2
+    write_study(tmp_path, '[base]\nset = "@faults.toml"\n[vary]\npolicy = ["baseline"]\n')
+    assert "give the parameters themselves" in run_study("status", file, status=2).stderr
+
+
 def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
     # 12 blocks are too few for policy approxftl.
     file = write_study(tmp_path, SMALL.replace("[base]", "[base]\nblocks = 12\nop = 60"))

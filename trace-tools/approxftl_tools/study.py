@@ -28,7 +28,7 @@ from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import Engine, Processes
 from approxftl_tools.study_figure import figure_specs, study_chart
 from approxftl_tools.study_plan import Plan
-from approxftl_tools.study_queue import Queue, command_list_path, job_array_script, store_commands
+from approxftl_tools.study_queue import Queue, store_commands, write_job_array
 from approxftl_tools.study_run import Progress, distinct_points, run_points
 from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
 from approxftl_tools.study_streams import Setting
@@ -435,16 +435,14 @@ def export_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: P
                     store: Store) -> int:
     """Print commands, or write a job array."""
     plan, _ = plan_with_all_seeds(plan, store)
-    lines = store_commands(distinct_points([point for point in plan.points
-                                            if store.point_state(point) == MISSING]),
-                           store)
+    missing = distinct_points([point for point in plan.points
+                               if store.point_state(point) == MISSING])
     if arguments.slurm is None:
-        for line in lines:
+        for line in store_commands(missing, store):
             print(line)
-        return command.DONE
-    queue = Queue(plan.name, arguments.slurm, arguments.chunk, arguments.time)
-    command.write_file(command_list_path(queue), "".join(f"{line}\n" for line in lines))
-    command.write_file(arguments.slurm, job_array_script(queue, len(lines)))
+    else:
+        write_job_array(Queue(plan.name, arguments.slurm, arguments.chunk, arguments.time), missing,
+                        store)
     return command.DONE
 
 

@@ -30,7 +30,7 @@ from approxftl_tools.study_streams import Setting, Streams, pick_quick_or_full_s
 Value = str | int | float | bool
 
 #: Options of the simulator that take a file.
-FILES = ("trace", "load")
+FILES = ("trace", "load", "config", "fault-script")
 #: Options that only the study itself may set.
 RESERVED = ("json", "dump", "record", "timeline", "progress", "quiet", "cpu", "help", "dry-run",
             "die-with-parent", "series")
@@ -323,7 +323,7 @@ def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[s
     for key, value in options.items():
         if value is True:
             yield f"--{key}"
-        elif key in FILES:
+        elif option_name(key) in FILES:
             yield f"--{key}={streams.file_of_option(key, str(value), options.get('seed', 1))}"
         elif value is not False:
             yield f"--{key}={value}"
@@ -331,13 +331,16 @@ def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[s
 
 def does_option_name_file(key: str, value: str) -> bool:
     """Tell whether an option names a file that the run reads."""
-    return key in FILES or (key == "policy" and value.endswith(".so"))
+    return option_name(key) in FILES or (key == "policy" and value.endswith(".so"))
 
 
 def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the files that a point reads, with their digests."""
     for argument in arguments:
         key, _, value = argument.removeprefix("--").partition("=")
+        if key == "set" and value.startswith("@"):
+            raise Refusal(f"set={value}: the results would not depend on what is in that file; give"
+                          " the parameters themselves", USAGE)
         if does_option_name_file(key, value):
             if not Path(value).is_file():
                 raise Refusal(f"{value}: no such file, but a study needs it", NOT_FOUND)

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Export the missing points of a study as commands or as a Slurm job array."""
+"""Run the missing points of a study by Slurm: a job array, or its commands."""
 
 import re
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from approxftl_tools.command import NOT_FOUND, Refusal, write_file
+from approxftl_tools.study_engine import Outcome
 from approxftl_tools.study_plan import Point
-from approxftl_tools.study_store import Store
+from approxftl_tools.study_store import DONE, Store
 
+#: Interval at which the results of a submitted job array are looked for.
+LOOKED_S = 0.5
 #: Slurm sends SIGTERM a minute before the limit or on preemption. The task then requeues itself:
 #: its current point starts again, finished points do not.
 SCRIPT = """\
@@ -90,3 +96,58 @@ def job_array_script(queue: Queue, points: int) -> str:
         last=max(0, -(-points // queue.chunk) - 1),
         time=queue.time, points=points, chunk=queue.chunk,
         manifest=shlex.quote(str(command_list_path(queue).absolute())))
+
+
+def write_job_array(queue: Queue, points: Sequence[Point], store: Store) -> None:
+    """Write the script of a job array, and the list of its commands."""
+    lines = store_commands(points, store)
+    write_file(command_list_path(queue), "".join(f"{line}\n" for line in lines))
+    write_file(queue.path, job_array_script(queue, len(lines)))
+
+
+@dataclass
+class JobArray:
+    """An engine that submits a job array; its tasks write into the store."""
+
+    queue: Queue
+    store: Store
+    #: More options of sbatch
+    options: Sequence[str] = ()
+    job: str = ""
+    submitted: subprocess.Popen[str] | None = field(default=None)
+
+    def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
+        """Submit the points, and yield each outcome as its result appears."""
+        if not points:
+            return
+        write_job_array(self.queue, points, self.store)
+        try:
+            self.submitted = subprocess.Popen(
+                ["sbatch", "--parsable", "--wait", *self.options, self.queue.path],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                encoding="utf-8", errors="surrogateescape")
+        except OSError as error:
+            raise Refusal(f"sbatch: cannot run: {error.strerror}; Slurm is submitted to from a"
+                          " machine that has it", NOT_FOUND) from error
+        assert self.submitted.stdout and self.submitted.stderr
+        self.job = self.submitted.stdout.readline().strip().partition(";")[0]
+        left, ended = list(points), False
+        while left and not ended:
+            ended = self.submitted.poll() is not None
+            for point in [one for one in left if self.store.point_state(one) == DONE]:
+                left.remove(point)
+                yield Outcome(point, self.store.read_result_text(point))
+            if not ended:
+                time.sleep(LOOKED_S)
+        said = self.submitted.stderr.read().strip() if ended else ""
+        for point in left:
+            yield Outcome(point, None, said or f"job {self.job} of Slurm left no result, see its"
+                                               " slurm-*.out")
+
+    def stop_all_points(self) -> None:
+        """Cancel the job array unless it has ended."""
+        if self.submitted is not None and self.submitted.poll() is None:
+            if self.job:
+                subprocess.run(["scancel", self.job], check=False)
+            self.submitted.terminate()
+            self.submitted.wait()

@@ -3,7 +3,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from approxftl_tools.command import Refusal
 from approxftl_tools.study_engine import Engine
@@ -12,17 +12,21 @@ from approxftl_tools.study_store import DONE, FAILED, Store
 
 
 class Progress:
-    """A progress line on a terminal."""
+    """A progress line on a terminal, and a function that gets the numbers of ended and of all."""
 
-    def __init__(self, total: int, shown: bool) -> None:
+    def __init__(self, total: int, shown: bool,
+                 tell: Callable[[int, int], object] | None = None) -> None:
         """Start the clock."""
         self.total, self.shown, self.ended, self.failed = total, shown, 0, 0
+        self.tell = tell
         self.begun = time.monotonic()
 
     def count_finished_point(self, failed: bool) -> None:
         """Count a finished point and print the progress."""
         self.ended += 1
         self.failed += failed
+        if self.tell:
+            self.tell(self.ended, self.total)
         if self.shown:
             left = (time.monotonic() - self.begun) / self.ended * (self.total - self.ended)
             sys.stderr.write(f"\r{self.ended} of {self.total} points, {self.failed} failed, "
@@ -58,11 +62,12 @@ def distinct_points(points: Sequence[Point]) -> list[Point]:
 
 
 def require_results(points: Sequence[Point], store: Store, engine: Engine,
-                    shown: bool = False) -> None:
+                    shown: bool = False,
+                    tell: Callable[[int, int], object] | None = None) -> None:
     """Run missing points; raise Refusal if one fails."""
     store.create_directory()
     missing = distinct_points([point for point in points if store.point_state(point) != DONE])
-    if not run_points(missing, store, engine, Progress(len(missing), shown)):
+    if not run_points(missing, store, engine, Progress(len(missing), shown, tell)):
         raise KeyboardInterrupt
     for point in missing:
         if store.point_state(point) == FAILED:

@@ -76,6 +76,10 @@ class Store:
         """Return a result."""
         return read_result(self.point_directory(point) / "result.json")
 
+    def read_result_text(self, point: Point) -> str:
+        """Return the text of a result."""
+        return (self.point_directory(point) / "result.json").read_text("utf-8")
+
     def read_point_failure(self, point: Point) -> str:
         """Return the reason of a point's failure."""
         try:

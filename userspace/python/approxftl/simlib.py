@@ -97,6 +97,11 @@ class InputError(SimulationError, OSError):
     """An input file cannot be read."""
 
 
+def error_of_exit_code(text: str, code: int) -> SimulationError:
+    """Return the exception for an exit code of the command."""
+    return {USAGE: OptionError, NO_INPUT: InputError}.get(code, SimulationError)(text, code)
+
+
 def library_places() -> list[Path]:
     """Return where the library may be: installed beside this file, or built in the tree."""
     here = Path(__file__).resolve()
@@ -187,8 +192,8 @@ class Job:
             raise SimulationError("stopped", code)
         said = [line for line in self.messages_of_call
                 if not line.startswith(("note: ", "warning: "))]
-        text = said[-1] if said else f"the simulator ended with exit code {code}"
-        raise {USAGE: OptionError, NO_INPUT: InputError}.get(code, SimulationError)(text, code)
+        raise error_of_exit_code(
+            said[-1] if said else f"the simulator ended with exit code {code}", code)
 
     def run_call(self, call: Callable[[], int],
                  progress: Callable[[int], object] | None = None) -> None:

@@ -27,10 +27,18 @@ from approxftl.simlib import (
     RequestLog,
     command_line,
     command_line_for_c,
+    error_of_exit_code,
     lib,
 )
+from approxftl_tools.command import Refusal, simulator_path
 from approxftl_tools.measures import all_measures
 from approxftl_tools.statistics import Estimate, estimate_mean
+from approxftl_tools.study_cluster import Cluster
+from approxftl_tools.study_engine import OWN, Engine, Processes
+from approxftl_tools.study_plan import cached_file_digest, make_point, simulator_and_digest
+from approxftl_tools.study_queue import JobArray, Queue
+from approxftl_tools.study_run import require_results
+from approxftl_tools.study_store import Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,17 +153,18 @@ def _read_request_table(job: Job) -> RequestTable:
 class Run:
     """The result of one simulated run."""
 
-    def __init__(self, command: list[str], options: Mapping[str, object], job: Job,
-                 kept: bool) -> None:
+    def __init__(self, command: list[str], options: Mapping[str, object], json_text: str,
+                 messages: Sequence[str] = (), job: Job | None = None) -> None:
         #: The command that prints the same JSON.
         self.command = command
         #: The keyword arguments.
         self.options: dict[str, Any] = dict(options)
         #: Warnings and notes.
-        self.messages = job.messages_of_call
+        self.messages = list(messages)
         #: The JSON text.
-        self.json = lib.job_json(job.handle).decode()
-        self._job, self._kept = job, kept
+        self.json = json_text
+        #: It has the requests.
+        self._job = job
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -184,7 +193,7 @@ class Run:
     @cached_property
     def requests(self) -> RequestTable:
         """Every request of the stream, the warm-up included."""
-        if not self._kept:
+        if not self._job:
             raise AttributeError("the requests were not kept: keep_requests=False")
         if not lib.job_requests(self._job.handle).contents.unit_bytes:
             raise AttributeError("the requests of an array or of several shards are not kept")
@@ -222,7 +231,7 @@ def _write_requests(path: Path, requests: Any) -> None:
                                             *(column.ctypes.data for column in held)))
 
 
-def _options_with_trace(options: dict[str, object], folder: str) -> dict[str, object]:
+def _options_with_trace(options: dict[str, object], folder: str | Path) -> dict[str, object]:
     for name in _NOT_HERE:
         if name in options:
             raise OptionError(f"{name} has no meaning in simulate()", USAGE)
@@ -233,8 +242,11 @@ def _options_with_trace(options: dict[str, object], folder: str) -> dict[str, ob
         raise OptionError("requests and trace: the stream has one source", USAGE)
     path = Path(folder) / "requests.aft"
     _write_requests(path, requests)
+    # The name of the file depends on its content, so that sweeps may share a directory.
+    named = path.with_name(f"requests-{cached_file_digest(path)[:12]}.aft")
+    path.replace(named)
     return {**{name: value for name, value in options.items() if name != "requests"},
-            "trace": path}
+            "trace": named}
 
 
 def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | None = None,
@@ -258,7 +270,8 @@ def _simulate_in_job(job: Job, options: dict[str, object], keep_requests: bool,
         with policy.offered(job) if policy else nullcontext():
             job.run_call(lambda: lib.simulate(job.handle, len(line), words, keep_requests),
                          progress)
-    return Run(line, options, job, keep_requests)
+    return Run(line, options, lib.job_json(job.handle).decode(), job.messages_of_call,
+               job if keep_requests else None)
 
 
 class Runs(Sequence[Run]):
@@ -341,13 +354,56 @@ class Runs(Sequence[Run]):
         return chart_means(measure_name(measure), x, relative_to, found)
 
 
+def _run_in_threads(plan: Sequence[dict[str, object]], jobs: int,
+                    progress: Callable[[int, int], object] | None) -> list[Run]:
+    begun = [Job() for _ in plan]
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(_simulate_in_job, job, one, False, None)
+                   for job, one in zip(begun, plan, strict=True)]
+        try:
+            for count, future in enumerate(as_completed(waiting), 1):
+                future.result()
+                if progress:
+                    progress(count, len(plan))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for job in begun:
+                job.stop_call()
+            raise
+    return [future.result() for future in waiting]
+
+
+def _run_as_points(plan: Sequence[dict[str, object]], engine: Engine, store: Store,
+                   progress: Callable[[int, int], object] | None) -> list[Run]:
+    if any(isinstance(one.get("policy"), Policy) for one in plan):
+        raise OptionError("policy: one in Python runs in this process only: leave out results,"
+                          " scheduler and slurm", USAGE)
+    program = simulator_and_digest(simulator_path())
+    points = [make_point(program, command_line(take_policy(one)[0])[2:-1]) for one in plan]
+
+    def tell(ended: int, missing: int) -> None:
+        if progress:
+            progress(len(plan) - missing + ended, len(plan))
+
+    require_results(points, store, engine, tell=tell)
+    return [Run(["approxftl", "sim", *point.arguments, *OWN], one, store.read_result_text(point))
+            for point, one in zip(points, plan, strict=True)]
+
+
 def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
-          progress: Callable[[int, int], object] | None = None, **options: Any) -> Runs:
+          progress: Callable[[int, int], object] | None = None,
+          results: str | os.PathLike[str] | None = None, scheduler: str | None = None,
+          slurm: Sequence[str] | None = None, **options: Any) -> Runs:
     """Perform the runs of all combinations of those arguments that are lists, with each seed.
 
     The other arguments are those of simulate(). `seeds` is a number of seeds, from 1, or the seeds.
     `jobs` runs are performed at a time, one for each processor by default. progress= is called
     with the number of finished runs and of all.
+
+    The runs are threads of this process. With `results`, a directory, they are processes, as those
+    of "approxftl study": a run whose result is there is not repeated. `scheduler` is the address of
+    a Dask scheduler, whose workers perform the runs. `slurm` has options of sbatch, which submits
+    them as a job array; `results` is then visible to all nodes.
     """
     if "seed" in options:
         raise OptionError("seed: a sweep has seeds", USAGE)
@@ -365,18 +421,30 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
         axes[name] = [one.name if isinstance(one, Policy) else one for one in values]
         if len({*map(str, axes[name])}) < len(values):
             raise OptionError(f"{name}: a value is there twice", USAGE)
-    begun = [Job() for _ in plan]
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        waiting = [pool.submit(_simulate_in_job, job, one, False, None)
-                   for job, one in zip(begun, plan, strict=True)]
+    if slurm is not None and (results is None or scheduler):
+        raise OptionError("slurm: name the directory of the results, and no scheduler", USAGE)
+    jobs = jobs or os.cpu_count() or 1
+    with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
+        store = Store(Path(folder if results is None else results).absolute())
         try:
-            for count, future in enumerate(as_completed(waiting), 1):
-                future.result()
-                if progress:
-                    progress(count, len(plan))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for job in begun:
-                job.stop_call()
-            raise
-    return Runs(axes, [future.result() for future in waiting])
+            store.create_directory()
+            # One file for all runs: requests= may be a generator.
+            traced = _options_with_trace(options, store.root)
+            traces = {"requests": None, "trace": traced["trace"]} if traced is not options else {}
+            with_trace = [one | traces for one in plan]
+            if results is None and scheduler is None:
+                runs = _run_in_threads(with_trace, jobs, progress)
+            else:
+                engine: Engine = Processes(simulator_path(), jobs)
+                if scheduler:
+                    engine = Cluster(simulator_path(), scheduler)
+                if slurm is not None:
+                    queue = Queue("sweep", store.root / "sweep.sh", 1, "1:00:00")
+                    engine = JobArray(queue, store, slurm)
+                runs = _run_as_points(with_trace, engine, store, progress)
+        except Refusal as refusal:
+            raise error_of_exit_code(str(refusal), refusal.status) from None
+    for run, one in zip(runs, plan, strict=True):
+        run.options = {name: value.name if isinstance(value, Policy) else value
+                       for name, value in one.items()}
+    return Runs(axes, runs)
