@@ -212,6 +212,24 @@ def test_slurm_gives_the_same_results(sweep_runs: aftl.Runs, tmp_path: Path,
         aftl.sweep(results=tmp_path / "results", **{**options, "policy": ["baseline", "none"]})
 
 
+def test_ctrl_c_cancels_a_job_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{PROGRAM.parent}{os.pathsep}"
+                               f"{os.environ['PATH']}")
+    for name, text in (("sbatch", SBATCH.format(tmp_path).replace("exit", "exec sleep 60; exit")),
+                       ("scancel", f"#!/bin/sh\necho $@ >{tmp_path}/cancelled\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+
+    def interrupt(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        aftl.sweep(results=tmp_path / "results", slurm=[], progress=interrupt, seeds=2,
+                   **{**BASE, "requests": 100})
+    assert (tmp_path / "cancelled").read_text() == "42\n"
+
+
 def test_what_an_engine_cannot_do_is_refused(tmp_path: Path,
                                              monkeypatch: pytest.MonkeyPatch) -> None:
     for more, said in (({"slurm": []}, "slurm: name the directory"),

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run the missing points of a study by Slurm: a job array, or its commands."""
 
+import contextlib
 import re
 import shlex
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from approxftl_tools.command import NOT_FOUND, Refusal, write_file
@@ -114,7 +115,7 @@ class JobArray:
     #: More options of sbatch
     options: Sequence[str] = ()
     job: str = ""
-    submitted: subprocess.Popen[str] | None = field(default=None)
+    submitted: subprocess.Popen[str] | None = None
 
     def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Submit the points, and yield each outcome as its result appears."""
@@ -147,7 +148,7 @@ class JobArray:
     def stop_all_points(self) -> None:
         """Cancel the job array unless it has ended."""
         if self.submitted is not None and self.submitted.poll() is None:
-            if self.job:
+            with contextlib.suppress(OSError):
                 subprocess.run(["scancel", self.job], check=False)
             self.submitted.terminate()
             self.submitted.wait()
