@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "core/ftl/run-queue.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -373,6 +374,27 @@ TAP_TEST(worn_blocks_are_retired_when_they_are_erased)
 	CHECK(test_counters(&device)->retired_blocks > 0);
 	check_fault_refused("wear 429496", "there are 0 to 429495");
 	test_audit(&device);
+}
+
+TAP_TEST(many_blocks_are_worn_in_bounded_steps)
+{
+	const struct aftl_media *media;
+	const struct aftl_fault *all;
+	u32 work;
+	u32 i;
+
+	open_device("baseline", "channels=2 chips=2 blocks=2500 layers=1 word_lines=1 op=60");
+	media = aftl_media(device.ftl);
+	CHECK_RANGE(media->geo->blocks, 2 * AFTL_WEAR_BLOCKS + 1, 3 * AFTL_WEAR_BLOCKS);
+	work = aftl_work(device.ftl);
+	CHECK_EQ(arm("wear 7"), 0);
+	CHECK_EQ(media->blocks[0].wear, 0);
+	test_advance_by(&device, 1);
+	CHECK(aftl_work(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
+	CHECK_EQ(aftl_faults(device.ftl, &all), 1);
+	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
+	for (i = 0; i < media->geo->blocks; i++)
+		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
 }
 
 TAP_TEST(faults_that_a_device_cannot_have_are_refused)

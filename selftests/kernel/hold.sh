@@ -100,7 +100,7 @@ create aftl-hold ram $large timing off || exit 1
 requests 'no time'
 ktap_test_run 'messages that query hold the lock for a short time' \
 	briefly 5 messages stats luns 'blocks 0 100' 'block 1' 'lost 0'
-for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3'; do
+for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3' 'fault wear 9'; do
 	ktap_test_run "message $message holds the lock for a short time" \
 		briefly 1 messages "$message"
 done

@@ -541,15 +541,21 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
  */
 int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 
+/* Blocks that one step of aftl_wear_out() examines: a step takes less than 100 us. */
+#define AFTL_WEAR_BLOCKS 4096
+
 /**
- * aftl_wear_out() - let every good block have had at least @cycles full erases
+ * aftl_wear_out() - let AFTL_WEAR_BLOCKS blocks have had at least @cycles full erases
  * @ftl: device
  * @cycles: program/erase cycles, less than AFTL_WEAR_CYCLES
+ * @first: first block
  *
  * Only wear changes, on which the end of a block's life depends: not its count of erases, which
  * tells generations of its data apart.
+ *
+ * Return: the first block of the next step, or the number of blocks after the last one.
  */
-void aftl_wear_out(struct aftl *ftl, u32 cycles);
+u32 aftl_wear_out(struct aftl *ftl, u32 cycles, u32 first);
 
 /* Upper bound of P/E cycles: the wear of a block, in AFTL_FULL_WEAR, has 32 bits. */
 #define AFTL_WEAR_CYCLES (U32_MAX / 10000)
@@ -599,6 +605,7 @@ const char *aftl_fault_word(u8 action);
  * @trigger: enum aftl_fault_trigger
  * @state: enum aftl_fault_state
  * @when_ns: device time at which its turn came, if it has come
+ * @worn_blocks: blocks that the steps of AFTL_FAULT_WEAR have passed
  *
  * Writes, reads and time count from the moment at which a fault was armed while no other one
  * waited. The fault happens directly after its trigger, before the next request and the next event.
@@ -607,6 +614,7 @@ struct aftl_fault {
 	u64 number;
 	u64 after;
 	u64 when_ns;
+	u32 worn_blocks;
 	u8 action;
 	u8 trigger;
 	u8 state;
@@ -628,7 +636,8 @@ int __must_check aftl_fault_parse(struct aftl_fault *fault, char *const *words, 
  * @fault: the fault; its state is ignored
  * @error: takes the message on failure
  *
- * The end of life is in the list even without a trigger, because it takes a step for each block.
+ * The end of life, and wear of more than AFTL_WEAR_BLOCKS blocks, are in the list even without a
+ * trigger, because they take several steps.
  *
  * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if all of a full list wait.
  */

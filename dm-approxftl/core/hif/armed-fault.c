@@ -68,7 +68,8 @@ int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 	return ret;
 }
 
-static int make_fault_happen(struct aftl *ftl, const struct aftl_fault *fault)
+/* Let a fault happen, or a step of it: then return -EAGAIN. */
+static int make_fault_happen(struct aftl *ftl, struct aftl_fault *fault)
 {
 	switch (fault->action) {
 	case AFTL_FAULT_UNIT:
@@ -81,8 +82,8 @@ static int make_fault_happen(struct aftl *ftl, const struct aftl_fault *fault)
 		aftl_age(ftl, fault->number);
 		return 0;
 	case AFTL_FAULT_WEAR:
-		aftl_wear_out(ftl, (u32)fault->number);
-		return 0;
+		fault->worn_blocks = aftl_wear_out(ftl, (u32)fault->number, fault->worn_blocks);
+		return fault->worn_blocks < ftl->geo.blocks ? -EAGAIN : 0;
 	case AFTL_FAULT_LIFE:
 		return aftl_fail_next_block(ftl) ? -EAGAIN : 0;
 	default:
@@ -111,7 +112,7 @@ static int check_fault_action(const struct aftl *ftl, const struct aftl_fault *f
 				 "a zoned device has no end of life: its zones become read-only one by one; let blocks or dies fail");
 	if (fault->action == AFTL_FAULT_POWER && !ftl->ops->cut_power)
 		return aftl_fail(error, -EINVAL,
-				 "power is cut from durable devices of the kernel only: create one with a block device as its store");
+				 "power is cut from durable devices of the kernel only: nothing of a simulated device, or of one in memory, is there after it to be opened again; create one with a block device as its store");
 	return check_fault_number(fault->number, aftl_fault_actions[fault->action],
 				  ends[fault->action], error);
 }
@@ -208,16 +209,19 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 	int ret = check_fault_action(ftl, fault, error);
 
 	listed.state = AFTL_FAULT_PENDING;
+	listed.worn_blocks = 0;
 	if (ret)
 		return ret;
-	if (fault->trigger == AFTL_FAULT_NOW && fault->action == AFTL_FAULT_LIFE) {
+	if (fault->trigger == AFTL_FAULT_NOW &&
+	    (fault->action == AFTL_FAULT_LIFE ||
+	     (fault->action == AFTL_FAULT_WEAR && ftl->geo.blocks > AFTL_WEAR_BLOCKS))) {
 		listed.trigger = AFTL_FAULT_TIME;
 		listed.after = fault_trigger_count(ftl, AFTL_FAULT_TIME);
 		listed.state = AFTL_FAULT_DUE;
 		return list_fault(ftl, &listed, error);
 	}
 	if (fault->trigger == AFTL_FAULT_NOW) {
-		ret = make_fault_happen(ftl, fault);
+		ret = make_fault_happen(ftl, &listed);
 		return ret ? aftl_fail(error, ret,
 				       "unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
 				       (unsigned long long)fault->number) : 0;

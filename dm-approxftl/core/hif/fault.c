@@ -61,14 +61,17 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	return 0;
 }
 
-void aftl_wear_out(struct aftl *ftl, u32 cycles)
+u32 aftl_wear_out(struct aftl *ftl, u32 cycles, u32 first)
 {
+	u32 end = min(ftl->geo.blocks, first + AFTL_WEAR_BLOCKS);
 	u32 i;
 
 	aftl_dispatch_all_lun_slices(ftl);
-	for (i = 0; i < ftl->geo.blocks; i++)
+	for (i = first; i < end; i++)
 		ftl->media.blocks[i].wear = max(ftl->media.blocks[i].wear,
 						cycles * AFTL_FULL_WEAR);
+	ftl->work += AFTL_SLICE_WORK;
+	return end;
 }
 
 static struct aftl_block *find_block_to_fail(struct aftl *ftl)
