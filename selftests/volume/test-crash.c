@@ -52,6 +52,9 @@ struct tally {
 	u32 cut;
 	u64 zone_resets;
 	u64 zones_moved;
+	u32 zoned_faults;
+	u32 parity_faults;
+	u32 other_faults;
 };
 
 static struct tally tally;
@@ -77,6 +80,9 @@ enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, KINDS };
  * @dead: number of dead dies
  * @requests: its requests on a zoned device
  * @tight: no relocation and padding, so that zones must not take extra blocks
+ * @faults: draws the logical pages that faults make uncorrectable; it is separate so that each life
+ *	has the same requests with and without them
+ * @faulty: there are such faults
  */
 struct life {
 	struct durable_device durable;
@@ -88,6 +94,8 @@ struct life {
 	u32 dead;
 	struct zone_stream requests;
 	bool tight;
+	struct aftl_random faults;
+	bool faulty;
 };
 
 static u32 draw_scenario_below(struct life *life, u32 n)
@@ -417,6 +425,22 @@ static void fail_die_then_power(struct life *life)
 		arm_power_failure(life, 60);
 }
 
+static void fail_random_unit(struct life *life)
+{
+	struct durable_device *durable = &life->durable;
+
+	if (!life->faulty || aftl_random_below(&life->faults, 8) ||
+	    !durable_fail_unit(durable,
+			       (u32)aftl_random_below(&life->faults, durable->unit_count)))
+		return;
+	if (life->kind == ZONED)
+		tally.zoned_faults++;
+	else if (durable->device.config.rain)
+		tally.parity_faults++;
+	else
+		tally.other_faults++;
+}
+
 static void draw_request_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
@@ -439,6 +463,7 @@ static bool run_zone_session(struct life *life)
 	while (steps-- && !tap_failures()) {
 		zone_stream_submit(&life->requests, &durable->device);
 		test_drain_to(&durable->device, depth);
+		fail_random_unit(life);
 		if (durable_work(durable, draw_scenario_below(life, lag + 1)))
 			return false;
 	}
@@ -465,6 +490,7 @@ static bool run_live_session(struct life *life)
 	while (steps-- && !tap_failures()) {
 		test_stream_submit_one(&stream, &durable->device);
 		fail_die_then_power(life);
+		fail_random_unit(life);
 		if (durable_work(durable, draw_scenario_below(life, lag + 1)))
 			return false;
 	}
@@ -480,7 +506,8 @@ static void check_device_health(struct life *life)
 		return;
 	CHECK_MSG(!aftl_is_read_only(device->ftl), "the device is read-only");
 	/* On zoned devices, requests that the zone state does not allow fail. */
-	CHECK_MSG(life->kind == ZONED || device->failed <= life->durable.uncorrectable,
+	CHECK_MSG(life->kind == ZONED || life->faulty ||
+		  device->failed <= life->durable.uncorrectable,
 		  "%llu requests failed", (unsigned long long)device->failed);
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
@@ -628,7 +655,12 @@ static void run_scenario_until_worn(struct life *life)
 
 static bool run_scenario_of_seed(u64 seed, enum kind kind)
 {
-	struct life life = { .random = { aftl_hash64(seed) }, .kind = kind };
+	struct life life = {
+		.random = { aftl_hash64(seed) },
+		.kind = kind,
+		.faults = { seed },
+		.faulty = seed % 4 == 1,
+	};
 
 	life.tight = kind == ZONED && draw_scenario_chance(&life, 50);
 	draw_and_create_device(&life);
@@ -659,6 +691,8 @@ static void report_scenario_coverage(void)
 		 tally.safe_crashed, tally.safe_units);
 	tap_note("%u of them beside a map on flash or a second pass", tally.safe_beside);
 	tap_note("%u sessions after reads beyond what ECC corrects", tally.uncorrectable);
+	tap_note("uncorrectable units: %u of zones, %u with parity, %u others", tally.zoned_faults,
+		 tally.parity_faults, tally.other_faults);
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 	tap_note("%llu zone resets, %u starts with a cut, %llu units of zones moved",
 		 (unsigned long long)tally.zone_resets, tally.cut,
@@ -683,6 +717,7 @@ static void run_zoned_scenarios(void)
 	CHECK_RANGE(tally.cut, 50, U32_MAX);
 	CHECK_RANGE(tally.zone_resets, 10000, U64_MAX);
 	CHECK_RANGE(tally.zones_moved, 20, U64_MAX);
+	CHECK_RANGE(tally.zoned_faults, 1000, U32_MAX);
 }
 
 TAP_TEST(the_random_runs_covered_every_case)
@@ -697,6 +732,8 @@ TAP_TEST(the_random_runs_covered_every_case)
 	CHECK_RANGE(tally.collected, 1000, U32_MAX);
 	CHECK_RANGE(tally.again, 10, U32_MAX);
 	CHECK_RANGE(tally.retired, 10, U32_MAX);
+	CHECK_RANGE(tally.parity_faults, 100, U32_MAX);
+	CHECK_RANGE(tally.other_faults, 1000, U32_MAX);
 	CHECK_RANGE(tally.dead, 10, U32_MAX);
 	CHECK_RANGE(tally.rebuilt, 10, U32_MAX);
 	CHECK_RANGE(tally.map_crashed, 1000, U32_MAX);

@@ -169,6 +169,10 @@ static void each_survives_fault(const char *policy, const char *params)
 
 	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
 		survive_fault(policy, small_volumes[seed], seed);
+	if (!strcmp(policy, "baseline"))
+		survive_fault(policy,
+			      "channels=4 blocks=40 layers=4 word_lines=2 op=60 rain=on superblock=4",
+			      seed);
 }
 
 /* Metadata */
