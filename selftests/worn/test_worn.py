@@ -3,11 +3,13 @@
 
 import json
 import random
+import shlex
 import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -86,16 +88,26 @@ def make_record(cell: str, outcome: Outcome) -> dict[str, object]:
 
 
 def test_kept_records_become_a_matrix_a_page_and_json(tmp_path: Path) -> None:
-    for life, outcome in (("healthy", Outcome.CORRECT), ("die-death", Outcome.LOST)):
-        (tmp_path / f"uml-ext4-{life}-1.json").write_text(
-            json.dumps(make_record(f"ext4/{life}", outcome)))
-    words = ("worn", "--stacks", "ext4", "--lives", "healthy,die-death", "--results", tmp_path)
+    for kernel, life, outcome in (("uml", "healthy", Outcome.CORRECT),
+                                  ("uml", "die-death", Outcome.LOST),
+                                  ("6.1", "healthy", Outcome.CORRECT),
+                                  ("6.1", "die-death", Outcome.CRASHED)):
+        (tmp_path / f"{kernel}-ext4-{life}-1.json").write_text(json.dumps(
+            {**make_record(f"ext4/{life}", outcome), "kernel": f"{kernel}.7"}))
+    study = tmp_path / "study.toml"
+    study.write_text('[[run]]\nstacks = ["ext4"]\nlives = ["healthy", "die-death"]\n'
+                     'kernel = ["uml"]\n[[run]]\ncell = ["ext4/die-death", "ext4/healthy"]\n'
+                     'kernel = ["uml", "6.1"]\nseed = [1]\n')
+    words = ("worn", "--study", study, "--results", tmp_path)
     done = run_program(BUILD / "approxftl", *words, "--html", tmp_path / "page.html")
     assert done.code == 0, done
-    assert done.out.splitlines()[1].split() == ["ext4", "correct", "LOST"]
-    assert "ext4/die-death: mounted: <k1>: stale: version 1" in done.out
+    assert done.out.splitlines()[1].split() == ["ext4", "correct", "LOST/CRASHED"]
+    assert "6.1, seed 1: 2 cells on Linux 6.1.7\n" in done.out
+    assert "ext4/die-death (uml, seed 1): mounted: <k1>: stale: version 1" in done.out
     page = (tmp_path / "page.html").read_text()
-    assert '<a href="#ext4-die-death">LOST</a>' in page
+    assert page.index('#ext4-die-death-uml-seed-1" title="uml, seed 1">LOST</a>') < page.index(
+        '#ext4-die-death-6.1-seed-1" title="6.1, seed 1">CRASHED</a>')
+    assert "No row has bcachefs: " in page
     assert "&lt;k1&gt;" in page
     answer = run_program(BUILD / "approxftl", *words, "--json")
     parse_document(SCHEMA, answer.out)
@@ -104,12 +116,25 @@ def test_kept_records_become_a_matrix_a_page_and_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("words", "sentence"), [
     (("--cell", "ext4"), 'there is no life ""'), (("--cell", "vfat/healthy"), 'no stack "vfat"'),
     (("--lives", "long"), 'there is no life "long"; there are healthy'), (("--seed", "-1"), "seed"),
+    (("--event", "91 cut"), "no event"), (("--event", "3 message 'x"), "no event"),
+    (("--reduce", "--cell", "ext4/bad-page", "--seed", "1,2"), "--reduce takes one cell"),
     (("--jobs", "0"), "jobs"), (("--only", "0-3"), "1-90"), (("--only", "3-91"), "1-90"),
     (("--only", "4-2"), "1-90"), (("--only", "1,,2"), "1-90"),
     (("--reduce", "--stacks", "ext4"), "--reduce takes one cell")])
 def test_wrong_words_are_refused(words: tuple[str, ...], sentence: str) -> None:
     done = run_program(BUILD / "approxftl", "worn", *words)
     assert done.code == 2
+    assert sentence in done.err
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("[[run]]\nstack = []", 'unknown key of a run "stack"'), ("[[run]]\nseed = [-1]", "seed"),
+    ("[[runs]]", 'unknown key "runs"'), ("run = 3", "value"), ("seed", "no TOML"),
+    ("", "value"), ("[[run]]\nstacks = ['ext5']", 'there is no stack "ext5"')])
+def test_a_wrong_study_file_is_refused(text: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(text)
+    done = run_program(BUILD / "approxftl", "worn", "--study", tmp_path / "study.toml")
+    assert done.code in (1, 2)
     assert sentence in done.err
 
 
@@ -179,16 +204,34 @@ def test_a_failure_is_reduced_to_the_items_that_it_needs(needed: set[int]) -> No
 def test_a_reduced_cell_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch,
                                                capsys: pytest.CaptureFixture[str]) -> None:
     def run_cell(plan: worn.Plan, children: Children) -> dict[str, object]:
-        is_lost = {3, 70} <= set(parse_numbers(plan.numbers))
+        events: list[dict[str, Any]] = [
+            {"when": one.when, "what": one.what, "parts": [one.what]}
+            for one in plan.events or ()] or [
+            {"when": 55, "what": "fault-blocks all", "parts": [f"fault-blocks {block}"
+                                                               for block in range(40)]},
+            {"when": 70, "what": "cut", "parts": ["cut"]}]
+        parts = {part for one in events for part in one["parts"]}
+        is_lost = {3, 70} <= set(parse_numbers(plan.numbers)) and {
+            "fault-blocks 7", "fault-blocks 31"} <= parts
         record = make_record(plan.name, Outcome.LOST if is_lost else Outcome.CORRECT)
-        return {**record, "again": plan.command_line(), "versions": {"e2fsprogs": "1.47"}}
+        return {**record, "events": events, "again": plan.command_line(),
+                "versions": {"e2fsprogs": "1.47"}}
 
     monkeypatch.setattr(worn, "run_cell", run_cell)
-    assert worn.main(["--cell", "ext4/power-loss", "--reduce", "--plain"]) == 0
+    words = ["--cell", "ext4/no-spare", "--reduce"]
+    assert worn.main(words) == 0
     said = capsys.readouterr().out
-    assert said.startswith("#!/bin/sh\n# ext4/power-loss: data lost")
-    assert said.endswith("exec approxftl worn --cell ext4/power-loss --seed 1 --kernel uml --plain "
-                         "--only 3,70\n")
+    assert said.startswith("#!/bin/sh\n# ext4/no-spare: data lost")
+    last = ("exec approxftl worn --cell ext4/no-spare --seed 1 --kernel uml --only 3,70 "
+            "--event '55 fault-blocks 7' --event '55 fault-blocks 31'\n")
+    assert said.endswith(last)
+    plan, = worn.plan_cells(worn.worn_parser().parse_args(shlex.split(last)[3:]))
+    assert f"exec {plan.command_line()}\n" == last
+    assert plan.file not in {one.file for one in worn.plan_cells(
+        worn.worn_parser().parse_args(["--cell", plan.name, "--only", "3,70"]))}
+    monkeypatch.setattr(worn, "ATTEMPTS", 5)
+    assert worn.main(words) == 0
+    assert "5 cells were run" in capsys.readouterr().out
 
 
 def test_a_plain_drive_has_only_lives_that_need_no_emulation() -> None:

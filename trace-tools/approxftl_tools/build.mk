@@ -35,8 +35,8 @@ drives: $(PROGRAM) $(python_programs) ## real drives beside their emulation (min
 	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') --results '$(O)/drives' \
 		--html '$(or $(OUT),$(O)/drives.html)'
 
-worn: $(PROGRAM) $(python_programs) ## file systems and databases on failing flash (an hour; continues): CELL=STACK/LIFE, KERNEL=uml, SEED=N, OUT=page.html
+worn: $(PROGRAM) $(python_programs) ## file systems and databases on failing flash (an hour; continues): CELL=STACK/LIFE, KERNEL=uml, SEED=N, STUDY=FILE, OUT=page.html
 	@$(plain_dir)/approxftl-worn --progress --jobs $(or $(JOBS),2) $(if $(CELL),--cell '$(CELL)') $(if $(KERNEL),--kernel '$(KERNEL)') \
-		$(if $(SEED),--seed '$(SEED)') --results '$(O)/worn' --html '$(or $(OUT),$(O)/worn.html)'
+		$(if $(SEED),--seed '$(SEED)') $(if $(STUDY),--study '$(STUDY)') --results '$(O)/worn' --html '$(or $(OUT),$(O)/worn.html)'
 
 .PHONY: drives figures worn

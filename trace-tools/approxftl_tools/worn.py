@@ -4,26 +4,32 @@
 import argparse
 import json
 import re
+import shlex
 import shutil
 import sys
 import tempfile
+import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from approxftl_tools import command, row_list
 from approxftl_tools.children import Children
 from approxftl_tools.page import render_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.study import parse_jobs
+from approxftl_tools.study_plan import load_toml, refuse_unknown_words
 from approxftl_tools.worn_judge import Outcome
 from approxftl_tools.worn_table import (
+    LEFT_OUT,
     LIVES,
     STACKS,
     TRANSACTIONS,
+    Event,
     Life,
     Stack,
     format_numbers,
@@ -31,6 +37,7 @@ from approxftl_tools.worn_table import (
 )
 
 Json = dict[str, Any]
+Item = TypeVar("Item")
 
 #: Seconds after which a guest is stopped. This is no verdict: the guest itself decides by progress
 #: whether a process hangs, and a busy machine may be slow.
@@ -42,6 +49,13 @@ CELL_SECONDS = 10
 #: All transactions of a workload
 ALL = f"1-{TRANSACTIONS}"
 GUEST_PYTHON = "/usr/bin/python3"
+#: Cells that a reduction runs at most
+ATTEMPTS = 150
+#: Options that a study file may have
+STUDY_KEYS = ("cell", "stacks", "lives", "seed", "kernel", "plain")
+#: An event of a life, in words
+EVENT = re.compile(r"(\d+|loaded|unmounted) (cut|message [a-z0-9 ]+|fault-blocks (all|[0-9 ]+)|"
+                   r"spoil (data|copies|newest|names)( [a-z0-9.]+)?)")
 #: Modules of Debian's Python that a package of a stack brings
 MODULES = {"python3-lmdb": "lmdb", "python3-plyvel": "plyvel"}
 SERVERS = {"postgresql": "/usr/lib/postgresql"}
@@ -76,6 +90,7 @@ class Plan:
     kernel: str
     is_plain: bool = False
     numbers: str = ALL
+    events: tuple[Event, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -83,16 +98,24 @@ class Plan:
         return f"{self.stack.name}/{self.life.name}"
 
     @property
+    def variant(self) -> str:
+        """Return the kernel and the seed."""
+        return f"{self.kernel}, seed {self.seed}"
+
+    @property
     def file(self) -> str:
         """Return the name of the file of its record."""
         kernel = self.kernel.strip("/").replace("/", "-")
         plain = "plain-" if self.is_plain else ""
         only = f"-{self.numbers}" if self.numbers != ALL else ""
+        if self.events is not None:
+            only += f"-{zlib.crc32(repr(self.events).encode()):08x}"
         return f"{kernel}-{plain}{self.stack.name}-{self.life.name}-{self.seed}{only}.json"
 
     def command_line(self) -> str:
         """Return the command that runs this cell alone."""
         only = f" --only {self.numbers}" if self.numbers != ALL else ""
+        only += "".join(f" --event '{one.when} {one.what}'" for one in self.events or ())
         return (f"approxftl worn --cell {self.name} --seed {self.seed} --kernel {self.kernel}"
                 f"{' --plain' if self.is_plain else ''}{only}")
 
@@ -111,17 +134,27 @@ def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
     return parse
 
 
-def parse_cell(text: str) -> tuple[Stack, Life]:
-    """Parse STACK/LIFE."""
-    stack, _, life = text.partition("/")
-    return find_entries(STACKS, "stack")(stack)[0], find_entries(LIVES, "life")(life)[0]
+def parse_cells(text: str) -> list[tuple[Stack, Life]]:
+    """Parse STACK/LIFE, separated by commas."""
+    return [(find_entries(STACKS, "stack")(stack)[0], find_entries(LIVES, "life")(life)[0])
+            for stack, _, life in (name.partition("/") for name in text.split(","))]
 
 
-def parse_seed(text: str) -> int:
-    """Parse a seed."""
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError(f'"{text}" is not a seed: a number below 1000000000')
-    return int(text)
+def parse_seeds(text: str) -> list[int]:
+    """Parse seeds, separated by commas."""
+    if not re.fullmatch("[0-9]{1,9}(,[0-9]{1,9})*", text):
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a seed, or several: numbers below 1000000000')
+    return [int(seed) for seed in text.split(",")]
+
+
+def parse_event(text: str) -> Event:
+    """Parse an event of a life."""
+    found = EVENT.fullmatch(text)
+    if not found or (found[1].isdecimal() and not 0 < int(found[1]) <= TRANSACTIONS):
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is no event, such as "55 message fault die 1" or "loaded spoil data k012"')
+    return Event(int(found[1]) if found[1].isdecimal() else found[1], found[2])
 
 
 def parse_only(text: str) -> str:
@@ -138,25 +171,33 @@ def worn_parser() -> command.Parser:
     parser = command.make_verb_parser(
         "worn", "Shows what file systems and databases do on a drive that fails as flash does.",
         EPILOG)
-    parser.add_argument("--cell", metavar="CELL", type=parse_cell, action="append",
-                        help="only this cell, STACK/LIFE; may be repeated")
+    parser.add_argument("--cell", metavar="CELLS", type=parse_cells, action="extend",
+                        help="only these cells, STACK/LIFE, separated by commas")
     parser.add_argument("--stacks", metavar="NAMES", type=find_entries(STACKS, "stack"),
                         help="only these rows, separated by commas (default: all)")
     parser.add_argument("--lives", metavar="NAMES", type=find_entries(LIVES, "life"),
                         help="only these columns, separated by commas (default: all)")
     parser.add_argument("--list", action="store_true", help="print the stacks and the lives")
-    parser.add_argument("--seed", metavar="N", type=parse_seed, default=1,
-                        help="seed of the workload (default 1)")
-    parser.add_argument("-k", "--kernel", metavar="KERNEL", default="uml",
-                        help="a kernel of approxftl lab (default uml, which is much faster)")
+    parser.add_argument("--seed", metavar="NUMBERS", type=parse_seeds, default=[1],
+                        help="seeds of the workload, separated by commas (default 1)")
+    parser.add_argument("-k", "--kernel", metavar="KERNELS", default=["uml"],
+                        type=lambda text: text.split(","),
+                        help="kernels of approxftl lab, separated by commas (default uml, which "
+                             "is much faster)")
+    parser.add_argument("--study", metavar="FILE", type=Path,
+                        help="run the cells of each [[run]] of a TOML file, with the keys "
+                             f"{', '.join(STUDY_KEYS)}")
     parser.add_argument("--plain", action="store_true",
                         help="dm-dust on a RAM disk instead of the emulated drives: unreadable "
                              "pages and power failures")
     parser.add_argument("--only", metavar="NUMBERS", type=parse_only, default=ALL,
                         help=f"only these transactions of the workload (default {ALL})")
+    parser.add_argument("--event", metavar="EVENT", type=parse_event, action="append",
+                        help='in place of the life\'s events, such as "55 message fault die 1"; '
+                             "may be repeated")
     parser.add_argument("--reduce", action="store_true",
-                        help="look for the fewest transactions with which the cell has the same "
-                             "outcome, and print a script that repeats it")
+                        help="look for the fewest events and transactions with which the cell has "
+                             "the same outcome, and print a script that repeats it")
     parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=1,
                         help="virtual machines at a time (default 1)")
     parser.add_argument("--results", metavar="DIR", type=Path,
@@ -193,13 +234,27 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
         missing = missing_packages(stack)
         if missing:
             lacking[stack.name] = missing
-        elif (stack.work == "files" or not life.approximate) and (
-                life.is_plain or not arguments.plain):
-            yield Plan(stack, life, arguments.seed, arguments.kernel, arguments.plain,
-                       arguments.only)
+        elif life.fits(stack) and (life.is_plain or not arguments.plain):
+            events = tuple(arguments.event) if arguments.event else None
+            yield from (Plan(stack, life, seed, kernel, arguments.plain, arguments.only, events)
+                        for kernel in arguments.kernel for seed in arguments.seed)
     if lacking:
         packages = " ".join(sorted({one for names in lacking.values() for one in names}))
         sys.stderr.write(f"approxftl worn: without {', '.join(lacking)}: apt install {packages}\n")
+
+
+def read_study(path: Path) -> list[argparse.Namespace]:
+    """Return the arguments of each run of a study file, whose keys are options."""
+    runs = load_toml(path)
+    refuse_unknown_words(path, "key", runs, ["run"])
+    found = []
+    with command.refuse_bad_values([path]):
+        for run in runs["run"]:
+            refuse_unknown_words(path, "key of a run", run, STUDY_KEYS)
+            found.append(worn_parser().parse_args(
+                ["--plain"] * run.pop("plain", False)
+                + [f"--{key}={','.join(map(str, value))}" for key, value in run.items()]))
+    return found
 
 
 def package_versions(stack: Stack) -> dict[str, str]:
@@ -235,7 +290,9 @@ def run_cell(plan: Plan, children: Children) -> Json:
              str(GUEST_SECONDS), "--cmd",
              f"PYTHONPATH='{package}' {GUEST_PYTHON} -P -m approxftl_tools.worn_guest "
              f"{plan.name} {plan.seed} {'plain' if plan.is_plain else 'emulated'} {plan.numbers} "
-             "$RESULTS/record.json"])
+             "$RESULTS/record.json " + shlex.join(f"{one.when} {one.what}"
+                                                  for one in (
+                 plan.life.events if plan.events is None else plan.events))])
         record = Path(folder, "record.json")
         if status in (CRASHED, TIMED_OUT):
             return crash_record(plan, status, err)
@@ -261,7 +318,7 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
                 with command.refuse_bad_values([folder / plan.file]):
                     record = json.loads((folder / plan.file).read_text())
                     if not record["error"]:
-                        kept[plan] = record
+                        kept[plan] = {**record, "variant": plan.variant}
     children, show = Children(), arguments.progress or sys.stderr.isatty()
     if show and (left := len(plans) - len(kept)):
         minutes = -(-left * CELL_SECONDS // arguments.jobs // 60)
@@ -272,8 +329,8 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
         running = {pool.submit(run_cell, plan, children): plan
                    for plan in plans if plan not in kept}
         for future in as_completed(running):
-            plan, record = running[future], future.result()
-            kept[plan] = record
+            plan = running[future]
+            kept[plan] = record = {**future.result(), "variant": plan.variant}
             if folder:
                 command.write_file(folder / plan.file, json.dumps(record, indent=1) + "\n")
             if show:
@@ -284,7 +341,7 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
     return [kept[plan] for plan in plans]
 
 
-def reduce_list(items: list[int], fails: Callable[[list[int]], bool]) -> list[int]:
+def reduce_list(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]:
     """Return a part of a list that still fails, and no longer does without any single item.
 
     This is delta debugging (Zeller and Hildebrandt, 2002) with complements.
@@ -304,30 +361,44 @@ def reduce_list(items: list[int], fails: Callable[[list[int]], bool]) -> list[in
 
 
 def reduce_cell(plans: Sequence[Plan]) -> int:
-    """Print a script that repeats the outcome of a cell with the fewest transactions."""
+    """Print a script that repeats the outcome of a cell with the fewest events and transactions."""
     if len(plans) != 1:
-        raise Refusal("--reduce takes one cell: --cell STACK/LIFE", command.USAGE)
-    children = Children()
+        raise Refusal("--reduce takes one cell, kernel and seed: --cell STACK/LIFE", command.USAGE)
+    children, attempts = Children(), 1
 
-    def run_numbers(numbers: list[int]) -> Json:
-        return run_cell(replace(plans[0], numbers=format_numbers(numbers)), children)
+    def run_items(items: Sequence[Event | int]) -> Json:
+        return run_cell(replace(
+            plans[0], events=tuple(one for one in items if isinstance(one, Event)),
+            numbers=format_numbers([one for one in items if isinstance(one, int)])), children)
 
-    def keeps_outcome(numbers: list[int]) -> bool:
+    def keeps_outcome(items: Sequence[Event | int]) -> bool:
+        nonlocal attempts
+        numbers = sum(isinstance(one, int) for one in items)
+        if not 0 < numbers < len(items) or attempts == ATTEMPTS:
+            return False
+        attempts += 1
         try:
-            kept = run_numbers(numbers)["outcome"] == wanted
+            kept = run_items(items)["outcome"] == whole["outcome"]
         except Refusal:
             kept = False
-        sys.stderr.write(f"{len(numbers)} transactions: {'same' if kept else 'another'} outcome\n")
+        sys.stderr.write(f"{len(items) - numbers} events, {numbers} transactions: "
+                         f"{'same' if kept else 'another'} outcome\n")
         return bool(kept)
 
-    numbers = parse_numbers(plans[0].numbers)
-    wanted = run_numbers(numbers)["outcome"]
-    record = run_numbers(reduce_list(numbers, keeps_outcome))
+    whole = run_cell(plans[0], children)
+    items: list[Event | int] = [Event(one["when"], part) for one in whole["events"]
+                                for part in one.get("parts", [one["what"]])]
+    if not items:
+        raise Refusal("a life without an event has nothing to reduce", FAILED)
+    items = reduce_list([*items, *parse_numbers(plans[0].numbers)], keeps_outcome)
+    begun = time.monotonic()
+    record = run_items(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
     events = (f"after {one['when']}: {one['what']}" for one in record["events"])
+    last = f"{attempts} cells were run for it, the last one in {time.monotonic() - begun:.0f} s"
     print("\n# ".join(["#!/bin/sh", f"{record['cell']}: {record['outcome']}",
                        ", ".join([f"Linux {record['kernel']}", *versions]), *events,
-                       *explain_cell(record)[:5]]))
+                       *explain_cell(record)[:5], last]))
     print(f"exec {record['again']}")
     return command.DONE
 
@@ -338,27 +409,48 @@ def cell_word(record: Json) -> str:
     return found if found == FAILED_CELL else SHORT[Outcome(found)]
 
 
-def matrix_rows(records: Iterable[Json]) -> tuple[list[str], dict[str, dict[str, Json]]]:
-    """Return the lives, and the records by stack and life."""
-    rows: dict[str, dict[str, Json]] = {}
+def matrix_rows(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str, list[str]],
+                                                  dict[str, dict[str, Json]]]:
+    """Return kernels and seeds, lives, lives by stack, and by cell the record of each variant."""
+    cells: dict[str, dict[str, Json]] = {}
+    rows: dict[str, list[str]] = {}
     for record in records:
-        stack, _, life = record["cell"].partition("/")
-        rows.setdefault(stack, {})[life] = record
-    present = {life for row in rows.values() for life in row}
-    return [one.name for one in LIVES if one.name in present], rows
+        cells.setdefault(record["cell"], {})[record["variant"]] = record
+    for cell in cells:
+        stack, _, life = cell.partition("/")
+        rows.setdefault(stack, []).append(life)
+    variants = list(dict.fromkeys(name for found in cells.values() for name in found))
+    return variants, [one.name for one in LIVES if any(one.name in row for row in rows.values())], \
+        rows, cells
+
+
+def describe_variants(records: Sequence[Json]) -> list[str]:
+    """Return for each kernel and seed how many cells were run on which release."""
+    return [f"{name}: {len(found)} cells on Linux "
+            f"{', '.join(sorted({one['kernel'] for one in found}))}"
+            for name in dict.fromkeys(one["variant"] for one in records)
+            for found in [[one for one in records if one["variant"] == name]]]
 
 
 def matrix_as_text(records: Sequence[Json]) -> str:
     """Return the matrix as a table, and what is behind the bad cells."""
-    lives, rows = matrix_rows(records)
+    variants, lives, rows, cells = matrix_rows(records)
+
+    def cell_text(cell: str) -> str:
+        words = [cell_word(cells[cell][one]) if one in cells[cell] else "-" for one in variants]
+        return "/".join(words if len({*words} - {"-"}) > 1 else {*words} - {"-"})
+
     text = row_list.align_columns([["", *lives], *(
-        [stack, *(cell_word(row[life]) if life in row else "" for life in lives)]
+        [stack, *(cell_text(f"{stack}/{life}") if life in row else "" for life in lives)]
         for stack, row in rows.items())])
+    if len(variants) > 1:
+        text += "\n".join(["In this order, where they differ:", *describe_variants(records), ""])
     for record in records:
+        about = record["cell"] + (f" ({record['variant']})" if len(variants) > 1 else "")
         for detail in explain_cell(record)[:3] if cell_word(record).isupper() else []:
-            text += f"{record['cell']}: {detail}\n"
+            text += f"{about}: {detail}\n"
         if record["error"]:
-            text += f"{record['cell']}: {record['error']}\n"
+            text += f"{about}: {record['error']}\n"
     counts = Counter(record["outcome"] for record in records)
     return text + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + "\n"
 
@@ -372,14 +464,15 @@ def explain_cell(record: Json) -> list[str]:
 
 def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
     """Return the page."""
-    lives, rows = matrix_rows(records)
-    about = {one.name: one.about for one in (*STACKS, *LIVES)}
-    shown = [{**record, "word": cell_word(record), "id": record["cell"].replace("/", "-"),
-              "rank": 7 if record["outcome"] == FAILED_CELL else Outcome(record["outcome"]).rank,
-              "explained": explain_cell(record)} for record in records]
-    cells = {record["cell"]: record for record in shown}
+    variants, lives, rows, cells = matrix_rows(
+        {**record, "word": cell_word(record), "explained": explain_cell(record),
+         "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
+         "rank": 7 if record["outcome"] == FAILED_CELL else Outcome(record["outcome"]).rank}
+        for record in records)
     return render_page("worn.html", "File systems and databases on worn flash", lives=lives,
-                       stacks=list(rows), cells=cells, about=about,
+                       variants=variants, stacks=list(rows), cells=cells, left_out=LEFT_OUT,
+                       about={one.name: one.about for one in (*STACKS, *LIVES)},
+                       ran=describe_variants(records),
                        own=f"{command.simulator_version()}: approxftl worn {' '.join(argv)}")
 
 
@@ -388,6 +481,8 @@ def print_lists() -> None:
     for title, table in (("Stacks", STACKS), ("Lives", LIVES)):
         print(f"{title}:")
         print(row_list.align_columns([["  " + one.name, one.about] for one in table]), end="")
+    for name, why in LEFT_OUT.items():
+        print(f"No row has {name}: {why}")
 
 
 def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
@@ -398,7 +493,8 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
-    plans = list(plan_cells(arguments))
+    runs = read_study(arguments.study) if arguments.study else [arguments]
+    plans = list(dict.fromkeys(plan for run in runs for plan in plan_cells(run)))
     if not plans:
         raise Refusal("no cell is left to run", FAILED)
     if arguments.reduce:

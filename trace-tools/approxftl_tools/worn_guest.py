@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The guest's part of approxftl worn: run one cell of the matrix, and write its record.
 
-    python3 -m approxftl_tools.worn_guest STACK/LIFE SEED plain|emulated NUMBERS RECORD
+    python3 -m approxftl_tools.worn_guest STACK/LIFE SEED plain|emulated NUMBERS RECORD EVENT...
 
-NUMBERS are those of the transactions to write, such as 1-90.
+NUMBERS are those of the transactions to write, such as 1-90; an EVENT is "WHEN WHAT".
 """
 
 import fcntl
@@ -27,7 +27,17 @@ from typing import Any
 
 from approxftl_tools import worn_judge, worn_table, worn_work
 from approxftl_tools.worn_judge import Answer, Finding, Ledger, Outcome, Refused
-from approxftl_tools.worn_table import BLOCKS, LIVES, SHAPE, STACKS, TRANSACTIONS, Life, Stack
+from approxftl_tools.worn_table import (
+    BLOCKS,
+    LIVES,
+    MIDDLE,
+    SHAPE,
+    STACKS,
+    TRANSACTIONS,
+    Event,
+    Life,
+    Stack,
+)
 
 Json = dict[str, Any]
 
@@ -200,9 +210,11 @@ class Cell:
     """One stack and one life, in this guest."""
 
     def __init__(self, stack: Stack, life: Life, seed: int, plain: bool,
-                 numbers: Sequence[int]) -> None:
+                 numbers: Sequence[int], events: Sequence[Event]) -> None:
         self.stack, self.life, self.seed, self.plain = stack, life, seed, plain
-        self.numbers, self.pending = numbers, list(life.events)
+        self.numbers = numbers
+        self.pending = [Event("loaded", one.what) if stack.seal and one.when == MIDDLE else one
+                        for one in events]
         self.is_durable = plain or life.durable
         self.kind = stack.work + ("-approximate" if life.approximate else "")
         sample = worn_work.KINDS[self.kind]
@@ -293,11 +305,14 @@ class Cell:
             if self.plain:
                 self.run(f"dmsetup message drive{number} 0 enable")
 
-    def fault_blocks(self, text: str) -> None:
-        """Make blocks bad, of "all" those that the device accepts."""
+    def fault_blocks(self, text: str) -> list[str]:
+        """Make blocks bad, of "all" those that the device accepts; return an event for each."""
+        parts = []
         for block in range(BLOCKS) if text == "all" else map(int, text.split()):
             with suppress(OSError):
                 send_message("drive0", f"fault block {block}")
+                parts.append(f"fault-blocks {block}")
+        return parts
 
     def find_on_drive(self, needles: Sequence[bytes]) -> list[int]:
         """Return the pages of the first drive that hold one of some bytes, the newest first.
@@ -320,12 +335,12 @@ class Cell:
         Path("/proc/sys/vm/drop_caches").write_text("3")
         return [page for _, page in sorted(found)]
 
-    def spoil_pages(self, what: str) -> list[str]:
-        """Make pages uncorrectable; return what they hold.
+    def spoil_pages(self, what: str, only: str) -> tuple[list[str], list[str]]:
+        """Make pages uncorrectable; return what they hold, and an event for each object.
 
         "data" is the first page with the acknowledged version of each of some objects, "copies"
         all such pages, "newest" all pages with the last acknowledged transaction, "names" the
-        newest page with the name of a file and no data.
+        newest page with the name of a file and no data. `only` is one object in their place.
         """
         ledger, draw = self.ledger, random.Random(self.seed)
         durable = [key for key in ledger.object_names() if ledger.durable_version(key)]
@@ -334,7 +349,7 @@ class Cell:
             chosen = list(next((one.versions for one in reversed(ledger.transactions)
                                 if one.status == "durable"), []))
         told, spoiled = [], set()
-        for key in ["name"] if what == "names" else chosen:
+        for key in ["name"] if what == "names" else [only] if only else chosen:
             if key == "name":
                 needles = [b"worn-f1", b"worn."]
             else:
@@ -350,7 +365,8 @@ class Cell:
                 told.append(f"page {page}: {key}")
             if not pages:
                 told.append(f"{key} is not on the drive")
-        return told
+        parts = [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
+        return told, parts
 
     # ------------------------------------------------------------ events
 
@@ -363,18 +379,20 @@ class Cell:
                 continue
             self.pending.remove(event)
             verb, _, rest = event.what.partition(" ")
-            told = ""
+            told, parts = "", []
             if verb == "message":
                 self.run(f"dmsetup message drive0 0 {rest}")
             elif verb == "fault-blocks":
-                self.fault_blocks(rest)
+                parts = self.fault_blocks(rest)
             elif verb == "cut":
                 self.cut_power()
             elif verb == "spoil":
-                told = "; " + ", ".join(self.spoil_pages(rest))
+                pages, parts = self.spoil_pages(*f"{rest} ".split(" ")[:2])
+                told = "; " + ", ".join(pages)
             else:
                 raise RuntimeError(f'there is no event "{event.what}"')
-            self.record["events"].append({"when": event.when, "what": event.what + told})
+            self.record["events"].append({"when": event.when, "what": event.what + told,
+                                          "parts": parts or [event.what]})
 
     # ------------------------------------------------------------ the workload
 
@@ -506,13 +524,16 @@ class Cell:
         for module in self.stack.modules:
             self.run(f"modprobe -q {module}", check=False)
         self.make_drives()
+        PLACE.mkdir(exist_ok=True)
         for line in self.stack.make:
             self.run(line)
-        PLACE.mkdir(exist_ok=True)
-        self.run(self.stack.mount)
+        if not self.stack.seal:
+            self.run(self.stack.mount)
         if self.stack.work.startswith("postgres"):
             PLACE.chmod(0o755)
         self.write()
+        for line in self.stack.seal:
+            self.run(line)
         if not self.is_cut:
             Path("/proc/sys/vm/drop_caches").write_text("3")
             self.fire_events("loaded")
@@ -563,10 +584,12 @@ def find_by_name(table: Sequence[Any], name: str) -> Any:
 
 def main() -> None:
     """Run a cell and write its record, also if it hangs."""
-    name, seed, drive, numbers, record = sys.argv[1:]
+    name, seed, drive, numbers, record, *events = sys.argv[1:]
     stack, _, life = name.partition("/")
     cell = Cell(find_by_name(STACKS, stack), find_by_name(LIVES, life), int(seed),
-                drive == "plain", worn_table.parse_numbers(numbers))
+                drive == "plain", worn_table.parse_numbers(numbers),
+                [Event(int(when) if when.isdecimal() else when, what)
+                 for when, _, what in (text.partition(" ") for text in events)])
     begun = time.monotonic()
     error = ""
     try:

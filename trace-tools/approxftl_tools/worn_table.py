@@ -10,6 +10,12 @@ SHAPE = "blocks 160 op 50 timing off errors off"
 TRANSACTIONS = 90
 #: When the fault comes: all objects exist by then.
 MIDDLE = 55
+#: Place of the hash tree of dm-verity behind its 128 MiB of data, and of the root hash
+VERITY = "--hash-offset=134217728 --root-hash-file=/run/worn-root-hash"
+OPEN_VERITY = f"veritysetup open $dev0 worn-verity $dev0 {VERITY}"
+#: File systems without a row, and the reason
+LEFT_OUT = {"bcachefs": "its tools are in neither Debian 12 nor 13, and only Debian's Linux 6.12 "
+                        "has its module, not 6.1 and 7.3"}
 
 
 def parse_numbers(text: str) -> list[int]:
@@ -32,7 +38,10 @@ def format_numbers(numbers: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Stack:
-    """Software on one to three drives; commands see $dev0 to $dev2, and $place."""
+    """Software on one to three drives; commands see $dev0 to $dev2, and $place.
+
+    `seal` makes a written drive read-only and mounts it; all faults come afterwards.
+    """
 
     name: str
     about: str
@@ -47,6 +56,7 @@ class Stack:
     packages: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
+    seal: tuple[str, ...] = ()
 
 
 def ext4_stack(name: str, about: str, work: str, packages: tuple[str, ...] = (),
@@ -105,6 +115,13 @@ STACKS = (
           ("integritysetup open $dev0 worn-integrity",),
           "e2fsck -fy /dev/mapper/worn-integrity", 1, ("integritysetup", "mkfs.ext4"),
           ("cryptsetup-bin", "e2fsprogs"), ("dm_integrity",)),
+    Stack("verity", "ext4, read-only, on dm-verity; the hash tree is on the same drive", "files",
+          ("mkfs.ext4 -q -F $dev0 128M", "mount -t ext4 $dev0 $place"),
+          "mount -t ext4 -o ro /dev/mapper/worn-verity $place",
+          ("veritysetup close worn-verity",), (OPEN_VERITY,), "", 1,
+          ("veritysetup", "mkfs.ext4"), ("cryptsetup-bin", "e2fsprogs"), ("dm_verity",), (),
+          ("umount $place", f"veritysetup format $dev0 $dev0 {VERITY} --data-blocks=32768",
+           OPEN_VERITY, "mount -t ext4 -o ro /dev/mapper/worn-verity $place")),
     ext4_stack("sqlite-rollback", "SQLite, rollback journal, on ext4", "sqlite-rollback",
                ("python3",)),
     ext4_stack("sqlite-extra", "SQLite, rollback journal, synchronous=EXTRA, on ext4",
@@ -146,6 +163,12 @@ class Life:
     events: tuple[Event, ...] = ()
     durable: bool = False
     approximate: bool = False
+
+    def fits(self, stack: Stack) -> bool:
+        """Tell whether a stack can have this life: only files are tagged as approximate."""
+        if stack.work != "files" or stack.seal:
+            return not self.approximate and not (stack.seal and self.durable)
+        return True
 
     @property
     def is_plain(self) -> bool:
