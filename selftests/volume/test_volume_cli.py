@@ -259,8 +259,8 @@ def test_repairing_one_shard_leaves_the_others(sharded_image: Path) -> None:
 
 @pytest.mark.parametrize(("what", "sentence"), [
     ("nothing", "shard 1: there is no volume"),
-    ("first", "shard 1: it is of another device"),
-    ("other", "shard 1: it is of another device"),
+    ("first", "shard 1: the volume belongs to another device"),
+    ("other", "shard 1: the volume belongs to another device"),
 ])
 def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Path, what: str,
                                               sentence: str) -> None:

@@ -6,12 +6,10 @@
 #include "dm-device.h"
 
 /**
- * struct block_layer - statistics since the device was created
- * @reads: completed requests
- * @read_sectors: in sectors of 512 bytes
+ * struct block_layer - statistics of the kernel's block layer since the device was created
+ * @reads: completed reads @read_sectors: in sectors of 512 bytes
  * @read_ms: sum of their response times
- * @writes: completed requests
- * @write_sectors: in sectors of 512 bytes
+ * @writes: completed writes @write_sectors: in sectors of 512 bytes
  * @write_ms: sum of their response times
  * @busy_ms: time with a request in flight
  */
@@ -28,7 +26,7 @@ struct block_layer {
 int __must_check block_layer_read_counts(const struct dm_device *device, struct block_layer *counts,
 					 struct aftl_error *error);
 
-/* Make @now relative to @before. */
+/* Subtract the statistics @before from @now. */
 void block_layer_subtract(struct block_layer *now, const struct block_layer *before);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define SECTOR 512
 
-/* A stack of more block devices than this contains itself. */
+/* Maximum number of block devices on top of each other: a higher stack must contain itself. */
 #define LEVELS_MAX 16
 
 /**
@@ -81,7 +81,7 @@ static bool descend_loop(struct device_range *range)
 	return true;
 }
 
-/* Return: 1 if @range now is of the device below, 0 if the target is not linear, or an error. */
+/* Map @range through a linear target. Return: 1, 0 if the target is not linear, or an error. */
 static int descend_mapped(struct device_range *range, const char *name, struct aftl_error *error)
 {
 	u64 sector = range->offset / SECTOR, sectors;
@@ -95,7 +95,7 @@ static int descend_mapped(struct device_range *range, const char *name, struct a
 	return 1;
 }
 
-/* Shorten @range if its end has another place below than its begin. */
+/* Map @range to the emulated SSD below; shorten it to a part that is in one piece there. */
 static int descend_to_device(struct device_range *range, struct dm_device *device,
 			     struct aftl_error *error)
 {

@@ -13,10 +13,10 @@
 /**
  * struct plan - the device to create
  * @name: below /dev/mapper
- * @line: its table line
+ * @line: table line of the device
  * @size: capacity that the line provides
  * @sectors: size of the device in the table
- * @super: header of the volume that was made for it, if @made
+ * @super: header of the volume that was made for the device, if @made
  * @made: the store was empty and is now a volume
  */
 struct plan {
@@ -28,7 +28,7 @@ struct plan {
 	bool made;
 };
 
-/* Set the profile (@profiles) or all other keys; the profile must be set first. */
+/* Set the profile (if @profiles) or all other keys of the line; the profile must be set first. */
 static int set_line_keys(const struct device_options *options, bool profiles, bool *blocks,
 			 struct target_line *line, struct aftl_error *error)
 {
@@ -43,7 +43,7 @@ static int set_line_keys(const struct device_options *options, bool profiles, bo
 	return ret;
 }
 
-/* A volume determines its own starting data; the table line describes only a device in memory. */
+/* Return true if the store is a volume, whose header and not the line determines the first data. */
 static bool is_line_on_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';
@@ -128,7 +128,7 @@ static int check_store_volume(const struct target_line *line, struct aftl_error 
 	return 0;
 }
 
-/* Names and values are checked words without single quotes, so that quoting them is safe. */
+/* The command needs no escapes: names and values were checked and have no single quotes. */
 static void print_dmsetup_command(const struct plan *plan, const char *arguments)
 {
 	printf("dmsetup create %s --table '0 %llu %s %s'\n", plan->name,

@@ -11,10 +11,10 @@
 
 /**
  * struct fault_table - faults that the verb prints
- * @device: the device that has them; no name: none is known yet
- * @unit_bytes: size of its logical pages
+ * @device: the device that has the faults; without a name until it is known
+ * @unit_bytes: size of the device's logical pages
  * @all: the faults
- * @count: number of them
+ * @count: number of faults
  */
 struct fault_table {
 	struct dm_device device;
@@ -117,7 +117,7 @@ static int clear_faults(const struct fault_table *table, struct aftl_error *erro
 	return ret;
 }
 
-/* Parse a line of the message "faults": a fault, its state, and the time if that has come. */
+/* Parse a line of the target's answer: a fault, its state, and its time if it has happened. */
 static bool parse_fault_line(char *line, struct aftl_fault *fault)
 {
 	struct aftl_error unused;
@@ -159,7 +159,8 @@ static int read_faults(struct fault_table *table, struct aftl_error *error)
 		if (parse_fault_line(line, &fault))
 			add_fault(table, &fault);
 		else
-			ret = aftl_fail(error, -EINVAL, "the message faults has an unknown line");
+			ret = aftl_fail(error, -EINVAL,
+					"unknown line in the answer to the message faults");
 	}
 	free(answer);
 	return ret;
@@ -183,7 +184,7 @@ static int send_faults(struct fault_table *table, struct aftl_error *error)
 	return 0;
 }
 
-/* Arm all faults of a script or none, in a list without others, as in the simulator. */
+/* Arm all faults of a script or none. No other fault may wait, so that counts begin at 0. */
 static int send_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
@@ -206,7 +207,7 @@ static int send_script(struct fault_table *table, struct aftl_error *error)
 
 /* The faults of a file */
 
-/* Each logical page of the file takes a message to the device. */
+/* Maximum number of logical pages of a file: the device gets a message for each. */
 #define FILE_FAULTS_MAX 65536
 
 /**
@@ -276,7 +277,7 @@ static int locate_file_faults(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse @prefix, of @own words, followed by the operands from number @from on. */
+/* Parse a fault: @prefix, which has @own words, and the operands from number @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)
@@ -293,7 +294,7 @@ static int parse_fault_operands(const struct device_options *options, unsigned i
 	return aftl_fault_parse(fault, words, count, error);
 }
 
-/* With --file, "uncorrectable [after TRIGGER N]" is a fault of units that the file determines. */
+/* Parse "uncorrectable [after TRIGGER N]": with --file the file determines the faulty units. */
 static int parse_file_fault(const struct device_options *options, struct aftl_fault *fault,
 			    struct aftl_error *error)
 {

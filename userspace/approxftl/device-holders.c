@@ -58,7 +58,7 @@ static bool is_swapped_on(const struct dm_device *device, char *phrase, size_t s
 	return found;
 }
 
-/* Look for a block device on top of this one; sysfs has a link for each. */
+/* Return true if another block device is on top of this device; sysfs has a link for each. */
 static bool has_stacked_device(const struct dm_device *device, char *phrase, size_t size)
 {
 	char path[80];
@@ -79,7 +79,7 @@ static bool has_stacked_device(const struct dm_device *device, char *phrase, siz
 	return found;
 }
 
-/* The kernel's NVMe target opens the device without a holder in sysfs. */
+/* Return true if the kernel's NVMe target exports the device, for which sysfs has no holder. */
 static bool is_nvme_namespace(const struct dm_device *device, char *phrase, size_t size)
 {
 	glob_t paths = { .gl_pathc = 0 };

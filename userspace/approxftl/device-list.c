@@ -16,7 +16,7 @@ static const char *device_mode_text(const struct device_view *view)
 	return view->status.mode;
 }
 
-/* Return the share in 1/1000. */
+/* Return the share of the device that holds data, in 1/1000. */
 static u64 used_share_permille(const struct target_status *status)
 {
 	return scaled_ratio(status->valid_units, status->units, 1000);

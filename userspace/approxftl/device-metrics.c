@@ -15,9 +15,9 @@
 #define PJ 12
 
 /**
- * struct scraped - a device and its statistics
- * @view: table and status
- * @sample: counters
+ * struct scraped - a device whose metrics are printed
+ * @view: table and status of the device
+ * @sample: statistics of the device
  */
 struct scraped {
 	struct device_view view;
@@ -134,7 +134,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 	}
 }
 
-/* Print two gauges: the part and the whole, which is the next field. */
+/* Print two gauges: @field is a part, and the field after it the whole. */
 static void print_gauge_pair(const struct metrics *metrics, const char *const names[2],
 			     const char *help, size_t field)
 {

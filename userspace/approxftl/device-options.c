@@ -15,7 +15,7 @@ enum kind {
 	KIND_PAIR,                /* KEY=VALUE */
 };
 
-/* @code is the letter in struct device_verb.options; the short form is @letter, or none if 0. */
+/* @code names the option in device_verb.options; @letter is its short form, 0 for none. */
 #define SWITCH(letter, code, name, field, help)                                                 \
 	{ name, letter, COMMAND_SWITCH, offsetof(struct device_options, field), NULL, help, 0, 0, \
 	  code }

@@ -30,7 +30,7 @@ struct sample {
 int __must_check sample_take(const struct dm_device *device, struct sample *sample,
 			     struct aftl_error *error);
 
-/* Compute the difference of two samples; the caller calls sample_free(). */
+/* Compute the difference between two samples of a device; the caller calls sample_free(). */
 void sample_subtract(struct sample *between, const struct sample *now,
 		     const struct sample *before);
 
@@ -60,10 +60,10 @@ u64 sample_clock_ns(void);
 /* Sleep until a time of sample_clock_ns(), or until a signal. */
 void sample_wait_until(u64 at_ns);
 
-/* Parse --interval; a number without a unit is in seconds. */
+/* Parse the value of --interval; a number without a unit is in seconds. */
 int __must_check sample_parse_interval(const char *given, u64 *ns, struct aftl_error *error);
 
-/* Parse --count, which must be at least 1. */
+/* Parse the value of --count, which must be at least 1. */
 int __must_check sample_parse_count(const char *given, u64 *count, struct aftl_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include "verbs.h"
 
 #define MIB 1048576ULL
-/* Number of lines between two headings. */
+/* Number of lines between two headings of the series. */
 #define HEAD_EVERY 20
 
 /**
@@ -209,7 +209,7 @@ static void print_stat_sample(struct series *series, const struct sample *sample
 	fflush(series->options->out);
 }
 
-/* Absolute times keep the rhythm steady; a signal ends the wait. */
+/* Sleep until absolute times, so that delays do not add up; a signal ends the wait. */
 static int take_next_sample(struct series *series, struct sample *before, struct aftl_error *error)
 {
 	u64 next_ns = before->at_ns;

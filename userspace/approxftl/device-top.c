@@ -9,7 +9,7 @@
 #include "top-frame.h"
 #include "verbs.h"
 
-/* Blank lines between devices. */
+/* Number of blank lines between two devices. */
 #define GAP 1
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Code that all verbs on devices share: options, help, access to a device. */
+/* Declarations for all verbs on devices: options, help, access to a device. */
 #ifndef AFTL_DEVICE_VERBS_H
 #define AFTL_DEVICE_VERBS_H
 
@@ -140,7 +140,7 @@ const char *device_key_value(const struct device_options *options, const char *k
  * device_make_line() - make the table line of the options, and check it with the core
  * @line: takes the line
  * @size: takes the size of the device that it describes
- * @sectors: takes the exported size: that of --size, or all
+ * @sectors: takes the size of the device in the table: that of --size, or the whole capacity
  * @error: takes the message on failure
  *
  * Return: 0 or a negative error number.

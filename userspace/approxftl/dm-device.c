@@ -11,7 +11,7 @@
 
 #define CONTROL "/dev/mapper/control"
 
-/* Last error message of libdevmapper, which would print it otherwise. */
+/* Last error message of libdevmapper, which is kept here instead of being printed. */
 static char complaint[200];
 
 __printf(5, 6) static void record_dm_error(int level, const char *file, int line, int number,
@@ -30,7 +30,7 @@ __printf(5, 6) static void record_dm_error(int level, const char *file, int line
 	va_end(args);
 }
 
-/* The node can exist without the driver; opening it loads the driver if there is one. */
+/* The control node can exist without the driver; opening it loads an installed driver. */
 static bool has_device_mapper(void)
 {
 	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);
@@ -150,7 +150,7 @@ static bool is_task_of_target(struct dm_task *dmt, u64 *sectors)
 	return type && !strcmp(type, TARGET_NAME);
 }
 
-/* Return: 0 with @device filled in, 1 for another target, -ENXIO without a message, or an error. */
+/* Fill in @device. Return: 0, 1 for another target, -ENXIO without a message, or an error. */
 static int get_dm_device_info(struct dm_device *device, const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
@@ -199,7 +199,7 @@ int dm_device_find(struct dm_device *device, const char *name, struct aftl_error
 	return ret;
 }
 
-/* Find the place of a sector in the lines of the table that @dmt has read. */
+/* Map @sector to the device below, with the table of linear targets that @dmt has read. */
 static int find_linear_sector(struct dm_task *dmt, u64 *sector, u64 *sectors, u32 *major,
 			      u32 *minor)
 {
@@ -244,7 +244,7 @@ static int compare_device_names(const void *a, const void *b)
 	return strcmp(((const struct dm_device *)a)->name, ((const struct dm_device *)b)->name);
 }
 
-/* Skip devices that are removed meanwhile. */
+/* A device that was removed meanwhile is left out of the list. */
 static void add_named_devices(const struct dm_names *names, struct dm_device **devices,
 			      unsigned int *count)
 {
@@ -359,7 +359,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 		ret = report_no_memory(error);
 	else
 		ret = dm_task_run_with_udev(&task, error);
-	/* The kernel has already tried to load the module. */
+	/* Creating the device has made the kernel try to load the module. */
 	if (ret && !is_target_loaded())
 		ret = aftl_fail(error, -ENOENT,
 				"the kernel has no target approxftl; try: modprobe dm-approxftl (\"approxftl doctor\" knows more)");

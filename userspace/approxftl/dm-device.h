@@ -17,11 +17,10 @@
  * struct dm_device - a device of the target
  * @name: below /dev/mapper
  * @major: major number
- * @minor: minor number
- * @sectors: its size
+ * @minor: minor number @sectors: size of the device
  * @open_count: number of openers
  * @suspended: I/O is suspended
- * @deferred: removed when the last opener closes it
+ * @deferred: the device is removed when its last opener closes it
  */
 struct dm_device {
 	char name[DM_DEVICE_NAME];
@@ -50,14 +49,13 @@ int __must_check dm_device_check_name_free(const char *name, struct aftl_error *
 
 /**
  * dm_device_create() - create a device with one target; its node exists afterwards
- * @name: below /dev/mapper
- * @sectors: its size
+ * @name: below /dev/mapper @sectors: size of the device in the table
  * @arguments: arguments of the target
  */
 int __must_check dm_device_create(const char *name, u64 sectors, const char *arguments,
 				  struct aftl_error *error);
 
-/* Treatment of a device in use by dm_device_remove(). */
+/* What dm_device_remove() does with a device in use. */
 enum dm_device_remove {
 	DM_DEVICE_REMOVE_NOW,
 	DM_DEVICE_REMOVE_DEFERRED,

@@ -10,7 +10,7 @@
 
 #define PATH_SIZE 512
 
-/* Memory that the smallest devices need. */
+/* Memory in bytes that the smallest devices need. */
 #define MEMORY_LEAST (256ULL << 20)
 
 #define MODULE "dm-approxftl"
@@ -74,7 +74,7 @@ static FILE *open_machine_file(const struct machine *machine, const char *name)
 	return fopen(path, "re");
 }
 
-/* Find the first line that contains @word. */
+/* Copy the first line of file @name that contains @word; return false if there is none. */
 static bool find_line(const struct machine *machine, const char *name, const char *word,
 		      char *line, size_t size)
 {
@@ -153,7 +153,7 @@ static bool is_module_loaded(const struct machine *machine)
 	return machine_has_file(machine, "/sys/module/dm_approxftl");
 }
 
-/* modules.dep lists the module after depmod ran. */
+/* Return true if the module is installed: modules.dep lists it after depmod ran. */
 static bool is_module_installed(const struct machine *machine)
 {
 	char name[PATH_SIZE];
@@ -201,7 +201,9 @@ static void diagnose_module_loaded(const struct machine *machine, struct diagnos
 	}
 }
 
-/* In "none [integrity] confidentiality" the word in brackets is in force. */
+/*
+ * The file has a line such as "none [integrity] confidentiality": brackets mark the current state.
+ */
 static bool is_kernel_locked_down(const struct machine *machine)
 {
 	char line[200];

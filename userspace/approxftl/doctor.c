@@ -15,8 +15,8 @@
 /**
  * struct examination - results of all checks
  * @machine: the examined machine
- * @diagnoses: in the order of doctor_checks[]
- * @usable: by group, nothing is missing
+ * @diagnoses: diagnoses in the order of doctor_checks[]
+ * @usable: by group of checks, whether nothing is missing
  */
 struct examination {
 	struct machine machine;

@@ -8,7 +8,7 @@
 
 #include "file-extents.h"
 
-/* Extents whose bytes are not, or not as they are, at the place that FIEMAP reports. */
+/* Flags of extents whose bytes are not stored as they are at the place that FIEMAP reports. */
 static const struct {
 	u32 flags;
 	const char *reason;
@@ -52,7 +52,7 @@ static int check_file_on_device(int fd, u64 offset, u64 length, struct device_ra
 	if (offset >= (u64)found.st_size || length > (u64)found.st_size - offset)
 		return aftl_fail(error, -EINVAL, "the range goes beyond its end at byte %llu",
 				 (unsigned long long)found.st_size);
-	/* Such a number is the file system's own: btrfs, overlayfs, network file systems. */
+	/* btrfs, overlayfs and network file systems report major number 0: no block device. */
 	if (!major(found.st_dev))
 		return aftl_fail(error, -EINVAL,
 				 "its file system is not directly on a block device, as ext4, XFS and F2FS are");

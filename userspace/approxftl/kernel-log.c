@@ -5,7 +5,7 @@
 #include "kernel-log.h"
 #include "kernel-sentence.h"
 
-/* Upper bound of the length of a record. */
+/* Upper bound of the length of a record of the kernel log. */
 #define RECORD_SIZE 8192
 
 int kernel_log_open_at_end(void)
@@ -25,7 +25,7 @@ bool kernel_log_read_refusal(int log, struct aftl_error *sentence)
 
 	if (log < 0)
 		return false;
-	/* EPIPE: records were overwritten; the next read() returns the oldest one that is left. */
+	/* EPIPE: records were overwritten; the next read() returns the oldest remaining record. */
 	while ((length = read(log, record, sizeof(record) - 1)) > 0 ||
 	       (length < 0 && errno == EPIPE)) {
 		record[max(length, (ssize_t)0)] = '\0';

@@ -5,7 +5,7 @@
 
 #include "core/base/params.h"
 
-/* Start at the end of the log. Return: a descriptor, negative if the log is not readable. */
+/* Open the kernel log at its end. Return: a descriptor, negative if the log is not readable. */
 int kernel_log_open_at_end(void);
 
 /**

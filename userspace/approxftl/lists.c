@@ -41,7 +41,7 @@ static bool list_param_at(unsigned int index, struct listed *listed)
 
 typedef bool (*list_at)(unsigned int index, struct listed *listed);
 
-/* Without operands everything is listed. */
+/* Return true if @name is among the operands; without operands every name is. */
 static bool is_name_requested(const struct device_options *options, const char *name)
 {
 	for (unsigned int i = 0; i < options->word_count; i++)
@@ -50,7 +50,7 @@ static bool is_name_requested(const struct device_options *options, const char *
 	return !options->word_count;
 }
 
-/* Find the next entry to list, from *@index on. */
+/* Find the next requested name of the list @at, from *@index on. */
 static bool next_requested_name(const struct device_options *options, list_at at,
 				unsigned int *index, struct listed *listed)
 {

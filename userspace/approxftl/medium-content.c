@@ -87,7 +87,7 @@ static int report_known_content(const struct medium_file *file, blkid_probe prob
 	return report_medium_content(file, what, error);
 }
 
-/* Probe like wipefs: each signature by itself, at all offsets, even with a wrong checksum. */
+/* Probe for each signature as wipefs does: at all offsets, even with a wrong checksum. */
 static int probe_signatures(const struct medium_file *file, blkid_probe probe,
 			    struct aftl_error *error)
 {

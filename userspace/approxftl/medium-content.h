@@ -8,7 +8,7 @@
 /* Bytes at either end of a medium that must be zero for it to count as empty. */
 #define MEDIUM_END_BYTES (16U << 20)
 
-/* Number and size of samples between the ends that must be zero, too. */
+/* Number and size of samples between both ends that must be zero for a medium to count as empty. */
 #define MEDIUM_PLACES 1000
 #define MEDIUM_PLACE_BYTES 4096ULL
 

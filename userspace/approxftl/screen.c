@@ -47,7 +47,7 @@ static void set_terminal_raw(void)
 	write_screen_text(TAKE);
 }
 
-/* Also runs in signal handlers. */
+/* Restore the terminal; async-signal-safe. */
 static void restore_terminal(void)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -123,7 +123,7 @@ static int poll_for_key(u64 left_ns)
 
 	if (ppoll(&input, 1, &left, NULL) <= 0)
 		return 0;
-	/* Quit if the terminal has gone. */
+	/* Return 'q' if the terminal has gone, so that the caller ends. */
 	return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
 }
 

@@ -5,14 +5,14 @@
 
 #include "aftl-host.h"
 
-/* Take the terminal if standard input and output are one; else the functions below do nothing. */
+/* Take the terminal, if stdin and stdout are one; if not, the functions below do nothing. */
 void screen_begin(void);
 
 void screen_end(void);
 
 bool is_screen_taken(void);
 
-/* Get the current size; @rows is 0 without a terminal. */
+/* Get the current size of the terminal; @rows is 0 without a terminal. */
 void screen_get_size(unsigned int *columns, unsigned int *rows);
 
 /* Move the cursor home, so that the next frame overwrites the last one. */
@@ -27,7 +27,7 @@ void screen_clear_rest(void);
  *
  * Ctrl-Z restores the terminal while the program is stopped.
  *
- * Return: the key; 0 at the time or after a signal.
+ * Return: the key; 0 at @until_ns or after a signal.
  */
 int screen_wait_for_key(u64 until_ns);
 

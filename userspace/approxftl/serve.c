@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* "approxftl serve": run nbdkit with the plugin, on a socket that this verb makes. */
+/* "approxftl serve": run nbdkit with the project's plugin, on a socket that this verb makes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -16,11 +16,11 @@
 #include "volume-verbs.h"
 
 #define PLUGIN "nbdkit-approxftl-plugin.so"
-/* Descriptor of the socket in systemd's protocol of socket activation */
+/* Number of the socket's descriptor in systemd's protocol of socket activation */
 #define LISTEN_FD 3
 /* Exit status of the child if nbdkit is not installed */
 #define NOT_INSTALLED 127
-/* Interval of looking whether nbdkit is ready */
+/* Interval of the checks whether nbdkit is ready */
 #define LOOK_NS 10000000
 
 /**
@@ -68,7 +68,7 @@ static int create_listen_socket(struct serving *serving, struct aftl_error *erro
 	serving->fd = unix_socket_listen(path, error);
 	if (serving->fd < 0)
 		return serving->fd;
-	/* Clients may run in another directory. */
+	/* Make the path of the socket absolute, because clients may run in another directory. */
 	if (!realpath(path, serving->socket))
 		return aftl_fail(error, -errno, "%.160s: %s", path, strerror(errno));
 	scnprintf(serving->tags, sizeof(serving->tags), "%s.tags", serving->socket);
@@ -121,7 +121,7 @@ static void run_nbdkit(const struct serving *serving)
 	add_nbdkit_argument(&arguments, text, "");
 	add_nbdkit_argument(&arguments, "control=", serving->tags);
 	for (unsigned int i = 0; i < options->key_count; i++) {
-		/* As for all verbs, the last value counts; the plugin refuses a second one. */
+		/* Pass only the last value of a key, because the plugin refuses a second value. */
 		if (device_key_value(options, options->keys[i], NULL) != options->values[i])
 			continue;
 		snprintf(text, sizeof(text), "%s=", options->keys[i]);
@@ -130,7 +130,7 @@ static void run_nbdkit(const struct serving *serving)
 	if (options->size)
 		add_nbdkit_argument(&arguments, "size=", options->size);
 	scnprintf(text, sizeof(text), "%d", getpid());
-	/* dup2() of a descriptor to itself would leave it closed by execvp(). */
+	/* dup2() of a descriptor to itself keeps O_CLOEXEC: clear it for execvp(). */
 	if (dup2(serving->fd, LISTEN_FD) < 0 || fcntl(LISTEN_FD, F_SETFD, 0) ||
 	    setenv("LISTEN_PID", text, 1) || setenv("LISTEN_FDS", "1", 1) ||
 	    sigprocmask(SIG_UNBLOCK, &serving->signals, NULL))
@@ -141,7 +141,7 @@ static void run_nbdkit(const struct serving *serving)
 
 static int start_nbdkit(struct serving *serving, struct aftl_error *error)
 {
-	/* Blocked before the child exists, so that no signal is lost. */
+	/* Block the signals of wait_for_signal() before the child exists, so that none is lost. */
 	sigemptyset(&serving->signals);
 	sigaddset(&serving->signals, SIGINT);
 	sigaddset(&serving->signals, SIGTERM);
@@ -153,7 +153,7 @@ static int start_nbdkit(struct serving *serving, struct aftl_error *error)
 		run_nbdkit(serving);
 	if (serving->child < 0)
 		return aftl_fail(error, -errno, "nbdkit: cannot be started: %s", strerror(errno));
-	/* If nbdkit dies, no client shall wait for it. */
+	/* Close this copy of the socket: otherwise clients would wait after nbdkit's death. */
 	close(serving->fd);
 	return 0;
 }
@@ -168,7 +168,7 @@ static void print_address_when_ready(struct serving *serving, bool *told)
 	*told = true;
 }
 
-/* Wait until nbdkit ends; a signal ends it, in order. */
+/* Wait until nbdkit ends; a signal to this program makes it shut down. */
 static enum exit_code serve(struct serving *serving)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };

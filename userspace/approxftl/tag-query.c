@@ -11,7 +11,7 @@
 #define BATCH 1024
 
 /**
- * struct query - result of a query
+ * struct query - result of "approxftl tag query"
  * @extents: tagged ranges
  * @extent_count: number of ranges
  * @units: stored units
@@ -26,7 +26,7 @@ struct query {
 	struct approxftl_errors errors;
 };
 
-/* Return true if the whole unit is tagged as approximate now. */
+/* Return true if the file's present tags make the whole unit approximate. */
 static bool is_unit_tagged(const struct query *query, const struct approxftl_unit *unit)
 {
 	for (int i = 0; i < query->extent_count; i++) {
@@ -79,7 +79,7 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 	return ret ? ret : approxftl_errors(library, fd, 0, APPROXFTL_TO_END, &query->errors);
 }
 
-/* Return true if @next continues the run that @last ends. */
+/* Return true if the unit @next continues the run of equal units that @last ends. */
 static bool is_same_unit_run(const struct approxftl_unit *last, const struct approxftl_unit *next,
 			     u64 unit_bytes)
 {

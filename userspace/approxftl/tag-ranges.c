@@ -121,7 +121,7 @@ void tag_write_ranges_json(struct json_writer *json, const char *key,
  * @library: libapproxftl
  * @options: the command line
  * @fd: the file
- * @kind: class to tag as; APPROXFTL_NONE removes tags
+ * @kind: class that the tag declares; APPROXFTL_NONE removes tags
  */
 struct change {
 	struct approxftl *library;
@@ -147,7 +147,7 @@ static int tag_one_range(const struct change *change, off_t offset, off_t length
 	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
 }
 
-/* Store the data of the range again, as they are tagged now. */
+/* Store the data of the range again with the class of their present tags. */
 static int rewrite_tagged_range(const struct change *change, off_t offset, off_t length)
 {
 	int ret = tag_rewrite_range(change->options, change->fd, offset, length);
@@ -199,7 +199,9 @@ static void print_file_ranges(const struct device_options *options, const char *
 	json_envelope_end(&json);
 }
 
-/* The tag of a whole file has set its write hint, which O_DIRECT writes have too. */
+/*
+ * Return true if the file has the write hint of a whole-file tag, which O_DIRECT writes carry, too.
+ */
 static bool has_write_hint(int fd)
 {
 	uint64_t hint = 0;
@@ -207,7 +209,9 @@ static bool has_write_hint(int fd)
 	return !fcntl(fd, F_GET_RW_HINT, &hint) && hint == RWH_WRITE_LIFE_MEDIUM;
 }
 
-/* The kernel finds other tags through the page cache, which an O_DIRECT write bypasses. */
+/*
+ * Warn if O_DIRECT writes stay precise, because they bypass the page cache and carry no write hint.
+ */
 static void warn_of_direct_writes(const struct change *change)
 {
 	struct stat status;
@@ -343,7 +347,7 @@ static void add_range_row(struct text_list *list, const char *path,
 }
 
 /**
- * struct listing - output in progress
+ * struct listing - output of "approxftl tag list"
  * @options: the command line
  * @list: rows with the selected columns
  * @json: complete JSON document

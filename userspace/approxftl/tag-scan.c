@@ -15,7 +15,7 @@
  * struct scan - a scan of a directory tree
  * @library: libapproxftl
  * @options: the command line
- * @looked: number of regular files
+ * @looked: number of regular files that were found
  * @tagged: number of files that were tagged
  * @ranges: number of tagged ranges
  * @failed: number of files and directories that could not be processed

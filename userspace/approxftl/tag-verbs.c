@@ -7,7 +7,7 @@
 #include "tag-verbs.h"
 #include "verbs.h"
 
-/* A separate program in Python, because it parses model headers from untrusted sources. */
+/* "tag model" is a program of its own in Python, because it parses headers of untrusted origin. */
 static const struct device_verb tag_model = {
 	.name = "tag model",
 	.words = "FILE",

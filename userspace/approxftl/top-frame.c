@@ -80,7 +80,7 @@ static void print_space_line(FILE *out, const struct top_frame *frame)
 		 (unsigned long long)frame->between->stats.counters.policy_bugs);
 }
 
-/* Such as "2.104 programmed for each unit: host 1.000, gc 1.051, padding 0.053". */
+/* Print a line such as "2.104 programmed for each unit: host 1.000, gc 1.051, padding 0.053". */
 static void print_amplification_line(FILE *out, const struct top_frame *frame)
 {
 	const struct aftl_counters *counters = &frame->between->stats.counters;
@@ -114,7 +114,7 @@ static void format_lun_cell(char text[CELL + 8], const struct top_frame *frame, 
 		  (unsigned long long)lun->queued, (unsigned long long)lun->free_blocks);
 }
 
-/* Fill columns from top to bottom; count the LUNs that do not fit. */
+/* Print the LUNs in columns, each from top to bottom, and count those that do not fit. */
 static void print_lun_lines(FILE *out, const struct top_frame *frame)
 {
 	unsigned int count = frame->between->luns.count;

@@ -9,8 +9,8 @@
 int __must_check unix_socket_connect(const char *path, struct aftl_error *error);
 
 /*
- * Make a socket and listen. A socket on which nobody listens any more is replaced. Only this user
- * can connect. Return: its descriptor, or a negative error number.
+ * Make a socket and listen. A socket whose server has ended is replaced. Only this user can
+ * connect. Return: its descriptor, or a negative error number.
  */
 int __must_check unix_socket_listen(const char *path, struct aftl_error *error);
 

@@ -52,7 +52,7 @@ int uuid_generate(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error)
 	if (getrandom(uuid, AFTL_UUID_BYTES, 0) != AFTL_UUID_BYTES)
 		return aftl_fail(error, -errno, "there are no random numbers: %s",
 				 strerror(errno));
-	/* Mark it as version 4 of RFC 9562. */
+	/* Mark the UUID as version 4 of RFC 9562. */
 	uuid[6] = (uuid[6] & 0x0f) | 0x40;
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 	return 0;

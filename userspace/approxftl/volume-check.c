@@ -21,10 +21,10 @@
 
 /**
  * struct patient - the volume that is being checked
- * @file: its part of the medium
+ * @file: the volume's part of the medium
  * @volume: the volume
  * @before: number of findings in the volumes before it
- * @recovery: findings of the recovery, if @loaded
+ * @recovery: what the recovery of the device found, if @loaded
  * @loaded: the device could be recovered
  * @slots: physical location of each unit according to the tables
  * @erases: erase count of each block according to the tables
@@ -52,8 +52,8 @@ struct patient {
  * @found: number of findings
  * @mended: all damage was repaired
  * @repaired: result of the repair for the user
- * @lost: runs of lost units: the first, the number, and the shard
- * @lost_runs: number of runs
+ * @lost: runs of lost units: the first unit, the number of units, and the shard
+ * @lost_runs: number of runs of lost units
  */
 struct checkup {
 	const struct device_options *options;
@@ -135,10 +135,7 @@ static int check_header_copies(struct checkup *checkup)
 		ret = check_header_copy(checkup, 1, &super[1], bytes[1]);
 	if (ret || checkup->found > checkup->now.before)
 		return ret;
-	/*
-	 * They are written one after the other: a power failure in between leaves adjacent
-	 * generations.
-	 */
+	/* A power failure between the writes of header and copy leaves adjacent generations. */
 	if (super[0].generation != super[1].generation + 1 &&
 	    super[1].generation != super[0].generation + 1 &&
 	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
@@ -148,7 +145,9 @@ static int check_header_copies(struct checkup *checkup)
 
 /* Sectors of the tables */
 
-/* The table of initialised extents precedes the tables that it describes. */
+/*
+ * Return true if a frame of the tables was initialised; frames before the erase counts always are.
+ */
 static bool was_frame_initialised(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
@@ -411,7 +410,7 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(checkup->now.volume),
 						&checkup->super, index))
-		ret = aftl_fail(&cause, -EUCLEAN, "it is of another device");
+		ret = aftl_fail(&cause, -EUCLEAN, "the volume belongs to another device");
 	if (!ret)
 		return 0;
 	/* A missing shard is damage of the device. */

@@ -12,7 +12,7 @@
  * @options: the command line
  * @whole: the medium
  * @file: the volume's part of the medium
- * @super: its header, or the copy
+ * @super: the volume header, or its copy
  * @geo: geometry of the device
  * @json: JSON document, with --json
  * @frame: number of the frame in @bytes, U64_MAX: none
@@ -58,10 +58,7 @@ static const u8 *read_table_sector(struct dump *dump, struct aftl_place place)
 	return dump->bytes + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
 }
 
-/*
- * Return true if the extent of that frame of the tables was initialised according to either
- * copy.
- */
+/* Return true if either copy of the extent table has the extent of @frame as initialised. */
 static bool extent_is_written(struct dump *dump, u64 frame)
 {
 	const struct aftl_layout *layout = &dump->super.layout;
@@ -79,7 +76,7 @@ static bool extent_is_written(struct dump *dump, u64 frame)
 	return dump->begun;
 }
 
-/* Return the entry at @place; NULL if its sector is damaged or unreadable. */
+/* Return the table entry at @place, zeroes if never written; NULL if its sector is unreadable. */
 static const u8 *read_entry(struct dump *dump, struct aftl_place place)
 {
 	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
@@ -89,7 +86,7 @@ static const u8 *read_entry(struct dump *dump, struct aftl_place place)
 		       nothing + place.offset;
 }
 
-/* Return: 0, or -EUCLEAN if the entry is damaged. */
+/* Read the OOB entry of a page. Return: 0, or -EUCLEAN if the entry is damaged. */
 static int read_spare_entry(struct dump *dump, u32 page, struct aftl_spare *spare)
 {
 	const u8 *bytes = read_entry(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
@@ -227,7 +224,7 @@ static u32 spare_quality_level(const struct aftl_spare *spare, u32 i)
 		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
 }
 
-/* Numbers beyond the last unit belong to translation pages. */
+/* Return true if @unit is the number of a translation page: these follow the last unit. */
 static bool is_translation_page(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;
@@ -401,7 +398,7 @@ static int parse_number_arg(const char *what, const char *text, u32 limit, u32 *
 	if (ret)
 		return aftl_fail(error, -ERANGE, "--%s %.30s: %.100s", what, text, complaint.text);
 	if (value >= limit)
-		return aftl_fail(error, -ERANGE, "--%s %.30s: the last one is %u", what, text,
+		return aftl_fail(error, -ERANGE, "--%s %.30s: the last number is %u", what, text,
 				 limit - 1);
 	*number = (u32)value;
 	return 0;

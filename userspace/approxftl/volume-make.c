@@ -14,7 +14,7 @@
 #include "verbs.h"
 #include "volume-verbs.h"
 
-/* If the tables have more frames than this, initialise them lazily. */
+/* Tables with more frames than this are initialised lazily. */
 #define FRAMES_WRITTEN (256ULL * 1024 * 1024 / AFTL_FRAME_BYTES)
 
 /* Options */
@@ -22,7 +22,7 @@
 /**
  * struct making - a volume to make
  * @options: the command line
- * @super: its header; with several shards that of the first
+ * @super: header of the volume; with several shards that of the first volume
  * @geo: geometry of a shard
  * @fixed_blocks: the user set the number of blocks
  * @file: the medium
@@ -177,7 +177,7 @@ static int check_sector_size(const struct making *making, struct aftl_error *err
 			 making->file.path, sector, making->geo.unit_bytes);
 }
 
-/* The core reports that a write failed; add the cause, which only this layer knows. */
+/* Add the cause to the core's message that a write failed: only this layer knows it. */
 static int add_write_error_cause(const struct medium_file *file, int failure,
 				 struct aftl_error *error)
 {
@@ -282,7 +282,7 @@ static int make_volume_after_checks(struct making *making, struct aftl_error *er
 {
 	int ret = open_volume_medium(making, making->options->words[0], error);
 
-	/* The open medium is exclusively ours: if it is empty now, it stays empty. */
+	/* The medium is open exclusively, so that it stays empty if it is empty now. */
 	if (!ret)
 		ret = choose_volume_size(making, error);
 	if (!ret)
@@ -295,9 +295,9 @@ static int make_volume_after_checks(struct making *making, struct aftl_error *er
 	return ret;
 }
 
-/* Volumes for "approxftl create" */
+/* The following functions make volumes for "approxftl create". */
 
-/* A damaged volume, or one of another version, counts: the kernel reports its problem. */
+/* Return true also for a damaged volume or another version, whose problem the kernel reports. */
 static bool has_volume_header(const struct medium_file *file)
 {
 	struct aftl_volume *volume = NULL;

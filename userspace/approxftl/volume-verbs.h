@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Code that the verbs on volumes share. */
+/* Declarations for the verbs on volumes. */
 #ifndef AFTL_VOLUME_VERBS_H
 #define AFTL_VOLUME_VERBS_H
 
@@ -28,7 +28,7 @@ void volume_print_header(const struct aftl_volume_header *super);
 int __must_check volume_ensure(const char *path, struct aftl_volume_header *super, bool *made,
 			       struct aftl_error *error);
 
-/* Do that for the store of @line, unless it is in memory. */
+/* Call volume_ensure() for the store of @line, unless it is in memory. */
 int __must_check device_make_header(const struct target_line *line,
 				    struct aftl_volume_header *super, bool *made,
 				    struct aftl_error *error);

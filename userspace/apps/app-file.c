@@ -43,7 +43,7 @@ static int map_app_file(struct app_file *file, struct aftl_error *error)
 	return 0;
 }
 
-/* Tag a range of the file. For data in the page cache only the tag of the file counts. */
+/* Tag a range of the file. Data written through the page cache have the class of the file's tag. */
 static int tag_written_file_range(struct app_file *file, u64 offset, off_t length,
 				  enum approxftl_class kind, struct aftl_error *error)
 {
@@ -89,7 +89,7 @@ static int refuse_app_file(const struct app_file *file, const char *why, struct 
 	return aftl_fail(error, -EEXIST, "%.80s/%s: %s", file->place->path, file->name, why);
 }
 
-/* Empty an existing file, if it may be replaced. */
+/* Truncate an existing file if the program may replace it. */
 static int truncate_old(struct app_file *file, struct aftl_error *error)
 {
 	struct stat status;

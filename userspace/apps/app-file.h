@@ -54,8 +54,9 @@ struct app_file {
 };
 
 /*
- * Create a file of @bytes. All of it has class @kind until app_file_protect(). An existing file is
- * replaced if this program wrote it. Links are not followed. A failure leaves no file.
+ * Create a file of @bytes. The file has class @kind, except for ranges of app_file_protect(). An
+ * existing file is replaced if this program wrote it. Links are not followed. A failure leaves no
+ * file.
  */
 int __must_check app_file_create(struct app_file *file, const struct app_place *place,
 				 const char *name, u64 bytes, enum approxftl_class kind,

@@ -31,7 +31,7 @@ static double mean_absolute_error(const struct app_result *result)
 	return result->absolute / (double)result->samples;
 }
 
-/* Return: number of positions in a group that have frames. */
+/* Return: number of positions in a group of frames that occur in the video. */
 static u64 count_group_positions(const struct app_run *run)
 {
 	return min(run->setup.group, run->setup.frames);

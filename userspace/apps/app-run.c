@@ -156,7 +156,7 @@ static int compare_with_reference(struct app_run *run, const struct app_place *p
 	return array_distance(place, reference, &shape, &run->setup, &run->result.distance, error);
 }
 
-/* Run both phases again with precise data, and compare. */
+/* Run both phases again with precise data, and compare the results. */
 static int run_with_precise_data(struct app_run *run, const struct app_place *place,
 				 const struct app_place *reference, struct aftl_error *error)
 {

@@ -51,7 +51,7 @@ static inline bool has_run_compute_phase(const struct app_run *run)
 /* Return true if the result of the precise run is right, and headers and indices are undamaged. */
 bool is_app_run_verified(const struct app_run *run);
 
-/* Return: 0 or a negative error code with a sentence. */
+/* Run the program of @options. Return: 0 or a negative error code with an error message. */
 int __must_check run_app(struct app_run *run, const struct app_options *options,
 			 struct aftl_error *error);
 

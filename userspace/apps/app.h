@@ -2,9 +2,9 @@
 /*
  * Interface of the programs (workloads) in this directory.
  *
- * A run has two phases: the first writes data, the second reads them and computes. Both are
- * repeated with precise files elsewhere, and that result must be right. The difference between the
- * two results is the quality of the approximate data.
+ * A run has two phases: the first writes data, the second reads them and computes. Both phases are
+ * repeated with precise files elsewhere, and the result of this precise run must be right. The
+ * difference between the two results is the quality of the approximate data.
  */
 #ifndef AFTL_APPS_APP_H
 #define AFTL_APPS_APP_H
@@ -53,7 +53,7 @@ struct app_forecast {
 	double variance;
 };
 
-/* Measure of a result's quality. */
+/* The measure for the quality of a program's result. */
 enum app_measure {
 	MEASURE_NUMBERS,
 	MEASURE_PICTURES,
@@ -167,7 +167,7 @@ static inline double app_draw_uniform(const struct app_setup *setup, enum app_pu
 	return (double)(app_draw(setup, purpose, index) >> 11) / APP_DRAWS;
 }
 
-/* Create an array whose values are a function of their index. */
+/* Create an array; @value returns each value from its index. */
 int __must_check app_fill_array(const struct app_place *place, const struct array_shape *shape,
 				const struct app_setup *setup,
 				double (*value)(const struct app_setup *setup, u64 index),

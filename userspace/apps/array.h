@@ -14,7 +14,7 @@
 
 #include "app-file.h"
 
-/* The most recently used pages, this many of them, are never evicted. */
+/* Number of most recently used pages that are never evicted. */
 #define ARRAY_HELD 8
 
 /* 32 KiB */
@@ -22,11 +22,11 @@
 
 /**
  * struct array_shape - name, size and bounds of an array
- * @name: name of its file
+ * @name: name of the array's file
  * @words: number of 8-byte words
  * @bound: maximum absolute value; 0 for indices
- * @held: pages that the program uses at a time, if more than ARRAY_HELD
- * @page_bound: get a smaller bound for a page; NULL if @bound holds everywhere
+ * @held: number of pages that the program uses at a time, if it is more than ARRAY_HELD
+ * @page_bound: returns a smaller bound for a page; NULL if @bound applies to all pages
  */
 struct array_shape {
 	const char *name;

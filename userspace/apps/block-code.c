@@ -3,10 +3,10 @@
 
 #include "block-code.h"
 
-/* Offset between stored coefficients and coefficients, and between pixels and values. */
+/* Added to a coefficient to store it, and subtracted from a pixel to transform it. */
 #define MIDDLE 128
 
-/* Get the DCT basis: row u is the cosine of frequency u. */
+/* Return the DCT basis: row u is the cosine of frequency u. */
 static const double (*basis(void))[BLOCK_SIDE]
 {
 	static double rows[BLOCK_SIDE][BLOCK_SIDE];
@@ -21,10 +21,7 @@ static const double (*basis(void))[BLOCK_SIDE]
 	return (const double (*)[BLOCK_SIDE])rows;
 }
 
-/*
- * Transform the columns of @from to rows of @to. The second call transforms the other dimension
- * and restores the orientation.
- */
+/* Transform the columns of @from to rows of @to; a second call transforms the other dimension. */
 static void transform_block_dct(const double *from, double *to, bool back)
 {
 	const double (*cosine)[BLOCK_SIDE] = basis();
@@ -41,7 +38,7 @@ static void transform_block_dct(const double *from, double *to, bool back)
 	}
 }
 
-/* List the coefficients diagonal by diagonal, from top to bottom in each. */
+/* List the coefficients of a block diagonal by diagonal, each from top to bottom. */
 static void list_diagonals(u8 places[BLOCK_CELLS])
 {
 	unsigned int diagonal, row, count = 0;

@@ -17,7 +17,7 @@
 #define TILE_WORDS (TILE * TILE * 2)
 
 /**
- * struct grid - shape of the matrix, in tiles
+ * struct grid - shape of the matrix of points, in tiles
  */
 struct grid {
 	u64 rows;
@@ -55,7 +55,7 @@ static struct array_shape fft_signal_shape(const struct app_setup *setup)
 	return fft_shape("signal", setup, 1);
 }
 
-/* Bound for the sum of @count random numbers in [-1, 1]: seven standard deviations. */
+/* Return a bound for the sum of @count random numbers in [-1, 1]: seven standard deviations. */
 static double bound_of_random_sum(u64 count)
 {
 	return 7 * sqrt((double)count / 3);
@@ -66,7 +66,7 @@ static struct array_shape fft_spectrum_shape(const struct app_setup *setup)
 	return fft_shape("spectrum", setup, bound_of_random_sum(setup->size));
 }
 
-/* Shape of the intermediate array: columns transformed, rows not. */
+/* Shape of the intermediate array, whose columns are transformed and whose rows are not. */
 static struct array_shape fft_half_transformed_shape(const struct app_setup *setup)
 {
 	return fft_shape("half-way", setup,
@@ -143,7 +143,7 @@ static void permute_bit_reversed(complex double *x, u64 n)
 	}
 }
 
-/* @roots: exp(-+2 pi i k / @n) */
+/* Transform a row of @n points in place; @roots are exp(-+2 pi i k / @n). */
 static void transform_fft_row(complex double *x, u64 n, const complex double *roots)
 {
 	u64 half, begin, k;

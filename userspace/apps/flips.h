@@ -21,13 +21,13 @@ struct app_flips {
 	u64 damaged;
 };
 
-/* Compare the inputs with those in @reference, which are as written. */
+/* Compare the inputs with those in @reference, which are as the program wrote them. */
 int __must_check count_flips_in_files(const struct app *app, const struct app_setup *setup,
 				      const struct app_place *place,
 				      const struct app_place *reference, struct app_flips *flips,
 				      struct aftl_error *error);
 
-/* Get the device's counts for the inputs; all 0 without a device. */
+/* Get the flipped bits that the device reports for the inputs; 0 without a device. */
 int __must_check count_reported_flips(const struct app *app, const struct app_place *place,
 				      struct approxftl_errors *errors, struct aftl_error *error);
 

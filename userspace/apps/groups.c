@@ -3,7 +3,8 @@
 #include "picture.h"
 
 /**
- * struct chain - effect of flipped bits in the differences of one pixel, up to now
+ * struct chain - the stored differences of one pixel so far, and the effect of a flip in each of
+ * their bits
  * @raised: number of differences whose bit is 0: a flip raises the pixel
  * @lowered: number of differences whose bit is 1: a flip lowers the pixel
  * @raised_frames: sum over @raised of the frames that a flip affects
@@ -26,7 +27,7 @@ static void extend_difference_chain(struct chain *chain, u8 difference, u64 reac
 	}
 }
 
-/* Square of the error after a flip; 8-bit pixels wrap around. */
+/* Return the square of the pixel error after a flip; 8-bit pixels wrap around. */
 static double flip_square_error(u8 pixel, int change)
 {
 	double difference = (u8)(pixel + change) - pixel;
@@ -42,7 +43,7 @@ static void add_chain_error(const struct chain *chain, u8 pixel, struct app_fore
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
 		/*
-		 * Upper bound: the square of a sum is at most its number of terms times the sum of
+		 * Upper bound: the square of a sum of n terms is at most n times the sum of
 		 * squares.
 		 */
 		forecast->variance += chain->raised_frames[bit] * up * up +

@@ -7,7 +7,7 @@
 
 #include "app.h"
 
-/* For @setup->group > 0. Takes time for each pixel of each frame. */
+/* Forecast the mean square error of a video with @setup->group > 0, pixel by pixel. */
 void forecast_frame_groups(const struct app_setup *setup, struct app_forecast *forecast);
 
 #endif

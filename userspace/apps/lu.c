@@ -30,7 +30,7 @@ static double matrix_word(const struct app_setup *setup, u64 index)
 			      block % side * BLOCK + inside % BLOCK);
 }
 
-/* Elimination at most doubles the elements of a diagonally dominant matrix. */
+/* Bound of the elements: elimination at most doubles those of a diagonally dominant matrix. */
 static double lu_page_value_bound(const struct array_shape *shape, u64 page)
 {
 	u64 side = (u64)lround(sqrt((double)shape->words)) / BLOCK;
@@ -61,7 +61,7 @@ static int create_lu_input(const struct app_place *place, const struct app_setup
 	return app_fill_array(place, &shape, setup, matrix_word, error);
 }
 
-/* Get a pivot. One that differs much from the diagonal is damaged and would spoil all results. */
+/* Return a pivot, or @usual for a damaged one, which differs much and would spoil all results. */
 static double get_checked_pivot(const double *block, unsigned int k, double usual)
 {
 	double value = block[k * BLOCK + k];
@@ -83,7 +83,7 @@ static void factor_diagonal_block(double *a, double usual)
 	}
 }
 
-/* Solve for a block to the right of the diagonal: multiply it by L^-1 from the left. */
+/* Multiply a block to the right of the diagonal by L^-1 from the left. */
 static void solve_block_right(const double *diagonal, double *a)
 {
 	for (unsigned int k = 0; k < BLOCK; k++)
@@ -92,7 +92,7 @@ static void solve_block_right(const double *diagonal, double *a)
 				a[i * BLOCK + j] -= diagonal[i * BLOCK + k] * a[k * BLOCK + j];
 }
 
-/* Solve for a block below the diagonal: multiply it by U^-1 from the right. */
+/* Multiply a block below the diagonal by U^-1 from the right. */
 static void solve_block_below(const double *diagonal, double *a, double usual)
 {
 	for (unsigned int i = 0; i < BLOCK; i++) {
@@ -161,7 +161,7 @@ static int compute_lu(const struct app_place *place, const struct app_setup *set
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-/* @out += the upper (U) or lower (L) part of the block's rows, times @in */
+/* Add to @out the upper (U) or lower (L) part of the block's rows, times @in. */
 static void add_product(const double *block, s64 below, bool upper, const double *in, double *out)
 {
 	for (int i = 0; i < BLOCK; i++) {
@@ -174,7 +174,7 @@ static void add_product(const double *block, s64 below, bool upper, const double
 	}
 }
 
-/* @out = U * @in, or L * @in, where L has ones on its diagonal */
+/* Set @out to U * @in, or to L * @in, where L has ones on its diagonal. */
 static void multiply_factor(struct array *factors, u64 side, bool upper, const double *in,
 			    double *out)
 {
@@ -187,7 +187,7 @@ static void multiply_factor(struct array *factors, u64 side, bool upper, const d
 				    out + i * BLOCK);
 }
 
-/* |L U x - A x| / |A x| for a vector x of ones, in the maximum norm */
+/* The error is |L U x - A x| / |A x| in the maximum norm, for a vector x of ones. */
 static double lu_residual(struct array *factors, const struct app_setup *setup)
 {
 	u64 i, j, n = setup->size;

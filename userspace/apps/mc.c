@@ -6,7 +6,7 @@
 
 #include "app.h"
 
-/* Points per page: a point has two words. */
+/* Number of points in a page: a point has two words. */
 #define PAGE_POINTS 2048
 static_assert(2 * PAGE_POINTS == ARRAY_PAGE_WORDS, "a page is full");
 
@@ -63,7 +63,7 @@ static int compute_mc(const struct app_place *place, const struct app_setup *set
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-/* The tolerance is five standard deviations of the mean. */
+/* The tolerance of the estimate is five standard deviations of its mean. */
 static int check_mc_result(const struct app_place *place, const struct app_setup *setup,
 			   struct app_result *result, struct aftl_error *error)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "picture.h"
 
-/* Side of the windows for the structural similarity; see app_result.similarity. */
+/* Side of the windows, in pixels, for which the structural similarity is computed. */
 #define WINDOW 8
 
-/* A triangle wave between 0 and @period / 2. */
+/* Return a triangle wave between 0 and @period / 2. */
 static u32 triangle_wave(u64 x, u32 period)
 {
 	u32 at = x % period;
@@ -29,7 +29,7 @@ void picture_fill_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *p
 		pixels[i] = picture_pixel(setup, frame, i % setup->width, row + i / setup->width);
 }
 
-/* Structural similarity (SSIM) of a window, with the usual constants for 8-bit pixels. */
+/* Return the structural similarity (SSIM) of a window, with the constants for 8-bit pixels. */
 static double window_similarity(const u8 *a, const u8 *b, u64 width)
 {
 	const double c1 = 6.5025, c2 = 58.5225, count = WINDOW * WINDOW;

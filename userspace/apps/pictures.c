@@ -59,13 +59,13 @@ static u64 row_stride(const struct app_setup *setup)
 	return HEADER_BYTES + picture_pixel_count(setup);
 }
 
-/* Return: distance of raw frames, or of raw pixels in a row. */
+/* Return: number of frames from one raw frame to the next, or of pixels in a row. */
 static u64 raw_period(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
 }
 
-/* Return true for a precise frame of a video in groups. */
+/* Return true for the precise first frame of a group of frames. */
 static bool is_intra_frame(const struct app_setup *setup, u64 frame)
 {
 	return setup->group && frame % setup->group == 0;
@@ -186,7 +186,7 @@ static int read_video_piece(struct video *video, u64 row, struct aftl_error *err
 	return 0;
 }
 
-/* All frames must have equal headers. */
+/* Check that the header of each frame equals that of the first. */
 static int check_frame_header(struct video *video, struct aftl_error *error)
 {
 	char *header = alloc_file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
@@ -211,7 +211,7 @@ static int read_frame(struct video *video, struct app_result *result, struct aft
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
 		ret = read_video_piece(video, row, error);
 		if (!ret) {
-			/* Decode a piece and compare it; overwrites the stored piece. */
+			/* Decode a piece over its stored form, and compare it with the original. */
 			picture_fill_piece(&video->setup, video->frame, row, video->stored);
 			picture_compare_piece(&video->setup, video->pixels, video->stored, result);
 		}

@@ -46,7 +46,7 @@ static u64 picture_block_count(const struct app_setup *setup)
 	return picture_pixel_count(setup) / BLOCK_CELLS;
 }
 
-/* Bytes of one bit plane of a coefficient; the number of blocks is a multiple of 64. */
+/* Return the bytes of one bit plane of a coefficient; the number of blocks is a multiple of 64. */
 static u64 bit_plane_bytes(const struct app_setup *setup)
 {
 	return picture_block_count(setup) / 8;
@@ -59,14 +59,14 @@ static u32 count_scan_runs(const struct app_setup *setup, u32 scan)
 	return scan % 2 ? HIGH_CELL - 1 : BLOCK_CELLS - HIGH_CELL;
 }
 
-/* Size of a scan without its header. */
+/* Return the size of a scan without its header. */
 static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 {
 	return DIV_ROUND_UP(count_scan_runs(setup, scan) * bit_plane_bytes(setup), FILE_UNIT) *
 	       FILE_UNIT;
 }
 
-/* Offset of a scan's header in the file. */
+/* Return the offset of a scan's header in the file. */
 static u64 scan_offset(const struct app_setup *setup, u32 scan)
 {
 	u64 offset = 0;
@@ -91,7 +91,7 @@ static void alloc_image_buffers(struct progressive *image, const struct app_setu
 {
 	image->setup = *setup;
 	image->cells = alloc_file_buffer(picture_pixel_count(setup));
-	/* Scan 0 is the largest one. */
+	/* The buffer fits scan 0, which is the largest scan. */
 	image->scan = alloc_file_buffer(scan_bytes(setup, 0));
 }
 
@@ -102,7 +102,7 @@ static void free_image_buffers(struct progressive *image)
 	app_file_close(&image->file);
 }
 
-/* Code or decode the blocks of the piece that begins at @row. */
+/* Encode or decode the blocks of the piece of the picture that begins at @row. */
 static void transform_piece_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
 {
 	u64 i, width = image->setup.width, count = picture_block_count(&image->setup);
@@ -123,7 +123,7 @@ static void transform_piece_blocks(struct progressive *image, u64 row, u8 *pixel
 	}
 }
 
-/* Copy a bit plane of a coefficient to the buffer of a scan, or add it from there. */
+/* Copy a bit plane of a coefficient to the buffer of a scan, or add it to the coefficient. */
 static void move_bit_plane(struct progressive *image, u32 cell, u32 plane, u8 *run, bool store)
 {
 	u64 i, count = picture_block_count(&image->setup);
@@ -267,12 +267,12 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	return ret;
 }
 
-/* The transform is orthonormal: squared errors of coefficients and of pixels have equal sums. */
+/* In an orthonormal transform the squared errors of coefficients and pixels have equal sums. */
 void progressive_forecast(const struct app_setup *setup, struct app_forecast *forecast)
 {
 	const double share = (BLOCK_CELLS - 1.0) / BLOCK_CELLS;
 
-	/* A flip makes all pixels of its block round anew, adding 1/6 to the square of each. */
+	/* A flip makes all pixels of the block round anew, adding 1/6 to each squared error. */
 	*forecast =
 		(struct app_forecast){ .mean = (BLOCK_CELLS - 1) * count_late_planes(setup) / 6.0 };
 	for (u32 plane = 0; plane < count_late_planes(setup); plane++) {

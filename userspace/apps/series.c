@@ -15,14 +15,14 @@
 
 #define SAMPLES_NAME "series"
 
-/* Samples of a block, which fills one unit of flash; and the bits of these samples. */
+/* Number of samples in a block, which fills one unit of flash, and number of their bits. */
 #define BLOCK_SAMPLES (FILE_UNIT / sizeof(u16))
 #define SAMPLE_BITS 16
 
-/* One sample in this many is an outlier. */
+/* Mean number of samples per outlier. */
 #define RARITY 500
 
-/* Ends the list of outliers; no sample has this position. */
+/* Position that ends the list of outliers; no sample has it. */
 #define NOWHERE U64_MAX
 
 /**
@@ -88,7 +88,7 @@ static u64 outlier_list_words(const struct app_setup *setup)
 	return words;
 }
 
-/* A daily and a slower oscillation, in thousandths of a degree, plus noise. */
+/* Return a sample in thousandths of a degree: a daily and a slower oscillation, plus noise. */
 static s64 usual_sample_value(const struct app_setup *setup, u64 at)
 {
 	double turn = 2 * M_PI * (double)at;
@@ -231,7 +231,7 @@ static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 	return true;
 }
 
-/* Compare a block that was read, sample by sample. A damaged index must not end the program. */
+/* Compare a block that was read with the original samples, whatever a damaged index says. */
 static void compare_sample_block(struct series *series, u64 number, struct app_result *result)
 {
 	u64 least = *word_at(&series->index, 2 * number, false), value;
@@ -284,7 +284,10 @@ static int check_series_result(const struct app_place *place, const struct app_s
 	return ret;
 }
 
-/* Effect of each single flip in a sample: an error of the bit's weight, or the previous sample. */
+/*
+ * Add the errors of each possible flip in a sample: the weight of the bit or, if the flipped sample
+ * is invalid, the distance to the previous sample, which replaces it.
+ */
 static void forecast_sample_error(u16 sample, u16 before, u64 span, struct app_forecast *forecast)
 {
 	for (unsigned int bit = 0; bit < SAMPLE_BITS; bit++) {

@@ -34,7 +34,7 @@ static void pad_header_with_comments(char *at, const char *end)
 	while (at < end) {
 		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
 
-		/* Avoid a last line of one byte, which would not be a comment. */
+		/* A last line of one byte would not be a comment: shorten the line before it. */
 		if (end - at == line + 1)
 			line--;
 		memset(at, ' ', line);

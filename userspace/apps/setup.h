@@ -10,7 +10,7 @@
 /* Size of a header, which is text and always precise. */
 #define HEADER_BYTES 4096
 
-/* First lines of headers: of numbers, samples, scans, pixels, and differences of pixels. */
+/* First header line of a file with numbers, samples, scans, pixels, or differences of pixels. */
 #define MAGIC_ARRAY "approxftl-array"
 #define MAGIC_SERIES "approxftl-series"
 #define MAGIC_SCAN "approxftl-scan"
@@ -41,7 +41,7 @@ struct app_parameter {
 	size_t field;
 };
 
-/* Parameters after this one are optional. */
+/* The last parameter that is not optional. */
 #define LAST_USUAL_FIELD offsetof(struct app_setup, seed)
 
 #define APP_PARAMETERS (sizeof(struct app_setup) / sizeof(u64))

@@ -30,7 +30,7 @@ static u64 matrix_nonzero_count(const struct app_setup *setup)
 	return count;
 }
 
-/* Columns of a row ascend and spread over the whole row. */
+/* Return the column of nonzero value @position: columns ascend and spread over the whole row. */
 static u64 column_of_nonzero(const struct app_setup *setup, u64 row, u64 position)
 {
 	u64 room = setup->size / matrix_row_degree(setup, row);
@@ -139,7 +139,7 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 	return ret ? ret : app_fill_array(place, &shape, setup, smm_vector_word, error);
 }
 
-/* Multiply a row by @in, or by ones. Indices are used only if they are within bounds. */
+/* Multiply a row of the matrix by @in, or by ones. Indices outside the bounds are not used. */
 static double row_product(struct matrix *matrix, u64 row, struct array *in)
 {
 	u64 end = min(*index_word(&matrix->rows, row + 1, false), matrix->values.shape.words);

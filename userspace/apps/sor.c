@@ -46,7 +46,7 @@ static struct array_shape sor_grid_shape(const struct app_setup *setup)
 	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0, NULL };
 }
 
-/* Intermediate values may exceed the solution. */
+/* Bound of the values: intermediate values may exceed the solution. */
 static struct array_shape sor_relaxed_shape(const struct app_setup *setup)
 {
 	/* Number of pages that hold the rows of a pass, which are used together. */

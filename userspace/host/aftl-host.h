@@ -37,7 +37,7 @@ typedef int64_t s64;
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(nr) (1UL << (nr))
 #define noinline __attribute__((noinline))
-/* glibc has it, other C libraries do not. */
+/* Other C libraries than glibc lack the following definition. */
 #ifndef __always_inline
 #define __always_inline __attribute__((always_inline))
 #endif
@@ -98,7 +98,7 @@ static inline bool aftl_has_crc32c(void)
 #endif
 }
 
-/* As in the kernel: returns the number of bytes written, at most size - 1. */
+/* Like the kernel's function: return the number of bytes written, at most size - 1. */
 static inline int vscnprintf(char *buffer, size_t size, const char *format, va_list args)
 {
 	int wanted = vsnprintf(buffer, size, format, args);

@@ -25,7 +25,7 @@ struct block_survey {
 
 /**
  * block_answer_add() - add the blocks of an answer to @survey
- * @next: first block of the next query; 0 after the last answer
+ * @next: receives the first block of the next query; 0 after the last answer
  *
  * Return: 0, or -EINVAL with an error message.
  */

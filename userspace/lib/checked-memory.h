@@ -14,8 +14,8 @@
 void *memory_checked(void *memory);
 
 /*
- * Call a function in this thread, which must not return, instead of exiting: a library must not end
- * its program. NULL ends this.
+ * If memory lacks in this thread, call a function that does not return, instead of exiting: a
+ * library must not end its program. NULL restores the exit.
  */
 void memory_set_failure_handler(void (*call)(void));
 

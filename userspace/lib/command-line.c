@@ -20,7 +20,7 @@ static bool has_option(const struct command_line *line, const struct command_opt
 	return option->name && (!line->takes || line->takes(line, option));
 }
 
-/* "help" has an optional value in its long form, for --help=json. */
+/* --help has an optional value, for --help=json. */
 static bool is_help_option(const struct command_option *option)
 {
 	return !strcmp(option->name, "help");
@@ -225,7 +225,7 @@ int command_report_separate_value(const char *option, const char *word, struct a
 			 option, word, cut);
 }
 
-/* Return the option if its optional file name was omitted, else NULL. */
+/* Return the option of getopt_long()'s @code if its optional value was omitted, else NULL. */
 static const struct command_option *find_blank_option(const struct command_line *line, int code)
 {
 	const struct command_option *option;

@@ -19,7 +19,7 @@ enum command_kind {
 	COMMAND_SWITCH,
 	/* An optional file name: -jFILE or --json=FILE; without one, "-" for standard output. */
 	COMMAND_FILE,
-	/* This value and larger ones are handled by command_line.other. */
+	/* command_line.other() handles options of this kind and of larger kinds. */
 	COMMAND_OTHER,
 };
 

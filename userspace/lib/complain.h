@@ -6,13 +6,13 @@
 #include "aftl-host.h"
 #include "core/base/params.h"
 
-/* Print "approxftl: ..." and a newline. */
+/* Print a message as "approxftl: ..." and a newline. */
 __printf(1, 2) void complain(const char *format, ...);
 
 /* Return the prefix of a command in messages: "approxftl " for a verb, "" for a program. */
 const char *print_program_name_before_message(const char *verb);
 
-/* Print "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
+/* Print a message as "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
 __printf(2, 3) void complain_of(const char *verb, const char *format, ...);
 
 /* Print the message of a failure of a command, and return @code. */

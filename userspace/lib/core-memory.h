@@ -6,7 +6,7 @@
 #include "aftl-host.h"
 
 void *core_memory_alloc(void *host, size_t bytes);
-/* For small allocations at run time: on failure the program prints an error message and exits. */
+/* Allocate a little memory at run time; on failure the program prints a message and exits. */
 void *core_memory_alloc_runtime(void *host, size_t bytes);
 void core_memory_free(void *host, void *memory, size_t bytes);
 

@@ -8,11 +8,12 @@
 #define FAULT_WORD 40
 
 /**
- * struct reader - a script that is being read
- * @path: its path
- * @script: its faults so far
- * @open: a table has begun
- * @words: of its fault, as aftl_fault_parse() takes them; empty where nothing was said
+ * struct reader - a fault script that is being read
+ * @path: path of the script
+ * @script: the faults read so far
+ * @open: a table [[fault]] has begun
+ * @words: words of the table's fault, as aftl_fault_parse() takes them; empty where the table has
+ *	no key
  */
 struct reader {
 	const char *path;
@@ -47,7 +48,7 @@ static int end_fault(struct reader *reader, struct aftl_error *error)
 	return 0;
 }
 
-/* Copy the value of a line without its quotes; return false if it is none. */
+/* Copy the value of a line without its quotes; return false if @text is no valid value. */
 static bool copy_value(char value[FAULT_WORD], const char *text)
 {
 	bool quoted = *text == '"';

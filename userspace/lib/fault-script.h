@@ -13,7 +13,7 @@
 /**
  * struct fault_script - the faults of a script
  * @all: in the order of the file
- * @count: number of them
+ * @count: number of faults
  */
 struct fault_script {
 	struct aftl_fault all[AFTL_FAULTS_MAX];

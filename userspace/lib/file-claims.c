@@ -12,7 +12,7 @@
 
 /**
  * struct claim - a registered file
- * @next: claim that was added before this one
+ * @next: the claim that was added before
  * @path: path as the user typed it
  * @option: option that names the output; NULL for an input
  * @place: resolved path; NULL if a path cannot identify the file
@@ -30,7 +30,7 @@ struct claim {
 	u64 number;
 };
 
-/* The files of this thread: a library may run several commands at a time. */
+/* The claimed files of this thread: a library may run several commands at a time. */
 static __thread struct claim *claims;
 
 /* Resolve the directory of @path and append the file name; NULL if there is no such directory. */
@@ -132,7 +132,7 @@ static bool is_same_claimed_file(const struct claim *a, const struct claim *b)
 	return a->place && b->place && !strcmp(a->place, b->place);
 }
 
-/* Two reads never conflict, and an option may claim its own output again. */
+/* Return true if two claims of a file agree: both are reads, or outputs of the same option. */
 static bool is_same_claim_purpose(const struct claim *a, const struct claim *b)
 {
 	if (!a->option || !b->option)

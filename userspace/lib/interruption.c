@@ -18,7 +18,9 @@ static void terminate_by_signal(int number)
 {
 	if (last_words)
 		last_words();
-	/* Exit with the same code even if the write fails. SIGPIPE prints nothing. */
+	/*
+	 * Print the last sentence, except after SIGPIPE; a failure does not change the exit code.
+	 */
 	if (last_sentence && number != SIGPIPE &&
 	    write(STDERR_FILENO, last_sentence, strlen(last_sentence)) != 0)
 		_exit(EXIT_INTERRUPTED);

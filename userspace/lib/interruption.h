@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * From now on the first SIGINT, SIGTERM or SIGHUP sets interrupted(), and the second one ends
- * the program. A SIGHUP that was ignored at the start, as under nohup, stays ignored.
+ * From now on interrupted() returns true after a SIGINT, SIGTERM or SIGHUP, and a second such
+ * signal ends the program. A SIGHUP that was ignored at the start, as under nohup, stays ignored.
  */
 void interruption_catch(void);
 
@@ -23,10 +23,10 @@ void interruption_embed(void);
 /* Let interrupted() in this thread return true also if @flag is set; NULL ends this. */
 void interruption_set_flag(const atomic_bool *flag);
 
-/* Return the flag of this thread, for threads that work for it. */
+/* Return this thread's flag of interruption_set_flag(), for threads that work for it. */
 const atomic_bool *stop_followed(void);
 
-/* Return true if that flag is set. Its owner needs no partial results. */
+/* Return true if the flag of stop_followed() is set. Its owner needs no partial results. */
 bool stop_requested(void);
 
 /*

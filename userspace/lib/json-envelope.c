@@ -12,7 +12,7 @@ void json_document_begin(struct json_writer *json, FILE *out)
 	json_end_array(json);
 }
 
-/* @verb: words that the caller's command line lacks, separated by blanks */
+/* Write the command line: "approxftl", the words of @verb, which @argv lacks, the arguments. */
 static void write_argv_json(struct json_writer *json, const char *verb, int argc, char **argv)
 {
 	char words[64], *rest = words, *word;

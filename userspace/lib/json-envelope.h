@@ -9,13 +9,16 @@
 #define JSON_FORMAT_MAJOR 1
 #define JSON_FORMAT_MINOR 0
 
-/* Begin a document with its format version alone. */
+/* Begin a document with its format version, but without tool and arguments. */
 void json_document_begin(struct json_writer *json, FILE *out);
 
-/* argv[0] is recorded as "approxftl", without the path. */
+/* Begin a document with format, tool and arguments. argv[0] is recorded as "approxftl". */
 void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv);
 
-/* For a program that is verb @verb of approxftl: @argv[0] is recorded as "approxftl" and @verb. */
+/*
+ * Like json_envelope_begin() for a program that is verb @verb of approxftl: @argv[0] is recorded as
+ * "approxftl" and @verb.
+ */
 void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
 			      char **argv);
 void json_envelope_end(struct json_writer *json);

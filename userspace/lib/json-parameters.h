@@ -10,7 +10,7 @@
 /* Print the object "parameters": keys contain the unit of a number, as in read_ns, op_percent. */
 void json_parameters(struct json_writer *json, const struct aftl_config *config);
 
-/* Print "counters", and the list "placement_handles", which begins with the default handle. */
+/* Print "counters"; print the list "placement_handles", which begins with the default handle. */
 void json_counters(struct json_writer *json, const struct aftl_counters *counters);
 void json_handles(struct json_writer *json, const struct aftl_handle_stats *handles, u64 count);
 

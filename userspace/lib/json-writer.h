@@ -19,7 +19,7 @@
  * @out: output stream
  * @depth: number of open objects and arrays
  * @filled: whether the open object or array at each depth has a member
- * @inline_items: whether the one at each depth keeps its members on one line
+ * @inline_items: whether the open object or array at each depth keeps its members on one line
  */
 struct json_writer {
 	FILE *out;

@@ -15,7 +15,7 @@
  */
 int __must_check nameless_file_create(struct aftl_error *error);
 
-/* Print a path to the file that is valid in this process and in those that inherited @fd. */
+/* Print a path to the file that is valid in this process and in children that inherited @fd. */
 void nameless_file_path(int fd, char path[NAMELESS_FILE_PATH]);
 
 #endif

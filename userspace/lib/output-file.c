@@ -24,7 +24,7 @@
 static __thread struct output_file *pending[PENDING];
 static pid_t owner;
 
-/* Runs at exit and in signal handlers. A forked child does not own the files and keeps them. */
+/* Remove the temporary files, at exit or after a signal, but not in a forked child. */
 static void remove_pending_files(void)
 {
 	for (unsigned int i = 0; i < PENDING && getpid() == owner; i++)

@@ -5,7 +5,7 @@
 #include "file-claims.h"
 #include "parameter-file.h"
 
-/* Text of all parameter files of a command. All parameters together take a tenth of it. */
+/* Maximum text of all parameter files of a command. A tenth of it would hold all parameters. */
 static __thread char text[1 << 16];
 static __thread size_t used;
 
@@ -45,7 +45,7 @@ int parameter_file_call_on_each(const char *path,
 		if (next)
 			*next++ = '\0';
 		used = next ? (size_t)(next - text) : used + strlen(line) + 1;
-		/* Remove blanks at both ends of a line. */
+		/* Remove the blanks at both ends of a line. */
 		end = line + strlen(line);
 		while (end > line && strchr(" \t\r", end[-1]))
 			*--end = '\0';

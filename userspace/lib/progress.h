@@ -13,7 +13,7 @@ enum progress_when {
 
 /**
  * struct progress - progress of one activity
- * @what: its name
+ * @what: name of the activity
  * @total: number of steps, 0 if unknown
  * @begin_ns: start on the machine's monotonic clock
  * @printed_ns: time of the last print
@@ -36,8 +36,9 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 void progress_report(struct progress *progress, u64 done);
 
 /**
- * progress_send_to() - store the steps of later activities in a variable and print no line
- * @to: in memory that another thread or process polls; applies to the calling thread
+ * progress_send_to() - from now on store the number of completed steps in a variable and print
+ * nothing
+ * @to: variable that another thread or process polls; applies to activities of the calling thread
  */
 void progress_send_to(u64 *to);
 

@@ -15,7 +15,7 @@
  */
 #define QUANTILE_BEYOND 10
 
-/* Returned for a quantile that too few values exceed. */
+/* Value of a quantile that too few values exceed. */
 #define QUANTILE_UNKNOWN U64_MAX
 
 /* Return the quantile @share / 10000: the upper end of its bin, which is up to 3 % wide. */

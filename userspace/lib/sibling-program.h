@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Find programs that are installed in the directory of this one. */
+/* Find programs that are installed in the directory of this program. */
 #ifndef AFTL_SIBLING_PROGRAM_H
 #define AFTL_SIBLING_PROGRAM_H
 

@@ -146,7 +146,7 @@ int target_line_set(struct target_line *line, const char *key, const char *value
 	return aftl_param_set(&line->config, key, value, error);
 }
 
-/* Neither the profile nor the policy can fail: they are the target's own defaults. */
+/* Setting the profile and the policy cannot fail: they are the target's own defaults. */
 void target_line_init(struct target_line *line)
 {
 	struct aftl_error unused;
@@ -213,7 +213,7 @@ int target_line_compute_size(const struct target_line *line, struct target_size 
 	return try_shard(line, &size->memory_bytes, error);
 }
 
-/* Compute the geometry of a shard with one block per plane, no over-provisioning and no zones. */
+/* Compute the geometry of a shard with one block per plane, no over-provisioning, no zones. */
 static int smallest_shard_geometry(const struct target_line *line, struct aftl_geometry *geo,
 				   struct aftl_error *error)
 {
@@ -227,7 +227,7 @@ static int smallest_shard_geometry(const struct target_line *line, struct aftl_g
 	return ret ? ret : aftl_geometry_init(geo, &own, error);
 }
 
-/* Units of each shard; with several shards a multiple of the chunk that alternates among them. */
+/* Return the units of each shard, whole chunks if addresses alternate among several shards. */
 static u64 units_per_shard(const struct target_line *line, const struct aftl_geometry *geo,
 			   u64 sectors)
 {
@@ -360,7 +360,7 @@ static bool next_word(const char **at, char *word, size_t size)
 	return true;
 }
 
-/* Parse the profile alone, or all pairs but the profile, which must be set first. */
+/* Parse the profile (if @profile) or all other pairs of a line; the profile must be set first. */
 static int parse_line_pairs(struct target_line *line, const char *at, bool profile,
 			    struct aftl_error *error)
 {

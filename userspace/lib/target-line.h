@@ -21,7 +21,7 @@
 /* Buffer size for a line with a value for every key. */
 #define TARGET_LINE_SIZE 8192
 
-/* Value of struct target_line.scale for "timing off". */
+/* Value of target_line.scale for "timing off". */
 #define TARGET_TIMING_OFF 0
 
 /**
@@ -104,7 +104,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 int __must_check target_line_parse(struct target_line *line, const char *text,
 				   struct aftl_error *error);
 
-/* Print "real", "off" or "scale:N". */
+/* Print the timing of @line: "real", "off" or "scale:N". */
 void target_line_format_timing(const struct target_line *line, char text[AFTL_VALUE_SIZE]);
 
 #endif

@@ -6,7 +6,7 @@
 #include "core/base/params.h"
 
 /**
- * struct target_lun - state of a LUN
+ * struct target_lun - state of a LUN, as the target reports it
  * @good_blocks: blocks that are not bad
  * @free_blocks: erased blocks among them
  * @valid_units: units that hold valid data
@@ -43,7 +43,7 @@ struct target_luns {
 int __must_check target_luns_parse(struct target_luns *luns, const char *text,
 				   struct aftl_error *error);
 
-/* Make busy_ns of @now relative to @before, which has the same LUNs; keep the counts. */
+/* Subtract busy_ns of @before, which has the same LUNs, from @now; the other counts stay. */
 void target_luns_subtract(struct target_luns *now, const struct target_luns *before);
 
 #endif

@@ -107,7 +107,7 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 
 /* Statistics */
 
-/* Name that every answer must contain, and the field that receives its value. */
+/* struct place - a name that every answer must contain, and the field that receives its value */
 struct place {
 	const char *name;
 	u64 *value;

@@ -7,14 +7,14 @@
 
 #include "aftl-host.h"
 
-/* Two columns for each policy and its label, for twice the number of built-in policies. */
+/* Maximum number of columns: a label, and two for each of twice the built-in policies. */
 #define TEXT_TABLE_COLUMNS 80
 #define TEXT_TABLE_CELL 256
 
 struct text_row;
 
 /**
- * struct text_table - rows that are buffered until the widths are known
+ * struct text_table - rows that are buffered until the widths of all columns are known
  * @columns: cells of a row
  * @right: for each column, whether it is aligned to the right
  * @first: first row

@@ -31,27 +31,27 @@ extern "C" {
 #define APPROXFTL_CHECKED
 #endif
 
-/* Fail if there is no device; see approxftl_open(). */
+/* Flag of approxftl_open(): fail if there is no device. */
 #define APPROXFTL_REQUIRE 0x1u
 
 #ifndef _LINUX_APPROXFTL_H
 
-/* A length: up to the largest possible offset in a file. */
+/* A length that reaches to the largest possible offset in a file. */
 #define APPROXFTL_TO_END ((off_t)-1)
 
-/* Maximum length of a label in bytes; printable ASCII. */
+/* Maximum length of a label in bytes; labels are printable ASCII. */
 #define APPROXFTL_LABEL_MAX 64
 
-/* Class of data: the errors that they tolerate. */
+/* Class of data: which bit errors the data tolerate. */
 enum approxftl_class {
-	APPROXFTL_PRECISE = 0,	   /* no errors; overrides approximate from any source */
+	APPROXFTL_PRECISE = 0,	   /* no bit may flip; overrides any other tag of the data */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
-	APPROXFTL_NONE = 2,	   /* no declaration; or nothing is stored */
-	APPROXFTL_LEVEL_2 = 3,	   /* more bits may flip than with approximate (level 1) */
-	APPROXFTL_LEVEL_3 = 4,	   /* still more; queries return approximate and level */
+	APPROXFTL_NONE = 2,	   /* no class is declared, or no data are stored */
+	APPROXFTL_LEVEL_2 = 3,	   /* more bits may flip than at level 1 */
+	APPROXFTL_LEVEL_3 = 4,	   /* more bits may flip than at level 2 */
 };
 
-/* Quality levels of data: 0 precise, 1 approximate, 2 and 3. */
+/* Highest quality level: 0 is precise, 1 approximate; at 2 and 3 more bits may flip. */
 #define APPROXFTL_LEVEL_MAX 3
 
 /* Reasons why something cannot be tagged. */
@@ -72,14 +72,14 @@ enum approxftl_reason {
 
 /* Bits of struct approxftl_info.can and .may. */
 #define APPROXFTL_CAN_FILE   0x01u /* files: tag, untag, query */
-#define APPROXFTL_CAN_BUFFER 0x02u /* memfds, for O_DIRECT from them */
+#define APPROXFTL_CAN_BUFFER 0x02u /* tags of memfds, for O_DIRECT writes from these */
 #define APPROXFTL_CAN_SCOPE  0x04u /* regions, approxftl_pwrite() */
 #define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
 #define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored(), approxftl_errors() */
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
 #define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
 #define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */
-#define APPROXFTL_CAN_CARRIER 0x100u /* a whole file is tagged by its write hint, too */
+#define APPROXFTL_CAN_CARRIER 0x100u /* write hints carry the tags of whole files, too */
 
 /**
  * struct approxftl_extent - a tagged range
@@ -96,9 +96,9 @@ struct approxftl_extent {
 };
 
 #define APPROXFTL_UNIT_LOST	0x1u /* the content is unreadable */
-#define APPROXFTL_UNIT_NO_MODEL 0x2u /* errors are not modelled: ignore the counts */
-#define APPROXFTL_UNIT_LEVEL_2	0x4u /* approximate, of quality level 2 */
-#define APPROXFTL_UNIT_LEVEL_3	0x8u /* approximate, of quality level 3 */
+#define APPROXFTL_UNIT_NO_MODEL 0x2u /* errors of the unit are not modelled: ignore its counts */
+#define APPROXFTL_UNIT_LEVEL_2	0x4u /* approximate data of quality level 2 */
+#define APPROXFTL_UNIT_LEVEL_3	0x8u /* approximate data of quality level 3 */
 
 /**
  * struct approxftl_unit - state of one unit of flash
@@ -129,7 +129,7 @@ static inline unsigned int approxftl_unit_level(const struct approxftl_unit *uni
 
 #endif
 
-/* In C++ approxftl is the namespace of approx.hpp; the handle is called approxftl_handle. */
+/* In C++ approxftl is the namespace of approx.hpp: the type of a handle is approxftl_handle. */
 #ifdef __cplusplus
 #define approxftl approxftl_handle
 #endif
@@ -137,7 +137,7 @@ static inline unsigned int approxftl_unit_level(const struct approxftl_unit *uni
 struct approxftl;
 struct approxftl_arena;
 
-/* Return: class of a quality level; APPROXFTL_NONE if there is no such level. */
+/* Return: class of quality level @level; APPROXFTL_NONE if there is no such level. */
 static inline enum approxftl_class approxftl_level_class(unsigned int level)
 {
 	if (level == 2)
@@ -152,7 +152,7 @@ static inline enum approxftl_class approxftl_level_class(unsigned int level)
  * @version: version of the kernel's interface; 0 if there is none
  * @devices: number of dm-approxftl devices that are ready for writes
  * @can: features of the kernel, APPROXFTL_CAN_*
- * @may: those of @can that the caller has permission to use
+ * @may: features of @can that the caller has permission to use
  * @max_files: maximum number of files that a user may have tagged at a time
  * @max_ranges: maximum number of ranges that a user may have in these files
  * @reserved: 0
@@ -215,7 +215,7 @@ APPROXFTL_PUBLIC bool approxftl_active(const struct approxftl *a);
 /* Return: message about this thread's last refusal, with its remedy. @a may be NULL. Never NULL. */
 APPROXFTL_PUBLIC const char *approxftl_reason(const struct approxftl *a);
 
-/* Return: message about a reason, without the name of the object. Never NULL. */
+/* Return: message about @reason, without the name of the file or device. Never NULL. */
 APPROXFTL_PUBLIC const char *approxftl_explain(enum approxftl_reason reason);
 
 /* Return: "precise", "approximate", "none", "approximate_2" or "approximate_3". */
@@ -280,7 +280,10 @@ APPROXFTL_PUBLIC int approxftl_region_end(struct approxftl *a);
 /* Add a label to the block trace, if one is recorded: up to APPROXFTL_LABEL_MAX printable bytes. */
 APPROXFTL_PUBLIC int approxftl_label(struct approxftl *a, const char *text);
 
-/* pwrite(2) of data with a class; also tags the range of a file. Return: bytes, or an error. */
+/*
+ * Like pwrite(2) for data of class @kind; also tags the range of a file. Return: bytes, or an
+ * error.
+ */
 APPROXFTL_PUBLIC ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data,
 					  size_t bytes, off_t offset, enum approxftl_class kind);
 
@@ -324,7 +327,7 @@ APPROXFTL_PUBLIC int approxftl_stored(struct approxftl *a, int fd, off_t *from, 
 /* Store the tags of a file in its attribute user.approxftl, which survives an unmount. */
 APPROXFTL_PUBLIC int approxftl_remember(struct approxftl *a, int fd);
 
-/* Tag a file as its attribute user.approxftl says. Return: number of ranges, or an error. */
+/* Set a file's tags from its attribute user.approxftl. Return: number of ranges, or an error. */
 APPROXFTL_PUBLIC int approxftl_recall(struct approxftl *a, int fd);
 
 /*
@@ -362,7 +365,7 @@ APPROXFTL_PUBLIC off_t approxftl_arena_offset(struct approxftl_arena *arena, con
 /* Return: memory of a byte of the file, such as data of an earlier run; NULL beyond its end. */
 APPROXFTL_PUBLIC void *approxftl_arena_at(struct approxftl_arena *arena, off_t offset);
 
-/* Write everything to the device. Return: 0 when this is done. */
+/* Write all data of the arena to the device. Return: 0 when this is done. */
 APPROXFTL_PUBLIC int approxftl_arena_sync(struct approxftl_arena *arena);
 
 /* Unmap and free the arena; the file stays. */

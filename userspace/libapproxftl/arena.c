@@ -17,7 +17,7 @@
 #include "handle.h"
 #include "refusal.h"
 
-/* Size of the reserved address range; less if the process may not have as much. */
+/* Size of the reserved address range; smaller if the process may not reserve as much. */
 #define MOST_BYTES ((size_t)1 << 40)
 #define FEWEST_BYTES ((size_t)1 << 28)
 
@@ -40,7 +40,7 @@ struct piece {
 
 /**
  * struct approxftl_arena - approximate memory
- * @fd: its file
+ * @fd: the file of the arena
  * @lock: protects all members below
  * @base: start of the reserved addresses
  * @reserved: size of the reserved address range

@@ -15,21 +15,21 @@
 
 #include "approxftl.h"
 
-/* All other functions use only these two, which a test can replace. */
+/* All other functions reach the kernel by these two, which a test can replace. */
 int aftl_lib_device_open(void);
 int aftl_lib_device_ioctl(int control, unsigned long number, void *argument);
 
 int aftl_lib_control_caps(int control, struct approxftl_info *info);
 
-/* Tag a range of a file, and a whole file by each carrier; of a device if @device. */
+/* Tag a range of a file, or of a device if @device. A whole file is tagged by each carrier. */
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason);
 
-/* List ranges and advance @cursor. Return: number of ranges. */
+/* List tagged ranges from @cursor on, and advance it. Return: number of ranges. */
 int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
 			   struct approxftl_extent *out, unsigned int room);
 
-/* Return true if data can be declared to have this class. */
+/* Return true if a tag can declare class @kind. */
 static inline bool aftl_lib_is_tag_class(unsigned int kind)
 {
 	return kind <= APPROXFTL_LEVEL_3 && kind != APPROXFTL_NONE;
@@ -43,7 +43,7 @@ int aftl_lib_control_note(int control, const char *label);
 ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t bytes, off_t offset,
 			       unsigned int kind, unsigned int *reason);
 
-/* List stored units and advance @cursor. Return: number of units. */
+/* List stored units from @cursor on, and advance it. Return: number of units. */
 int aftl_lib_control_stored(int control, int fd, uint64_t *cursor, off_t length,
 			    struct approxftl_unit *out, unsigned int room,
 			    unsigned int *unit_bytes, unsigned int *reason);

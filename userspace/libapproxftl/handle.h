@@ -25,7 +25,7 @@ struct approxftl {
 	struct aftl_lib_regions *regions;
 };
 
-/* Create the key of @regions_key; destroy it and all regions. */
+/* Create @regions_key of a handle; destroy the key and all regions. */
 int aftl_lib_regions_begin(struct approxftl *a);
 void aftl_lib_regions_end(struct approxftl *a);
 

@@ -17,7 +17,7 @@
 #include "control-node.h"
 #include "place.h"
 
-/* Maximum depth of stacked devices; nobody stacks more. */
+/* Maximum number of block devices on top of each other; deeper stacks are not examined. */
 #define MOST_DEEP 16
 
 enum answer {
@@ -26,7 +26,7 @@ enum answer {
 	UNKNOWN = 2,
 };
 
-/* Query the device itself, which requires the permission to open it. */
+/* Return whether the device is a dm-approxftl device. This needs permission to open its node. */
 static enum answer query_device_node(int control, const char *path)
 {
 	struct approxftl_extent extent;
@@ -78,7 +78,7 @@ int aftl_lib_open_device_number(dev_t number)
 
 static enum answer query_device_directory(int control, const char *folder, unsigned int depth);
 
-/* Check the devices below a device; one dm-approxftl device among them suffices. */
+/* Return whether any device below a device is a dm-approxftl device. */
 static enum answer query_devices_below(int control, const char *folder, unsigned int depth)
 {
 	enum answer answer = NO;
@@ -105,7 +105,7 @@ static enum answer query_devices_below(int control, const char *folder, unsigned
 	return answer;
 }
 
-/* Check a device and those below it. Only device-mapper devices can be dm-approxftl's. */
+/* Return whether a device is a dm-approxftl device, or any device below it is. */
 static enum answer query_device_directory(int control, const char *folder, unsigned int depth)
 {
 	char name[NAME_MAX];
@@ -167,7 +167,7 @@ static enum answer query_mount_of_path(int control, const char *path)
 	return answer;
 }
 
-/* Check the device that stores a file; the kernel may tell it without privileges. */
+/* Return whether a dm-approxftl device stores a file; this may work without privileges. */
 static enum answer query_device_of_file(int control, const char *path)
 {
 	unsigned int unit_bytes, reason;

@@ -15,7 +15,7 @@
 
 static __thread char last[SENTENCE_SIZE];
 
-/* A message: cause and remedy. */
+/* struct message - cause and remedy of a refusal */
 #define SENTENCE(cause, remedy) cause "; " remedy
 
 static const char *const sentences[] = {
@@ -89,7 +89,7 @@ int aftl_lib_refuse(int error, const char *format, ...)
 	return error;
 }
 
-/* Get the message for an error without a reason. */
+/* Return the message for an error number without a reason. */
 static const char *message_of_error(int error, char *text, size_t size)
 {
 	switch (-error) {

@@ -5,7 +5,7 @@
 #ifndef AFTL_LIB_REFUSAL_H
 #define AFTL_LIB_REFUSAL_H
 
-/* Both store a message for this thread and return @error, which is negative. */
+/* Both functions store a message for this thread and return @error, which is negative. */
 
 /* Format the message like printf(). */
 int aftl_lib_refuse(int error, const char *format, ...);

@@ -13,7 +13,7 @@
 
 /**
  * struct region - an open region
- * @kind: class of its writes
+ * @kind: class of the writes in the region
  * @label: label, or an empty text
  * @outer: enclosing region; NULL for the outermost one
  */

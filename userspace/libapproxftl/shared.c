@@ -19,7 +19,7 @@
 /* Flags of extents without data on the device. */
 #define NOT_THERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_UNWRITTEN)
 
-/* Return: 1, 0 if there is no extent at or after @at, or a negative error number. */
+/* Get the file's extent at @at or the next one. Return: 1, 0 if there is none, or an error. */
 static int get_file_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 {
 	union {
@@ -51,7 +51,7 @@ int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piec
 	return piece->first < piece->stop;
 }
 
-/* Return true if the module finds no data of a file that has some. Refusals are reported later. */
+/* Return true if the module finds no data of a file that has data. Refusals are reported later. */
 static bool is_file_data_unreported(int control, int fd)
 {
 	unsigned int unit_bytes, reason;
@@ -66,7 +66,7 @@ static bool is_file_data_unreported(int control, int fd)
 					&reason);
 }
 
-/* Return true if the extents are addresses on another device (XFS realtime) or unknown. */
+/* Return true if the extents of a file are on another device (XFS realtime) or unknown. */
 static bool are_extents_on_other_device(int fd)
 {
 	struct fsxattr attributes;

@@ -20,8 +20,8 @@ int aftl_lib_shared_open(int control, int fd, int *device);
 
 /**
  * struct aftl_lib_piece - a contiguous part of a file on the device
- * @first: its first byte
- * @stop: the first byte after it
+ * @first: first byte of the piece in the file
+ * @stop: first byte of the file after the piece
  * @shift: offset in the file minus offset on the device, modulo 2^64
  */
 struct aftl_lib_piece {

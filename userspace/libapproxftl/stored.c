@@ -12,7 +12,7 @@
 #include "refusal.h"
 #include "shared.h"
 
-/* Number of units per query. */
+/* Maximum number of units in the answer to a query. */
 #define BATCH 256
 
 /**
@@ -137,7 +137,7 @@ static void add_unit_errors(struct approxftl_errors *sum, const struct approxftl
 	sum->raw_errors += unit->raw;
 }
 
-/* @level: quality level of the units to count; above APPROXFTL_LEVEL_MAX: all units */
+/* Add up the errors of units of quality level @level; above APPROXFTL_LEVEL_MAX: of all units. */
 static int add_errors_of_ranges(struct approxftl *a, int fd, off_t offset, off_t length,
 				unsigned int level, struct approxftl_errors *out)
 {

@@ -10,7 +10,7 @@
 #include "handle.h"
 #include "refusal.h"
 
-/* Checks that need no kernel, so that invalid ranges are also refused without a device. */
+/* Check a range without the kernel: invalid ranges are refused even if there is no device. */
 static int check_tag_range(off_t offset, off_t length)
 {
 	if (offset < 0)

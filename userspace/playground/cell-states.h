@@ -10,25 +10,25 @@
 
 #define CELL_STATES_MOST 4
 
-/* Width of a bin, in microvolts */
+/* Width of a voltage bin (uV) */
 #define CELL_BIN_UV 2000
 
-/* Where tails end, in deviations and scales */
+/* Where the tails of noise end: in deviations and in Laplace scales */
 #define CELL_GAUSS_CUT 9
 
 #define CELL_LAPLACE_CUT 36
 
-/* Noise by the root of the cycles, in nanovolts */
+/* Laplace scale of the noise, by the root of the P/E cycles, in nanovolts */
 #define CELL_CYCLES_NV 250000
 
-/* Retention: common factor, mean and variance */
+/* Factors of the retention loss: common factor, mean and variance */
 #define CELL_RETENTION_PERCENT 38
 
 #define CELL_RETENTION_MEAN_E9 400000
 #define CELL_RETENTION_VARIANCE_E9 4000
 
 /**
- * cell_residual_uv - noise of a new cell
+ * cell_residual_uv - Laplace scale of a new cell's noise (uV)
  */
 static const u32 cell_residual_uv[AFTL_RBER_CURVES] = {
 	1000, 1000, 1000, [3 ... 8] = 0, 1000, 0,
@@ -38,9 +38,9 @@ static const u32 cell_residual_uv[AFTL_RBER_CURVES] = {
  * cell_states_uv - states by curve, in ascending order: level, spread and swing, in
  * microvolts
  *
- * The first one is a normal distribution of that mean and deviation, a programmed one begins
- * at its level and is as wide as its spread. Retention drains the swing. Zeros: that curve
- * has no voltages, or no such state.
+ * Level and spread of the erased state are a normal distribution's mean and deviation; a
+ * programmed state begins at its level and is as wide as its spread. Retention drains the
+ * swing. Zeros: that curve has no voltages, or no such state.
  */
 static const u32 cell_states_uv[AFTL_RBER_CURVES][CELL_STATES_MOST][3] = {
 	{ { 1983731, 322114, 0 }, { 3922487, 200000, 2038757 }, { 5861244, 200000, 3977513 },

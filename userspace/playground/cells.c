@@ -49,9 +49,9 @@ const u32 *play_voltages(void)
 }
 
 /*
- * Get the error curve of a page, if a single curve gives its errors. Modes with other steps or a
- * lower top are modelled for certain cells only; for other cells the core adds a difference to the
- * curve, which no single curve shows.
+ * Return the number of the error curve of a page, if a single curve gives its errors. Modes with
+ * other steps or a lower top are modelled for certain cells only; for other cells the core adds a
+ * difference to the curve, which no single curve shows.
  */
 static u32 rber_curve_of_page(const struct aftl_cell *cell, u16 attr)
 {

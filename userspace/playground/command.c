@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl sim" alone, as a WASI command.
- */
+/* The verb "sim" of approxftl as a WASI command. */
 #include "complain.h"
 #include "sim.h"
 

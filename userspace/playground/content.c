@@ -55,7 +55,7 @@ static int submit_content_write(u8 op, u32 unit, u32 units, u32 class)
 	if (!aftl_submit(play.drive.ftl, request))
 		return play_finish();
 	sim_drive_complete_request(&play.drive, request);
-	aftl_fail(&error, -EINVAL, "there are %u units, and none at %u", play.drive.geo->units,
+	aftl_fail(&error, -EINVAL, "the device has %u units, and none at %u", play.drive.geo->units,
 		  unit + units);
 	return play_fail(-EINVAL, &error);
 }
@@ -65,7 +65,7 @@ int play_write(u32 unit, u32 units, u32 class)
 	return submit_content_write(AFTL_OP_WRITE, unit, units, class);
 }
 
-/* Complete the stream's pending reads first: they have no bytes to flip. */
+/* Complete reads of the request stream first: they have no bytes that errors could flip. */
 int play_read(u32 unit, u32 units)
 {
 	int ret = play_finish();

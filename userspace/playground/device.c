@@ -20,7 +20,7 @@ static void complete_play_request(void *host, struct aftl_request *request)
 	sim_drive_complete_request(&play.drive, request);
 }
 
-/* Record programs and erases. Reads do not change the picture. */
+/* Record programs and erases, but not reads, which do not change the picture. */
 static void record_array_event(void *host, const struct aftl_array_event *event)
 {
 	(void)host;
@@ -77,7 +77,9 @@ static int check_page_options(struct aftl_error *error)
 
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
 		if (sim_option_given(&play.options, others[i]))
-			return aftl_fail(error, -EINVAL, "--%s has no meaning here", others[i]);
+			return aftl_fail(error, -EINVAL,
+					 "--%s has no effect in the playground; leave it out",
+					 others[i]);
 	if (play.options.policy_count != 1)
 		return aftl_fail(error, -EINVAL, "a device has one policy; choose one");
 	if (play.options.seed_count > 1)
@@ -128,7 +130,7 @@ int play_open(u32 count)
 
 /* Running */
 
-/* Convert time from the page, where it is a double. */
+/* Convert a time that the page passes, a double, to nanoseconds. */
 static u64 page_time_to_ns(double ns)
 {
 	return ns < (double)AFTL_TIME_MAX ? (u64)ceil(ns) : U64_MAX;
@@ -187,7 +189,7 @@ int play_change(void)
 
 	if (!ret)
 		ret = sim_drive_apply_change(&play.drive, &change, &ops, NULL, &error);
-	/* A new FTL has blocks of other kinds: paint all of them again. */
+	/* A new policy has other kinds of blocks: paint all blocks again. */
 	for (u32 i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;
 	return ret ? play_fail(ret, &error) : 0;

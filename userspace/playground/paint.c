@@ -44,7 +44,7 @@ static u32 count_painted_valid_units(const struct subject *of)
 	return valid;
 }
 
-/* Colour by class and by valid units: none, some or all. */
+/* Colour a page by its class, and by whether none, some or all of its units are valid. */
 static u8 colour_by_use(const struct subject *of)
 {
 	u32 valid = count_painted_valid_units(of);
@@ -53,7 +53,7 @@ static u8 colour_by_use(const struct subject *of)
 	return (u8)(1 + aftl_page_class(of->attr) * 3 + left);
 }
 
-/* Colour by program mode, class, and whether the page is garbage. */
+/* Colour a page by program mode, class, and whether it has no valid unit. */
 static u8 colour_by_mode(const struct subject *of)
 {
 	return (u8)(1 + aftl_page_mode(of->attr) * 4 + aftl_page_class(of->attr) * 2 +
@@ -65,7 +65,7 @@ static u8 colour_by_valid_units(const struct subject *of)
 	return (u8)(1 + count_painted_valid_units(of) * VALID_STEPS / of->media->geo->page_units);
 }
 
-/* Colour by the logarithm of the age in hours. */
+/* Colour a page by the logarithm of its age in hours. */
 static u8 colour_by_age(const struct subject *of)
 {
 	u64 hours = aftl_page_hours(of->media, of->block, of->page, aftl_hours(play.drive.ftl));
@@ -73,7 +73,7 @@ static u8 colour_by_age(const struct subject *of)
 	return (u8)(1 + min(fls64(hours), (u32)AGE_STEPS));
 }
 
-/* Colour by the logarithm of the raw bit error rate, in 2^-40. */
+/* Colour a page by the logarithm of its raw bit error rate, in 2^-40. */
 static u8 colour_by_error_rate(const struct subject *of)
 {
 	u64 rate = aftl_cell_rber_q40(aftl_cell(play.drive.ftl), of->block, of->page,
@@ -82,14 +82,14 @@ static u8 colour_by_error_rate(const struct subject *of)
 	return (u8)(1 + min(fls64(rate), 40U));
 }
 
-/* Colour by the erase count, relative to the maximum. */
+/* Colour a page by the erase count of its block, relative to the maximum. */
 static u8 colour_by_wear(const struct subject *of)
 {
 	return of->most_erases ?
 		(u8)(1 + (u64)of->block->erases * WEAR_STEPS / of->most_erases) : 1;
 }
 
-/* Colour by the block's kind (its use by the policy), and whether the block is open. */
+/* Colour a page by the policy's use of its block, and by whether the block is open. */
 static u8 colour_by_block_kind(const struct subject *of)
 {
 	return (u8)(1 + of->block->kind * 2 + (of->block->state == AFTL_BLOCK_OPEN));
@@ -189,7 +189,7 @@ static u32 max_painted_erases(const struct aftl_media *media)
 
 /**
  * struct look - state of a block when it was painted
- * @begun: number of its programs and erases, plus one
+ * @begun: number of the block's programs and erases, plus one
  * @valid: number of valid units, which can only fall between programs and erases
  * @state: state of the block
  */

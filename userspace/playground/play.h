@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shared state and helpers of the library.
- */
+/* State and helper functions that the files of the playground library share. */
 #ifndef AFTL_PLAY_H
 #define AFTL_PLAY_H
 
@@ -11,13 +9,12 @@
 #include "playground.h"
 #include "sim-options.h"
 
-/* Number of latest programs and erases that are kept. */
+/* Number of programs and erases that are kept, the latest ones. */
 #define PLAY_EVENTS 16384
 
 /**
  * struct play_event - a program or an erase
- * @begin_ns: begin
- * @request: number of requests submitted before
+ * @begin_ns: begin of the operation @request: number of requests submitted before the operation
  * @block: block of the device
  * @page: first page
  * @pages: number of pages
@@ -71,7 +68,7 @@ int play_fail(int ret, const struct aftl_error *error);
 void play_json_begin(struct json_writer *json);
 int play_json_end(struct json_writer *json);
 
-/* The core's host callback for reads. */
+/* The callback of the core for data that a request has read: flips their bits. */
 void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read);
 
 #endif

@@ -60,7 +60,7 @@ int play_age(u32 hours);
 /* Apply a change: play_text() has the text after the colon of "approxftl sim --change". */
 int play_change(void);
 
-/* Return JSON in play_text(): constants; counters and times; a block; a page. */
+/* Return JSON in play_text(): constants of the device; its counters and times; a block; a page. */
 int play_about(void);
 int play_state(void);
 int play_block(u32 block);
@@ -68,8 +68,7 @@ int play_page(u32 block, u32 page);
 
 /**
  * play_cells() - return JSON in play_text(): the cells of one unit of a page
- * @block: of the device
- * @page: page of the block
+ * @block: number of the block on the device @page: page of the block
  * @slot: unit of the page
  *
  * The distributions of the threshold voltages are those of the model from which the core's error
@@ -78,13 +77,13 @@ int play_page(u32 block, u32 page);
  */
 int play_cells(u32 block, u32 page, u32 slot);
 
-/* For the last play_cells(): the part of a state's cells in each bin; see voltages.h. */
+/* Return the part of a state's cells in each bin (voltages.h), for the last play_cells(). */
 const double *play_spread(u32 state);
 
-/* For the last play_cells(): per cell, millivolts + 32768, state << 16, and 1 << 24 if misread. */
+/* Return for each cell of play_cells() millivolts + 32768, state << 16, and 1 << 24 if misread. */
 const u32 *play_voltages(void);
 
-/* Return JSON in play_text(): programs and erases from event number @since on, the latest ones. */
+/* Return JSON in play_text(): the latest programs and erases, from event number @since on. */
 int play_events(u32 since);
 
 /* The property that play_paint() shows for each page. */

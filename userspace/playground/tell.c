@@ -5,7 +5,7 @@
 #include "json-writer.h"
 #include "play.h"
 
-/* Limits of an answer: number of events; number of flipped bits of a unit. */
+/* Limits of an answer: numbers of events, of events of a page, and of flipped bits of a unit. */
 #define TOLD_EVENTS 256
 #define TOLD_HISTORY 64
 #define TOLD_FLIPS 4096

@@ -7,7 +7,7 @@
 #include "checked-memory.h"
 #include "play.h"
 
-/* Text from the library, or a buffer for a text from the page. */
+/* The text that the library returned last, or a buffer for a text from the page. */
 static char *text;
 static size_t text_bytes;
 
@@ -34,7 +34,7 @@ void play_json_begin(struct json_writer *json)
 	json_object(json, NULL);
 }
 
-/* The buffer is at least as large as the longest text from the page. */
+/* Enlarge the buffer, which is never smaller than the longest text from the page. */
 int play_json_end(struct json_writer *json)
 {
 	json_end_object(json);

@@ -31,7 +31,7 @@ static void init_voltage_mass(struct mass *mass, double first, double last)
 	memset(mass->at, 0, mass->count * sizeof(*mass->at));
 }
 
-/* The probability that a value exceeds the middle of its distribution by more than @x. */
+/* Returns the probability that a value exceeds the middle of its distribution by @x. */
 typedef double (*survival)(double x, double scale);
 
 static double normal_tail(double x, double deviation)
@@ -44,7 +44,7 @@ static double laplace_tail(double x, double scale)
 	return 0.5 * exp(-x / scale);
 }
 
-/* Subtract small tails, not numbers near one, which would lose precision. */
+/* Subtract small tails: a difference of numbers near one would lose precision. */
 static double probability_between(double low, double high, double scale, survival beyond)
 {
 	if (low >= 0)
@@ -65,7 +65,7 @@ static void fill_symmetric_mass(struct mass *mass, double middle, double reach, 
 	}
 }
 
-/* Distribute the weight over two bins so that the mean is exact. */
+/* Add a probability at one voltage, as two adjacent bins whose mean is exactly this voltage. */
 static void add_point_mass(struct mass *mass, double position, double weight)
 {
 	double bin = floor(position / BIN_V);
@@ -98,7 +98,7 @@ static void fill_uniform_mass(struct mass *mass, double low, double width)
 	}
 }
 
-/* Shift by one neighbour: its states are equally likely, and the shift is proportional. */
+/* Set @mass to the shift by a neighbour with four equally likely states, 0 to @swing. */
 static void convolve_neighbour_shift(struct mass *mass, double swing)
 {
 	init_voltage_mass(mass, 0, floor(swing / BIN_V) + 1);
@@ -106,7 +106,7 @@ static void convolve_neighbour_shift(struct mass *mass, double swing)
 		add_point_mass(mass, swing * state / 3, 0.25);
 }
 
-/* Convolve: @mass becomes the distribution of the sum of two independent values. */
+/* Convolve @mass with @other: it becomes the distribution of the sum of both values. */
 static void convolve_mass(struct mass *mass, const struct mass *other)
 {
 	struct mass *sum = memory_zeroed(1, sizeof(*sum));
@@ -184,7 +184,7 @@ static void compute_state_distribution(double *bins, u32 state, const struct con
 	free(mass);
 }
 
-/* Choose the reference with the fewest misread cells; the middle of a gap between states. */
+/* Choose the read reference with the fewest misread cells; in a gap between states, its middle. */
 static struct crossing find_crossing(const double *low, const double *high)
 {
 	struct crossing best = { .low_high = 1, .high_low = 1 };

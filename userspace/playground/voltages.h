@@ -50,7 +50,7 @@ struct voltages {
 	struct crossing crossings[CELL_STATES_MOST];
 };
 
-/* Get the distributions. The result is valid until the next call with another condition. */
+/* Return the distributions under a condition; valid until the next call with another condition. */
 const struct voltages *voltages_of(const struct condition *condition);
 
 /*

@@ -19,7 +19,7 @@
 
 #define PRELOAD "libapproxftl-preload.so"
 
-/* Exit status of a shell if a program cannot be executed. */
+/* Exit status if the program cannot be executed, as in shells. */
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NO_PROGRAM 127
 
@@ -58,7 +58,7 @@ static const struct command_option options_table[] = {
 	OPTION('V', "version", SWITCH, version, NULL, "print the version"),
 };
 
-/* Options after the program's name belong to the program. */
+/* Stop at the program's name: later options belong to the program. */
 static const struct command_line command = {
 	.name = "approxrun",
 	.options = options_table,

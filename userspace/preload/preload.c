@@ -29,7 +29,7 @@
 static struct rules rules;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Set while the library itself opens files, which must not be looked up. */
+/* True while the library itself opens files: no rule applies to these. */
 static __thread bool busy;
 
 static bool is_message_wanted(const char *how)
@@ -137,7 +137,7 @@ static FILE *tag_opened_stream(FILE *stream)
 	return stream;
 }
 
-/* The next definition of a function, which the program meant to call. */
+/* Find the C library's definition of a function, which the program meant to call. */
 #define NEXT(name, type) ((type)dlsym(RTLD_NEXT, name))
 
 typedef int (*open_fn)(const char *path, int flags, ...);
@@ -148,7 +148,7 @@ typedef int (*creat_fn)(const char *path, mode_t mode);
 typedef FILE *(*fopen_fn)(const char *path, const char *mode);
 typedef FILE *(*freopen_fn)(const char *path, const char *mode, FILE *stream);
 
-/* The mode is passed only with some flags. */
+/* Callers pass the argument mode only with flags that create a file. */
 static mode_t get_open_mode(int flags, va_list rest)
 {
 	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)

@@ -49,7 +49,7 @@ static const char *value_of_key_word(const char *word, const char *key)
 	return !strncmp(word, key, length) && word[length] == '=' ? word + length + 1 : NULL;
 }
 
-/* Parse a word after the pattern. Return: what is wrong, or NULL. */
+/* Parse a word after the pattern of a rule. Return: the error, or NULL. */
 static const char *parse_rule_word(struct rule *rule, const char *word)
 {
 	const char *header = value_of_key_word(word, "precise");
@@ -86,7 +86,7 @@ static struct rule *add_preload_rule(struct rules *rules, const char *pattern)
 	return rule->pattern ? rule : NULL;
 }
 
-/* Parse a line. Return: what is wrong, or NULL. */
+/* Parse a line of the rules. Return: the error, or NULL. */
 static const char *parse_rule_line(struct rules *rules, char *line)
 {
 	const char *wrong = NULL;

@@ -83,7 +83,7 @@ class Outcome:
         return self.member_units / self.user_units - 1
 
     def measures_by_name(self) -> dict[str, float]:
-        """Return the measures by name."""
+        """Return the measures of an array by name."""
         return {
             "parity writes of user writes": self.parity_per_user_unit,
             "pages consumed": self.pages,
@@ -95,7 +95,7 @@ class Outcome:
 
 
 def run_simulator(*arguments: str) -> Json:
-    """Run the simulator and return its only run."""
+    """Run the simulator and return the JSON object of its only run."""
     command = [str(PROGRAM), "sim", *arguments, "--json", "-q"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -177,7 +177,7 @@ def prepare_requests(results: Path, members: int) -> None:
 
 
 def pages_consumed_by_array(counters: Json) -> int:
-    """Return the consumed pages; reprogrammed pages are not counted again."""
+    """Return the number of consumed pages; reprogrammed pages are not counted again."""
     units: int = sum(value for name, value in counters.items()
                      if name.startswith("programmed_") and name.endswith("_units"))
     units += counters["padded_units"]
@@ -202,7 +202,7 @@ def member_counters(results: Path, policy: str, members: int) -> Iterator[Json]:
 
 
 def result_of_md(results: Path, policy: str, members: int) -> Outcome:
-    """Return the outcome of md's array."""
+    """Return the outcome of md's array from the members' counters."""
     counted = list(member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
 
@@ -272,7 +272,7 @@ def print_changes_by_size(results: Path, counts: list[int]) -> None:
 
 
 def main() -> int:
-    """Run the command."""
+    """Run the command of the command line."""
     verb, folder, counts = sys.argv[1], Path(sys.argv[2]), [int(word) for word in sys.argv[3:]]
     if verb == "changes":
         print_changes_by_size(folder, counts)

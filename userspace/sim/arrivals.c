@@ -4,13 +4,13 @@
 #define PURPOSE_ARRIVAL 100
 #define NS_PER_S 1000000000ULL
 
-/* Time on the channel per page. */
+/* Return the time that a page takes on its channel. */
 static u64 transfer_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
 {
 	return config->command + geo->page_bytes * 1000ULL / config->bus;
 }
 
-/* Die time per page that policy baseline writes. */
+/* Return the die time of programming a page with the policy baseline. */
 static u64 page_write_die_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
 {
 	u64 step_ns = config->program;
@@ -21,7 +21,7 @@ static u64 page_write_die_ns(const struct aftl_config *config, const struct aftl
 	return step_ns / geo->program_pages + transfer_ns(config, geo);
 }
 
-/* Mean die time of a request, in 1/10000 ns. */
+/* Return the mean die time of a request, in 1/10000 ns. */
 static u64 mean_request_time_e4(const struct sim_options *options, const struct aftl_config *config,
 				const struct aftl_geometry *geo)
 {
@@ -45,7 +45,7 @@ u64 sim_mean_interval_q16(const struct sim_options *options, const struct aftl_c
 		return 0;
 	if (options->rate)
 		return (NS_PER_S << 16) / options->rate;
-	/* The request time and the utilisation both count in 1/10000, which cancel. */
+	/* The request time and the utilisation are both in 1/10000: the factors cancel. */
 	wide = mean_request_time_e4(options, config, geo);
 	wide <<= 16;
 	wide /= capacity_e4;
@@ -82,7 +82,9 @@ static u64 draw_arrival_distance_q16(struct sim_arrivals *arrivals)
 	return (__uint128_t)arrivals->interval_q16 * draw_q32 >> 32;
 }
 
-/* Convert next_ns to real time by stretching the time between bursts to the lower rate. */
+/*
+ * Convert next_ns, which counts at the burst rate, to real time by stretching times between bursts.
+ */
 static u64 arrival_to_real_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Changes to a device that keeps its data, as text: KEY=VALUE. */
+/* Changes of a device's parameters, policy or age during a run, which keep its data: --change. */
 #ifndef SIM_CHANGES_H
 #define SIM_CHANGES_H
 
@@ -8,11 +8,11 @@
 #include "key-value.h"
 
 /**
- * struct sim_change - a change
- * @at: number of requests that are submitted before it
+ * struct sim_change - a change of the device during a run
+ * @at: number of requests that are submitted before the change
  * @policy: the new policy, or NULL
  * @key: a parameter, "age" to let time pass, or "policy"
- * @value: as it stands on a command line
+ * @value: the new value, as it stands on a command line
  */
 struct sim_change {
 	u64 at;
@@ -24,7 +24,7 @@ struct sim_change {
 #define SIM_CHANGES 64
 
 /**
- * struct sim_changes - changes of a run
+ * struct sim_changes - changes of the device during a run
  * @all: in the order of the stream; changes at the same request are applied in turn
  * @count: number of changes
  */
@@ -34,7 +34,7 @@ struct sim_changes {
 };
 
 /**
- * sim_change_parse() - parse KEY=VALUE
+ * sim_change_parse() - parse the KEY=VALUE of a change
  * @change: receives everything but @at
  * @pair: the text
  * @error: receives the error message

@@ -21,7 +21,7 @@ static int add_single_seed(struct sim_options *options, u64 seed, struct aftl_er
 	return 0;
 }
 
-/* Parse 7, or 1..8, which includes both ends. */
+/* Parse a seed, such as 7, or a range of seeds, such as 1..8, which includes both ends. */
 static int add_seed_range(struct sim_options *options, char *item, struct aftl_error *error)
 {
 	char *end = strstr(item, "..");

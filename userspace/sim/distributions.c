@@ -21,7 +21,7 @@ void exponential_init(struct exponential *exponential)
 		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
 	}
-	/* Rounding has lost the rest of the series: end the search here. */
+	/* Rounding has lost the rest of the series: the search for a term must end here. */
 	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
 }
 
@@ -139,7 +139,7 @@ static void accumulate_zipf_bins(struct zipf *zipf)
 	zipf->total = sum >> shift;
 }
 
-/* Fill the table that maps the first bits of a draw to the bin where the search begins. */
+/* Fill the table that maps the first bits of a draw to the first bin to be searched. */
 static void fill_zipf_guide_table(struct zipf *zipf)
 {
 	unsigned int bits = fls64(zipf->total);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Random variables in integer arithmetic: the same draws with every compiler and machine. */
+/* Random variables in integer arithmetic: every compiler and machine gives the same draws. */
 #ifndef AFTL_DISTRIBUTIONS_H
 #define AFTL_DISTRIBUTIONS_H
 

@@ -111,7 +111,7 @@ static int submit_next_request(struct sim_drive *drive, struct aftl_error *error
 	return ret ? ret : 1;
 }
 
-/* Fill the queue, which is unlimited for open arrivals. */
+/* Submit requests until the queue is full; with open arrivals it has no limit. */
 int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error)
 {
 	while (!drive->ended &&
@@ -143,7 +143,10 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
 	return 0;
 }
 
-/* Until the next completion only the background writer can submit; without one, run up to it. */
+/*
+ * Advance the device: by one event if there is a background writer, which can submit before the
+ * next completion; otherwise to the next completion.
+ */
 static int run_events_until(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
@@ -230,7 +233,7 @@ int sim_drive_save(struct sim_drive *drive,
 	u64 begin_ns = aftl_now(drive->ftl);
 	int ret = flush_write_buffer(drive, error);
 
-	/* In a zone, data that do not fill a page would stay in the buffer forever. */
+	/* Without drain mode a zone's data that do not fill a page stay in the write buffer. */
 	if (drive->geo->zones)
 		aftl_set_drain_mode(drive->ftl, true);
 	if (!ret)

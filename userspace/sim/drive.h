@@ -25,7 +25,7 @@ static inline bool is_sim_device_stuck(u64 next_ns, u64 last_ns)
 	return next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS;
 }
 
-/* Set an error message and return its error number. */
+/* Set the message for lost requests, or for too high an arrival rate. Return: its error number. */
 int sim_report_stuck_device(u64 pending, struct aftl_error *error);
 int sim_report_overload(u64 after_ns, struct aftl_error *error);
 
@@ -89,10 +89,10 @@ void sim_drive_begin_measuring(struct sim_drive *drive);
 /* Submit requests up to the queue depth. Return: 0 or a negative error number with a message. */
 int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error);
 
-/* Process the next event. @last_ns is the time of the last progress. Return: as above. */
+/* Process the next event. @last_ns is the time of the last progress. Return: 0 or an error. */
 int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
 
-/* Run until the stream is over and all requests are complete. Return: as above. */
+/* Run until the stream is over and all requests are complete. Return: as sim_drive_fill_queue(). */
 int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error);
 
 /**
@@ -131,7 +131,7 @@ int sim_drive_save(struct sim_drive *drive,
 /* Hand a completed request to the log and to @observe. */
 void sim_drive_observe_completed(struct sim_drive *drive, struct aftl_request *request);
 
-/* The callback waits() of struct aftl_host_ops, for a host whose drive observes. */
+/* The callback waits() of struct aftl_host_ops, for a drive with @observes. */
 struct aftl_waits *sim_drive_waits(struct aftl_request *request);
 
 /* Account for a completed request and return it to the pool. */

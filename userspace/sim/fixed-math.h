@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Logarithm and power in integer arithmetic: the same bits with every compiler and machine. */
+/* Logarithm and power in integer arithmetic: every compiler and machine gives the same bits. */
 #ifndef AFTL_FIXED_MATH_H
 #define AFTL_FIXED_MATH_H
 
@@ -18,7 +18,7 @@ static inline u64 fixed_mul_high(u64 a, u64 b)
 u64 fixed_log2_q32(u64 x);
 
 /**
- * struct fixed_roots - 2^-(1/2), 2^-(1/4), 2^-(1/8) ... in 2^-62
+ * struct fixed_roots - the numbers 2^-(1/2), 2^-(1/4), 2^-(1/8) ... in units of 2^-62
  */
 struct fixed_roots {
 	u64 root_q62[32];
@@ -26,7 +26,7 @@ struct fixed_roots {
 
 void fixed_roots_init(struct fixed_roots *roots);
 
-/* 2^-(@y_q32 / 2^32) in 2^-62 */
+/* Return 2^-(@y_q32 / 2^32) in units of 2^-62. */
 u64 fixed_exp2_q62(const struct fixed_roots *roots, u64 y_q32);
 
 #endif

@@ -20,7 +20,7 @@
  * @ring: drawn requests
  * @first: index of the oldest one
  * @count: number of drawn requests
- * @near: number of them that had their second prefetch
+ * @near: number of drawn requests whose second prefetch was issued
  * @end: 0 at the end of the stream, an error number, or 1 before that
  * @error: the error message, if @end is an error number
  */
@@ -45,7 +45,7 @@ struct look_ahead {
  */
 void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 limit);
 
-/* Prefetch for @request on a device on which it begins at @unit. */
+/* Prefetch the mapping data of @request, which begins at @unit of @ftl. */
 static inline void look_ahead_prefetch(const struct aftl *ftl, u32 unit,
 				       const struct sim_request *request, bool near)
 {
@@ -56,7 +56,7 @@ static inline void look_ahead_prefetch(const struct aftl *ftl, u32 unit,
 }
 
 /**
- * look_ahead_next() - like the stream's next(), in the same order
+ * look_ahead_next() - return the next request of the stream, as its next() does
  *
  * An error of the stream is reported after all earlier requests were handed out.
  */

@@ -9,14 +9,14 @@
 int __must_check media_check_blocks(const struct aftl_geometry *geo,
 				    const struct sim_options *options, struct aftl_error *error);
 
-/* Copy the tables that @options request into @result. */
+/* Copy the tables of blocks and pages that @options request into @result. */
 void media_copy_all(const struct aftl *ftl, const struct sim_options *options,
 		    struct sim_result *result);
 
 /* Copy the blocks of @ftl, which is number @index of several equal devices. */
 void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result);
 
-/* Return the policy's name for the use of @block; empty if the block is empty. */
+/* Return the policy's name for the kind of @block; an empty text if the block is empty. */
 const char *sim_block_kind_name(const struct aftl_policy_type *policy,
 				const struct aftl_block *block);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read an ssdconfig.xml of MQSim. Only elements and their text are XML that is read here: files of
- * MQSim have no attributes, and entities or document types are refused instead of expanded.
+ * Read an ssdconfig.xml of MQSim. Of XML, elements with their text are read: files of MQSim have no
+ * attributes, and entities or document types are refused instead of expanded.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,14 +16,14 @@
 #include "shares.h"
 
 #define FILE_BYTES_MAX 65536
-/* Ten digits are more than any number that this simulator accepts, and products fit 64 bits. */
+/* Maximum digits of a number: the simulator accepts no longer one, and products fit 64 bits. */
 #define DIGITS 10
 #define VALUE_BYTES 32
 #define BLANKS " \t\r\n"
-/* Stored units of a RATE, of which FACTOR and SHARE values are parsed, in one. */
+/* The number 1 as a value of AFTL_PARAM_RATE; FACTOR and SHARE values are parsed as this type. */
 #define RATE_ONE 1000000000000ULL
 
-/* Elements that hold others. */
+/* Elements that contain other elements. */
 enum element { ROOT, HOST, DEVICE, FLASH, ELEMENTS };
 
 static const struct {
@@ -72,8 +72,8 @@ static const char *const constants[][2] = {
  * struct config - a file that is being read
  * @options: takes the parameters
  * @path: for messages
- * @text: all of it
- * @at: what is read next
+ * @text: the whole file
+ * @at: the text that is read next
  * @inside: the innermost open element
  * @seen: elements that were opened
  * @values: text of each parameter, empty until it is read
@@ -281,7 +281,9 @@ static int parse_value(const struct config *config, enum row row, bool decimals,
 			     rows[row].name, text, DIGITS);
 }
 
-/* Find @word in a list; "=" and what it means here may follow it. NULL if it is not there. */
+/*
+ * Return the translation that follows @word and "=" in @list, "" without one, NULL without @word.
+ */
 static const char *find_meaning(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -398,7 +400,7 @@ static int apply_suspend(const struct config *config, const u64 *number, struct 
 	return set_formatted(config, "suspend_cost", error, "%lluns", (unsigned long long)time);
 }
 
-/* Apply the values that make a parameter only together with others. */
+/* Set the parameters that are computed from two or more values of the file. */
 static int apply_combinations(const struct config *config, struct aftl_error *error)
 {
 	u64 number[ROWS] = { 0 };
@@ -412,7 +414,7 @@ static int apply_combinations(const struct config *config, struct aftl_error *er
 		ret = set_formatted(config, "bus", error, "%llu",
 				    (unsigned long long)number[CHANNEL_TRANSFER_RATE] *
 					    number[FLASH_CHANNEL_WIDTH]);
-	if (!ret) /* GB/s of a lane as MB/s of all */
+	if (!ret) /* GB/s of one lane, as MB/s of all lanes */
 		ret = set_formatted(config, "link", error, "%llu",
 				    (unsigned long long)(number[PCIE_LANE_BANDWIDTH] /
 							 (RATE_ONE / 1000) *
@@ -426,7 +428,7 @@ static int apply_combinations(const struct config *config, struct aftl_error *er
 				    is_config_word(config, STATIC_WEARLEVELING_ENABLED, "true") ?
 				    (unsigned long long)number[STATIC_WEARLEVELING_THRESHOLD] :
 				    0ULL);
-	/* RGA draws the binary logarithm of a plane's blocks. */
+	/* RGA draws as many candidates as the binary logarithm of a plane's blocks. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
 		choices++;
 	if (!ret && is_config_word(config, GC_BLOCK_SELECTION_POLICY, "RGA"))

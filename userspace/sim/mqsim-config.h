@@ -15,7 +15,8 @@ struct sim_options;
  *
  * Prints a note that names the parameters whose effect on times is not modelled.
  *
- * Return: 0, or a negative error code with an error message that names what has no counterpart.
+ * Return: 0, or a negative error code with an error message that names the value without a
+ * counterpart.
  */
 int __must_check mqsim_config_apply(struct sim_options *options, const char *path,
 				    struct aftl_error *error);

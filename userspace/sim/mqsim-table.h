@@ -4,12 +4,12 @@
  *
  * MQSIM(parent element, identifier, name, kind, argument)
  *
- * Kinds: COUNT, BYTES and TIME (in ns) set the parameter that the argument names; SHARE does so
- * for a fraction. WORD sets a parameter to the word beside MQSim's: "victim GREEDY=greedy". LOWER
- * sets it to the same word in lower case. ONLY refuses all values but the words of the argument.
- * PART and FACTOR, which may have decimals, are values that make a parameter together with others.
- * EFFECTLESS values do not change results that both simulators have, UNMODELLED ones change
- * MQSim's times alone. There is no include guard on purpose.
+ * Kinds: COUNT, BYTES and TIME (in ns) set the parameter that the argument names; SHARE does so for
+ * a fraction. WORD translates MQSim's word: "victim GREEDY=greedy" sets victim to greedy. LOWER
+ * sets the parameter to MQSim's word in lower case. ONLY refuses all values but the words of the
+ * argument. PART and FACTOR, which may have decimals, are values that make a parameter together
+ * with others. EFFECTLESS values do not change results that both simulators have, UNMODELLED ones
+ * change MQSim's times alone. There is no include guard on purpose.
  */
 MQSIM(HOST, PCIE_LANE_BANDWIDTH, "PCIe_Lane_Bandwidth", FACTOR, NULL)
 MQSIM(HOST, PCIE_LANE_COUNT, "PCIe_Lane_Count", PART, NULL)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lower bound: the version of a unit that a write creates need not be programmed only if the
- * write buffer holds it until the next operation on the unit, or until the end of the stream. The
- * largest number of versions that fit into the buffer so is a known problem of intervals: take them
- * in the order of their begins, and when there is no room, drop the one that ends last. Every other
- * version is programmed at least once.
+ * The lower bound: each write creates a version of its unit, which need not be programmed if the
+ * write buffer holds the version until the next operation on the unit, or until the end of the
+ * stream. Choosing as many such versions as the buffer can hold is a known problem of intervals:
+ * take the versions in the order of their begins, and when there is no room, drop the version that
+ * ends last. Every dropped version is programmed at least once.
  *
  * The collector writes data that die in the same window of time into the same block, so that the
  * block dies with them. Data that die beyond the last window share blocks until collection finds
@@ -22,7 +22,7 @@
 #define PAUSE_EVERY 1000000
 
 /**
- * struct future - what is known of the stream
+ * struct future - the later operations on each unit
  * @next: by operation, index of the next operation on the same unit, or NEVER
  * @first: by unit, index of the first operation that counts, or NEVER
  * @live: by unit, whether it has data at the start
@@ -59,8 +59,8 @@ static int compute_death_times(const struct optimum_device *device,
 /* The write buffer */
 
 /**
- * struct buffer - the versions that the buffer holds, a heap by the time of their end
- * @heap: operation that wrote the version; the last end first
+ * struct buffer - versions of units in the write buffer, a heap by the time of their end
+ * @heap: operation that wrote the version; the version that ends last comes first
  * @place: by unit, index in @heap, or NONE
  * @count: number of versions
  * @ops: operations of the stream
@@ -109,7 +109,9 @@ static void buffer_remove_from_heap(struct buffer *buffer, u32 place)
 		buffer_sift_down(buffer, place, last);
 }
 
-/* Set OPTIMUM_KEPT on the largest number of writes that a buffer can hold to their end. */
+/*
+ * Set OPTIMUM_KEPT on as many writes as possible whose versions the buffer can hold to their end.
+ */
 static int mark_coalesced_writes(const struct optimum_device *device, struct optimum_stream *stream,
 				 const struct future *future, struct optimum *optimum)
 {
@@ -166,16 +168,16 @@ struct log_block {
 
 /**
  * struct collector - the offline device
- * @device: its sizes
+ * @device: sizes of the device
  * @blocks: all blocks
  * @lists: by number of live units, newest closed block of a list
  * @free: stack of erased blocks
- * @free_count: number of them
+ * @free_count: number of erased blocks
  * @content: by slot, the unit that was programmed there
  * @slot: by unit, slot of its data, or NONE
  * @death: by unit, time when its data die
- * @open: open block of each window, a ring for each level; then that of later deaths, and that of
- *	no death
+ * @open: open block of each window, a ring for each level; then the open block of data that die
+ *	later, and that of data that never die
  * @open_of: number of the window that the block in the ring belongs to
  * @levels: number of rings
  * @windows: number of windows in a ring
@@ -265,7 +267,7 @@ static void invalidate_log_unit(struct collector *log, u32 unit)
 		erase_log_block(log, index);
 }
 
-/* Return the ring of the open block for data that die at @death: the first level that fits. */
+/* Return the index in @open for data that die at @death, and close the block of a past window. */
 static u32 ring_of_death_time(struct collector *log, u32 death)
 {
 	u64 window = log->window;
@@ -292,7 +294,7 @@ static void open_log_block(struct collector *log, u32 ring)
 	log->blocks[log->open[ring]].open = true;
 }
 
-/* Return the open block of the nearest window, or NONE. */
+/* Return the index in @open of the nearest window that has an open block, or NONE. */
 static u32 find_nearest_open_block(const struct collector *log, u32 ring)
 {
 	u32 rings = log->levels * log->windows + 2;
@@ -363,7 +365,10 @@ static void close_passed_windows(struct collector *log)
 			close_log_block(log, i);
 }
 
-/* One block is in reserve for relocation. Return the place in the ring, or NONE. */
+/*
+ * Open a block for data that die at @death; one block stays in reserve for relocation. Return its
+ * index in @open, that of a near window if no block is free, or NONE.
+ */
 static u32 make_room_for_unit(struct collector *log, u32 death)
 {
 	u32 ring = ring_of_death_time(log, death);
@@ -380,7 +385,7 @@ static u32 make_room_for_unit(struct collector *log, u32 death)
 	return log->open[ring] == NONE ? find_nearest_open_block(log, ring) : ring;
 }
 
-/* Fill blocks with the live units, those that die first into the first. */
+/* Fill blocks with the live units, in the order of their deaths. */
 static void lay_out_live_units(struct collector *log, const struct optimum_stream *stream,
 			       const struct future *future)
 {
@@ -407,7 +412,7 @@ static void lay_out_live_units(struct collector *log, const struct optimum_strea
 			log->free[log->free_count++] = i;
 }
 
-/* Run the stream. Return 0, the error number of @pause, or -ENOSPC. */
+/* Run the stream on the offline device. Return 0, the error number of @pause, or -ENOSPC. */
 static int collect_stream(struct collector *log, const struct optimum_stream *stream,
 			  const struct future *future, int (*pause)(void))
 {
@@ -452,9 +457,10 @@ static void reset_offline_collector(struct collector *log, u32 levels, u32 windo
 
 /**
  * struct schedule - how to divide time into windows
- * @levels: levels of windows; those of a level are twice as long as those of the one before
- * @open: open blocks, in quarters of the blocks of the spare space; at level 0 twice their share
- * @length: windows of level 0, in sixteenths of the spare space
+ * @levels: levels of windows; each level has windows twice as long as those of the previous level
+ * @open: open blocks, in quarters of the blocks of the spare space; level 0 has twice the share of
+ *	another level
+ * @length: operations in a window of level 0, in sixteenths of the units of the spare space
  */
 struct schedule {
 	u32 levels;
@@ -462,7 +468,9 @@ struct schedule {
 	u32 length;
 };
 
-/* A single log; few levels of many windows for lives of like length; many levels for any lives. */
+/*
+ * A single log; few levels of many windows, for similar lives of data; many levels, for any lives.
+ */
 static const struct schedule schedules[] = {
 	{ 0, 0, 16 }, { 1, 3, 16 }, { 2, 2, 16 }, { 4, 2, 16 }, { 4, 3, 8 },
 	{ 8, 3, 8 },  { 8, 3, 4 },  { 16, 4, 1 }, { 16, 6, 8 },

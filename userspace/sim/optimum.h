@@ -11,7 +11,7 @@
 
 #include "core/ftl/ftl.h"
 
-/* Flags of an operation beside the number of its unit */
+/* Flags that an operation has in the upper bits of its unit number */
 #define OPTIMUM_DISCARD 0x80000000U
 #define OPTIMUM_KEPT 0x40000000U
 #define OPTIMUM_UNIT (OPTIMUM_KEPT - 1)
@@ -23,7 +23,8 @@
  * struct optimum_stream - writes and discards of units, in the order of arrival
  * @ops: unit and flags of each; optimum_find() sets OPTIMUM_KEPT
  * @count: number of operations
- * @begin: first one that counts; the earlier ones only decide which units have data at the start
+ * @begin: first operation that counts; earlier operations only decide which units have data at the
+ *	start
  * @filled: number of first units that have data before the first operation
  */
 struct optimum_stream {
@@ -48,12 +49,13 @@ struct optimum_device {
 };
 
 /**
- * struct optimum - both ends of the optimum
+ * struct optimum - lower bound of the programmed units, and the units that the offline collector
+ * programs
  * @writes: units that the host writes
  * @kept: writes that a write buffer can hold until they are overwritten or the stream ends, the
  *	largest number
  * @relocated: units that the offline collector relocates; U64_MAX: the spare space is too small
- * @erases: blocks that it erases
+ * @erases: blocks that the offline collector erases
  * @levels: levels of windows of its best schedule
  * @windows: number of windows of each level
  * @window: operations in a window of the first level
@@ -82,7 +84,7 @@ static inline u64 optimum_reached(const struct optimum *optimum)
 }
 
 /**
- * optimum_find() - find both ends of the optimum
+ * optimum_find() - compute the lower bound and run the offline collector
  * @device: sizes of the device
  * @stream: operations, which the caller frees
  * @pause: called now and then; an error number ends the search. May be NULL.

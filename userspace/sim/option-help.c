@@ -8,7 +8,7 @@
 #define HELP_COLUMN 32
 #define HELP_WIDTH 100
 
-/* Print text with line breaks between words; the first line already has @used columns. */
+/* Print @text with line breaks between words; its first line begins in column @used. */
 static void print_wrapped_text(const char *text, int used)
 {
 	while (*text) {

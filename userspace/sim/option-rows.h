@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rows of option-table.h and look-up by name. */
+/* The rows of option-table.h, and functions that find a row by name. */
 #ifndef AFTL_OPTION_ROWS_H
 #define AFTL_OPTION_ROWS_H
 
@@ -15,7 +15,7 @@ enum option_kind {
 	KIND_TEXT,
 	KIND_SWITCH,
 	KIND_FILE,
-	/* Names that reading-option-table.h uses. */
+	/* Macros that reading-option-table.h uses. */
 	KIND_COMMAND_TEXT = KIND_TEXT,
 	KIND_COMMAND_SWITCH = KIND_SWITCH,
 };
@@ -40,11 +40,11 @@ extern const unsigned int option_row_count;
 /* Find an option; NULL if there is none. Dashes and underscores are equal. */
 const struct option_row *option_find_by_name(const char *text, size_t length);
 
-/* The short form of an option, or 0, and the option with a short form, or NULL. */
+/* Return the short form of an option, or 0; return the option with a short form, or NULL. */
 char option_short_letter(const struct option_row *row);
 const struct option_row *option_find_by_letter(char letter);
 
-/* Compare names. Dashes and underscores are equal; @text is not terminated. */
+/* Compare an option's name with unterminated @text. Dashes and underscores are equal. */
 bool option_has_name(const char *name, const char *text, size_t length);
 
 /* Return the values of an option of kind CHOICE. */

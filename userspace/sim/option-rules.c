@@ -171,8 +171,8 @@ static int check_loaded_policies(const struct sim_options *options, struct aftl_
 }
 
 /*
- * The yardstick draws the stream a second time, and knows one device that stays as it is. Zones
- * prescribe the place of each write.
+ * --yardstick draws the stream a second time, and models one device whose parameters do not change.
+ * It cannot model zones, which prescribe the place of each write.
  */
 static int check_yardstick_option(const struct sim_options *options, struct aftl_error *error)
 {

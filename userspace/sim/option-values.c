@@ -62,7 +62,7 @@ void option_warn_ambiguous_value(const char *name, const char *text, const char 
 		    text, meant, meant, other);
 }
 
-/* A bare 1 is the whole for an option, but 1 % for a parameter, on the same command line. */
+/* Warn of a 1 without percent sign: it is 100 % for an option, but 1 % for a parameter. */
 static void warn_bare_share(const struct option_row *row, const struct share *share,
 			    const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Outcome of a run, and its transfer between processes. */
+/* The outcome of a run, which a child process passes to its parent. */
 #ifndef AFTL_OUTCOME_H
 #define AFTL_OUTCOME_H
 

@@ -34,7 +34,7 @@ struct child {
  * @running: number of children in progress
  * @jobs: maximum number of children
  * @begun: number of runs that were started, in order
- * @told: the children were told to end
+ * @told: the children were sent a signal to end
  * @done: requests of each run so far, which the children store in shared memory
  * @progress: progress of all runs
  */
@@ -161,7 +161,7 @@ static void ignore_wakeup_signal(int number)
 	(void)number;
 }
 
-/* Number of requests of all runs; 0 if unknown. */
+/* Return the number of requests of all runs; 0 if unknown. */
 static u64 count_all_requests(const struct sim_work *work)
 {
 	const struct sim_options *options = work->options;

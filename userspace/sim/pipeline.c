@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lanes have no order among each other, so that no thread idles while there is work: the lane
- * that is furthest behind is served first, and chunks are made before the slowest lane runs
- * out.
+ * Lanes are independent. So that no thread idles while there is work, a free thread serves the lane
+ * that has taken the fewest chunks, and makes chunks before the slowest lane runs out of them.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "pipeline.h"
 
 /**
- * struct lane - state of a lane
+ * struct lane - state of a lane, which takes all chunks in order
  * @taken: chunks taken
  * @busy: a thread is taking a chunk
  */
@@ -43,7 +42,7 @@ struct crew {
 	const atomic_bool *stop;
 };
 
-/* Number of chunks that every lane has taken. */
+/* Return the number of chunks that every lane has taken. */
 static u64 count_chunks_taken_by_all(const struct crew *crew)
 {
 	u64 taken = crew->made;
@@ -99,7 +98,10 @@ static void take_chunk_batch(struct crew *crew, struct lane *lane)
 	lane->taken++;
 }
 
-/* Keep half of the possible chunks in stock; make more only if no lane needs this thread. */
+/*
+ * Do one piece of work; return false if there is none. Chunks are made first while less than half
+ * of the possible ones are ready, and beyond that only if no lane waits for a thread.
+ */
 static bool do_pipeline_work(struct crew *crew)
 {
 	struct lane *lane;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Policies in shared objects. */
+/* Load policies from shared objects. */
 #ifndef AFTL_POLICY_LOAD_H
 #define AFTL_POLICY_LOAD_H
 
@@ -29,10 +29,10 @@ static inline const struct aftl_policy_type *policy_offered(const char *name)
 	return NULL;
 }
 #else
-/* The policy of policy_offer(), if it has this name; else NULL. */
+/* Return the policy that policy_offer() took in this thread, if @name is its name; else NULL. */
 const struct aftl_policy_type *policy_offered(const char *name);
 
-/* Let this thread find a policy of the process by its name, from now on; NULL: none. */
+/* Let this thread find @type, a policy of the process, by its name from now on; NULL: none. */
 void policy_offer(const struct aftl_policy_type *type);
 
 int __must_check policy_load(const char *path, const struct aftl_policy_type **type,

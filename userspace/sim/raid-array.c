@@ -42,7 +42,7 @@ struct raid_operation {
 	struct raid_operation *next;
 };
 
-/* Host operations for the core */
+/* The callbacks of struct aftl_host_ops */
 
 /* Called while a member advances: queue the completion and process it afterwards. */
 static void raid_host_complete(void *host, struct aftl_request *request)
@@ -101,7 +101,7 @@ static void send_to_member(struct raid_array *array, u32 member,
 
 	*operation = *wanted;
 	operation->request.arrival_ns = array->now_ns;
-	/* Layout and length were checked; a refused request is a bug of this file. */
+	/* The callers checked layout and length, so a refused request is a bug in this file. */
 	if (aftl_submit(array->members[member], &operation->request))
 		abort();
 }
@@ -123,7 +123,7 @@ static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u3
 	send_to_member(array, stripe_unit_member(&array->layout, stripe->row, cell), &operation);
 }
 
-/* An operation may complete at once: count the operations of the row before it is sent. */
+/* Send @op for each of @cells, which the caller has counted: it may complete at once. */
 static void send_stripe_units(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
 {
 	for (; cells; cells &= cells - 1)
@@ -181,7 +181,7 @@ static void add_row_waiter(struct raid_array *array, u32 index, struct raid_requ
 	array->waiting[index] = waiter;
 }
 
-/* Put units into the cache; return false if it has no room for all. */
+/* Put units into the cache; return false if the cache has no room for all of them. */
 static bool admit_raid_write(struct raid_array *array, struct raid_request *request)
 {
 	for (; request->admitted < request->units; request->admitted++) {

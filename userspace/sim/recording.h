@@ -42,8 +42,8 @@ struct recording {
 /**
  * struct recorded_end - the end of a request
  * @response_ns: 0: unknown
- * @waiting_ns: part of it that the flash did not work for the request
- * @reason: enum aftl_wait with the largest part of it, or AFTL_WAITS
+ * @waiting_ns: part of the response time in which the flash did not work for the request
+ * @reason: enum aftl_wait with the largest part of the waiting time, or AFTL_WAITS
  */
 struct recorded_end {
 	u64 response_ns;
@@ -66,8 +66,8 @@ int __must_check recording_open(struct recording *recording, const struct sim_st
 				struct aftl_error *error);
 
 /*
- * Add @request, which arrived at @at_ns since the start of the stream. Return: its number, for
- * recording_end(), in any order.
+ * Add @request, which arrived at @at_ns since the start of the stream. Return: the number of the
+ * request for recording_end(), whose calls may come in any order.
  */
 u64 recording_begin(struct recording *recording, const struct sim_request *request, u64 at_ns);
 void recording_end(struct recording *recording, u64 number, const struct recorded_end *end);

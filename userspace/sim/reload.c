@@ -6,7 +6,7 @@
 #include "reload.h"
 
 /**
- * struct saved - a device that is saved to memory and loaded from there
+ * struct saved - memory that a device is saved to and loaded from
  * @bytes: the data
  * @room: allocated bytes
  * @used: written bytes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Report the result as a table: a line for each quantity, a column for each policy and, beside
- * all policies but the first, the ratio to the first.
+ * Report the result as a table: a line for each quantity, a column for each policy and, for each
+ * further policy, its ratio to the first policy.
  */
 #include "quantiles.h"
 #include "report.h"
@@ -131,7 +131,7 @@ static u64 table_amplification_by_cause(const struct sim_result *result, u32 cau
 	return sim_amplification_by(&result->stats.counters, cause, result->geo.unit_bytes);
 }
 
-/* Share of the units programmed for the host that went to the SLC cache. */
+/* Return the share of the units programmed for the host that went to the SLC cache. */
 static u64 table_slc_cache_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
@@ -146,7 +146,7 @@ static u64 table_map_miss_share(const struct sim_result *result, u32 unused __ma
 	return scaled_ratio(counters->map_misses, counters->map_lookups, 10000);
 }
 
-/* Number of SLC cache blocks at the end of the run. */
+/* Return the number of SLC cache blocks at the end of the run. */
 static u64 table_slc_cache_blocks(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	u64 blocks = 0;
@@ -202,7 +202,7 @@ static u64 table_raid_share(const struct sim_result *result, u32 index)
 	return scaled_ratio(counters[index], result->stats.counters.host_write_units, 10000);
 }
 
-/* Data and parity units written to the members per erase. */
+/* Return the number of data and parity units written to the members per erase. */
 static u64 table_writes_per_erase(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct raid_counters *counters = &result->raid.counters;
@@ -354,7 +354,7 @@ static const struct line queue_lines[] = {
 
 static void add_ratio_cell(struct text_table *table, enum unit unit, u64 value, u64 first)
 {
-	/* The bins of quantiles are precise enough for two decimals of a ratio. */
+	/* Add a ratio with two decimals, for which the bins of quantiles are precise enough. */
 	bool binned = unit == UNIT_QUANTILE;
 	char text[HUMAN_SIZE];
 
@@ -396,7 +396,7 @@ static void print_table_lines(struct text_table *table, const struct sim_report 
 		print_table_line(table, report, &lines[i]);
 }
 
-/* Skip a line that is zero in all runs. */
+/* Print a line unless its value is zero in all runs. */
 static bool is_value_of_any_run_nonzero(const struct sim_report *report, const struct line *line)
 {
 	for (unsigned int i = 0; i < report->count; i++)

@@ -11,7 +11,7 @@
 
 /**
  * struct sim_failure - a run without a result
- * @policy: name of its policy, or NULL: a device from a file has its own
+ * @policy: name of its policy; NULL: the policy that a device file names
  * @seed: seed of its device
  * @why: error message
  */
@@ -76,7 +76,7 @@ static inline const struct aftl_histogram *sim_timing_histogram(const struct sim
 	return (const void *)((const char *)&result->stats + sim_timings[index].offset);
 }
 
-/* Units programmed for each cause: enum aftl_cause, then padding. */
+/* Causes of programmed units: those of enum aftl_cause, then padding. */
 #define SIM_PADDING AFTL_CAUSES
 #define SIM_CAUSES (SIM_PADDING + 1)
 
@@ -85,8 +85,8 @@ u64 sim_units_by_cause(const struct aftl_counters *counters, unsigned int cause)
 u64 sim_programmed_units(const struct aftl_counters *counters);
 
 /*
- * Programmed bytes per byte that the host wrote, in 1/10000: for one cause, and for all of them. A
- * unit has @unit_bytes; 0 if all host writes were whole units, as those of a block device are.
+ * Return the bytes programmed for one cause, or for all causes, per byte that the host wrote, in
+ * 1/10000. A unit has @unit_bytes; 0 if the host wrote whole units only, as a block device does.
  */
 u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes);
 u64 sim_write_amplification(const struct aftl_counters *counters, u32 unit_bytes);

@@ -51,7 +51,7 @@ struct request_log {
  * @logged: it is in the log
  * @number: its position in the log
  * @record: its number in the recording
- * @waits: what it waited for
+ * @waits: the time that the request waited for each cause
  */
 struct observed_request {
 	struct aftl_request request;
@@ -73,7 +73,7 @@ static inline u64 request_bytes(const struct aftl_request *request, u32 unit_byt
 	       ((u64)request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
 }
 
-/* Response time without the chip time of the part that ended last. */
+/* Return the response time without the chip time of the request's part that ended last. */
 static inline u64 request_waiting_ns(const struct aftl_request *request)
 {
 	u64 response_ns = request->complete_ns - request->arrival_ns;
@@ -81,13 +81,13 @@ static inline u64 request_waiting_ns(const struct aftl_request *request)
 	return response_ns - min(response_ns, request->service_ns);
 }
 
-/* Return the enum aftl_wait that took most of the time; AFTL_WAITS if there was no wait. */
+/* Return the enum aftl_wait with the longest time; AFTL_WAITS if there was no wait. */
 u32 request_main_wait_reason(const struct aftl_waits *waits);
 
 /* Reserve the next position for @request, a part of a struct observed_request. */
 void request_log_add_request(struct request_log *log, struct aftl_request *request);
 
-/* Store the complete @request. */
+/* Store the response time of the completed @request. */
 void request_log_complete_request(struct request_log *log, struct aftl_request *request);
 
 void request_log_release(struct request_log *log);

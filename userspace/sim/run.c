@@ -52,7 +52,7 @@ struct run {
 	struct aftl_host_ops ops;
 };
 
-/* Host operations for the core */
+/* The callbacks of struct aftl_host_ops */
 
 static void run_host_complete(void *host, struct aftl_request *request)
 {
@@ -95,7 +95,7 @@ static void reset_run_statistics(struct run *run)
 	run->slowest.count = 0;
 }
 
-/* Leave out the filling, which takes no device time, and the warm-up. */
+/* Add an array operation to the timeline, except during the fill and the warm-up. */
 static void run_host_array(void *host, const struct aftl_array_event *event)
 {
 	struct run *run = host;
@@ -304,7 +304,7 @@ void sim_collect_blocks(const struct aftl *ftl, struct sim_result *result)
 	}
 }
 
-/* Include the configured queues and any other queue that was used. */
+/* Report the configured queues and any other queue that was used. */
 void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
 {
 	if (!queues)
@@ -450,7 +450,7 @@ static enum exit_code arm_faults(struct run *run, struct aftl_error *error)
 	return EXIT_DONE;
 }
 
-/* The faults of a script that did not happen, or had no data to hit. */
+/* Print a note about each fault of the script that did not happen or had no data to hit. */
 static void note_idle_faults(const struct run *run)
 {
 	const struct aftl_fault *fault;

@@ -24,7 +24,7 @@ struct sim_spread {
 };
 
 /**
- * struct sim_raid - the part of a result that a RAID adds
+ * struct sim_raid - results of a RAID besides those of its members
  * @members: number of devices; 0 without a RAID
  * @counters: statistics of the array
  * @member_units: data and parity units written to each member
@@ -155,7 +155,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 
 void sim_result_release(struct sim_result *result);
 
-/* Functions that sim_run(), sim_sharded_run() and sim_raid_run() share */
+/* The following functions are shared by sim_run(), sim_sharded_run() and sim_raid_run(). */
 
 /* Return the exit code for an error of aftl_create() and similar functions. */
 enum exit_code sim_exit_code(int ret);
@@ -172,7 +172,7 @@ enum progress_when sim_progress_when(const struct sim_options *options);
 struct sim_queue *sim_queues_create(const struct sim_options *options,
 				    const struct aftl_config *config);
 
-/* Account for a completed read or write of its queue. */
+/* Count a completed read or write in the statistics of its host queue. */
 static inline void sim_queue_count(struct sim_queue *queues, const struct sim_request *request,
 				   const struct aftl_geometry *geo, u64 response_ns)
 {
@@ -184,7 +184,7 @@ static inline void sim_queue_count(struct sim_queue *queues, const struct sim_re
 			   response_ns);
 }
 
-/* Copy @queues, unless NULL, into @result. */
+/* Copy the statistics @queues, unless NULL, into @result. */
 void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result);
 
 /* Add the wear of the blocks of @ftl to @result. */

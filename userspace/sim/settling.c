@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MSER-5 in integer arithmetic, so that every compiler gives the same result. It tries every
- * cut at the start, and selects the one whose rest has the smallest standard error; if less than
- * half remains, the run is too short. If the same method would cut off an end of the rest, and
- * the cut changes the mean, the run drifts.
+ * MSER-5 in integer arithmetic, so that every compiler gives the same result. It tries every cut at
+ * the start of the run, and selects the cut after which the mean of the rest has the smallest
+ * standard error; if less than half of the run remains, the run is too short. If the same method,
+ * applied backwards, cuts off an end of the rest, and this changes the mean, the run drifts.
  */
 #include "settling.h"
 
-/* Batches of a group, and 1 / KEPT of the groups, which is never cut off. */
+/* A group has GROUP batches. At least 1 / KEPT of the groups remain after a cut. */
 #define GROUP 5
 #define GROUPS (SETTLING_BATCHES / GROUP)
 #define KEPT 4
@@ -36,7 +36,7 @@ void settling_close_batch(struct settling *settling)
 		join_neighbour_batches(settling);
 }
 
-/* Requests complete in any order of their numbers, so each batch may already have times. */
+/* Requests complete in any order, so any batch may already have times: merge them all. */
 static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
@@ -85,7 +85,7 @@ struct rest {
 	__uint128_t squares;
 };
 
-/* Add up batches to groups; @sums is zeroed. Scale the sums to 32 bits. */
+/* Add up the batches of each group in @sums, which is zeroed, and scale the sums to 32 bits. */
 static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;
@@ -101,7 +101,7 @@ static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
 	return count;
 }
 
-/* The squared standard error is this value divided by the cube of @groups. */
+/* Return the squared standard error of the mean, multiplied by the cube of @groups. */
 static __uint128_t squared_standard_error(const struct rest *rest)
 {
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
@@ -113,8 +113,8 @@ static u64 cube_of_u64(u64 value)
 }
 
 /*
- * Return the groups that the best cut leaves: a cut at the start, or, backwards, at the end. A
- * rest of few groups may agree by chance and is not considered.
+ * Return the groups that the best cut leaves: a cut at the start or, if @backwards, at the end. A
+ * rest of few groups is not considered, because their means may agree by chance.
  */
 static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 {
@@ -136,7 +136,7 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 	return best;
 }
 
-/* Return the relative difference of the mean of all groups and of @best, in 1/10000. */
+/* Return the relative difference between the mean of all groups and that of @best, in 1/10000. */
 static u64 relative_warmup_bias(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;

@@ -55,16 +55,19 @@ static inline void settling_add(struct settling *settling, u64 response_ns)
 
 /**
  * settling_add_numbered_time() - add a response time by its number in the series, in any order
- * @settling: one of several that share a series; not usable before settling_find_warmup()
- * @number: number of the request; other members may have the smaller ones
+ * @settling: has the times of some of a series' requests; not usable before settling_find_warmup()
+ * @number: number of the request in the series
  * @response_ns: response time
  */
 void settling_add_numbered_time(struct settling *settling, u64 number, u64 response_ns);
 
-/* Add the times of @other, whose numbers are disjoint, to @sum. */
+/* Add the times of @other to @sum. No request number is in both. */
 void settling_add_unnumbered_time(struct settling *sum, const struct settling *other);
 
-/* Numbers below @count were put: convert to the state that settling_add() in order would give. */
+/*
+ * The times of all numbers below @count were added: bring @settling into the state that
+ * settling_add() in their order would give.
+ */
 void settling_find_warmup(struct settling *settling, u64 count);
 
 #endif

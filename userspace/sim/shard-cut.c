@@ -51,7 +51,7 @@ static struct shard_work *add_request_part(struct shard_list *list, const struct
 	return work;
 }
 
-/* A part that lacks the first unit of the request begins with a whole one; the last likewise. */
+/* Clear the skipped bytes of parts that lack the request's first or last unit. */
 static void set_skipped_bytes_of_parts(struct shard_work *work, bool first, bool last)
 {
 	if (!first)

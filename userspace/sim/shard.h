@@ -13,7 +13,7 @@
 #include "tenants.h"
 
 /**
- * struct whole_part - completion of a part of a request
+ * struct whole_part - completion of one part of a request
  * @complete_ns: time of completion
  * @service_ns: service time that the core reports
  * @epoch: epoch of completion
@@ -129,7 +129,7 @@ int __must_check shard_create(struct shard *shard, const struct sim_options *opt
 int __must_check shard_do_work_list(struct shard *shard, const struct shard_work *list, u32 count,
 				    struct aftl_error *error);
 
-/* Run until no request is in flight. Return: as above. */
+/* Run until no request is in flight. Return: as shard_do_work_list(). */
 int __must_check shard_drain_requests(struct shard *shard, struct aftl_error *error);
 
 void shard_release(struct shard *shard);

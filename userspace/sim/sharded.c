@@ -19,12 +19,12 @@
 #include "sums.h"
 #include "core/base/random.h"
 
-/* Requests of a chunk: a number for each shard, and an upper limit. */
+/* Requests in a chunk: a number for each shard, and an upper limit. */
 #define CHUNK_SHARE 1024
 #define CHUNK_MAX 32768
 
 /**
- * struct seat - a shard and its outcome
+ * struct seat - a shard and the outcome of its run
  * @shard: the shard
  * @stopped: number of the chunk at which it failed
  * @code: exit code of the failure
@@ -124,7 +124,7 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 	run->ended |= sim_show_progress_or_stop(&run->progress, run->submitted);
 	if (!run->recording.active)
 		return 0;
-	/* The shards run apart, and report when their requests end much later. */
+	/* The shards run later, in other threads: record the request without its end. */
 	recording_end(&run->recording, recording_begin(&run->recording, wanted, run->now_ns), &end);
 	return recording_get_error(&run->recording, &run->error);
 }

@@ -108,7 +108,7 @@ bool is_sim_option_param(const char *name, size_t length)
 	return find_param(name, length);
 }
 
-/* As a share, a percentage of up to 1 would be up to the whole. */
+/* Warn that a parameter such as op=1 means 1 %, and not 100 %, as it would mean for a share. */
 static void warn_bare_percentage(const struct aftl_param *param, const char *text)
 {
 	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE];
@@ -181,7 +181,7 @@ static int take_all_arguments(struct sim_options *options, int argc, char **argv
 			const char *word = argv[i];
 			bool is_word = *word != '-' || !word[1];
 
-			/* @before is the option before the word. */
+			/* @option is the option before the word, if it may have a value. */
 			return is_word && option && option->kind == KIND_FILE ?
 				       command_report_separate_value(option->name, word, error) :
 				       -EINVAL;

@@ -139,7 +139,7 @@ struct sim_options {
 	bool given[SIM_OPTIONS];
 };
 
-/* Values of RATE options are in 10^-12. */
+/* Values of options of type RATE are in units of 10^-12. */
 #define SIM_RATE_ONE 1000000000000ULL
 #define SIM_RATE_DECIMALS 12
 
@@ -170,7 +170,7 @@ const char *sim_shape_word(const struct sim_options *options);
 /* Print the text of --help. */
 void sim_options_print_help(void);
 
-/* Print --help=json in the format of the other verbs. */
+/* Print the answer to --help=json, in the format of all verbs. */
 void sim_options_print_json(void);
 
 #endif

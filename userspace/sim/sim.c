@@ -79,7 +79,7 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 			    name, (unsigned long long)all);
 }
 
-/* The remedy for reads of unwritten data; empty if --fill cannot change the starting state. */
+/* Return the remedy for reads of unwritten data, or "" if --fill has no effect on the device. */
 static const char *remedy_for_unwritten_reads(const struct sim_result *result)
 {
 	const struct aftl_config *config = &result->config;
@@ -99,7 +99,7 @@ static bool run_reads_unwritten_data(const struct sim_result *result)
 	       UNWRITTEN_MATTERS;
 }
 
-/* With a write buffer, padding has other causes, such as flushes. */
+/* Return true if padding is due to the lack of a write buffer, and not to flushes, for instance. */
 static bool run_pads_unbuffered_writes(const struct sim_result *result)
 {
 	u64 padding = sim_amplification_by(&result->stats.counters, SIM_PADDING,
@@ -114,9 +114,8 @@ static bool is_run_duration_zero(const struct sim_result *result)
 }
 
 /*
- * Find the first run that @matches, and name it and the number of further matches: all runs
- * have the same requests and starting state, so that one warning is enough. Return NULL if none
- * matches.
+ * Return the first run that @matches, or NULL. Print its name into @name, and how many other runs
+ * match: all runs have the same requests and starting state, so that one warning is enough.
  */
 static const struct sim_result *
 find_first_matching_run(const struct sim_report *all,
@@ -192,8 +191,8 @@ static bool is_gc_watermark_unreachable(const struct sim_result *result)
 }
 
 /*
- * Background GC wrote more than half of the data. A step of emergency GC relocates at most one
- * program, so that the rest, at least, was relocated in the background.
+ * Return true if background GC wrote more than half of the data. A step of emergency GC relocates
+ * at most the units of one program, so that all other relocations were background GC.
  */
 static bool is_gc_watermark_high(const struct sim_result *result)
 {
@@ -236,7 +235,8 @@ static void warn_of_zero_duration(const struct sim_report *all)
 }
 
 /**
- * struct outputs - files that are opened first, so that a wrong name is reported at once
+ * struct outputs - output files that are opened before the runs, so that a wrong name is reported
+ * at once
  * @json: output of --json
  * @timeline: output of --timeline, or NULL
  */
@@ -264,7 +264,7 @@ static bool is_table_wanted(const struct sim_options *options)
 	       !(options->record && !strcmp(options->record, "-"));
 }
 
-/* Write the file first: a closed pipe on standard output must not prevent it. */
+/* Write the JSON file before the table: a closed pipe on standard output must not prevent it. */
 static enum exit_code print_report(const struct sim_report *all, struct output_file *json,
 				   enum exit_code code)
 {
@@ -450,7 +450,7 @@ static enum exit_code find_yardsticks(const struct sim_options *options, struct 
 	return EXIT_DONE;
 }
 
-/* Report omitted operations, because the picture would look complete. */
+/* Report operations that the timeline omits, because its picture would look complete. */
 static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code code)
 {
 	u64 omitted = timeline_count_omitted(timeline);

@@ -32,7 +32,7 @@ void slowest_add_request(struct sim_slowest *slowest, struct observed_request *o
 	memcpy(slowest->requests[i].waits_ns, observed->waits.ns, sizeof(observed->waits.ns));
 }
 
-/* Return the enum aftl_wait with the largest time in @left, and clear that; AFTL_WAITS: none. */
+/* Return the enum aftl_wait with the largest time in @left, and clear it; AFTL_WAITS: none. */
 static u32 take_largest_waiting_time(u64 left[AFTL_WAITS])
 {
 	u32 most = 0;
@@ -51,7 +51,7 @@ static void format_share(char text[HUMAN_SIZE], u64 part, u64 whole)
 	human_fixed(text, scaled_ratio(part, whole, 1000), 1, " %");
 }
 
-/* Print the reasons with the largest first, as shares of the response time. */
+/* Print the reasons of the waiting time as shares of the response time, the largest first. */
 static void format_wait_reasons(const struct sim_slow *slow, char text[TEXT_TABLE_CELL])
 {
 	u64 left[AFTL_WAITS];

@@ -17,7 +17,7 @@
  * @lpn: first logical page
  * @bytes: length
  * @op: enum aftl_op
- * @waits_ns: the rest of the response time, by enum aftl_wait
+ * @waits_ns: the response time without @service_ns, by enum aftl_wait
  */
 struct sim_slow {
 	u64 arrival_ns;
@@ -31,9 +31,9 @@ struct sim_slow {
 
 /**
  * struct sim_slowest - the slowest requests so far
- * @requests: the slowest first; of equals the one that completed first
+ * @requests: the slowest first; among equal ones that which completed first
  * @count: length of @requests
- * @room: most requests to keep
+ * @room: maximum number of requests
  */
 struct sim_slowest {
 	struct sim_slow *requests;
@@ -41,7 +41,7 @@ struct sim_slowest {
 	u32 room;
 };
 
-/* Note the complete @observed if it is one of the slowest. Times are since @base_ns. */
+/* Keep the completed request @observed if it is one of the slowest. Times count from @base_ns. */
 void slowest_add_request(struct sim_slowest *slowest, struct observed_request *observed,
 			 u32 unit_bytes, u64 base_ns);
 

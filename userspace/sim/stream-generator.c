@@ -203,7 +203,7 @@ u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geom
 
 /* Addresses */
 
-/* The hot range, if any, is the start of the footprint, or all of it. */
+/* The hot range, if any, is the start of the footprint, or the whole footprint. */
 static bool draw_is_request_hot(struct generator *generator)
 {
 	if (!generator->hot_places)
@@ -220,7 +220,7 @@ static u64 map_rank_to_address(const struct generator *generator, u64 rank)
 
 	if (likely(generator->places <= U32_MAX))
 		return rank * step % generator->places;
-	/* Multiply in two parts, because addresses have up to 40 bits. */
+	/* Addresses have up to 40 bits, so multiply them in two parts. */
 	high = (rank >> 20) * step % generator->places;
 	return ((high << 20) + (rank & 0xfffff) * step) % generator->places;
 }
@@ -378,7 +378,7 @@ static u32 draw_request_sectors(struct generator *generator, bool hot)
 	return sectors;
 }
 
-/* Without quality levels nothing is drawn. */
+/* Draw the quality level of an approximate write, unless the options give no levels. */
 static u8 draw_quality_level(struct generator *generator)
 {
 	u32 draw;
@@ -518,13 +518,13 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 	grain = smallest_request_length(&generator->lengths);
 	grain_hot = smallest_request_length(&generator->hot_lengths);
 	grain = min(grain, grain_hot);
-	/* Static analysis does not see that it is at least 1. */
+	/* The grain is at least 1, which static analysis does not see. */
 	generator->grain = max(grain, 1U);
 	generator->places = generator->footprint / generator->grain;
 	return 0;
 }
 
-/* Call after init_random_sequences(). */
+/* Draw the active extents. Call this after init_random_sequences(). */
 static void prepare_active_extents(struct generator *generator, const struct sim_options *options)
 {
 	if (generator->workload != SIM_WORKLOAD_ACTIVE)
@@ -540,7 +540,7 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 			draw_below(&generator->place_random, generator->extents);
 }
 
-/* Call after init_random_sequences(). A footprint smaller than a zone counts as one zone. */
+/* Draw the open zones, after init_random_sequences(). A smaller footprint counts as one zone. */
 static void prepare_zone_writes(struct generator *generator, const struct sim_options *options,
 				const struct aftl_geometry *geo)
 {

@@ -112,7 +112,7 @@ static void convert_trace_record(struct trace *trace, struct sim_request *reques
 		first &= ~mask;
 		end = (end + mask) & ~mask;
 	} else if (partial && record->op == AFTL_OP_WRITE_ZEROES) {
-		/* A drive must keep the rest of the unit, so it writes the zeroes as data. */
+		/* Write zeroes as data: a drive must keep the rest of the unit. */
 		request->op = AFTL_OP_WRITE;
 	}
 	fit_sectors(trace, request, first, end - first);

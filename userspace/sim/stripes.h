@@ -145,11 +145,11 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row);
 void stripe_mark_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
 		       u64 now_ns);
 
-/* Start to write the dirty cells. */
+/* Mark the dirty cells of @stripe as being written, and set its plan. */
 void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *layout,
 			struct stripe *stripe);
 
-/* The write is complete: the stripe is clean, or dirty again. */
+/* End the write of stripe_begin_write(): mark the stripe as clean, or dirty if it has new data. */
 void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns);
 
 static inline u32 stripe_index(const struct stripe_cache *cache, const struct stripe *stripe)

@@ -6,7 +6,7 @@
 #include "request-stream.h"
 
 /**
- * struct sim_tenant - a tenant
+ * struct sim_tenant - a tenant: a stream with a host queue of its own
  * @stream: its requests
  * @depth: queue depth
  * @pending: requests in flight

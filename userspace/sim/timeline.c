@@ -58,7 +58,7 @@ int timeline_create(struct timeline **out, const char *path, int argc, char **ar
 	return 0;
 }
 
-/* In the file format, devices are processes and LUNs are threads; name one of them. */
+/* Write the name of a device or of a LUN, which the file format calls a process and a thread. */
 static void write_lane_name(struct timeline *timeline, const char *what, u32 lun, const char *name)
 {
 	struct json_writer *json = &timeline->json;
@@ -150,7 +150,7 @@ void timeline_add_event(struct timeline *timeline, const struct aftl_array_event
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
-	/* Only an erase covers all pages of a block. */
+	/* Of the operations that are suspended, only an erase covers all pages of a block. */
 	if (lane->resumed)
 		lane->event.op = event->pages == timeline->block_pages ? AFTL_ARRAY_ERASE :
 								       AFTL_ARRAY_PROGRAM;

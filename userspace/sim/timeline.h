@@ -5,7 +5,7 @@
 
 #include "core/ftl/ftl.h"
 
-/* Maximum number of operations in a file; viewers become slow beyond it. */
+/* Maximum number of operations in a file; viewers become slow with larger files. */
 #define TIMELINE_EVENTS 1000000
 
 struct timeline;

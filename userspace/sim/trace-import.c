@@ -17,10 +17,10 @@
 #include "sibling-program.h"
 #include "trace-import.h"
 
-/* A shell's exit code for a missing program. */
+/* The exit code of a child process whose program is missing, as in shells. */
 #define NOT_FOUND 127
 
-/* Maximum number of arguments of convert: reading-option-table.h and the fixed ones. */
+/* Maximum number of arguments of "approxftl trace convert": reading options and fixed arguments. */
 #define ARGUMENTS 32
 
 /**

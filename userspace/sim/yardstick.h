@@ -11,7 +11,7 @@ struct sim_result;
 /**
  * struct sim_yardstick - the offline optimum for a run
  * @known: whether it was computed
- * @optimum: both ends, in units
+ * @optimum: lower bound and result of the offline collector, in units
  * @bytes: bytes that the host writes
  */
 struct sim_yardstick {
@@ -31,10 +31,10 @@ struct sim_yardstick {
 int sim_yardstick_find(const struct sim_options *options, struct sim_result *result,
 		       struct aftl_error *error);
 
-/* Programmed bytes per byte that the host writes, in 1/10000. */
+/* Return the lower bound of programmed bytes per byte that the host writes, in 1/10000. */
 u64 sim_yardstick_lower(const struct sim_result *result);
 
-/* The same for the offline collector; 0 if the spare space is too small for it. */
+/* Return the same ratio for the offline collector; 0 if the spare space is too small for it. */
 u64 sim_yardstick_reached(const struct sim_result *result);
 
 #endif

@@ -24,7 +24,7 @@ static void make_block_head(u64 head[HEAD_WORDS], const struct block_name *name,
 	head[3] = (u64)name->seed << 32 | name->generation;
 }
 
-/* Decode a name. Return: false if the checksum is wrong. */
+/* Decode the block name at the head of a cell. Return: false if the checksum is wrong. */
 static bool decode_block_head(const u64 head[HEAD_WORDS], struct block_name *name)
 {
 	name->device = head[1];
@@ -69,7 +69,7 @@ static u32 count_block_flips(const u64 *words, u32 bytes, const struct block_nam
 	return flips;
 }
 
-/* Majority vote over each bit of all cells. */
+/* Return word @word of the block name by majority vote over each bit of all cells. */
 static u64 majority_of_copies_of_word(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Compares blocks that were read with the ledger.
- */
+/* Compares blocks read from the device with the ledger. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,9 +26,9 @@ static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
 }
 
 /*
- * A file does not guarantee atomic sectors: tmpfs copies memory even for direct requests, and
- * other file systems fall back to the page cache. A read may then see half of a concurrent write,
- * and half of its name. A final check, without requests in flight, sees whole blocks.
+ * A file does not guarantee atomic sectors: tmpfs copies memory even for direct requests, and other
+ * file systems fall back to the page cache. A read may then return a half of a concurrent write,
+ * and half of a block's name. A final check, without requests in flight, reads whole blocks.
  */
 static bool is_unit_half_written(const struct torture_run *run, u64 unit, u32 floor,
 				 const struct block_found *found)

@@ -11,7 +11,7 @@
 
 #define MAGIC 0x31776f6461687355ULL
 
-/* A completed change that raised the lower bound of units to @low. */
+/* struct risen - a completed change that raised the lower bound of units to @low */
 struct risen {
 	u64 first;
 	u32 count;
@@ -352,7 +352,7 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 		found->name.generation >= floor && found->name.generation <= now->high;
 }
 
-/* If the unit may hold anything, its content says nothing about the last write. */
+/* If the unit may have any content, the block that was found does not tell the last write. */
 void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
 			 bool durable)
 {
@@ -363,7 +363,7 @@ void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_fou
 	if (now->any >= now->low || ledger->header->frozen)
 		return;
 	now->low = generation;
-	/* Without @durable, older writes stay possible after a power failure. */
+	/* Unless the write is @durable, the unit may have older data after a power failure. */
 	if (durable) {
 		now->high = written ? generation : 0;
 		now->zero = written && now->zero > generation ? 0 : now->zero;

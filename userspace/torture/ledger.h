@@ -89,17 +89,17 @@ int __must_check ledger_open(struct ledger **out, const char *path, bool sync,
 			     struct aftl_error *error);
 void ledger_close(struct ledger *ledger);
 
-/* Read-only access to the header; only the functions below change it. */
+/* Return the header for reading; only the functions below change it. */
 const struct ledger_header *ledger_header(const struct ledger *ledger);
 
 /* Record that all units hold zeroes, durably. */
 void ledger_set_all_zero(struct ledger *ledger);
 
-/* From now on nothing becomes durable and no content is wrong. Async-signal-safe. */
+/* Power has failed: no change becomes durable, no content is wrong. Async-signal-safe. */
 void ledger_freeze(struct ledger *ledger);
 void ledger_set_filled(struct ledger *ledger);
 
-/* Non-durable changes may be lost; from now on flushes count again. */
+/* Allow the loss of changes that were not durable; from now on flushes count again. */
 void ledger_apply_power_failure(struct ledger *ledger);
 
 /**
@@ -113,7 +113,7 @@ void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
 /* Record that @other is in flight while @change begins, if they overlap. */
 void ledger_mark_overlap(struct ledger_change *change, const struct ledger_change *other);
 
-/* Record the success of @change. A failed change may have happened or not: do not call this. */
+/* Record the success of @change. Skip this for a failed change, which may have happened or not. */
 void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced);
 
 /* Return: token for the changes that a flush submitted now will cover. */
@@ -139,7 +139,7 @@ bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
 void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_found *found,
 			 bool durable);
 
-/* Describe what was found and what was allowed. */
+/* Write a message that names the block that was found and the content that is allowed. */
 void ledger_explain_wrong(const struct ledger *ledger, u64 unit, u32 floor,
 			  const struct block_found *found, char *text, size_t size);
 

@@ -28,7 +28,7 @@ static u64 draw_load_below(struct load *load, u64 n)
 	return aftl_random_below(&load->random, (u32)n);
 }
 
-/* Draw a number up to @most; each power of two is equally likely. */
+/* Draw a number up to @most; the range up to each power of two is equally likely. */
 static u64 draw_power_of_two(struct load *load, u64 most)
 {
 	u64 value = 1ULL << draw_load_below(load, fls64(most));

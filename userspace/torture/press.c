@@ -37,7 +37,8 @@ enum discard_way {
 
 /**
  * struct slot - a request in flight
- * @change: units and floors; of a change or a read
+ * @change: units of the request, and the oldest generation that each may have; for changes and
+ *	reads
  * @data: data of the request, within @memory
  * @covered: ledger token of a flush
  * @begin_ns: time of submission
@@ -56,14 +57,14 @@ struct slot {
 };
 
 /**
- * struct press - state of the load
+ * struct press - state of the requests in flight and of their generation
  * @slots: requests in flight
  * @next: the next request, which may have to wait for others
  * @waiting: @next is valid
  * @filled: number of units written by the initial sequential fill
  * @under_way: number of requests in flight
  * @drawn: number of requests generated
- * @way: method of discarding
+ * @way: method by which the device discards
  * @until_ns: time to end
  * @failed: a request has failed although errors are not allowed
  */
@@ -217,7 +218,7 @@ static void prepare_discard(struct io_uring_sqe *sqe, int fd, enum discard_way w
 		return;
 	}
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
-	/* Allow blocking: else the discard fails with EOPNOTSUPP on devices that must block. */
+	/* Without IOSQE_ASYNC the discard fails with EOPNOTSUPP on devices where it must block. */
 	io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
 	sqe->addr = offset;
 	sqe->addr3 = bytes;
@@ -254,7 +255,7 @@ static void prepare_torture_sqe(const struct press *press, const struct slot *sl
 	}
 }
 
-/* Return: false if the next request has to wait for others. */
+/* Submit the next request. Return: false if it has to wait until others complete. */
 static bool submit_next_torture_request(struct press *press)
 {
 	struct io_uring_sqe *sqe;
@@ -292,7 +293,7 @@ static void describe_request(const struct press *press, const struct slot *slot,
 		 ledger_header(press->run->ledger)->seed);
 }
 
-/* Return true if the device lacks the operation. One that has ever succeeded is supported. */
+/* Return true if the device lacks the operation, which then has never succeeded. */
 static bool operation_is_unsupported(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
@@ -374,7 +375,7 @@ static bool has_hanging_request(const struct press *press)
 	return false;
 }
 
-/* Submit and wait. The kernel may be short of memory for a while; then try again later. */
+/* Submit requests and wait for a completion. If the kernel lacks memory, try again later. */
 static void submit_and_wait(struct press *press)
 {
 	struct __kernel_timespec look = { .tv_nsec = LOOK_NS };
@@ -389,7 +390,7 @@ static void submit_and_wait(struct press *press)
 		io_uring_wait_cqe_timeout(&press->ring, &cqe, &look);
 }
 
-/* Return: false if a request hangs. */
+/* Submit requests and process completions. Return: false if a request hangs. */
 static bool submit_and_reap_requests(struct press *press)
 {
 	struct io_uring_cqe *cqe;

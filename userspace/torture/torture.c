@@ -103,7 +103,7 @@ static enum exit_code check_all_blocks(struct torture_run *run)
 	return complain_failed("torture", &error, EXIT_FAILED);
 }
 
-/* Check first with --resume or --verify. Unless --verify, run the load and check again. */
+/* Check the device first with --resume or --verify. Without --verify, run the load and check. */
 static enum exit_code run_torture(struct torture_run *run)
 {
 	const struct torture_options *options = &run->options;

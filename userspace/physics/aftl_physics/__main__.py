@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Command line: generate, check, states, show."""
+"""Command line of the generator: generate, check, states, show."""
 
 import argparse
 import sys

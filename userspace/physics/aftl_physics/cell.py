@@ -101,7 +101,7 @@ def _mass_between(low: float, high: float, tail_low: float, tail_high: float) ->
 
 
 def point_mass(position: float) -> Mass:
-    """Return all mass at one voltage, split between two bins so that the mean is exact."""
+    """Return a distribution at one voltage, split between two bins so that the mean is exact."""
     cell = math.floor(position / GRID_V)
     share = position / GRID_V - cell
     return Mass(cell, np.array([1.0 - share, share]))
@@ -109,7 +109,7 @@ def point_mass(position: float) -> Mass:
 
 @lru_cache(maxsize=4096)
 def gaussian_mass(mean: float, sigma: float) -> Mass:
-    """Return a normal distribution; a vanishing sigma gives a point."""
+    """Return a normal distribution; a vanishing sigma gives one at a single voltage."""
     if sigma < GRID_V / 100:
         return point_mass(mean)
     return _mass_from_survival(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
@@ -143,7 +143,7 @@ def _neighbour_shift(swing_v: float) -> Mass:
 
 
 def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
-    """Return the full-swing shifts (mV) of the neighbours that together cause `total_mv`.
+    """Return the shifts (mV) of neighbours in the highest state that together cause `total_mv`.
 
     Up to one Y and one Z neighbour of a precise page (350 mV) two neighbours share the sum in the
     ratio 200 : 150; the excess comes from a second pair.
@@ -206,7 +206,7 @@ def window_channel(
     residual_laplace_v: float = RESIDUAL_LAPLACE_V,
     bits: int = 2,
 ) -> Channel:
-    """Return ApproxFTL's cell: programmed states at equal pitch up to Vmax - dVpp."""
+    """Return ApproxFTL's cell, whose programmed states are equally spaced up to Vmax - dVpp."""
     programmed_states = 2**bits - 1
     pitch = (vmax_v - step_v - erased_mean_v) / programmed_states
     erased = State(erased_mean_v, erased_sigma_v, 0.0, True)
@@ -218,7 +218,7 @@ def window_channel(
 
 
 def step_channel(step_v: float) -> Channel:
-    """Return AGCR's cell: the public channel with fixed verify levels and this ISPP step."""
+    """Return AGCR's cell: the public cell model with fixed verify levels and this ISPP step."""
     erased = State(PUBLIC_ERASED_MEAN_V, PUBLIC_ERASED_SIGMA_V, 0.0, True)
     programmed = [_programmed_state(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
     return Channel((erased, *programmed))
@@ -257,7 +257,7 @@ def _erased_state(state: State, residual_v: float, disturb_mv: float, cycles: in
 
 
 def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) -> list[Mass]:
-    """Return the channel's states as they are read (eq 7)."""
+    """Return the voltage distributions of the cell's states at the time of a read (eq 7)."""
     residual = channel.residual_laplace_v
     result = [_erased_state(channel.states[0], residual, disturb_mv, cycles)]
     for state in channel.states[1:]:
@@ -267,7 +267,7 @@ def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours:
 
 
 def read_error_at_crossing(lower: Mass, upper: Mass) -> float:
-    """Return the least P(lower is read high) + P(upper is read low) over all read references."""
+    """Return the sum of two states' misread probabilities at the best read reference."""
     first = min(lower.first, upper.first)
     last = max(lower.first + len(lower.mass), upper.first + len(upper.mass))
     low = np.zeros(last - first + 1)
@@ -298,7 +298,7 @@ def scaled_shift_mv(vmax_v: float) -> float:
 
 
 def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
-    """Return the RBER of a precise and an approximate page at the reference point, for a fit."""
+    """Return the RBER of a precise and an approximate page at the reference point of the fit."""
     precise, approx = (
         cell_rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
         for v in (VMAX_PRECISE_V, VMAX_APPROX_V)

@@ -16,7 +16,7 @@ Values = Sequence["Values"] | Sequence[int] | Sequence[str]
 
 @dataclass(frozen=True)
 class Macro:
-    """A #define with an optional comment above it."""
+    """A C #define with an optional comment above it."""
 
     name: str
     value: int
@@ -34,7 +34,7 @@ class Macro:
 
 @dataclass(frozen=True)
 class Enum:
-    """An enum that counts from zero; its last member is the number of the others."""
+    """A C enum that counts from zero; its last member is the number of the other members."""
 
     name: str
     doc: str
@@ -55,7 +55,7 @@ class Enum:
 
 @dataclass(frozen=True)
 class Table:
-    """A constant array; `doc` is its one-line summary, `detail` explains axes and origin."""
+    """A constant C array; `doc` is its one-line summary, `detail` explains axes and origin."""
 
     name: str
     ctype: str
@@ -75,12 +75,12 @@ class Table:
         return text
 
     def header_declaration(self) -> str:
-        """Return the declaration with its comment."""
+        """Return the declaration of the array with its comment."""
         comment = kernel_doc(f"{self.name} - {self.doc}", (), self.detail)
         return f"{comment}extern {self._array_declaration()};\n"
 
     def source_definition(self) -> str:
-        """Return the definition."""
+        """Return the definition of the array."""
         return f"{self._array_declaration()} = {{\n{braced_lines(self.values)}}};\n"
 
 
@@ -118,7 +118,7 @@ def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) ->
 
 
 def braced_lines(values: Values) -> str:
-    """Return the inside of a braced initialiser in filled lines."""
+    """Return the inside of a C initialiser in braces as filled lines."""
     lines = textwrap.wrap(_joined_elements(values) + ",", WIDTH - TAB, break_long_words=False,
                           break_on_hyphens=False)
     return "".join(f"\t{line}\n" for line in lines).replace(GLUE, " ")

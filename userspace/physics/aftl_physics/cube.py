@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""cubeFTL beyond the loop sum: leader measurements of a layer, and reads of old data.
+"""cubeFTL's measurements of a layer by its leader, and read retries of old data.
 
-The available text has no numerals. Two points are remembered, a spare margin of 1.7 that is worth
-320 mV and saves 19.7 % "at most", and retries of 0.3 and 0.9 of the reads; the rest is assumed.
+The available text has no numerals. Two facts are remembered: a spare margin of 1.7 is worth 320 mV
+and saves 19.7 % "at most", and 0.3 or 0.9 of the reads need retries. The rest is assumed.
 """
 
 import math
@@ -24,9 +24,9 @@ RETRY_SPREAD = 1
 
 @lru_cache(maxsize=1)
 def layer_errors() -> list[float]:
-    """Return errors between the erased state and P1 after a program, by layer; the mean is about 1.
+    """Return relative errors between erased state and P1 after a program, by layer (mean about 1).
 
-    They vary less over the stack than all errors do: with the square root (assumed).
+    They vary with the square root of the layer factor, less than the other errors do (assumed).
     """
     return [math.sqrt(factor / layers.UNIT) for factor in layers.layer_factors_q8()]
 
@@ -37,12 +37,12 @@ def largest_errors() -> float:
 
 
 def growth_of_layer_errors(cycles: float) -> float:
-    """Return the linear growth of these errors; the worst layer is at the limit at LIFE_CYCLES."""
+    """Return the growth of layer_errors(); the worst layer is at the limit at LIFE_CYCLES."""
     return 1.0 + (largest_errors() / max(layer_errors()) - 1.0) * cycles / LIFE_CYCLES
 
 
 def spare_margin(point: int, cycles: float) -> float:
-    """Return S_M of a layer, the factor by which its errors may grow; at least 1."""
+    """Return the spare margin S_M of a layer: the factor by which its errors may grow."""
     return max(1.0, largest_errors() / (layer_errors()[point] * growth_of_layer_errors(cycles)))
 
 
@@ -54,7 +54,7 @@ def voltage_margins_mv(spare: float) -> tuple[float, float]:
 
 
 def follower_saving(spare: float) -> float:
-    """Return the time saved by a follower: skipped verifies and loops that the margin allows."""
+    """Return the share of the time that a follower saves by skipped verifies and loops."""
     loops = program_time.cube_removed_loops(spare)
     whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
     low = program_time.cube_program_ns(whole, True)
@@ -72,8 +72,8 @@ def mean_follower_saving(cycles: float) -> float:
 def early_verify_loops() -> list[int]:
     """Return by layer how many loops before the needed one the default verify of a state starts.
 
-    The default is the same for all layers. The quarter of them with the most errors is slower by a
-    loop, and the best quarter is faster (assumed).
+    The default is the same for all layers. The quarter of the layers with the most errors needs one
+    loop more, and the best quarter one loop less (assumed).
     """
     ranked = sorted(range(layers.POINTS), key=lambda point: layer_errors()[point])
     early = [program_time.CUBE_EARLY_VERIFIES] * layers.POINTS
@@ -88,8 +88,9 @@ def early_verify_loops() -> list[int]:
 def vertftl_reduction_mv() -> list[float]:
     """Return vertFTL's reduction of the last voltage (mV) by layer, fixed for all conditions.
 
-    The better a layer is than the worst one, the more margin it always has. vertFTL lowers only the
-    last voltage, and by less than the margin, so the savings are scaled to CUBE_VERT_SAVING.
+    The better a layer is than the worst layer, the more margin it has at any age. vertFTL lowers
+    only the last voltage, and by less than the margin, so the savings are scaled to
+    CUBE_VERT_SAVING.
     """
     worst = max(layer_errors())
     savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))
@@ -99,7 +100,7 @@ def vertftl_reduction_mv() -> list[float]:
 
 
 def loops_with_saving(saving: float) -> float:
-    """Return the number of removed loops that gives this saving."""
+    """Return the number of removed loops that saves the share `saving` of the program time."""
     most = program_time.CUBE_MAX_REMOVED
     found = find_root(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)
     return max(0.0, found)
@@ -108,7 +109,7 @@ def loops_with_saving(saving: float) -> float:
 def retry_probability(cycles: float, hours: float) -> float:
     """Return the share of layers whose data need retries with default references.
 
-    It is a power of the age through the two known points, and linear in cycles (both assumed).
+    The share is a power of the age through the two known points, and linear in cycles (assumed).
     """
     _, month, year = program_time.CUBE_RETRY_PROBABILITY
     exponent = math.log(year / month) / math.log(YEAR_HOURS / MONTH_HOURS)

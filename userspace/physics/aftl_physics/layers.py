@@ -17,7 +17,7 @@ EXPONENT = 4
 
 
 def layer_error_shape(point: int) -> Fraction:
-    """Return the unnormalised factor: 1 in the middle, rising with the fourth power outwards."""
+    """Return the unnormalised factor of a layer: 1 in the middle, rising outwards with power 4."""
     position = Fraction(2 * point - (POINTS - 1), POINTS - 1)
     excess = TOP_EXCESS if position < 0 else BOTTOM_EXCESS
     return 1 + excess * abs(position) ** EXPONENT

@@ -19,7 +19,7 @@ PER_DOUBLING = 4
 
 
 def poisson_means_q8() -> list[int]:
-    """Return the means x 256 of the grid: 0, then at most four integer points per doubling."""
+    """Return the means of the table, x 256: 0, then at most four integers per doubling."""
     last = LARGEST_MEAN * SCALE
     ratios = [2.0 ** (i / PER_DOUBLING) for i in range(PER_DOUBLING)]
     powers = range(last.bit_length())
@@ -64,7 +64,7 @@ def mean_counts_of_bins(mean: float) -> list[float]:
 
 
 def rounded_poisson_row(mean_q8: int, previous: list[int]) -> list[int]:
-    """Return bin means x 256 as integers that sum to 64 x mean_q8.
+    """Return the mean counts of the 64 bins, x 256, as integers that sum to 64 x mean_q8.
 
     Every entry is rounded down, but not below the row of the next smaller mean; the remainder goes
     to the entries with the largest fractions.
@@ -81,7 +81,7 @@ def rounded_poisson_row(mean_q8: int, previous: list[int]) -> list[int]:
 
 
 def poisson_table_q8() -> tuple[list[int], list[list[int]]]:
-    """Return the grid and the rows."""
+    """Return the means of the table and its row for each mean."""
     grid = poisson_means_q8()
     rows = [[0] * COLUMNS]
     for mean_q8 in grid[1:]:

@@ -17,7 +17,7 @@ SAVING_NO_NEIGHBOURS = 0.33
 
 
 def ispp_steps(vmax_v: float, step_v: float) -> int:
-    """Return the number of ISPP steps up to the top of the window."""
+    """Return the number of ISPP steps up to the top of the voltage window."""
     return math.ceil(vmax_v / step_v - 1e-9)
 
 
@@ -29,7 +29,7 @@ def approximate_program_ns() -> int:
 
 
 def approxftl_program_ns() -> tuple[int, ...]:
-    """Return times (ns): precise, precise case b, precise case c, approximate, Delta_b."""
+    """Return ApproxFTL's program times (ns): precise (cases a, b, c), approximate, Delta_b."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
@@ -48,7 +48,7 @@ AGCR_MEDIUM_STEP_V = 0.30
 
 
 def agcr_step_v(cost: int) -> float:
-    """Return the ISPP step (V) of write cost 0 (low, coarse), 1 or 2 (high, fine)."""
+    """Return the ISPP step (V) of AGCR's write cost 0 (low, coarse), 1 or 2 (high, fine)."""
     return AGCR_MEDIUM_STEP_V * AGCR_WRITE_NS[1] / AGCR_WRITE_NS[cost]
 
 
@@ -89,7 +89,7 @@ class LoopTimes:
 
 
 def state_windows(removed: int) -> list[tuple[int, int]]:
-    """Return first and last loop of each state when `removed` loops are cut from the start.
+    """Return first and last verify loop of each state when `removed` loops are cut from the start.
 
     The last loops are spread evenly from the window length to the number of loops.
     """
@@ -102,7 +102,7 @@ def state_windows(removed: int) -> list[tuple[int, int]]:
 
 
 def program_verifies(removed: int, skipped: int) -> int:
-    """Return the verifies of a program; each state's begin `skipped` loops after the default."""
+    """Return the verifies of a program that skips each state's first `skipped` verifies."""
     return sum(
         last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
         for first, last in state_windows(removed)
@@ -111,7 +111,7 @@ def program_verifies(removed: int, skipped: int) -> int:
 
 @lru_cache(maxsize=1)
 def calibrate_times() -> LoopTimes:
-    """Return the pulse and verify times that give the leader time and the verify-skip saving."""
+    """Return the pulse and verify times that give the leader time and the saving by skips."""
     redundant = program_verifies(0, 0) - program_verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
     pulse = (CUBE_LEADER_NS - program_verifies(0, 0) * verify) / CUBE_LOOPS
@@ -119,19 +119,19 @@ def calibrate_times() -> LoopTimes:
 
 
 def cube_loops_ns(removed: int, skipped: int) -> float:
-    """Return tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
+    """Return the program time tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
     times = calibrate_times()
     return (CUBE_LOOPS - removed) * times.pulse_ns + program_verifies(removed,
                                                                       skipped) * times.verify_ns
 
 
 def cube_program_ns(removed: int, skip_verify: bool) -> float:
-    """Return tPROG of a mean layer, with or without the redundant verifies."""
+    """Return the program time tPROG of a mean layer, with or without the redundant verifies."""
     return cube_loops_ns(removed, CUBE_EARLY_VERIFIES if skip_verify else 0)
 
 
 def cube_saving(loops: float) -> float:
-    """Return the saving by removing `loops` (fractions interpolated), with default verifies."""
+    """Return the share of the time saved by removing `loops` (fractions interpolated)."""
     whole = min(int(loops), CUBE_MAX_REMOVED - 1)
     low, high = cube_program_ns(whole, False), cube_program_ns(whole + 1, False)
     return 1.0 - (low + (high - low) * (loops - whole)) / CUBE_LEADER_NS
@@ -139,7 +139,7 @@ def cube_saving(loops: float) -> float:
 
 @lru_cache(maxsize=1)
 def cube_step_mv() -> float:
-    """Return the ISPP step (mV) at which 320 mV save 19.7 % (derived)."""
+    """Return the ISPP step (mV) at which a margin of 320 mV saves 19.7 % of the time (derived)."""
     loops = find_root(lambda x: cube_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
     return CUBE_MARGIN_MV / loops
 

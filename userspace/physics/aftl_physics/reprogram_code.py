@@ -25,7 +25,7 @@ INITIAL: Encoding = (2, 1, 3, 0)
 
 
 class Code(IntEnum):
-    """Encodings by the order in which bits were updated (L = LSB, M = MSB)."""
+    """Orders in which bits were updated, each with its encoding (L = LSB, M = MSB)."""
 
     INITIAL = 0
     L = 1
@@ -45,7 +45,7 @@ NEXT: dict[Code, tuple[Code, Code]] = {
 
 
 def value_with_bit(value: int, bit: int, new: int) -> int:
-    """Return `value` with one of its bits replaced."""
+    """Return the two-bit `value` with one of its bits replaced."""
     return value & ~(1 << bit) | new << bit
 
 
@@ -55,7 +55,7 @@ def highest_start_state(old: Encoding, bit: int, target: int) -> int:
 
 
 def values_by_state(code: Encoding) -> list[int]:
-    """Return the values by ascending state."""
+    """Return the values of an encoding in the order of their states."""
     return sorted(range(VALUES), key=lambda value: code[value])
 
 
@@ -88,7 +88,7 @@ def next_encoding(old: Encoding, bit: int) -> Encoding:
 
 
 def encodings_by_code() -> dict[Code, Encoding]:
-    """Return all seven encodings."""
+    """Return all seven encodings of ReSSD."""
     codes = {Code.INITIAL: INITIAL}
     for code, following in NEXT.items():
         for bit in (LSB, MSB):
@@ -102,12 +102,12 @@ def reprogram_count(code: Code) -> int:
 
 
 def distribution_id(code: Code) -> int:
-    """Return the distribution ID: 0 = P1-P4 .. 3 = P4-P7; the initial window ER-P3 also has 0."""
+    """Return the ID of an encoding's states: 0 = P1-P4 .. 3 = P4-P7, and 0 for ER-P3."""
     return max(0, min(encodings_by_code()[code]) - 1)
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
-    """Return the code by (RPCnt, ID); LM and ML share a pair and must share the encoding."""
+    """Return the encodings by (RPCnt, ID); LM and ML share a pair and must share the encoding."""
     codes = encodings_by_code()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
@@ -119,7 +119,7 @@ def decode_table() -> dict[tuple[int, int], Code]:
 
 
 def sensing_counts(code: Encoding) -> tuple[int, int]:
-    """Return the read references needed for the (LSB, MSB) page."""
+    """Return the number of read references that the (LSB, MSB) page needs."""
     pairs = list(itertools.pairwise(values_by_state(code)))
     counts = [sum((a ^ b) >> bit & 1 for a, b in pairs) for bit in (LSB, MSB)]
     return counts[0], counts[1]

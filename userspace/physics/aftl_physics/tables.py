@@ -56,7 +56,7 @@ def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
 
 
 def cell_channels() -> dict[str, cell.Channel]:
-    """Return the cell model of each mode that has one; that of Delta_b gives only its growth."""
+    """Return the cell model of each mode with one; for Delta_b it gives only the error growth."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -71,7 +71,7 @@ def cell_channels() -> dict[str, cell.Channel]:
 
 
 def rber_curves() -> dict[str, tuple[str, RberModel]]:
-    """Return model and description of every member of enum aftl_rber_curve, in its order."""
+    """Return model and description of every member of enum aftl_rber_curve, in the enum's order."""
     model = {name: _cell_model(channel) for name, channel in cell_channels().items()}
     return {
         "MLC_PRECISE": ("precise page, Vmax 8 V", model["MLC_PRECISE"]),
@@ -92,7 +92,7 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
 
 
 def _rber_grid(model: RberModel) -> IntArray:
-    """Return a curve on all axis points, forced to be non-decreasing along each axis."""
+    """Return the RBER of a curve at all axis points, made non-decreasing along each axis."""
     shape = (len(DISTURB_AXIS_MV), len(PE_AXIS), len(HOUR_AXIS))
     exact = [EXACT_DISTURB_MV.get(mv, float(mv)) for mv in DISTURB_AXIS_MV]
     points = [rate_q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
@@ -116,7 +116,7 @@ def rber_tables() -> dict[str, IntArray]:
 
 
 def poisson_section() -> Section:
-    """Return the section of error counts of a page."""
+    """Return the section with the error counts of a page."""
     grid, rows = poisson.poisson_table_q8()
     count = "aftl_poisson_count_q8"
     return Section("Poisson quantiles: number of bit errors in a page", (
@@ -134,7 +134,7 @@ def poisson_section() -> Section:
 
 
 def _disturb_neighbours() -> list[list[int]]:
-    """Return the full-swing shift by direction and class of the neighbour, rounded half up."""
+    """Return the largest shift (mV) by direction and class of the neighbour, rounded half up."""
     ratio = cell.VMAX_APPROX_V / cell.VMAX_PRECISE_V
     shifts = (cell.SHIFT_Y_MV, cell.SHIFT_Z_MV)
     return [[int(s + 0.5), int(s * ratio + 0.5)] for s in shifts]
@@ -147,7 +147,7 @@ def _sense_limits() -> list[int]:
 
 
 def rber_section() -> Section:
-    """Return the section of raw bit error rates."""
+    """Return the section with raw bit error rates."""
     curves = rber_curves()
     dims = [f"AFTL_RBER_{d}" for d in ("CURVES", "DISTURB_POINTS", "PE_POINTS", "HOUR_POINTS")]
     members = [(f"AFTL_RBER_{name}", doc) for name, (doc, _) in curves.items()]
@@ -195,7 +195,7 @@ def _cube_program_ns(removed: int, skipped: int) -> int:
 
 
 def cube_section() -> Section:
-    """Return the section of cubeFTL."""
+    """Return the section with cubeFTL's tables."""
     margins = list(zip(*(cube.voltage_margins_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
     times = [
         [_cube_program_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
@@ -249,7 +249,7 @@ def cube_section() -> Section:
 
 
 def _tvr_rber() -> list[Any]:
-    """Return RBER by margin, cycles, hours; more margin is never worse, more age never better."""
+    """Return TVR's RBER by margin, cycles, hours; it never rises with margin or falls with age."""
     grids = []
     for i in range(TVR_POINTS):
         channel = tvr.tvr_channel(i / (TVR_POINTS - 1))
@@ -264,7 +264,7 @@ def _tvr_rber() -> list[Any]:
 
 
 def tvr_section() -> Section:
-    """Return the section of TVR."""
+    """Return the section with TVR's tables."""
     kept = [i / (TVR_POINTS - 1) for i in range(TVR_POINTS)]
     steps = [list(column) for column in zip(*(tvr.ispp_steps(m) for m in kept), strict=True)]
     base = tvr.endurance_cycles(1.0)
@@ -298,7 +298,7 @@ def tvr_section() -> Section:
 
 @lru_cache(maxsize=1)
 def file_sections() -> tuple[Section, ...]:
-    """Return all sections in the order of the files."""
+    """Return all sections in the order of the generated files."""
     return (poisson_section(), rber_section(), cube_section(), tvr_section())
 
 
@@ -308,30 +308,31 @@ STATES_GUARD = "AFTL_CELL_STATES_H"
 
 
 def states_section() -> Section:
-    """Return the section of the curves' cells (uV) and their noise."""
+    """Return the section with the cell states (uV) of each curve and their noise."""
     cells = cell_channels()
     most = max(len(channel.states) for channel in cells.values())
     none: list[list[int]] = [[0, 0, 0]] * most
     rows = [_state_rows(cells[name], most) if name in cells else none for name in rber_curves()]
     return Section("Threshold voltages behind the error curves of physics-tables.h", (
         Macro("CELL_STATES_MOST", most),
-        Macro("CELL_BIN_UV", scaled_integer(cell.GRID_V, 10**6), "Width of a bin, in microvolts"),
-        Macro("CELL_GAUSS_CUT", int(cell.GAUSS_CUT), "Where tails end, in deviations and scales"),
+        Macro("CELL_BIN_UV", scaled_integer(cell.GRID_V, 10**6), "Width of a voltage bin (uV)"),
+        Macro("CELL_GAUSS_CUT", int(cell.GAUSS_CUT),
+              "Where the tails of noise end: in deviations and in Laplace scales"),
         Macro("CELL_LAPLACE_CUT", int(cell.LAPLACE_CUT)),
         Macro("CELL_CYCLES_NV", scaled_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
-              "Noise by the root of the cycles, in nanovolts"),
+              "Laplace scale of the noise, by the root of the P/E cycles, in nanovolts"),
         Macro("CELL_RETENTION_PERCENT", scaled_integer(cell.RETENTION_KS, 100),
-              "Retention: common factor, mean and variance"),
+              "Factors of the retention loss: common factor, mean and variance"),
         Macro("CELL_RETENTION_MEAN_E9", scaled_integer(cell.RETENTION_KD, 10**9)),
         Macro("CELL_RETENTION_VARIANCE_E9", scaled_integer(cell.RETENTION_KM, 10**9)),
         Table("cell_residual_uv", "u32", ("AFTL_RBER_CURVES",),
               [scaled_integer(cells[name].residual_laplace_v, 10**6) if name in cells else 0
-               for name in rber_curves()], "noise of a new cell"),
+               for name in rber_curves()], "Laplace scale of a new cell's noise (uV)"),
         Table("cell_states_uv", "u32", ("AFTL_RBER_CURVES", "CELL_STATES_MOST", "3"), rows,
               "states by curve, in ascending order: level, spread and swing, in microvolts",
-              "The first one is a normal distribution of that mean and deviation, a programmed one"
-              " begins at its level and is as wide as its spread. Retention drains the swing."
-              " Zeros: that curve has no voltages, or no such state."),
+              "Level and spread of the erased state are a normal distribution's mean and deviation;"
+              " a programmed state begins at its level and is as wide as its spread. Retention"
+              " drains the swing. Zeros: that curve has no voltages, or no such state."),
     ))
 
 
@@ -364,7 +365,7 @@ GUARD = "AFTL_PHYSICS_TABLES_H"
 
 
 def _spaced_declarations(section: Section) -> list[str]:
-    """Return the section's declarations, separated by blank lines except between bare constants."""
+    """Return a section's declarations, with blank lines except between uncommented constants."""
     bare = [isinstance(item, Macro) and not item.doc for item in section.items]
     joined = [False, *(a and b for a, b in pairwise(bare))]
     return [

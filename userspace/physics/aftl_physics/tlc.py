@@ -41,8 +41,8 @@ def tlc_rber(cycles: float, hours: float, reads: float = 0.0) -> float:
 def remaining_retention_share() -> float:
     """Return the share of the retention errors that remain with the best read references.
 
-    The formula is for default references, ReSSD's Table 3 for the best ones: with these, a page of
-    16 KiB has 29 more errors after 1K P/E and a year.
+    The formula is for default references, ReSSD's Table 3 for the best references: with these,
+    retention for a year after 1K P/E adds 29 errors to a page of 16 KiB.
     """
     left = (WORN_MEAN_YEAR[0] - WORN_MEAN_FRESH[0]) / PAGE_BITS
     return left / (tlc_rber(1000, YEAR_HOURS) - tlc_rber(1000, 0))
@@ -73,7 +73,7 @@ def qlc_rber(cycles: float, hours: float) -> float:
 
 
 def reprogram_factor(hours: float) -> float:
-    """Return the error ratio of a reprogrammed page to a plain one, worn to 1K P/E.
+    """Return the ratio of a reprogrammed page's errors to a plain page's, both worn to 1K P/E.
 
     9/5 when fresh and 49/34 after a year (Table 3); in between linear in log(1 + t), as the
     retention laws are (assumption), and constant afterwards.

@@ -49,14 +49,14 @@ def reference_half_widths() -> tuple[float, ...]:
 
 
 def state_means_without_margins() -> tuple[float, ...]:
-    """Return the state means without any margin; the erased mean stays (Fig 11b)."""
+    """Return the states' mean voltages without margins; the erased mean stays (Fig 11b)."""
     d = [round(x, 2) for x in reference_half_widths()]
     first = MEANS_V[0]
     return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
 
 
 def state_means(m: float) -> tuple[float, ...]:
-    """Return the state means with a fraction `m` of the margins (linear; assumption)."""
+    """Return the states' mean voltages with a fraction `m` of the margins (linear; assumed)."""
     return tuple(low + m * (high - low)
                  for low, high in zip(state_means_without_margins(), MEANS_V, strict=True))
 
@@ -67,7 +67,7 @@ def ispp_steps_of_swing(swing_v: float) -> int:
 
 
 def ispp_steps(m: float) -> tuple[int, int]:
-    """Return the ISPP steps of the (MSB, LSB) page.
+    """Return the number of ISPP steps of the (MSB, LSB) page.
 
     MSB goes up to S2 and LSB to S1; the paper leaves S3 out, and so does this model.
     """
@@ -88,7 +88,7 @@ def endurance_cycles(m: float) -> float:
 
 
 def state_program_ns() -> tuple[int, ...]:
-    """Return the measured program time by final state (4.1)."""
+    """Return the measured program time by final state (section 4.1)."""
     return tuple(S0_PROGRAM_NS * s // 1000 for s in STATE_SLOWDOWN_PERMILLE)
 
 
@@ -103,7 +103,7 @@ def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> 
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
-    """Return the erase time of a '11' (0) or '01' (1) block: lines that meet at end of life."""
+    """Return the erase time of a '11' (0) or '01' (1) block: lines that meet at the end of life."""
     return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * output-file.h, file-claims.h and interruption.h where there are no links, no owners and no
- * signals, and a file is what one name says: it is written in its place. And parallel.h,
- * pipeline.h and trace-import.h where there is one process with one thread.
+ * Implements headers of userspace for WASI. There are no links, owners and signals, so that
+ * output-file.h writes files in place, and file-claims.h and interruption.h do nothing. There is
+ * one process with one thread, for parallel.h, pipeline.h and trace-import.h.
  */
 #include "file-claims.h"
 #include "interruption.h"
@@ -110,7 +110,7 @@ unsigned int sim_jobs(const struct sim_work *work)
 	return 1;
 }
 
-/* Nobody asks for it, with one job. */
+/* Never called, because sim_jobs() returns 1. */
 void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)
 {
 	(void)work;

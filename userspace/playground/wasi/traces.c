@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * trace-codec.h without zlib and zstd: whoever hands in a trace has expanded it. And a format
- * that is only written, by another program.
+ * Implements trace-codec.h without zlib and zstd: the page expands traces. Defines the format
+ * Parquet, which the playground cannot read.
  */
 #include "trace-codec.h"
 #include "trace-format.h"
@@ -16,7 +16,8 @@ int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 	*out = NULL;
 	for (size_t i = 0; size >= sizeof(magic[0]) && i < ARRAY_SIZE(magic); i++)
 		if (!memcmp(bytes, magic[i], sizeof(magic[0])))
-			return aftl_fail(error, -EOPNOTSUPP, "compressed; expand it first");
+			return aftl_fail(error, -EOPNOTSUPP,
+					 "the trace is compressed; expand it first");
 	return 0;
 }
 
