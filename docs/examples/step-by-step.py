@@ -7,7 +7,7 @@ device = aftl.SimulatedDevice(profile="demo", policy="baseline", fill="none")
 print("write", device.write(0, 4), "ns, read", device.read(0, 4), "ns")
 device.trim(0)
 device.advance(10**9)
-blocks, entries = device.blocks(), device.l2p()
+blocks, entries = device.blocks(), device.mapping()
 mapped = entries[entries["block"] != aftl.NOWHERE]
 print(len(mapped), "pages are mapped, in blocks", sorted(set(mapped["block"].tolist())))
 print("they count", blocks["valid"].sum(), "valid pages")

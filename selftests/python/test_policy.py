@@ -79,7 +79,8 @@ class Recorder(aftl.Policy):
             for name in ("valid", "erases", "reads"):
                 assert (found[name] == getattr(blocks, name)).all(), name
             assert (found["kind"] == blocks.stream).all()
-            assert (found["lun"] == blocks.lun).all()
+            assert (blocks.block // (Recorder.device.block_count // Recorder.device.luns)
+                    == blocks.lun).all()
             assert blocks.now_ns == Recorder.device.now_ns
             assert (blocks.now_ns - found["opened_ns"] == blocks.age_ns).all()
             assert (blocks.rest_ns <= blocks.age_ns).all()

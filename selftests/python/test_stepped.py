@@ -20,7 +20,7 @@ def make_small_device(**options: Any) -> aftl.SimulatedDevice:
 
 
 def mapped_and_all_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
-    mapped = device.l2p()
+    mapped = device.mapping()
     return mapped[mapped["block"] != stepped.NOWHERE], device.blocks()
 
 
@@ -87,7 +87,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def check_mapping(self) -> None:
         mapped, blocks = mapped_and_all_blocks(self.device)
-        assert set(np.flatnonzero(self.device.l2p()["block"] != stepped.NOWHERE)) == self.written
+        assert set(np.flatnonzero(self.device.l2p())) == self.written
         assert len(set(mapped["ppn"].tolist())) == len(mapped)
         counted = np.bincount(mapped["block"], minlength=len(blocks))
         assert (counted == blocks["valid"]).all()
@@ -108,6 +108,26 @@ def test_batches_equal_the_command_lines_stream() -> None:
     assert device.digest() == run.result["digest"]
     counters = run.result["counters"]
     assert {name: counters[name] for name in device.counters()} == device.counters()
+
+
+def test_tables_are_views_of_the_device() -> None:
+    device = make_small_device()
+    blocks, entries = device.blocks(), device.l2p()
+    assert not blocks["valid"].any() and not entries.any()
+    device.write(3, 2)
+    assert (blocks["valid"].sum(), np.flatnonzero(entries).tolist()) == (2, [3, 4])
+    assert device.blocks().ctypes.data == blocks.ctypes.data
+    assert device.l2p().ctypes.data == entries.ctypes.data
+    for table in (blocks, entries):
+        with pytest.raises(ValueError, match="read-only"):
+            table[0] = 0
+    ppns = device.mapping()["ppn"][3:5]
+    assert (entries[3:5] - 1 == ppns).all()
+    expected = blocks.copy(), entries.copy()
+    del device
+    make_small_device().write(0, 8)
+    assert all((found == wanted).all() for found, wanted in zip((blocks, entries), expected,
+                                                                strict=True))
 
 
 def test_requests_beyond_the_end_are_refused() -> None:

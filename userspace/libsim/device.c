@@ -383,47 +383,40 @@ void simlib_device_facts(struct simlib_device *device, struct simlib_facts *fact
 	facts_from_geometry(facts, device->geo);
 }
 
-void simlib_device_blocks(struct simlib_device *device, struct simlib_block *blocks)
+const void *simlib_device_blocks(struct simlib_device *device)
 {
-	const struct aftl_geometry *geo = device->geo;
-
-	pthread_mutex_lock(&device->lock);
-	for (u32 i = 0; i < geo->blocks; i++) {
-		const struct aftl_block *block = &aftl_media(device->ftl)->blocks[i];
-
-		blocks[i] = (struct simlib_block){
-			.opened_ns = block->opened_ns,
-			.lun = i / geo->blocks_per_lun,
-			.valid = block->valid,
-			.valid_approximate = block->valid_approx,
-			.programmed = block->programmed,
-			.erases = block->erases,
-			.wear = block->wear,
-			.reads = block->reads,
-			.state = block->state,
-			.kind = block->kind,
-			.bits = block->bits,
-			.handle = block->handle,
-		};
-	}
-	pthread_mutex_unlock(&device->lock);
+	return aftl_media(device->ftl)->blocks;
 }
 
-void simlib_device_l2p(struct simlib_device *device, struct simlib_mapping *entries)
+const u32 *simlib_device_l2p(struct simlib_device *device)
 {
-	const struct aftl_geometry *geo = device->geo;
+	return aftl_l2p_table(device->ftl);
+}
 
-	pthread_mutex_lock(&device->lock);
-	for (u32 lpn = 0; lpn < geo->units; lpn++) {
-		u32 class;
-		aftl_ppn_t ppn = aftl_lookup(device->ftl, lpn, &class);
+const char *simlib_block_field(u32 index, u32 *offset, u32 *bytes)
+{
+	static const struct {
+		const char *name;
+		u32 offset;
+		u32 bytes;
+	} fields[] = {
+		{ "opened_ns", offsetof(struct aftl_block, opened_ns), 8 },
+		{ "valid", offsetof(struct aftl_block, valid), 4 },
+		{ "valid_approx", offsetof(struct aftl_block, valid_approx), 4 },
+		{ "programmed", offsetof(struct aftl_block, programmed), 4 },
+		{ "erases", offsetof(struct aftl_block, erases), 4 },
+		{ "wear", offsetof(struct aftl_block, wear), 4 },
+		{ "reads", offsetof(struct aftl_block, reads), 4 },
+		{ "state", offsetof(struct aftl_block, state), 1 },
+		{ "kind", offsetof(struct aftl_block, kind), 1 },
+		{ "bits", offsetof(struct aftl_block, bits), 1 },
+		{ "handle", offsetof(struct aftl_block, handle), 1 },
+		{ NULL, 0, sizeof(struct aftl_block) },
+	};
 
-		entries[lpn] = ppn == AFTL_NO_PPN ?
-			(struct simlib_mapping){ U32_MAX, U32_MAX, U32_MAX, U32_MAX } :
-			(struct simlib_mapping){ ppn, ppn / geo->block_ppns,
-						 ppn % geo->block_ppns / geo->page_units, class };
-	}
-	pthread_mutex_unlock(&device->lock);
+	*offset = fields[index].offset;
+	*bytes = fields[index].bytes;
+	return fields[index].name;
 }
 
 const char *simlib_counter_name(u32 index)

@@ -200,39 +200,18 @@ u64 simlib_device_now(struct simlib_device *device);
 
 void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts);
 
-/**
- * struct simlib_block - state of an erase block
+/*
+ * Tables of the device itself: struct aftl_block of each erase block, and aftl_l2p_table(). They
+ * are valid as long as the device is, and change with it.
  */
-struct simlib_block {
-	s64 opened_ns;
-	u32 lun;
-	u32 valid;
-	u32 valid_approximate;
-	u32 programmed;
-	u32 erases;
-	u32 wear;
-	u32 reads;
-	u8 state;
-	u8 kind;
-	u8 bits;
-	u8 handle;
-};
+const void *simlib_device_blocks(struct simlib_device *device);
+const u32 *simlib_device_l2p(struct simlib_device *device);
 
-/* Copy the state of all blocks. */
-void simlib_device_blocks(struct simlib_device *device, struct simlib_block *blocks);
-
-/**
- * struct simlib_mapping - L2P entry; U32_MAX in all fields: not on flash
+/*
+ * Name of a field of struct aftl_block, with its offset and size; NULL beyond the last one, with
+ * the size of the structure.
  */
-struct simlib_mapping {
-	u32 ppn;
-	u32 block;
-	u32 page;
-	u32 class;
-};
-
-/* Copy the L2P entries of all logical pages. */
-void simlib_device_l2p(struct simlib_device *device, struct simlib_mapping *entries);
+const char *simlib_block_field(u32 index, u32 *offset, u32 *bytes);
 
 /* Name of a counter, a reason of waits or a kind of blocks; NULL beyond the last one. */
 const char *simlib_wait_name(u32 index);

@@ -747,6 +747,12 @@ void aftl_restore_stats(struct aftl *ftl, const struct aftl_stats *before, u64 n
 const struct aftl_stats *aftl_get_stats(const struct aftl *ftl);
 const struct aftl_geometry *aftl_geometry(const struct aftl *ftl);
 const struct aftl_media *aftl_media(const struct aftl *ftl);
+
+/*
+ * Return the L2P table by lpn: quality level above AFTL_PPN_BITS bits with the ppn plus 1, or 0.
+ * NULL if it is in several chunks.
+ */
+const u32 *aftl_l2p_table(const struct aftl *ftl);
 const struct aftl_cell *aftl_cell(const struct aftl *ftl);
 const struct aftl_config *aftl_config(const struct aftl *ftl);
 const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl);

@@ -65,6 +65,11 @@ aftl_ppn_t aftl_lookup(const struct aftl *ftl, aftl_lpn_t lpn, u32 *class)
 	return ppn;
 }
 
+const u32 *aftl_l2p_table(const struct aftl *ftl)
+{
+	return ftl->l2p.chunk[1] ? NULL : ftl->l2p.chunk[0];
+}
+
 u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return from_lpn(lpn) < ftl->geo.units ? aftl_l2p_level(ftl, lpn) : AFTL_PRECISE;

@@ -27,13 +27,24 @@ BEYOND_END, STOPPED, BUSY = range(-2**63, -2**63 + 3)
 #: Events between two chances for Ctrl-C.
 EVENTS = 1 << 20
 
-#: An erase block. age_ns is the time since its first program, and 0 for a free block.
-BLOCK = np.dtype([
-    ("opened_ns", "i8"), ("lun", "u4"), ("valid", "u4"), ("valid_approximate", "u4"),
-    ("programmed", "u4"), ("erases", "u4"), ("wear", "u4"), ("reads", "u4"), ("state", "u1"),
-    ("kind", "u1"), ("bits", "u1"), ("handle", "u1")])
-#: An L2P entry; all fields are NOWHERE if the page is not on flash.
-MAPPING = np.dtype([("ppn", "u4"), ("block", "u4"), ("page", "u4"), ("class", "u4")])
+def _block_type() -> np.dtype[Any]:
+    names: list[str] = []
+    formats, offsets = [], []
+    offset, size = ctypes.c_uint32(), ctypes.c_uint32()
+    while name := lib.block_field(len(names), ctypes.byref(offset), ctypes.byref(size)):
+        names.append(name.decode())
+        formats.append("i8" if names[-1] == "opened_ns" else f"u{size.value}")
+        offsets.append(offset.value)
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets,
+                     "itemsize": size.value})
+
+
+#: An erase block, as the device has it; the fields are those of struct aftl_block.
+BLOCK = _block_type()
+#: An entry of l2p(): the quality level above these bits, which are 0 or the ppn plus 1.
+PPN_BITS = 30
+#: The place of a logical page; ppn and block are NOWHERE if it is not on flash.
+MAPPING = np.dtype([("ppn", "u4"), ("block", "u4"), ("level", "u4")])
 NOWHERE = 2**32 - 1
 
 
@@ -178,16 +189,33 @@ class SimulatedDevice:
         """Device time."""
         return int(lib.device_now(self._handle))
 
-    def blocks(self) -> NDArray[Any]:
-        """Return the state of all erase blocks, of dtype BLOCK."""
-        found = np.zeros(self.block_count, BLOCK)
-        lib.device_blocks(self._handle, found.ctypes.data)
-        return found
+    def _view(self, address: int, dtype: Any, count: int) -> NDArray[Any]:
+        """Return a table of the device, whose memory lives as long as the array."""
+        memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
+        memory._device = self
+        view = np.frombuffer(memory, dtype)
+        view.flags.writeable = False
+        return view
 
-    def l2p(self) -> NDArray[Any]:
-        """Return where each logical page is, of dtype MAPPING."""
-        found = np.zeros(self.logical_pages, MAPPING)
-        lib.device_l2p(self._handle, found.ctypes.data)
+    def blocks(self) -> NDArray[Any]:
+        """Return a view of all erase blocks, LUN by LUN, of dtype BLOCK; it changes with them."""
+        return self._view(lib.device_blocks(self._handle), BLOCK, self.block_count)
+
+    def l2p(self) -> NDArray[np.uint32]:
+        """Return a view of the L2P table, which changes with it; mapping() has its entries."""
+        address = lib.device_l2p(self._handle)
+        if address is None:
+            raise SimulationError("the L2P table of so large a device is in several parts", 1)
+        return self._view(address, np.uint32, self.logical_pages)
+
+    def mapping(self) -> NDArray[Any]:
+        """Return a copy of the L2P table, of dtype MAPPING."""
+        entries = self.l2p()
+        found = np.empty(self.logical_pages, MAPPING)
+        found["ppn"] = (entries & (2**PPN_BITS - 1)) - np.uint32(1)
+        found["block"] = np.where(found["ppn"] == NOWHERE, NOWHERE,
+                                  found["ppn"] // self.block_pages)
+        found["level"] = entries >> PPN_BITS
         return found
 
     @property
