@@ -105,13 +105,6 @@ def parameter_tables(program: Path) -> Iterator[str]:
                                one["help"])
 
 
-def profile_differences(program: Path, profile: str, standard: dict[str, str]) -> str:
-    """Return the parameters in which a profile differs from the profile demo."""
-    values = run_program_for_json(program, "params", "--profile", profile)["parameters"]
-    changed = [f"`{v['key']}={v['value']}`" for v in values if v["value"] != standard[v["key"]]]
-    return " ".join(changed)
-
-
 def profile_table(program: Path) -> Iterator[str]:
     """Return the table of profiles."""
     standard = {v["key"]: v["value"] for v in run_program_for_json(program, "params")["parameters"]}
@@ -119,7 +112,9 @@ def profile_table(program: Path) -> Iterator[str]:
     yield from markdown_table_head("profile", "device", "differs from `demo` in")
     for one in run_program_for_json(program, "profiles")["profiles"]:
         name = one["name"]
-        yield markdown_row(f"`{name}`", one["about"], profile_differences(program, name, standard))
+        values = run_program_for_json(program, "params", "--profile", name)["parameters"]
+        changed = [f"`{v['key']}={v['value']}`" for v in values if v["value"] != standard[v["key"]]]
+        yield markdown_row(f"`{name}`", one["about"], " ".join(changed))
 
 
 def policy_table(program: Path) -> Iterator[str]:
@@ -172,20 +167,16 @@ def message_table() -> Iterator[str]:
         yield markdown_row(f"`{name}`", text)
 
 
-def reference_document(program: Path) -> str:
-    """Return the whole reference."""
-    parts = [*parameter_tables(program), *profile_table(program), *policy_table(program),
-             *counter_tables(), *status_word_table(), *message_table()]
-    return HEAD + "\n".join(parts) + "\n"
-
-
 def main() -> None:
     """Write docs/reference.md, or another file that the command line names."""
     parser = argparse.ArgumentParser(description="Write the reference of parameters and counters.")
     parser.add_argument("--program", type=Path, default=TOP / "build/approxftl")
     parser.add_argument("--out", type=Path, default=TOP / "docs/reference.md")
     options = parser.parse_args()
-    options.out.write_text(reference_document(options.program.absolute()))
+    program = options.program.absolute()
+    parts = [*parameter_tables(program), *profile_table(program), *policy_table(program),
+             *counter_tables(), *status_word_table(), *message_table()]
+    options.out.write_text(HEAD + "\n".join(parts) + "\n")
 
 
 if __name__ == "__main__":

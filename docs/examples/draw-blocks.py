@@ -76,15 +76,6 @@ class Device:
         self.parameters = dict(self._read_parameter(reader) for _ in range(reader.read_number(4)))
         self.now_ns, self.age_ns, _ = struct.unpack("<QQQ", reader.read_bytes(24))
         reader.read_bytes(4 + 8 * STREAMS + 8)
-        self._derive_geometry()
-        self.blocks = [self._read_block(reader) for _ in range(self.block_count)]
-
-    @staticmethod
-    def _read_parameter(reader: Reader) -> tuple[str, int]:
-        key = reader.read_bytes(reader.read_number(1)).decode()
-        return key, reader.read_number(8)
-
-    def _derive_geometry(self) -> None:
         p = self.parameters
         if p["plane_mode"] == 2:
             raise SystemExit("blocks that are wide over several planes are not drawn")
@@ -92,6 +83,12 @@ class Device:
         self.row_pages = p["word_lines"] * p["bits"]
         self.block_pages = p["layers"] * self.row_pages
         self.page_units = p["page"] // (p["unit"] or p["page"])
+        self.blocks = [self._read_block(reader) for _ in range(self.block_count)]
+
+    @staticmethod
+    def _read_parameter(reader: Reader) -> tuple[str, int]:
+        key = reader.read_bytes(reader.read_number(1)).decode()
+        return key, reader.read_number(8)
 
     def _read_block(self, reader: Reader) -> Block:
         state, order, kind, flags = reader.read_bytes(4)

@@ -26,31 +26,6 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 Json = dict[str, Any]
 
 
-def adapt_job_file(text: str) -> str:
-    """Return a job file adapted to the slower device."""
-    for wanted, fewer in ((r"(?:20000|40000)", 3000), (r"(?:100000|400000)", 8000)):
-        text = re.sub(rf"^number_ios={wanted}$", f"number_ios={fewer}", text, flags=re.M)
-    text = re.sub(r"^thinktime=(\d+)ms$", lambda m: f"thinktime={int(m[1]) * SLOWER}ms", text,
-                  flags=re.M)
-    text = re.sub(r"^rate_iops=(\d+)$", lambda m: f"rate_iops={int(m[1]) // SLOWER}", text,
-                  flags=re.M)
-    return re.sub(r"^runtime=5$", "runtime=30", text, flags=re.M)
-
-
-def scale_fio_results(document: Json) -> Json:
-    """Return fio's results scaled to the parameters that calibration has to find."""
-    for job in document["jobs"]:
-        if "rate_iops" in job["job options"]:
-            job["job options"]["rate_iops"] = str(int(job["job options"]["rate_iops"]) * SLOWER)
-        for kind in ("read", "write"):
-            times = job[kind]["clat_ns"]
-            job[kind]["iops"] *= SLOWER
-            times["mean"] /= SLOWER
-            times["percentile"] = {share: int(ns / SLOWER)
-                                   for share, ns in times.get("percentile", {}).items()}
-    return document
-
-
 def device_table_line() -> str:
     """Return the table line of a device that is large enough for strides to reach many blocks."""
     options = [word.removeprefix("--") for word in HIDDEN.device_options(1 << 30)]
@@ -71,7 +46,14 @@ def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
     lines = ["set -e", f'dmsetup create hidden --table "{device_table_line()}"']
     for name in JOBS:
         jobs = (TOP / f"fio-profiles/calibrate-{name}.fio").read_text()
-        (place / f"{name}.fio").write_text(adapt_job_file(jobs))
+        text = jobs
+        for wanted, fewer in ((r"(?:20000|40000)", 3000), (r"(?:100000|400000)", 8000)):
+            text = re.sub(rf"^number_ios={wanted}$", f"number_ios={fewer}", text, flags=re.M)
+        text = re.sub(r"^thinktime=(\d+)ms$", lambda m: f"thinktime={int(m[1]) * SLOWER}ms", text,
+                      flags=re.M)
+        text = re.sub(r"^rate_iops=(\d+)$", lambda m: f"rate_iops={int(m[1]) // SLOWER}", text,
+                      flags=re.M)
+        (place / f"{name}.fio").write_text(re.sub(r"^runtime=5$", "runtime=30", text, flags=re.M))
         lines.append(f"TARGET=/dev/mapper/hidden SIZE=100% {fio}/{name}.json {name}.fio")
     (place / "script").write_text("\n".join(lines) + "\n")
     done = run_program(PROGRAM, "lab", "--script", "script", "--results", "results",
@@ -79,7 +61,16 @@ def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
     assert done.code == 0, done.out + done.err
     for name in JOBS:
         document = json.loads((place / f"results/{name}.json").read_text())
-        (place / f"{name}.json").write_text(json.dumps(scale_fio_results(document)))
+        for job in document["jobs"]:
+            if "rate_iops" in job["job options"]:
+                job["job options"]["rate_iops"] = str(int(job["job options"]["rate_iops"]) * SLOWER)
+            for kind in ("read", "write"):
+                times = job[kind]["clat_ns"]
+                job[kind]["iops"] *= SLOWER
+                times["mean"] /= SLOWER
+                times["percentile"] = {share: int(ns / SLOWER)
+                                       for share, ns in times.get("percentile", {}).items()}
+        (place / f"{name}.json").write_text(json.dumps(document))
     done = run_program(BUILD / "approxftl-calibrate", *(f"{name}.json" for name in JOBS),
                        "--json=found.json", directory=place)
     assert done.code == 0, done.err

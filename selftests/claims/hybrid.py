@@ -47,11 +47,6 @@ def run_with_parts(*on: str) -> Ablation:
                     / 10000, counter_of_run(run, "policy_bugs"))
 
 
-def run_without_part(part: str) -> Ablation:
-    """Run hybrid with all parts except one."""
-    return run_with_parts(*(other for other in PARTS if other != part))
-
-
 HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of one"
 
 
@@ -95,7 +90,7 @@ def report_hy2_removed_parts() -> list[Claim]:
          lambda a: a.all_us < every.all_us),
     )
     for part, what, holds in checks:
-        rest = run_without_part(part)
+        rest = run_with_parts(*(other for other in PARTS if other != part))
         result.append(make_claim_row("HY-2", f"without {part}: {what}", "-",
                                      rest.ablation_as_text(), "order",
                                      holds(rest) and rest.bugs == 0))

@@ -46,13 +46,6 @@ def seed_of_runs() -> str:
     return os.environ.get("CLAIMS_SEED", "1")
 
 
-def cache_path(name: str) -> Path:
-    """Return a path in the cache and create its directory."""
-    place = build_directory() / "cache/claims" / name
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return place
-
-
 @functools.cache
 def copied_source_tree() -> Path:
     """Return a copy of the source tree, which is removed at exit."""
@@ -89,7 +82,8 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
     if not mutants:
         return program_under_test()
     changed = repr((cached_file_digest(program_under_test()), edits_of_mutants(mutants)))
-    built = cache_path(hashlib.sha256(changed.encode()).hexdigest())
+    built = build_directory() / "cache/claims" / hashlib.sha256(changed.encode()).hexdigest()
+    built.parent.mkdir(parents=True, exist_ok=True)
     if not built.exists():
         build_with_mutants(mutants)
         shutil.copy2(copied_source_tree() / "build/approxftl", built.with_suffix(".new"))

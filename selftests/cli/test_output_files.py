@@ -503,19 +503,6 @@ ANYBODY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-ch
 NOBODY = 65534
 
 
-def make_foreign_folder(place: Path, mode: int) -> Path:
-    """Create a directory of another user with a world-writable file in it."""
-    if os.geteuid():
-        pytest.skip("files of others need root")
-    folder = place / "strange"
-    folder.mkdir()
-    (folder / "old").write_text("~before~" * 100000)
-    for path, bits in ((folder / "old", 0o666), (folder, mode)):
-        os.chown(path, NOBODY, NOBODY)
-        path.chmod(bits)
-    return folder / "old"
-
-
 def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
     """Assert that the file was overwritten in place: same inode, new contents."""
     assert done.code == 0, done
@@ -529,7 +516,15 @@ def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
 def test_files_in_foreign_folders_are_replaced(words: Words, what: str, mode: int,
                                                working_folder: Path) -> None:
-    old = make_foreign_folder(working_folder, mode)
+    if os.geteuid():
+        pytest.skip("files of others need root")
+    folder = working_folder / "strange"
+    folder.mkdir()
+    (folder / "old").write_text("~before~" * 100000)
+    for path, bits in ((folder / "old", 0o666), (folder, mode)):
+        os.chown(path, NOBODY, NOBODY)
+        path.chmod(bits)
+    old = folder / "old"
     number = old.stat().st_ino
     done = run_with_output([*ANYBODY, *output_command_line(words, what, "strange/old")],
                            working_folder)

@@ -280,16 +280,6 @@ def check_volumes(tap: Tap, machine: str, command: Sequence[str]) -> None:
         tap.print_point(len(made) == 2 and made[0] == made[1], f"{machine}: format")
 
 
-def check_coverage(tap: Tap, runs: Sequence[Run],
-                   reference: dict[str, dict[str, bytes]]) -> None:
-    """Check that each command line covers its feature, in at least one of its runs."""
-    for run in runs:
-        said = reference.get(run.name)
-        done = any(run.did(one["counters"]) for one in json.loads(said["JSON"])["runs"]
-                   ) if said else False
-        tap.print_point(done, f"it does something: {run.name}")
-
-
 def main() -> int:
     """Compare the outputs of all builds with those of the reference build."""
     tap = Tap()
@@ -297,7 +287,11 @@ def main() -> int:
     runs = all_command_lines()
     for build in (*BUILDS, *MACHINES):
         check_build_results(tap, build, runs, reference)
-    check_coverage(tap, runs, reference)
+    for run in runs:
+        said = reference.get(run.name)
+        done = any(run.did(one["counters"]) for one in json.loads(said["JSON"])["runs"]
+                   ) if said else False
+        tap.print_point(done, f"it does something: {run.name}")
     return tap.print_plan()
 
 

@@ -89,11 +89,6 @@ def code_spans(path: Path) -> list[str]:
     return SPAN.findall(text_without_blocks(path))
 
 
-def code_blocks_and_spans(path: Path) -> list[str]:
-    """Return all code blocks and code spans."""
-    return [body for _, body in FENCE.findall(path.read_text())] + code_spans(path)
-
-
 def console_commands(text: str) -> Iterator[Command]:
     """Yield the commands of a console block."""
     command: Command | None = None
@@ -166,35 +161,19 @@ def silently_cut_row(shown: list[str], printed: str) -> str | None:
     return None if marked or at == len(rows) else rows[at]
 
 
-def user_environment() -> dict[str, str]:
-    """Return a user's environment, with less optimisation to build faster."""
+def execute_command(command: Command, directory: Path) -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "AFTL_"))}
     python = os.pathsep.join(str(TOP / folder) for folder in ("userspace/python", "trace-tools"))
-    return kept | {"LC_ALL": "C.UTF-8", "OPT": "-O1", "PYTHONPATH": python}
-
-
-def execute_command(command: Command, directory: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", "-c", command.text],
         cwd=directory,
-        env=user_environment(),
+        env=kept | {"LC_ALL": "C.UTF-8", "OPT": "-O1", "PYTHONPATH": python},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-
-
-def check_command(command: Command, directory: Path) -> None:
-    done = execute_command(command, directory)
-    told = f"$ {command.text}\n{done.stdout}"
-    assert done.returncode == command.expected_exit_status(), told
-    lost = first_missing_line(command.shown, done.stdout)
-    assert lost is None, f"not in the output: {lost}\n{told}"
-    if any(RESPONSE.match(line) for line in command.shown):
-        cut = silently_cut_row(command.shown, done.stdout)
-        assert cut is None, f"left out without \"...\": {cut}\n{told}"
 
 
 def link_build_tree(directory: Path) -> None:
@@ -227,7 +206,14 @@ def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> Non
     typed = document_commands(path)
     prepare_folder(path, tmp_path)
     for command in typed:
-        check_command(command, tmp_path)
+        done = execute_command(command, tmp_path)
+        told = f"$ {command.text}\n{done.stdout}"
+        assert done.returncode == command.expected_exit_status(), told
+        lost = first_missing_line(command.shown, done.stdout)
+        assert lost is None, f"not in the output: {lost}\n{told}"
+        if any(RESPONSE.match(line) for line in command.shown):
+            cut = silently_cut_row(command.shown, done.stdout)
+            assert cut is None, f"left out without \"...\": {cut}\n{told}"
 
 
 def lab_script(sections: list[str]) -> str:
@@ -276,13 +262,8 @@ def test_lines_are_at_most_100_columns_wide(path: Path) -> None:
     assert not [line for line in wide if not line.startswith("|")]
 
 
-def heading_anchor(title: str) -> str:
-    """Return the anchor of a heading."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-
-
 def heading_anchors(path: Path) -> set[str]:
-    return {heading_anchor(title)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
             for title in re.findall(r"^#+ (.+)$", text_without_blocks(path), re.M)}
 
 
@@ -331,15 +312,12 @@ def known_options() -> set[str]:
             for o in re.findall(r"--([a-z][a-z-]*)", help_text_of_verb(v, "--help"))}
 
 
-def is_known_option(name: str) -> bool:
-    return name in known_options() or name.replace("-", "_") in known_parameters()
-
-
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_documented_options_exist(path: Path) -> None:
     for span in code_spans(path):
         if found := re.match(r"--([a-z][a-z_-]*)", span):
-            assert is_known_option(found[1]), span
+            name = found[1]
+            assert name in known_options() or name.replace("-", "_") in known_parameters(), span
         if found := re.fullmatch(r"([a-z_]+)=\S+", span):
             assert found[1] in known_parameters(), span
 
@@ -349,7 +327,7 @@ def test_documented_make_targets_exist(path: Path) -> None:
     makefiles = [TOP / "Makefile", TOP / "packaging/install.mk", *TOP.glob("*/*/build.mk")]
     found = (re.findall(r"^([a-z%-]+):", file.read_text(), re.M) for file in makefiles)
     rules = {rule for names in found for rule in names}
-    for text in code_blocks_and_spans(path):
+    for text in [body for _, body in FENCE.findall(path.read_text())] + code_spans(path):
         for target in re.findall(r"\bmake ([a-z][a-z-]*)(?![a-z/-])", text):
             area = TOP / "selftests" / target.removeprefix("check-")
             assert target in rules or (target.startswith("check-") and area.is_dir()), target
@@ -410,12 +388,6 @@ def test_the_status_line_is_documented() -> None:
     assert re.findall(r"``([\w/]+)``", "\n".join(re.findall(r"^``.*", page, re.M))) == words
 
 
-def first_column_spans(path: Path) -> set[str]:
-    """Return the code spans in the first column of the tables."""
-    rows = re.findall(r"^\|([^|]*)\|", path.read_text(), re.M)
-    return {span for row in rows for span in SPAN.findall(row)}
-
-
 def test_the_layout_lists_every_folder() -> None:
     layout = fenced_blocks(TOP / "docs/README.md", "text")[0]
     told = set(re.findall(r"(?:^|, )([\w/-]+)/(?=,|  )", layout, re.M))
@@ -426,7 +398,8 @@ def test_the_layout_lists_every_folder() -> None:
 
 
 def test_the_readme_lists_all_areas_and_kernel_tests() -> None:
-    told = first_column_spans(TOP / "selftests/README.md")
+    rows = re.findall(r"^\|([^|]*)\|", (TOP / "selftests/README.md").read_text(), re.M)
+    told = {span for row in rows for span in SPAN.findall(row)}
     helpers = {"lib", "__pycache__"}
     areas = {path.name for path in (TOP / "selftests").iterdir() if path.is_dir()} - helpers
     assert areas <= told

@@ -50,11 +50,6 @@ def block_content(seed: int, block: int, operation: int) -> bytes:
     return head * (BLOCK // HEAD.size)
 
 
-def thread_of_block(block: int) -> int:
-    """Return the only thread that writes this block."""
-    return block // STRIPE % THREADS
-
-
 class Journal:
     """The journal of operations and marks. A reader ignores an incomplete last line."""
 
@@ -209,7 +204,7 @@ class Expected:
     def add_flush(self, numbers: list[int]) -> None:
         """Add a flush; numbers are the last operations that each thread had completed before it."""
         for block in self.begun:
-            self.require_operation(block, numbers[thread_of_block(block)])
+            self.require_operation(block, numbers[block // STRIPE % THREADS])
 
     def is_data_allowed(self, block: int, number: int) -> bool:
         """Return whether @block may hold the data of operation @number."""
@@ -287,13 +282,6 @@ def check_at_each_mark(path: str, journal: str) -> None:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
 
 
-def check_device_once(path: str, journal: str, last_mark: int) -> None:
-    """Compare the device with the journal once; exit with a message if it has faults."""
-    faults = compare_with_journal(path, journal, last_mark)
-    if faults:
-        raise SystemExit("\n".join(faults))
-
-
 def find_content_fault(block: int, found: bytes) -> str:
     """Return a message if the content is another block's or torn, otherwise an empty string."""
     seed, place, number, _ = HEAD.unpack_from(found)
@@ -349,7 +337,9 @@ def main(arguments: list[str]) -> None:
         return
     if arguments[0] == "check":
         mark = int(arguments[3]) if len(arguments) > 3 else sys.maxsize
-        check_device_once(arguments[1], arguments[2], mark)
+        faults = compare_with_journal(arguments[1], arguments[2], mark)
+        if faults:
+            raise SystemExit("\n".join(faults))
         return
     device, path, operations, seed = arguments[1:5]
     journal = Journal(path, arguments[5] if len(arguments) > 5 else None)

@@ -66,21 +66,16 @@ def fio_processor_ns(device: str, *options: str) -> int:
     return round((usage.ru_utime + usage.ru_stime) * 1e9)
 
 
-def processor_ns_per_request(device: str, operation: str, depth: int) -> float:
-    """Return the processor time of a request of 4 KiB in nanoseconds."""
-    options = [f"--rw={operation}", "--bs=4k", f"--ioengine={ENGINES[depth]}",
-               f"--iodepth={depth}", "--io_size=1t"]
-    spent = [min(fio_processor_ns(device, *options, f"--number_ios={times * REQUESTS}")
-                 for _ in range(RUNS)) for times in (LOW, HIGH)]
-    return (spent[1] - spent[0]) / ((HIGH - LOW) * REQUESTS)
-
-
 def measure_device(costs: Costs, name: str, device: str, *operations: str) -> None:
     """Fill a device, then measure the costs of its requests."""
     fio_processor_ns(device, "--rw=write", "--bs=64k", "--ioengine=psync")
     for operation in operations or OPERATIONS:
         for depth in ENGINES:
-            cost = processor_ns_per_request(device, operation, depth)
+            options = [f"--rw={operation}", "--bs=4k", f"--ioengine={ENGINES[depth]}",
+                       f"--iodepth={depth}", "--io_size=1t"]
+            spent = [min(fio_processor_ns(device, *options, f"--number_ios={times * REQUESTS}")
+                         for _ in range(RUNS)) for times in (LOW, HIGH)]
+            cost = (spent[1] - spent[0]) / ((HIGH - LOW) * REQUESTS)
             print(f"# cost {name} {operation} {depth} {round(cost)}", flush=True)
             costs[name, operation, depth] = cost
 

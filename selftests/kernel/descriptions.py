@@ -27,13 +27,6 @@ class DescriptionError(Exception):
     """A source cannot be parsed."""
 
 
-def require_match(pattern: str, text: str, what: str) -> re.Match[str]:
-    """Return the match of a pattern; raise an error if there is none."""
-    if not (match := re.search(pattern, text, re.S | re.M)):
-        raise DescriptionError(what)
-    return match
-
-
 @dataclass(frozen=True)
 class Key:
     """A key of a table line: an always valid value, other possible values, invalid values."""
@@ -53,7 +46,9 @@ def approxftl_verb_json(what: str) -> Any:
 # Prepend a digit, which keeps notation and unit. An empty value would be no word of a line.
 def value_beyond_maximum(text: str) -> str:
     """Return a value above a maximum, with the same unit."""
-    number, unit = require_match(r"^(\d+(?:e-?\d+)?)(\w*)$", text, f"the value {text}").groups()
+    if not (match := re.search(r"^(\d+(?:e-?\d+)?)(\w*)$", text, re.S | re.M)):
+        raise DescriptionError(f"the value {text}")
+    number, unit = match.groups()
     return f"9{number}{unit}"
 
 

@@ -51,18 +51,13 @@ def replace_by_error_target(mapper: Mapper) -> None:
     mapper.set_suspended(suspended=False)
 
 
-def choose_failing_allocations(allocations: int) -> list[int]:
-    """Return the numbers of the allocations to fail."""
-    step = max(1, (allocations - EACH) // SAMPLES)
-    return [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
-
-
 def fail_allocations_in_turn(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
     """Fail chosen allocations in turn; return numbers of failures, attempts and allocations."""
     nth = os.open(NTH, os.O_RDWR)
     replace_by_error_target(mapper)
     allocations = NEVER - fail_one_allocation(mapper, line, nth, NEVER)[0]
-    chosen = choose_failing_allocations(allocations)
+    step = max(1, (allocations - EACH) // SAMPLES)
+    chosen = [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
     failures = 0
     for number in chosen:
         replace_by_error_target(mapper)

@@ -161,14 +161,9 @@ def run_dmsetup(*words: str, text: str = "") -> str:
     return run_command("dmsetup", *words, text=text)
 
 
-def list_test_devices() -> list[str]:
-    """Return the names of the tests' devices."""
-    return re.findall(r"^(aftl-\S+)\t", run_dmsetup("ls"), re.M)
-
-
 def remove_all_devices() -> None:
     """Remove every device of the test."""
-    for name in list_test_devices():
+    for name in re.findall(r"^(aftl-\S+)\t", run_dmsetup("ls"), re.M):
         run_dmsetup("remove", name)
 
 

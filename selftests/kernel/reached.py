@@ -39,13 +39,10 @@ class Reached:
         os.lseek(self.log, 0, os.SEEK_END)
         self.seen = set[object]()
         if os.path.exists(KCOV):  # noqa: PTH110 - Path raises where one may not look
-            self.start_recording(os.open(KCOV, os.O_RDWR))
-
-    def start_recording(self, fd: int) -> None:
-        """Make KCOV record the system calls of this thread."""
-        fcntl.ioctl(fd, INIT_TRACE, PLACES)
-        self.cover = map_kcov(fd)
-        fcntl.ioctl(fd, ENABLE, TRACE_PC)
+            fd = os.open(KCOV, os.O_RDWR)
+            fcntl.ioctl(fd, INIT_TRACE, PLACES)
+            self.cover = map_kcov(fd)
+            fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
     def take_code_addresses(self) -> set[object]:
         """Return the code addresses since the last call, and reset KCOV."""

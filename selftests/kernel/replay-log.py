@@ -119,13 +119,6 @@ class Replay:
         self.mark = ""
         self.states = 0
 
-    def apply_entries_until(self, last: int) -> None:
-        """Apply all entries up to and including @last."""
-        for entry in self.entries[self.next : last + 1]:
-            self.mark = entry.name or self.mark
-            self.medium.apply_entry(entry)
-        self.next = last + 1
-
     def apply_some_entries(self, last: int) -> tuple[str, str]:
         """Apply some of the entries up to @last; return the last mark and a description."""
         mark = self.mark
@@ -154,7 +147,10 @@ class Replay:
 
     def check_power_failure(self, moment: Moment) -> None:
         """Show the state at a flush, with some later writes if it lies between two flushes."""
-        self.apply_entries_until(moment.point)
+        for entry in self.entries[self.next : moment.point + 1]:
+            self.mark = entry.name or self.mark
+            self.medium.apply_entry(entry)
+        self.next = moment.point + 1
         if not moment.loose:
             self.check_medium_state(self.mark, "nothing after it")
             return

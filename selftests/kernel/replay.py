@@ -54,38 +54,6 @@ def write_record(requests: list[dict[str, int]], path: Path) -> None:
     path.write_bytes(data)
 
 
-def parse_stats_message(path: Path) -> dict[str, int]:
-    """Return the numbers of a stats message by name."""
-    pairs = (line.split() for line in path.read_text().splitlines())
-    return {name: int(value) for name, value in pairs}
-
-
-def simulate_record(arguments: list[str], record: Path, until_ns: int) -> dict[str, object]:
-    """Return the simulator's result for these requests at device time until_ns."""
-    command = [*arguments, "--trace", str(record), "--queue-by", "recorded",
-               "--arrival", "device"]
-    command += ["--until", f"{until_ns}ns", "--quiet", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: {done.stderr}")
-    first: dict[str, object] = json.loads(done.stdout)["runs"][0]
-    return first
-
-
-def list_stat_differences(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[str]:
-    """Return a line for each difference."""
-    counters = run["counters"]
-    assert isinstance(counters, dict)
-    differing = [
-        f"{name}: {stats.get(name)} in the kernel, {value} in the simulator"
-        for name, value in counters.items()
-        if stats.get(name) != value
-    ]
-    if digest != run["digest"]:
-        differing.append(f"digest: {digest} in the kernel, {run['digest']} in the simulator")
-    return differing
-
-
 def main() -> None:
     """Compare device and simulator; exit with status 1 if they differ or there is no request."""
     parser = argparse.ArgumentParser()
@@ -96,10 +64,27 @@ def main() -> None:
     parser.add_argument("simulator", nargs="+")
     options = parser.parse_args()
     requests = read_requests(options.trace)
-    stats = parse_stats_message(options.stats)
+    pairs = (line.split() for line in options.stats.read_text().splitlines())
+    stats = {name: int(value) for name, value in pairs}
     write_record(requests, options.record)
-    run = simulate_record(options.simulator, options.record, stats["device_ns"])
-    differing = list_stat_differences(stats, options.digest, run)
+    until_ns = stats["device_ns"]
+    command = [*options.simulator, "--trace", str(options.record), "--queue-by", "recorded",
+               "--arrival", "device"]
+    command += ["--until", f"{until_ns}ns", "--quiet", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    run: dict[str, object] = json.loads(done.stdout)["runs"][0]
+    digest = options.digest
+    counters = run["counters"]
+    assert isinstance(counters, dict)
+    differing = [
+        f"{name}: {stats.get(name)} in the kernel, {value} in the simulator"
+        for name, value in counters.items()
+        if stats.get(name) != value
+    ]
+    if digest != run["digest"]:
+        differing.append(f"digest: {digest} in the kernel, {run['digest']} in the simulator")
     print(
         f"# {len(requests)} requests, {stats['array_programs']} programs,"
         f" {stats['gc_blocks']} blocks collected, {stats['device_ns'] // 1000000} ms"

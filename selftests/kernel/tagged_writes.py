@@ -144,14 +144,6 @@ class Pwrite:
 Engine = Pwrite | Aio | Uring
 
 
-def write_in_pieces(engine: Engine, fd: int, address: int, units: int = CHUNK) -> None:
-    """Write the content at an address in pieces of `iterate_stored_units`."""
-    for first in range(0, UNITS, units):
-        written = engine.write_and_wait(fd, address + first * UNIT, units * UNIT, first * UNIT)
-        if written != units * UNIT:
-            raise SystemExit(f"# wrote {written} of {units * UNIT} bytes")
-
-
 def write_page_cache(control: Control, path: str) -> None:
     """Tag, write() into the page cache, fsync()."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -179,7 +171,12 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
     memory[: UNITS * UNIT] = pattern_content()
     tag_pattern(control, memfd)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
-    write_in_pieces(engine, fd, ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    units = CHUNK
+    for first in range(0, UNITS, units):
+        written = engine.write_and_wait(fd, address + first * UNIT, units * UNIT, first * UNIT)
+        if written != units * UNIT:
+            raise SystemExit(f"# wrote {written} of {units * UNIT} bytes")
     os.fsync(fd)
 
 

@@ -204,18 +204,6 @@ def check_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
     return found
 
 
-def write_file_again(own: Tagged, way: str) -> None:
-    """Write the whole file again and wait until it is on the device."""
-    if way == "write":
-        own.memory.close()
-        own.generation += 1
-        os.pwrite(own.fd, generation_content(own.generation), 0)
-    else:
-        own.overwrite_mapping()
-    os.fsync(own.fd)
-    os.sync()
-
-
 def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
     """Write a tagged file's pages to other files; require shares of its own units as approximate.
 
@@ -234,7 +222,14 @@ def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
             os.close(target)
     shares = []
     for way_last in ("mmap", "write"):
-        write_file_again(own, way_last)
+        if way_last == "write":
+            own.memory.close()
+            own.generation += 1
+            os.pwrite(own.fd, generation_content(own.generation), 0)
+        else:
+            own.overwrite_mapping()
+        os.fsync(own.fd)
+        os.sync()
         found = check_array_legs(legs, own.generation)
         require(least or not any(found.values()), f"{way_last}: something is approximate")
         shares.append(100 * len(set().union(*found.values())) // UNITS)

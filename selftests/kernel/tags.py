@@ -97,20 +97,15 @@ def write_tagged_file(way: str, path: str) -> None:
     require(Path(path).read_bytes() == pattern_content(), "the file has not what was written")
 
 
-def blocks_saved_by_compression(path: str) -> int:
-    """Return the number of blocks that f2fs saves by compressing a file."""
-    count = bytearray(8)
-    with Path(path).open("rb") as file:
-        fcntl.ioctl(file, F2FS_IOC_GET_COMPRESS_BLOCKS, count)
-    return int.from_bytes(count, sys.byteorder)
-
-
 def check_way_to_write(path: str, way: str, expected: str, run: int) -> None:
     """Write a tagged file in one way, and check the classes on the device."""
     tagged_writes.run = run
     write_tagged_file(way, path)
     if expected == "compressed":
-        require(blocks_saved_by_compression(path), "it is stored as it is")
+        count = bytearray(8)
+        with Path(path).open("rb") as file:
+            fcntl.ioctl(file, F2FS_IOC_GET_COMPRESS_BLOCKS, count)
+        require(int.from_bytes(count, sys.byteorder), "it is stored as it is")
         expected = "none"
     check_stored_tags(expected, path)
     Path(path).unlink()
@@ -514,16 +509,6 @@ def has_few_tagged_files(control: Control, count: int) -> bool:
     while control.read_counters()["files"] > count:
         time.sleep(0.02)
     return bool(control.read_counters()["files"] == count)
-
-
-def overwrite_file_randomly(path: Path, seed: int) -> None:
-    """Overwrite random pieces of a file."""
-    draw = random.Random(seed)
-    page = mmap.mmap(-1, 4 * UNIT)
-    with opened_file(path, os.O_WRONLY | os.O_DIRECT) as fd:
-        size = os.fstat(fd).st_size // len(page)
-        for _ in range(1000):
-            os.pwritev(fd, [page], draw.randrange(size) * len(page))
 
 
 def check_tag_lifetime(folder: str) -> None:
@@ -1090,7 +1075,12 @@ def relocate_tagged_data(system: Mount) -> None:
     run_command("dd", "if=/dev/zero", f"of={other}", "bs=64k",
                 f"count={room.f_bavail * room.f_frsize * 7 // 8 >> 16}", "conv=fsync")
     for seed in range(9):
-        overwrite_file_randomly(other, seed)
+        draw = random.Random(seed)
+        page = mmap.mmap(-1, 4 * UNIT)
+        with opened_file(other, os.O_WRONLY | os.O_DIRECT) as fd:
+            size = os.fstat(fd).st_size // len(page)
+            for _ in range(1000):
+                os.pwritev(fd, [page], draw.randrange(size) * len(page))
         if read_counters(NAME)["programmed_promotion_units"]:
             return
     require(False, f"nothing was promoted: {read_counters(NAME)}")

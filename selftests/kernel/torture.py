@@ -232,16 +232,12 @@ class Medium:
         for module in ("dm_delay", "dm_flakey"):
             run_command("modprobe", module)
         if self.scenario.is_nested:
-            self.make_approxftl_base()
+            keys = "blocks 128 word_lines 8 op 30 unit 512 timing off"
+            run_command("dmsetup", "create", BELOW, "--table",
+                        f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
+            self.base = f"/dev/mapper/{BELOW}"
         run_command("dmsetup", "create", MEDIUM, "--table", self.working_table())
         return f"/dev/mapper/{MEDIUM}"
-
-    def make_approxftl_base(self) -> None:
-        """Create an approxftl device in memory as the base."""
-        keys = "blocks 128 word_lines 8 op 30 unit 512 timing off"
-        run_command("dmsetup", "create", BELOW, "--table",
-                    f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
-        self.base = f"/dev/mapper/{BELOW}"
 
     def working_table(self) -> str:
         """Return the table of a working, fast or slow, medium."""
@@ -423,16 +419,6 @@ class Device:
         keys = self.scenario.table_parameters()
         return f"0 {self.sectors} approxftl {self.store} {len(keys.split())} {keys}"
 
-    def make_device(self) -> None:
-        """Create the medium, a volume and the device."""
-        self.store = self.medium.make_medium()
-        self.sectors = min(capacity_in_sectors(replace(self.scenario,
-                                                       shards=shards).table_parameters())
-                           for shards in (SHARDS if self.scenario.shards else (0,)))
-        if self.is_persistent:
-            format_volume(self.store, self.scenario.volume_parameters(), self.scenario.policy)
-        self.open_device()
-
     def open_device(self) -> None:
         """Create the device."""
         run_command("dmsetup", "create", NAME, "--table", self.device_table())
@@ -567,18 +553,14 @@ class Device:
         except CommandError:
             if not self.scenario.may_medium_fail:
                 raise
-            self.recover_from_failure()
+            try:
+                run_command("dmsetup", "resume", NAME)
+            except CommandError:
+                self.repair_medium()
+                run_command("dmsetup", "resume", NAME)
+            if not self.load.child:
+                self.load.start_load(*self.load_options_after_loss())
         self.load.check_load_running()
-
-    def recover_from_failure(self) -> None:
-        """Continue after a failing medium has made an event fail."""
-        try:
-            run_command("dmsetup", "resume", NAME)
-        except CommandError:
-            self.repair_medium()
-            run_command("dmsetup", "resume", NAME)
-        if not self.load.child:
-            self.load.start_load(*self.load_options_after_loss())
 
     def finish_and_verify(self) -> None:
         """Verify all data, also after reopening, and check the volume."""
@@ -597,7 +579,13 @@ class Device:
 
     def run_scenario(self, draw: random.Random) -> None:
         """Run the whole scenario."""
-        self.make_device()
+        self.store = self.medium.make_medium()
+        self.sectors = min(capacity_in_sectors(replace(self.scenario,
+                                                       shards=shards).table_parameters())
+                           for shards in (SHARDS if self.scenario.shards else (0,)))
+        if self.is_persistent:
+            format_volume(self.store, self.scenario.volume_parameters(), self.scenario.policy)
+        self.open_device()
         self.load.start_load()
         self.load.wait_until_filled()
         until = time.monotonic() + self.scenario.seconds

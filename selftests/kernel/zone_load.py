@@ -108,11 +108,6 @@ class Disk:
         words[at + GENERATION] = words[at + NEWEST]
         words[at + RESETTING] = 0
 
-    def finish_zone(self, zone: Zone) -> None:
-        """Finish a zone: the rest of it reads as zeroes."""
-        self.words[zone.at + FINISHING] = 1
-        self.manage_zone(zone, FINISH_ZONE)
-
     def flush_zones(self) -> None:
         """Flush all zones; writes that were complete before the flush are durable after it."""
         words = self.words
@@ -242,7 +237,8 @@ class Disk:
             self.verify_idle_zone(zone if draw.random() < 0.3 else draw.choice(mine))
             if draw.random() < 0.1:
                 self.flush_zones()
-        self.finish_zone(zone)
+        self.words[zone.at + FINISHING] = 1
+        self.manage_zone(zone, FINISH_ZONE)
 
     def handle_power_failure(self, *_: object) -> None:
         """Note that the power has failed: from now on no write becomes durable."""

@@ -59,9 +59,6 @@ class Browser:
         #: Requests beyond the page itself, and messages in the console.
         self.requested: list[str] = []
         self.said: list[str] = []
-        self._enable_domains()
-
-    def _enable_domains(self) -> None:
         targets = self.call_method("Target.getTargets")["targetInfos"]
         page = next(target for target in targets if target["type"] == "page")
         self.session = self.call_method("Target.attachToTarget", targetId=page["targetId"],

@@ -505,10 +505,6 @@ def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
     browser.call_method("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
-def tap_page(browser: Browser, x: float, y: float) -> None:
-    touch_page(browser, [(x, y)])
-
-
 def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
     """The point under the fingers stays there, in both pictures; without zoom, the page scrolls."""
     browser.set_screen_size(400, 800)
@@ -539,7 +535,7 @@ def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
         # Without zoom, one finger scrolls the page.
         assert browser.run_script("getComputedStyle(app.pictures.a.canvas).touchAction") \
             == "pan-x pan-y"
-        tap_page(browser, x, y)
+        touch_page(browser, [(x, y)])
         assert browser.run_script("app.chosen.block") == before[0]
     finally:
         browser.call_method("Emulation.setTouchEmulationEnabled", enabled=False)

@@ -726,18 +726,14 @@ def values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
     return values
 
 
-def confidence_interval(values: list[float]) -> tuple[float, float, float]:
-    """Return the mean and its 95 % confidence interval, computed with scipy."""
-    mean = float(np.mean(values))
-    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-    return mean, mean - half, mean + half
-
-
 def mean_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
     """Return the mean of the paired ratios to the baseline, and its interval."""
     ours, base = values_by_seed(page, policy, *keys), values_by_seed(page, "baseline", *keys)
     assert len(ours) == SEEDS
-    return confidence_interval([a / b for a, b in zip(ours, base, strict=True)])
+    values = [a / b for a, b in zip(ours, base, strict=True)]
+    mean = float(np.mean(values))
+    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    return mean, mean - half, mean + half
 
 
 def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds: Path) -> None:

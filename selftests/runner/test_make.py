@@ -24,19 +24,6 @@ def linked_tree(place: Path) -> Path:
     return place
 
 
-def tree_with_script(place: Path, installs: str) -> Path:
-    """Return such a tree with another install-packages script."""
-    own = linked_tree(place)
-    (own / "selftests").unlink()
-    (own / "selftests").mkdir()
-    for entry in (TOP / "selftests").iterdir():
-        (own / "selftests" / entry.name).symlink_to(entry)
-    (own / "selftests/install-packages").unlink()
-    (own / "selftests/install-packages").write_text(f"#!/bin/sh\n{installs}\n")
-    (own / "selftests/install-packages").chmod(0o755)
-    return own
-
-
 @pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
 def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other: str) -> None:
     """Objects depend on headers for any spelling of O=; stale objects once caused a crash."""
@@ -54,7 +41,14 @@ def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other
 def test_only_missing_packages_end_a_check(tmp_path: Path, installs: str, status: int
                                                  ) -> None:
     """Missing packages end a check; a failed build does not, and every-test counts it."""
-    own = tree_with_script(tmp_path / "tree", installs)
+    own = linked_tree(tmp_path / "tree")
+    (own / "selftests").unlink()
+    (own / "selftests").mkdir()
+    for entry in (TOP / "selftests").iterdir():
+        (own / "selftests" / entry.name).symlink_to(entry)
+    (own / "selftests/install-packages").unlink()
+    (own / "selftests/install-packages").write_text(f"#!/bin/sh\n{installs}\n")
+    (own / "selftests/install-packages").chmod(0o755)
     compiler = tmp_path / "cc"
     compiler.write_text("#!/bin/sh\necho it does not compile >&2\nexit 1\n")
     compiler.chmod(0o755)

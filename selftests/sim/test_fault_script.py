@@ -23,15 +23,6 @@ def write_script(folder: Path, text: str | bytes) -> Path:
     return path
 
 
-def script_of(faults: list[dict[str, Any]], blank: str = " ", comment: str = "") -> str:
-    lines = []
-    for fault in faults:
-        lines += ["[[fault]]", *(f"{key}{blank}={blank}" +
-                                 (f'"{value}"' if isinstance(value, str) else str(value))
-                                 for key, value in fault.items())]
-    return "".join(f"{line}{comment}\n" for line in lines)
-
-
 TIMES = st.builds("{}{}".format, st.integers(1, 9), st.sampled_from(["us", "ms", "s", "h", "d"]))
 ACTIONS = st.one_of(*(st.fixed_dictionaries({key: st.integers(0, 3)})
                       for key in ("unit", "block", "die")), st.fixed_dictionaries({"age": TIMES}))
@@ -48,7 +39,12 @@ SCRIPTS = st.lists(st.builds(lambda a, t: {**a, **t}, ACTIONS, TRIGGERS), max_si
 def test_valid_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[str, Any]], blank: str,
                                       comment: str) -> None:
     """Each fault is in the list: a note says that it did not happen in a run of one read."""
-    text = script_of(faults, blank, comment)
+    lines = []
+    for fault in faults:
+        lines += ["[[fault]]", *(f"{key}{blank}={blank}" +
+                                 (f'"{value}"' if isinstance(value, str) else str(value))
+                                 for key, value in fault.items())]
+    text = "".join(f"{line}{comment}\n" for line in lines)
     assert tomllib.loads(text).get("fault", []) == faults
     done = run_approxftl("sim", *DEVICE, "1", "--write-share", "0", "--fault-script",
                          write_script(tmp_path, text))

@@ -124,19 +124,13 @@ def test_zipf_addresses_have_the_expected_frequencies(skew: float, run_generator
     # With low skew, ranks by count are only roughly the true ranks: compare the entropy instead.
     surprise = -sum(weight / total * math.log(weight / total) for weight in weights)
     spread = math.sqrt(sum(w / total * (math.log(w / total) + surprise) ** 2 for w in weights) / N)
-    rank_of = rank_by_place(places)
-    mean = -sum(math.log(weights[rank_of[r.off_sect // UNIT_SECTORS]] / total) for r in records) / N
-    assert abs(mean - surprise) < 4 * spread
-
-
-def rank_by_place(places: int) -> dict[int, int]:
-    """Return the rank of each place, by inverting the multiplication that scatters ranks."""
     step = (places * 0x9E3779B9 >> 32) | 1
     while math.gcd(step, places) > 1:
         step += 1
-    finder = {rank * step % places: rank for rank in range(places)}
-    assert len(finder) == places
-    return finder
+    rank_of = {rank * step % places: rank for rank in range(places)}
+    assert len(rank_of) == places
+    mean = -sum(math.log(weights[rank_of[r.off_sect // UNIT_SECTORS]] / total) for r in records) / N
+    assert abs(mean - surprise) < 4 * spread
 
 
 def test_zipf_is_scattered(run_generator: Generate) -> None:

@@ -15,10 +15,6 @@ LEAVING = 4 * 2
 ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
 
 
-def pages_kept_in_cache(size: int) -> int:
-    return size // UNIT - LEAVING
-
-
 def run_one_by_one(size: int) -> Json:
     return only_run_of(run_sim(*ONE, "--map_cache", str(size), "--verify"))
 
@@ -31,7 +27,7 @@ def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> Non
     missed = counters["map_misses"] / counters["map_lookups"]
     assert counters["map_lookups"] == counters["host_read_requests"] == 20000
     assert counters["map_loads"] == counters["map_misses"]
-    assert missed == pytest.approx(1 - pages_kept_in_cache(size) / PAGES, abs=0.02)
+    assert missed == pytest.approx(1 - (size // UNIT - LEAVING) / PAGES, abs=0.02)
     assert mean == pytest.approx(alone * (1 + missed), rel=0.01)
     assert counters["array_reads"] == 20000 + counters["map_loads"]
 

@@ -63,20 +63,6 @@ def job_requests(options: dict[str, str]) -> int:
     return int(whole * part * int(options.get("loops", "1")))
 
 
-def unmeasured_job(name: str, group: int, options: dict[str, str]) -> Json:
-    """Return a finished job with placeholders for all measurements."""
-    count, size = job_requests(options), parse_fio_size(options.get("bs", "4k"))
-    kind = "write" if "write" in options["rw"] else "read"
-    job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": options}
-    for each in ("read", "write"):
-        done = count if each == kind else 0
-        rate = float(options.get("rate_iops", "1000"))
-        job[each] = {"io_bytes": done * size, "total_ios": done, "iops": rate if done else 0.0,
-                     "clat_ns": {"N": done, "mean": 1e5,
-                                 "percentile": dict.fromkeys(PERCENTILES.values(), 100000)}}
-    return job
-
-
 def unmeasured_output(path: Path, when: int) -> Json:
     """Return fio's output for a job file, with placeholders for all measurements."""
     found = list(job_sections(path))
@@ -86,7 +72,16 @@ def unmeasured_output(path: Path, when: int) -> Json:
     for name, options in found[1:]:
         both = {**shared, **options}
         group += "stonewall" in both or not jobs
-        jobs.append(unmeasured_job(name, group, both))
+        count, size = job_requests(both), parse_fio_size(both.get("bs", "4k"))
+        kind = "write" if "write" in both["rw"] else "read"
+        job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": both}
+        for each in ("read", "write"):
+            done = count if each == kind else 0
+            rate = float(both.get("rate_iops", "1000"))
+            job[each] = {"io_bytes": done * size, "total_ios": done, "iops": rate if done else 0.0,
+                         "clat_ns": {"N": done, "mean": 1e5,
+                                     "percentile": dict.fromkeys(PERCENTILES.values(), 100000)}}
+        jobs.append(job)
     return {"fio version": "fio-3.33", "timestamp": when, "global options": {}, "jobs": jobs}
 
 

@@ -190,19 +190,15 @@ def test_the_same_numbers_make_the_same_file(finished_study: Path, tmp_path: Pat
             tmp_path / f"two/ratio.{kind}").read_bytes()
 
 
-def svg_width_inches(path: Path) -> float:
-    found = re.search(r' width="([\d.]+)in"', path.read_text())
-    assert found
-    return float(found[1])
-
-
 def test_a_style_file_changes_the_figures(finished_study: Path, tmp_path: Path) -> None:
     style = tmp_path / "style.toml"
     style.write_text('width = 5\nfont_size = 11\npalette = ["#123456"]\n')
     for name, options, width in (("a", (), 3.5), ("b", ("--width", "double"), 7.16),
                                  ("c", ("--style", style), 5)):
         run_study("figure", finished_study, "--figures", tmp_path / name, *options)
-        assert svg_width_inches(tmp_path / name / "ratio.svg") == pytest.approx(width, abs=0.01)
+        found = re.search(r' width="([\d.]+)in"', (tmp_path / name / "ratio.svg").read_text())
+        assert found
+        assert float(found[1]) == pytest.approx(width, abs=0.01)
     drawn = (tmp_path / "c/ratio.svg").read_text()
     # Text is 12 units high in the drawing, and 11 points in the style.
     assert "#123456" in drawn and f'viewBox="0 0 {round(5 * 72 * 12 / 11)} ' in drawn

@@ -33,20 +33,6 @@ def source_without_comments(path: Path) -> str:
     return text if path.suffix == ".c" else "\n".join(m[0] for m in INLINE.finditer(text))
 
 
-def used_files(texts: dict[Path, str]) -> dict[Path, set[Path]]:
-    """Return the files that each file uses."""
-    home = {
-        name: path
-        for path, text in texts.items()
-        for name in DEFINED.findall(text) + (INLINE.findall(text) if path.suffix == ".h" else [])
-    }
-    words = {path: set(NAMED.findall(text)) for path, text in texts.items()}
-    return {
-        path: {home[word] for word in said if word in home and home[word] != path}
-        for path, said in words.items()
-    }
-
-
 def included_headers() -> dict[Path, set[Path]]:
     """Return the headers of the module that each file in a subdirectory includes."""
     paths = {path.relative_to(TOP): path for path in sorted(TOP.rglob("*.[ch]"))}
@@ -110,7 +96,16 @@ def main() -> int:
     """Check the core's files, the others, and the directories of both."""
     texts = {path.relative_to(TOP): source_without_comments(path)
              for path in sorted(TOP.rglob("*.[ch]"))}
-    used = used_files(texts)
+    home = {
+        name: path
+        for path, text in texts.items()
+        for name in DEFINED.findall(text) + (INLINE.findall(text) if path.suffix == ".h" else [])
+    }
+    words = {path: set(NAMED.findall(text)) for path, text in texts.items()}
+    used = {
+        path: {home[word] for word in said if word in home and home[word] != path}
+        for path, said in words.items()
+    }
     included = included_headers()
     if min(sum(map(len, used.values())), sum(map(len, included.values()))) < len(texts):
         print("Bail out! hardly any file uses another: the patterns of names are wrong")

@@ -410,19 +410,6 @@ def cells_of_row(one: Found) -> list[str]:
 HEAD = ["row", "load", "published", "theory", "ours", "error %", "bar", "met"]
 
 
-def print_rows_by_form(found: Sequence[Found]) -> None:
-    """Print the rows by form, at most 100 columns wide."""
-    lines = [cells_of_row(one) for one in found]
-    shown = [i for i in range(len(HEAD)) if i != 1]
-    widths = {i: max(len(line[i]) for line in [HEAD, *lines]) for i in shown}
-    for form in dict.fromkeys(one.form for one in found):
-        print("\n" + textwrap.fill(f"{form}: {SOURCES[form]}", 100) + "\n")
-        for line in [HEAD, *(line for line, one in zip(lines, found, strict=True)
-                             if one.form == form)]:
-            print("  ".join(line[i].rjust(widths[i]) if i else line[i].ljust(widths[i])
-                            for i in shown).rstrip())
-
-
 def markdown_row(one: Found) -> str:
     """Return a row of the document's table."""
     return f"| {' | '.join(cells_of_row(one)[1:])} |\n"
@@ -436,13 +423,6 @@ def markdown_table(found: Sequence[Found]) -> str:
                   f"| {' | '.join(HEAD[1:])} |\n| ---{' | ---:' * (len(HEAD) - 2)} |\n"]
         parts += [markdown_row(one) for one in found if one.form == form]
     return "".join(parts) + "\n"
-
-
-def write_document(path: Path, found: Sequence[Found]) -> None:
-    """Put the table between the markers of a document."""
-    before, _, rest = path.read_text().partition(BEGIN)
-    path.write_text(f"{before}{BEGIN}{markdown_table(found)}{END}{rest.partition(END)[2]}")
-    save_figure(uniform_figure(found), "svg", path.with_suffix(".svg"), USUAL)
 
 
 def uniform_figure(found: Sequence[Found]) -> Figure:
@@ -497,9 +477,20 @@ def main() -> int:
     if args.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:
-        print_rows_by_form(found)
+        lines = [cells_of_row(one) for one in found]
+        shown = [i for i in range(len(HEAD)) if i != 1]
+        widths = {i: max(len(line[i]) for line in [HEAD, *lines]) for i in shown}
+        for form in dict.fromkeys(one.form for one in found):
+            print("\n" + textwrap.fill(f"{form}: {SOURCES[form]}", 100) + "\n")
+            for line in [HEAD, *(line for line, one in zip(lines, found, strict=True)
+                                 if one.form == form)]:
+                print("  ".join(line[i].rjust(widths[i]) if i else line[i].ljust(widths[i])
+                                for i in shown).rstrip())
     if args.document:
-        write_document(args.document, found)
+        path = args.document
+        before, _, rest = path.read_text().partition(BEGIN)
+        path.write_text(f"{before}{BEGIN}{markdown_table(found)}{END}{rest.partition(END)[2]}")
+        save_figure(uniform_figure(found), "svg", path.with_suffix(".svg"), USUAL)
     return 1 if any(one.holds is False for one in found) else 0
 
 

@@ -256,18 +256,6 @@ def spoil_all_units(path: Path) -> int:
     return spoilt
 
 
-def spoil_while_running(child: subprocess.Popen[str], path: Path) -> None:
-    """Retry until there is something to corrupt: a phase may have cleared everything."""
-    while child.poll() is None:
-        time.sleep(0.3)
-        child.send_signal(signal.SIGSTOP)  # requests in flight complete, and no new ones begin
-        time.sleep(0.3)
-        spoilt = spoil_all_units(path)
-        child.send_signal(signal.SIGCONT)
-        if spoilt > UNITS // 16:
-            break
-
-
 def test_mixed_contents_of_a_block_are_reported(torture_file: Disk) -> None:
     """Report mixed contents of a block that is not written during the read, even in a file."""
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
@@ -277,7 +265,14 @@ def test_mixed_contents_of_a_block_are_reported(torture_file: Disk) -> None:
         pytest.skip("the file system here has no direct I/O")
     with subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
                            torture_file.image], stderr=subprocess.PIPE, text=True) as child:
-        spoil_while_running(child, torture_file.image)
+        while child.poll() is None:
+            time.sleep(0.3)
+            child.send_signal(signal.SIGSTOP)  # requests in flight complete, and no new ones begin
+            time.sleep(0.3)
+            spoilt = spoil_all_units(torture_file.image)
+            child.send_signal(signal.SIGCONT)
+            if spoilt > UNITS // 16:
+                break
         told = child.communicate()[1]
     assert child.returncode == 4
     assert re.search(r", and from byte 296 on [^;]*; allowed: [^;]*; request \d+, seed 7", told)

@@ -195,15 +195,12 @@ def test_long_command_lines_are_shortened(tmp_path: Path) -> None:
 
 # ---- rules
 
-def classes_of_records(path: Path) -> list[int]:
-    return [r[4] for r in aft_records(path)]
-
 
 def tag_by_rules(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> list[int]:
     out = tmp_path / "tagged.aft"
     arguments = [word for rule in rules for word in ("--rule", rule)]
     run_trace_ok("tag", "-q", "--force", "--seed", str(seed), *arguments, source, out)
-    return classes_of_records(out)
+    return [r[4] for r in aft_records(out)]
 
 
 def test_rules_match_place_and_size(tmp_path: Path) -> None:

@@ -12,15 +12,6 @@ pytestmark = pytest.mark.skipif(not SAMPLES, reason="AFTL_TRACE_SAMPLES is not s
 HERE = Path(SAMPLES or "")
 
 
-def write_published_sample(tmp_path: Path, name: str) -> Path:
-    data = (HERE / name).read_bytes()
-    if name.endswith(".xz"):
-        data = lzma.decompress(data)
-    elif name.endswith(".bz2"):
-        data = bz2.decompress(data)
-    return write_named_file(tmp_path / "sample", data)
-
-
 @pytest.mark.parametrize(("name", "form", "requests", "writes_per_mille"), [
     ("blktrace_bin/sample.blktrace.0.xz", "blktrace", 963, 0),
     ("mqsim/tpcc-small.trace.xz", "mqsim", 6999, 374),
@@ -33,7 +24,12 @@ def write_published_sample(tmp_path: Path, name: str) -> Path:
 ])
 def test_published_samples_are_read(tmp_path: Path, name: str, form: str, requests: int,
                                     writes_per_mille: int) -> None:
-    result: Json = trace_json("info", write_published_sample(tmp_path, name))
+    data = (HERE / name).read_bytes()
+    if name.endswith(".xz"):
+        data = lzma.decompress(data)
+    elif name.endswith(".bz2"):
+        data = bz2.decompress(data)
+    result: Json = trace_json("info", write_named_file(tmp_path / "sample", data))
     assert result["files"][0]["format"] == form
     assert result["losses"]["dropped_lines"] == result["losses"]["skipped_bytes"] == 0
     assert result["requests"]["all"]["requests"] == requests

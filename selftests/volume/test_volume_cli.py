@@ -391,19 +391,6 @@ def seal_sector_checksum(sector: bytes, number: int) -> bytes:
     return sector[:508] + struct.pack("<I", crc ^ 0xFFFFFFFF)
 
 
-def mark_units_lost(path: Path, page: Json, slots: int) -> None:
-    """Make the spare entry of a page say that its units are lost."""
-    size = 40 + 8 * len(page["slots"])
-    number = page["slots"][0]["slot"] // len(page["slots"])
-    sector = first_frame_offsets(path)["spare_table"] * 8 + number // (504 // size)
-    data = bytearray(path.read_bytes())
-    old = data[sector * SECTOR : (sector + 1) * SECTOR]
-    assert seal_sector_checksum(bytes(old), sector) == old
-    struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
-    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(bytes(old), sector)
-    path.write_bytes(data)
-
-
 def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
     """Copy an entry of a data unit whose number is, in this volume, that of a translation page."""
     path = tmp_path / "volume"
@@ -433,7 +420,16 @@ def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:
                key=lambda page: int(page["sequence"]))
     lost = [slot["unit"] for slot in page["slots"] if slot["mapped"]]
     assert lost and check_verb_json("check", path)["lost_units"] == 0
-    mark_units_lost(path, page, (1 << len(page["slots"])) - 1)
+    slots = (1 << len(page["slots"])) - 1
+    size = 40 + 8 * len(page["slots"])
+    number = page["slots"][0]["slot"] // len(page["slots"])
+    sector = first_frame_offsets(path)["spare_table"] * 8 + number // (504 // size)
+    data = bytearray(path.read_bytes())
+    old = data[sector * SECTOR : (sector + 1) * SECTOR]
+    assert seal_sector_checksum(bytes(old), sector) == old
+    struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
+    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(bytes(old), sector)
+    path.write_bytes(data)
     found = check_verb_json("check", path)
     assert (found["sound"], found["lost_units"], found["mapped_units"]) == (True, len(lost), 210)
     listed = [run_["unit"] + i for run_ in found["lost"] for i in range(run_["units"])]

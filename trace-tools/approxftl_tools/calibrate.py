@@ -116,19 +116,6 @@ def unused_job_lines(unused: Sequence[Unused]) -> list[str]:
     return list(dict.fromkeys(f"{one.path}: {one.name} was not used: {one.why}" for one in unused))
 
 
-def report_as_text(found: Found, output: Output, against: Sequence[Compared]
-                   ) -> str:
-    """Return the report."""
-    text = align_columns([HEAD, *(parameter_row(known) for known in found.known)])
-    text += "\n" + align_columns([COMPARED,
-                                  *(compared_figure_row(row) for row in found.comparison)])
-    text += f"median error of what was fitted: {median_error(found.comparison)}\n"
-    if against:
-        text += "\n" + align_columns([COMPARED, *(compared_figure_row(row) for row in against)])
-        text += f"median error of what was not: {median_error(against)}\n"
-    return text + "".join(f"{line}\n" for line in unused_job_lines(output.unused))
-
-
 def profile_as_text(found: Found) -> str:
     """Return the profile as text, one parameter in a line."""
     told = {known.name for known in found.known if known.is_determined}
@@ -178,20 +165,16 @@ def make_step_reporter(shown_anyway: bool) -> Any:
     return print_step
 
 
-def require_measurement(output: Output, files: Sequence[Path]) -> None:
-    """Raise Refusal if no file has a measurement to calibrate with."""
-    if not any(figure.what in EXACT for load in output.loads for figure in load.figures):
-        why = "; ".join(unused_job_lines(output.unused)) or "they have no jobs"
-        raise Refusal(f"{', '.join(map(str, files))}: nothing to calibrate with: {why}", FAILED)
-
-
 def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Run the calibration and write its outputs."""
     for option in ("out", "json"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
     output = read_fio_files(arguments.files, arguments.capacity)
-    require_measurement(output, arguments.files)
+    files = arguments.files
+    if not any(figure.what in EXACT for load in output.loads for figure in load.figures):
+        why = "; ".join(unused_job_lines(output.unused)) or "they have no jobs"
+        raise Refusal(f"{', '.join(map(str, files))}: nothing to calibrate with: {why}", FAILED)
     # The first files tell the capacity if those of --against contain no fill.
     others = read_fio_files(arguments.against, arguments.capacity or output.capacity)
     with tempfile.TemporaryDirectory(prefix="approxftl-calibrate-") as folder:
@@ -206,7 +189,15 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     if arguments.out:
         command.write_file(arguments.out, profile_as_text(found))
     if command.STANDARD not in (arguments.json, arguments.out):
-        sys.stdout.write(report_as_text(found, output, rows))
+        against = rows
+        text = align_columns([HEAD, *(parameter_row(known) for known in found.known)])
+        text += "\n" + align_columns([COMPARED,
+                                      *(compared_figure_row(row) for row in found.comparison)])
+        text += f"median error of what was fitted: {median_error(found.comparison)}\n"
+        if against:
+            text += "\n" + align_columns([COMPARED, *(compared_figure_row(row) for row in against)])
+            text += f"median error of what was not: {median_error(against)}\n"
+        sys.stdout.write(text + "".join(f"{line}\n" for line in unused_job_lines(output.unused)))
     return command.DONE
 
 

@@ -77,13 +77,6 @@ def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
                      for load, figure, ours in rows if is_informative_figure(load, figure)])
 
 
-def least_noticeable_changes(rows: Sequence[Compared]) -> Vector:
-    """Return the least change of each figure beyond chance or one bin, in standard deviations."""
-    return np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
-                     EXACT[figure.what] for load, figure, _ in rows
-                     if is_informative_figure(load, figure)])
-
-
 def error_weights(errs: Vector) -> Vector:
     """Return the weights that make large errors count linearly."""
     return np.minimum(1.0, np.sqrt(ROBUST / np.maximum(np.abs(errs), 1e-9)))
@@ -100,7 +93,9 @@ def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vect
              for name in names]
     rows = trial.simulated_values([model, *moved])
     base, *others = map(logarithmic_errors, rows)
-    least = least_noticeable_changes(rows[0])
+    least = np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
+                      EXACT[figure.what] for load, figure, _ in rows[0]
+                      if is_informative_figure(load, figure)])
     columns = [np.where(np.abs(other - base) > least, other - base, 0.0) / NUDGE
                for other in others]
     return base, np.array(columns).T.reshape(len(base), len(names))

@@ -141,14 +141,6 @@ def guess_link_rate(loads: Sequence[Measured]) -> float:
                for load in loads for kind in ("read", "write"))
 
 
-def guess_read_time(loads: Sequence[Measured], controller: float) -> float:
-    """Return a guess of the time (ns) of a read that waits for nothing."""
-    lone = shortest_single_reads(loads)
-    times = [first_available_measure(load, "read", "p50", "mean")
-             for load in ([lone] if lone else loads) if load.writes < 1]
-    return max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
-
-
 def guess_die_count(loads: Sequence[Measured], occupied: float) -> int:
     """Return a guess of the number of dies: the reads that proceed in parallel under load."""
     rates = [first_available_measure(load, "read", "rate") for load in loads
@@ -170,7 +162,10 @@ def guess_die_stride(loads: Sequence[Measured]) -> int:
 def guess_first_model(loads: Sequence[Measured]) -> Model:
     """Return a model that is guessed from the measurements without simulation."""
     controller = guess_controller_time(loads)
-    read = guess_read_time(loads, controller)
+    lone = shortest_single_reads(loads)
+    times = [first_available_measure(load, "read", "p50", "mean")
+             for load in ([lone] if lone else loads) if load.writes < 1]
+    read = max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
     dies, row = guess_die_count(loads, read + WAY), guess_die_stride(loads)
     stripe = nearest_number_in_list(STRIPES, row / dies) if row else PAGE
     values = {"controller": controller, **guess_page_read_times(loads, read), "bus": 1200.0,

@@ -206,15 +206,11 @@ class Judge:
     #: The half that the fit uses.
     half: str = FITTED
 
-    def drive_with_values(self, values: Values) -> Drive:
-        """Return the drive with these values."""
-        return self.drive.drive_with_options(*(
-            f"--{one.name}={one.value_as_text(value)}"
-            for one, value in zip(self.drive.free, values, strict=True)))
-
     def errors_of_half(self, half: str, values: Values) -> Vector:
         """Return the errors of one half's points, in bands, without reading the other half."""
-        drive = self.drive_with_values(values)
+        drive = self.drive.drive_with_options(*(
+            f"--{one.name}={one.value_as_text(value)}"
+            for one, value in zip(self.drive.free, values, strict=True)))
         # The fitted half includes the anchors, which the relative points of both halves share.
         found = [point
                  for point in drive_points(drive, drive_shape(drive, self.bench), self.tables, half)

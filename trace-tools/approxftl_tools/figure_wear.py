@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from approxftl_tools.figure import Bars, Figure, Grid
 from approxftl_tools.figure_runs import Lacking, plot_in_panels, require_runs, source_files_of_runs
-from approxftl_tools.inputs import Inputs, Message
+from approxftl_tools.inputs import Inputs
 
 #: Largest number of columns and cells of a map; more blocks share a cell.
 MAP_COLUMNS, MAP_CELLS = 128, 4096
@@ -42,29 +42,10 @@ def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
                 value_label)
 
 
-def wear_of_runs(inputs: Inputs) -> list[Figure]:
-    """Return wear maps of simulator runs."""
-    result = []
-    for run in inputs.runs:
-        table = run.data.get("block_table")
-        if table:
-            grid = lun_grid(table["wear"], run.geometry["blocks_per_lun"], "full erases")
-            result.append(Figure(
-                "wear-map", f"Wear of each block, {run.label}",
-                "Wear in full erases, a row for each LUN, blocks from left to right. Even "
-                "colour is even wear.", grid, (str(run.path),), run.label))
-    return result
-
-
-def first_answer_of_kind(inputs: Inputs, kind: str) -> Message | None:
-    """Return the first answer to messages of this kind."""
-    return next((message for message in inputs.messages if message.kind == kind), None)
-
-
 def wear_of_devices(inputs: Inputs) -> list[Figure]:
     """Return wear maps of devices; the answer to the message luns gives the row length."""
     result = []
-    luns = first_answer_of_kind(inputs, "luns")
+    luns = next((message for message in inputs.messages if message.kind == "luns"), None)
     for message in inputs.messages:
         if message.kind == "blocks":
             wear = [int(row[4]) / 10000 for row in message.rows if row[0] != "next"]
@@ -81,7 +62,16 @@ def wear_of_devices(inputs: Inputs) -> list[Figure]:
 
 def wear_maps(inputs: Inputs) -> list[Figure]:
     """Return wear maps of runs and devices."""
-    found = wear_of_runs(inputs) + wear_of_devices(inputs)
+    result = []
+    for run in inputs.runs:
+        table = run.data.get("block_table")
+        if table:
+            grid = lun_grid(table["wear"], run.geometry["blocks_per_lun"], "full erases")
+            result.append(Figure(
+                "wear-map", f"Wear of each block, {run.label}",
+                "Wear in full erases, a row for each LUN, blocks from left to right. Even "
+                "colour is even wear.", grid, (str(run.path),), run.label))
+    found = result + wear_of_devices(inputs)
     if not found:
         raise Lacking("approxftl sim --json=FILE --block-table records it; a device answers "
                       'approxftl message NAME "blocks FIRST COUNT"')

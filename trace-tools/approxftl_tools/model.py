@@ -154,19 +154,15 @@ def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
             and not choice.reason_for_precise(tensor, apart=True)]
 
 
-def tensor_quality_level(args: argparse.Namespace, name: str) -> int:
-    """Return the quality level of a tensor."""
-    said = [level for level, pattern in args.level if fnmatchcase(name, pattern)]
-    return int(said[-1]) if said else 1
-
-
 def approximate_tensor_ranges(args: argparse.Namespace,
                        verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
     """Return the approximate ranges with their levels, in order."""
     levels: dict[int, list[Range]] = {}
     for verdict in verdicts:
         if verdict.approximate:
-            levels.setdefault(tensor_quality_level(args, verdict.tensor.name),
+            name = verdict.tensor.name
+            said = [level for level, pattern in args.level if fnmatchcase(name, pattern)]
+            levels.setdefault(int(said[-1]) if said else 1,
                               []).append(verdict.approximate)
     return sorted((one, level) for level, ranges in levels.items() for one in merge_ranges(ranges))
 

@@ -190,20 +190,6 @@ def plane_location(one: Planes, bit: int) -> tuple[int, int]:
     return one.end_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
 
 
-def store_by_plane(path: Path, layout: Layout, levels: Sequence[int],
-                   device: approxftl.Device | None) -> None:
-    """Write the file, with its approximate planes tagged before the data."""
-    with command.temporary_output(path) as made, made.open("w+b") as file:
-        for one in layout.planes if device else ():
-            assert device is not None
-            for bit, level in enumerate(levels):
-                device.tag(file.fileno(), *plane_location(one, bit), Class.of_level(level))
-        layout.write_plane_file(file.fileno())
-        os.fsync(file.fileno())
-        # Drop the page cache, so that later reads reach the device.
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
 def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
     """Store the numbers precisely and approximately."""
     setup, names = stored_parameters(subject, args), (subject.precise_copy_name, subject.name)
@@ -215,7 +201,16 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
         os.sync()
         counts = [device_counters(args.directory)]
         for name, teller in zip(names, (None, None if args.precise else device), strict=True):
-            store_by_plane(args.directory / name, layout, setup["levels"], teller)
+            levels = setup["levels"]
+            with command.temporary_output(args.directory / name) as made, made.open("w+b") as file:
+                for one in layout.planes if teller else ():
+                    assert teller is not None
+                    for bit, level in enumerate(levels):
+                        teller.tag(file.fileno(), *plane_location(one, bit), Class.of_level(level))
+                layout.write_plane_file(file.fileno())
+                os.fsync(file.fileno())
+                # Drop the page cache, so that later reads reach the device.
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             os.sync()
             counts.append(device_counters(args.directory))
     return {"parameters": setup, "cost": {"precise": costs_between_counters(*counts[:2]),

@@ -129,19 +129,6 @@ class Cluster:
         return self.dask.Security(tls_ca_file=authority, tls_client_cert=certificate,
                                   tls_client_key=key, require_encryption=True)
 
-    def connect_scheduler(self) -> None:
-        """Connect to the scheduler."""
-        try:
-            self.dask = importlib.import_module("distributed")
-        except ImportError as error:
-            raise Refusal("--scheduler needs the Python package distributed: "
-                          "pip install distributed", FAILED) from error
-        try:
-            self.client = self.dask.Client(self.address, timeout="5s", security=self.tls_security())
-        except (OSError, ValueError, TypeError, TimeoutError) as error:
-            raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
-                          '"dask scheduler" and "dask worker" start one') from error
-
     def resources_of_point(self) -> dict[str, float]:
         """Return the resources of a point; empty if workers declare none."""
         if not self.memory:
@@ -169,7 +156,16 @@ class Cluster:
         """Run all points, and yield each outcome as the point ends."""
         if not points:
             return
-        self.connect_scheduler()
+        try:
+            self.dask = importlib.import_module("distributed")
+        except ImportError as error:
+            raise Refusal("--scheduler needs the Python package distributed: "
+                          "pip install distributed", FAILED) from error
+        try:
+            self.client = self.dask.Client(self.address, timeout="5s", security=self.tls_security())
+        except (OSError, ValueError, TypeError, TimeoutError) as error:
+            raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
+                          '"dask scheduler" and "dask worker" start one') from error
         task, share, contents = worker_task(
             self.memory), self.resources_of_point(), self.send_files(points)
         for point in points:

@@ -8,7 +8,7 @@ search proposes the same values and finds finished points in the store.
 import importlib
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -199,14 +199,6 @@ class Search:
             trial.why = str(refusal).removeprefix(f"{self.plan.path}: ")
         return trial
 
-    def run_trials(self, trials: Sequence[Trial]) -> bool:
-        """Run the missing points of some trials; return False if interrupted."""
-        wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
-        points = distinct_points([point for trial in trials if trial.plan
-                                  for point in trial.plan.points
-                                  if self.store.point_state(point) in wanted])
-        return run_points(points, self.store, self.engine(), Progress(len(points), False))
-
     def set_trial_value(self, trial: Trial) -> None:
         """Set a trial's value: the mean over all points of their means over seeds."""
         if trial.plan is None:
@@ -233,11 +225,6 @@ class Search:
                              f"best {value}\033[K")
             sys.stderr.flush()
 
-    def check_first_proposals(self) -> None:
-        """Refuse the study if the simulator refuses all values of the first proposals."""
-        if all(trial.plan is None for trial in self.trials):
-            raise Refusal(f"{self.plan.path}: {self.trials[0].why}", USAGE)
-
     def run_all_trials(self) -> bool:
         """Run all trials; return False if interrupted."""
         try:
@@ -254,14 +241,19 @@ class Search:
                                                          self.goal.trials - len(self.trials)))]
             trials = [self.plan_trial({key: self.goal.ranges[key].value_as_option(value)
                                        for key, value in one.params.items()}) for one in asked]
-            if not self.run_trials(trials):
+            wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
+            points = distinct_points([point for trial in trials if trial.plan
+                                      for point in trial.plan.points
+                                      if self.store.point_state(point) in wanted])
+            if not run_points(points, self.store, self.engine(), Progress(len(points), False)):
                 return False
             for one, trial in zip(asked, trials, strict=True):
                 self.set_trial_value(trial)
                 study.tell(one, trial.value, state=None if trial.value is not None else
                            optuna.trial.TrialState.FAIL)
             self.trials += trials
-            self.check_first_proposals()
+            if all(trial.plan is None for trial in self.trials):
+                raise Refusal(f"{self.plan.path}: {self.trials[0].why}", USAGE)
             self.print_search_progress()
         return True
 

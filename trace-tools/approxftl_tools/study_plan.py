@@ -347,16 +347,6 @@ def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             yield value, cached_file_digest(Path(value))
 
 
-def point_address(arguments: tuple[str, ...], build: str, files: dict[str, str]) -> str:
-    """Return the address of a point."""
-    digest = hashlib.sha256(build.encode())
-    for argument in sorted(arguments):
-        key, _, value = argument.removeprefix("--").partition("=")
-        value = files[value] if does_option_name_file(key, value) else value
-        digest.update(f"\0{key}={value}".encode(errors="surrogateescape"))
-    return digest.hexdigest()[:24]
-
-
 def combinations_of_axes(document: dict[str, Any], varying: dict[str, list[Value]]
                          ) -> Iterator[dict[str, Value]]:
     """Yield the points; the last axis varies fastest."""
@@ -416,7 +406,12 @@ def make_point(program: tuple[str, str], arguments: Iterable[str],
     """Return a point with known arguments, each of which is given once."""
     given = tuple(arguments)
     files = dict(input_files(given))
-    return Point(varied, given, point_address(given, program[1], files), (program, *files.items()))
+    digest = hashlib.sha256(program[1].encode())
+    for argument in sorted(given):
+        key, _, value = argument.removeprefix("--").partition("=")
+        value = files[value] if does_option_name_file(key, value) else value
+        digest.update(f"\0{key}={value}".encode(errors="surrogateescape"))
+    return Point(varied, given, digest.hexdigest()[:24], (program, *files.items()))
 
 
 def point_with_values(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],

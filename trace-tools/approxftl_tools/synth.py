@@ -163,12 +163,6 @@ def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float]
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 
 
-def are_update_times_too_short(wanted: dict[str, float], made: dict[str, float]) -> bool:
-    """Tell whether updates did not reach the ages of the profile."""
-    zones = [key for key in wanted if key.startswith("update_zone_")]
-    return bool(list_missed_characteristics({key: wanted[key] for key in zones}, made, VISIBLE))
-
-
 def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
                           made: dict[str, float]) -> None:
     """Print the wanted characteristics beside the achieved ones."""
@@ -186,7 +180,8 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
     print(f"{'':22}{'wanted':>10}{'made':>10}")
     for key, value in wanted.items():
         print(f"{key:22}{value:10.4g}{made[key]:10.4g}")
-    if are_update_times_too_short(wanted, made):
+    zones = [key for key in wanted if key.startswith("update_zone_")]
+    if bool(list_missed_characteristics({key: wanted[key] for key in zones}, made, VISIBLE)):
         hours = arguments.requests * made["arrival_mean_ms"] / 3600e3
         ends = ", ".join(f"{end // (60 * 10**9)}" for end in workload_profile.ZONE_ENDS_NS)
         print(command.wrap_help_text(

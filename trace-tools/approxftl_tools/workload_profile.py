@@ -65,19 +65,15 @@ class Profile:
     #: Share of the written places that reads of written data go to.
     read_places_share: float = 1.0
 
-    def mean_arrival_ms(self) -> float:
-        """Return the mean time between requests (ms)."""
-        middle = np.convolve(self.arrival_ns, (0.5, 0.5), "valid")
-        return float(np.mean(middle)) / 1e6
-
     def compared_characteristics(self) -> dict[str, float]:
         """Return the characteristics that are compared between a profile and a made stream."""
         zones = {f"update_zone_{number}_share": share
                  for number, share in enumerate(self.zone_shares, 1)}
+        middle = np.convolve(self.arrival_ns, (0.5, 0.5), "valid")
         return {"write_share": self.write_share, "update_share": self.update_share, **zones,
                 "write_mean_kib": self.write_sizes.mean_size_kib(),
                 "read_mean_kib": self.read_sizes.mean_size_kib(),
-                "arrival_mean_ms": self.mean_arrival_ms(),
+                "arrival_mean_ms": (float(np.mean(middle)) / 1e6),
                 "read_written_share": self.read_written_share,
                 "approx_share": self.approx_share}
 

@@ -136,15 +136,6 @@ def write_fio_log(path: Path, requests: list[Request], rate: int) -> None:
     path.write_text("\n".join([*lines, f"{end} /dev/md5 close", ""]))
 
 
-def write_records(path: Path, requests: list[Request], rate: int) -> None:
-    """Write the requests as records: the simulator writes the header, this appends the rest."""
-    run_simulator("--fill", "none", "--requests", "0", "--record", str(path))
-    with path.open("ab") as out:
-        for number, (offset, length) in enumerate(requests):
-            out.write(RECORD.pack(number * 1_000_000_000 // rate, offset // 512, length // 512,
-                                  WRITE, 0, 0, 0, 0))
-
-
 def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Json:
     """Run the simulator's array and return its result."""
     options = [word for key, value in MEMBER.items() for word in (f"--{key}", value)]
@@ -170,7 +161,12 @@ def prepare_requests(results: Path, members: int) -> None:
     (results / "stripes").write_text(str(STRIPES))
     write_fio_log(results / "warm.log", warm, rate)
     write_fio_log(results / "measured.log", measured, rate)
-    write_records(results / "requests.aft", warm + measured, rate)
+    path = results / "requests.aft"
+    run_simulator("--fill", "none", "--requests", "0", "--record", str(path))
+    with path.open("ab") as out:
+        for number, (offset, length) in enumerate(warm + measured):
+            out.write(RECORD.pack(number * 1_000_000_000 // rate, offset // 512, length // 512,
+                                  WRITE, 0, 0, 0, 0))
     for policy in POLICIES:
         run = simulate_array(results, members, policy, len(warm))
         (results / f"{policy}.sim.json").write_text(json.dumps(run))
