@@ -123,7 +123,6 @@ def decode_time_series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]
 
 
 def read_raw_pictures(app: str, setup: Setup) -> Pictures:
-    """Return the pictures of the raw form."""
     plain = {key: value for key, value in setup.items() if key not in {"scans", "group"}}
     with TemporaryDirectory() as folder:
         data = np.fromfile(write_media_file(app, Path(folder), plain), dtype=np.uint8)

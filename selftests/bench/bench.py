@@ -137,12 +137,10 @@ class Case:
 
     @property
     def peak_memory_mib(self) -> float:
-        """Peak resident memory."""
         return max(sample.peak_kib for sample in self.samples) / 1024
 
     @property
     def only_policy_result(self) -> Json:
-        """Results of the run's only policy."""
         first: Json = self.samples[0].result["runs"][0]
         return first
 
@@ -211,7 +209,6 @@ def policy_options() -> dict[str, str]:
 
 
 def make_device_cases(scale: float) -> dict[str, Case]:
-    """Return all cases by name."""
     cases: dict[str, Case] = {}
 
     def add_device_case(name: str, options: str, requests: int) -> None:
@@ -308,7 +305,6 @@ def processor_name() -> str:
 
 
 def print_tables_and_limits(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
-    """Print the tables and the limits."""
     base = cases["16 GiB, 37 % writes, baseline"].us_per_request
     lines = [("case", "us/request", "ratio", "start-up s", "peak MiB", "WAF")]
     lines += [

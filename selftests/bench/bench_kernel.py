@@ -154,7 +154,6 @@ def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) ->
 
 
 def print_writer_gains(processors: int, measured: Measured) -> None:
-    """Print the gain of several writers."""
     lines = [[f"{processors} writers to one", "median", "least", "most", "waits", "waited"]]
     lines += [[WRITERS[device], *(f"{of(told.ratios):.2f}" for of in (statistics.median, min, max)),
                f"{statistics.median(told.waits):.0f}", f"{statistics.median(told.waited):.2f} %"]
@@ -169,7 +168,6 @@ def writers_as_json(measured: Measured) -> dict[str, Any]:
 
 
 def writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar:
-    """Return the limit on the time that writers wait for each other."""
     return Bar(f"{processors} writers {how}, {WRITERS['shards']}: waited for a lock",
                statistics.median(measured["shards"].waited), WAITED, "%", least=False)
 

@@ -138,7 +138,6 @@ class Case:
 
 
 def make_shard_cases(scale: float) -> dict[str, Case]:
-    """Return all cases by name."""
     size = () if scale >= 0.1 else LITTLE
     cases = [
         Case("one thread", 1, "--shards", "2", "--jobs", "1", *size),

@@ -162,7 +162,6 @@ def measure_ax5_read_response() -> list[Measured]:
 
 
 def low_voltage_erase_share(run: Json) -> float:
-    """Return the share of erases at low voltage."""
     return counter_of_run(run, "array_low_erases") / counter_of_run(run, "array_erases")
 
 

@@ -26,7 +26,6 @@ class Access(NamedTuple):
 
 
 def read_record_accesses(path: Path) -> list[Access]:
-    """Return the reads and writes of a record file."""
     file = aft.open_records(path)
     first = file.field_of_records("off_sect").astype(np.int64)
     begin = first // PAGE_SECTORS
@@ -38,7 +37,6 @@ def read_record_accesses(path: Path) -> list[Access]:
 
 
 def iterate_page_accesses(accesses: Iterable[Access]) -> Iterator[tuple[int, bool]]:
-    """Return page and direction of every access of a page."""
     for one in accesses:
         for page in range(one.page, one.page + one.pages):
             yield page, one.write
@@ -55,7 +53,6 @@ class Census:
 
 
 def classify_pages(accesses: Sequence[Access]) -> Census:
-    """Classify pages by all their accesses, and accesses by their page."""
     counts: Counter[tuple[int, bool]] = Counter(iterate_page_accesses(accesses))
     kinds = {}
     for page in {page for page, _ in counts}:

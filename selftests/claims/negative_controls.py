@@ -41,7 +41,6 @@ class Control:
 
     @property
     def falsified_setting_text(self) -> str:
-        """Describe the falsified setting."""
         return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
 
     def measure_claim_rows(self) -> list[Judged] | list[Claim]:
@@ -57,7 +56,6 @@ class Control:
                                        CLAIMS[self.id]()) if self.id in CLAIMS else OWN[self.id]()
 
     def rows_wrongly_held(self) -> list[Judged | Claim]:
-        """Return the rows that wrongly hold."""
         found = self.measure_claim_rows()
         return [found[i] for i in self.rows if is_row_confirmed(found[i])]
 

@@ -149,7 +149,6 @@ def limits_as_text(band: tuple[float, float]) -> str:
 
 
 def are_values_within(values: Sequence[float], band: tuple[float, float]) -> bool:
-    """Tell whether all values are within limits."""
     return all(band[0] <= value <= band[1] for value in values)
 
 
@@ -180,7 +179,6 @@ def read_register(name: str) -> list[Entry]:
 
 @functools.cache
 def entries_by_id() -> dict[str, Entry]:
-    """Return all entries by id."""
     found = [entry for name in PAPERS.values() for entry in read_register(name)]
     return {entry.id: entry for entry in found}
 
@@ -252,14 +250,12 @@ def register_summary_lines() -> list[str]:
 
 
 def generated_lines_by_document() -> dict[Path, list[str]]:
-    """Return the generated lines of each document."""
     systems = {TOP / f"docs/systems/{name}.md": system_page_lines(prefix)
                for prefix, name in PAPERS.items()}
     return systems | {FOLDER / "README.md": register_summary_lines()}
 
 
 def replace_generated_part(text: str, lines: Sequence[str]) -> str:
-    """Replace the generated part of a document."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -268,7 +264,6 @@ def replace_generated_part(text: str, lines: Sequence[str]) -> str:
 
 
 def write_figures_to_register(found: dict[str, str]) -> None:
-    """Write measured figures into the register."""
     for name in PAPERS.values():
         path = FOLDER / f"{name}.toml"
         pieces = re.split(r"(?m)^(?=\[\[entry\]\])", path.read_text())

@@ -79,7 +79,6 @@ def measure_re2_pages_per_line() -> list[Measured]:
 
 
 def write_service_us(run: Json) -> float:
-    """Return the service time of all writes of a run in us."""
     total: int = run["timing"]["write_service"]["sum_ns"]
     return float(total / 1000)
 
@@ -115,7 +114,6 @@ def run_on_raid5(members: int = 4) -> dict[str, Json]:
 
 
 def free_blocks_at_end(run: Json) -> int:
-    """Return the number of free blocks at the end."""
     return sum(run["luns"]["free_blocks"])
 
 

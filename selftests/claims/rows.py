@@ -40,7 +40,6 @@ def make_known_miss_row(id_: str, what: str, paper: str, ours: str, account: str
 
 
 def counter_of_run(run: Json, name: str) -> int:
-    """Return a counter of a run."""
     value: int = run["counters"][name]
     return value
 
@@ -64,7 +63,6 @@ def mean_response_us(run: Json, kind: str) -> float:
 
 
 def saving_in_percent(of: float, base: float) -> float:
-    """Return the reduction from `base` to `of` in percent."""
     return 100 * (1 - of / base)
 
 
@@ -99,12 +97,10 @@ def mean_program_us(run: Json) -> float:
 
 
 def mean_responses_us(run: Json) -> tuple[float, float]:
-    """Return the mean response time of reads and of writes in us."""
     return mean_response_us(run, "read"), mean_response_us(run, "write")
 
 
 def arithmetic_mean(values: Iterable[float]) -> float:
-    """Return the arithmetic mean."""
     listed = list(values)
     return sum(listed) / len(listed)
 

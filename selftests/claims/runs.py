@@ -32,17 +32,14 @@ false_streams: Json = {}
 
 
 def build_directory() -> Path:
-    """Return the build directory."""
     return Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
 def program_under_test() -> Path:
-    """Return the program under test."""
     return Path(os.environ.get("APPROXFTL", build_directory() / "approxftl")).absolute()
 
 
 def seed_of_runs() -> str:
-    """Return the seed of every run."""
     return os.environ.get("CLAIMS_SEED", "1")
 
 
@@ -71,7 +68,6 @@ def build_with_mutants(mutants: tuple[str, ...]) -> None:
 
 
 def edits_of_mutants(mutants: tuple[str, ...]) -> list[table.Edit]:
-    """Return the edits of some mutants of selftests/mutants."""
     edits = {mutant.name: mutant.edits for mutant in table.all_mutants()}
     return [edit for name in mutants for edit in edits[name]]
 

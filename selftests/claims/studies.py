@@ -49,7 +49,6 @@ def record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]
 
 
 def has_axis_values(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
-    """Tell whether a run has one of the wanted values on each axis that it sets."""
     said = {study_plan.option_name(key): str(value) for key, value in varied.items()}
     return all(said.get(study_plan.option_name(key)) in (None,
                                                          *study_plan.values_as_strings(values))

@@ -55,7 +55,6 @@ HELD = settings(max_examples=12, deadline=None)
 
 @cache
 def results_folder() -> Path:
-    """Return a directory with results."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
     assert run_approxftl("sim", "--requests=300", "--warmup=10", "--policy=baseline,approxftl",
@@ -270,7 +269,6 @@ OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns", "read_mib", "write
 
 
 def names_of_help(*words: str) -> list[str]:
-    """Return the names that "-o help" lists."""
     return [line.split()[0] for line in run_approxftl(*words, "-o", "help").out.splitlines()
             if line]
 

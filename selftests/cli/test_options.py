@@ -52,7 +52,6 @@ class Option:
 
 
 def options_of_help(words: Words) -> tuple[Option, ...]:
-    """Return the options listed by --help."""
     found = re.findall(r"^ {2,8}(?:(-\w), )?(--[a-z0-9][a-z0-9-]*)((?:\[=| )[^ ]+)?",
                        help_of_verb(words), re.M)
     return tuple(Option(letter, name, value.strip()) for letter, name, value in dict.fromkeys(found)
@@ -150,8 +149,6 @@ def test_the_json_file_is_named_without_a_blank(line: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
-    """Tests that run for each verb."""
-
     def test_help_lists_the_options_of_the_table(self, words: Words) -> None:
         """--help lists the options of the table; its examples may repeat some of them."""
         assert set(options_of_help_json(words)) <= set(options_of_help(words))

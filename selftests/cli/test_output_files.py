@@ -189,7 +189,6 @@ CSV = b"t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n1,write,0,4096,0
 
 
 def output_command_line(words: Words, what: str, path: str) -> list[str]:
-    """Return the command line that writes this output to this path."""
     text = WITH_JSON.get(words, COMMANDS[words]) if what == "--json" else COMMANDS[words]
     text = text.replace("@OUT", path if what == "@OUT" else "fresh.out")
     line = command_line(tuple(text.split(" ")))

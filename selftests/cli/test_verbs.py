@@ -308,7 +308,6 @@ class Machine:
         return done.returncode, parse_document(SCHEMA, done.stdout)
 
     def failed_doctor_checks(self) -> dict[str, str | None]:
-        """Return the failed checks of doctor and their remedies."""
         _, document = self.doctor_answer()
         return {
             one["name"]: one["remedy"]

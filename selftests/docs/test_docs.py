@@ -68,7 +68,6 @@ class Command:
     shown: list[str] = field(default_factory=list)
 
     def expected_exit_status(self) -> int:
-        """Return the expected exit status."""
         found = STATUS.search(self.text)
         return int(found[1]) if found else 0
 
@@ -90,7 +89,6 @@ def code_spans(path: Path) -> list[str]:
 
 
 def console_commands(text: str) -> Iterator[Command]:
-    """Yield the commands of a console block."""
     command: Command | None = None
     lines = iter(text.splitlines())
     for line in lines:
@@ -185,7 +183,6 @@ def link_build_tree(directory: Path) -> None:
 
 
 def copy_tree(directory: Path) -> None:
-    """Copy the sources."""
     ignored = shutil.ignore_patterns("__pycache__")
     for name in COPIED:
         source = TOP / name

@@ -85,7 +85,6 @@ class Extent(NamedTuple):
 
 
 def buffer_address(data: bytearray | mmap.mmap) -> int:
-    """Return the address of a buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
 
@@ -196,7 +195,6 @@ class Control:
         self.call_ioctl(NOTE, NOTE_FORMAT, len(label), buffer_address(text))
 
     def read_counters(self) -> dict[str, int]:
-        """Return all counters by name."""
         return dict(zip(STATS_NAMES, self.call_ioctl(STATS, STATS_FORMAT, *[0] * 20), strict=True))
 
 

@@ -98,7 +98,6 @@ REGIONS: tuple[tuple[int | None, int], ...] = (
 
 
 def region_content(region: int) -> bytearray:
-    """Return the content of a region of the file."""
     return bytearray(random.Random(region).randbytes(MIB))
 
 
@@ -169,7 +168,6 @@ def check_aged_levels(system: Mount) -> None:
 
 
 def check_invalid_levels(system: Mount) -> None:
-    """Check that invalid levels are refused."""
     control = Control()
     with (system.place / "levels").open("r+b") as file:
         fd, data = file.fileno(), bytearray(UNIT)
@@ -181,7 +179,6 @@ def check_invalid_levels(system: Mount) -> None:
 
 
 def count_units_by_level(found: Json) -> list[int]:
-    """Return the counts of written units of the levels."""
     return [found[f"host_write_level_{level}_units"] for level in (1, 2, 3)]
 
 
@@ -234,7 +231,6 @@ def split_model_file(model: bytes) -> list[bytes]:
 
 
 def tag_model(*words: str | Path) -> Json:
-    """Run "approxftl tag model"."""
     said: Json = json.loads(run_command(APPROXFTL, "tag", "model", *words, "--json"))
     return said
 

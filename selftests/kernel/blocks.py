@@ -72,7 +72,6 @@ class Journal:
             return self.operations
 
     def record_durable(self, about: str) -> None:
-        """Record that the given operations are durable."""
         with self.lock:
             self.marks += 1
             if self.log:
@@ -182,7 +181,6 @@ class Expected:
     seed: int = 0
 
     def add_operation(self, kind: str, number: int, first: int, count: int) -> None:
-        """Add an operation that has begun."""
         self.runs[number] = range(first, first + count)
         if kind == "clear":
             self.cleared.add(number)

@@ -85,7 +85,6 @@ def write_buffered(fd: int) -> None:
 
 
 def write_to_mapping(fd: int) -> None:
-    """Write to a shared mapping."""
     os.truncate(fd, LENGTH)
     with mmap.mmap(fd, LENGTH) as view:
         view[:] = b"m" * LENGTH
@@ -108,7 +107,6 @@ def write_by_io_workers(fd: int) -> None:
 
 
 def write_with_stream(fd: int, stream: int) -> None:
-    """Write with a write stream."""
     ring, data = Uring(by_workers=False), make_data_memory()
     ring.stream = stream
     require(ring.write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
@@ -306,7 +304,6 @@ TRACING = Path("/sys/kernel/tracing/instances/aftl-carriers")
 
 
 def write_with_life_time(path: Path, life: int) -> None:
-    """Write with a life time."""
     with opened_file(path, DIRECT) as fd:
         set_life_time_hint(fd, life)
         write_direct(fd)
@@ -349,7 +346,6 @@ def check_life_time_streams(path: Path) -> None:
 
 
 def check_stream_refused(path: Path, stream: int) -> None:
-    """Check that the device refuses a write to this write stream."""
     ring, data = Uring(by_workers=False), make_data_memory()
     ring.stream = stream
     with opened_file(path, DIRECT) as fd:

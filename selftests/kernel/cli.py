@@ -332,7 +332,6 @@ def check_health_output() -> None:
 
 
 def check_message_answers() -> None:
-    """Print the answer of a message."""
     check_printed_line("^state (free|open|closed)$", "message", NAME, "block", "0")
     require(verb_as_json("message", NAME, "block", "0")["answer"][0].startswith("state "),
             "no state")
@@ -380,7 +379,6 @@ def check_deferred_remove() -> None:
 
 
 def check_last_device_removed() -> None:
-    """Remove the last device."""
     call_verb(0, "remove", NAME)
     check_device_gone(NAME)
     require(verb_as_json("list")["devices"] == [], "a device is listed")

@@ -38,7 +38,6 @@ class Key:
 
 
 def approxftl_verb_json(what: str) -> Any:
-    """Return the answer of an approxftl verb as JSON."""
     done = subprocess.run([APPROXFTL, what, "--json"], capture_output=True, check=True)
     return json.loads(done.stdout)[what.replace("params", "parameters")]
 
@@ -67,7 +66,6 @@ def describe_parameter(one: dict[str, Any]) -> Key:
 
 
 def describe_table_keys() -> dict[str, Key]:
-    """Return every key of a table line."""
     own = {
         "profile": ("demo", tuple(one["name"] for one in approxftl_verb_json("profiles"))),
         "policy": ("approxftl", tuple(one["name"] for one in approxftl_verb_json("policies"))),

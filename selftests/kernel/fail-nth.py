@@ -24,7 +24,6 @@ EACH, SAMPLES = 100, 200
 
 
 def load_and_resume_device(mapper: Mapper, line: bytes) -> None:
-    """Load the table and resume the device."""
     mapper.load_table(line)
     mapper.set_suspended(suspended=False)
 

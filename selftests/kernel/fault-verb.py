@@ -266,7 +266,6 @@ def read_first_blocks(path: Path, count: int) -> bytes:
 
 
 def writes_fail(path: Path) -> bool:
-    """Return whether a synced write fails."""
     try:
         write_blocks(path, bytes(UNIT), 9, sync=True)
     except OSError:

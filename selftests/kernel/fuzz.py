@@ -130,7 +130,6 @@ class Subject(ABC):
         return f"{of[0]} accepted"
 
     def mutate_input(self, steps: Input, others: list[Input]) -> Input:
-        """Return a mutated copy of an input."""
         steps = [list(step) for step in steps]
         for _ in range(self.draw.choice((1, 1, 2, 3))):
             at = self.draw.randrange(len(steps))
@@ -181,7 +180,6 @@ class Device(Subject):
         return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
 
     def random_argument(self, word: str) -> str:
-        """Return a value for the argument <word>."""
         if word == "<duration>":
             return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
         if word == "<key>":
@@ -191,7 +189,6 @@ class Device(Subject):
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
     def random_message_step(self, verb: tuple[str, ...]) -> Step:
-        """Return a message with random arguments."""
         words = [self.random_argument(word.strip("[]")) if "<" in word else word for word in verb]
         if verb[1:] == ("<key>", "<value>"):
             words[2] = self.random_key_value(self.keys[words[1]])
@@ -201,7 +198,6 @@ class Device(Subject):
         return ["message", *words]
 
     def execute_step(self, step: Step) -> str:
-        """Execute a step on the device."""
         kind, *words = step
         if kind == "line":
             of = ["line", *words[1::2]]
@@ -335,7 +331,6 @@ class Messages(Device):
 
 
 def buffer_address(data: mmap.mmap) -> int:
-    """Return the address of a buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
 
@@ -450,7 +445,6 @@ class Control(Subject):
             self.control = self.open_control()
 
     def execute_step(self, step: Step) -> str:
-        """Execute a step."""
         if step[0] == "ioctl":
             return self.call_and_record(step, lambda: self.execute_ioctl_step(step), [step[1]])
         return self.call_and_record(step, lambda: self.do_file_io(step[0]), step)

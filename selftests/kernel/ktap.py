@@ -128,7 +128,6 @@ def set_processor_count(number: int) -> None:
 
 
 def run_on_two_processors(action: Callable[..., None], *arguments: object) -> None:
-    """Run a function on two processors."""
     set_processor_count(2)
     try:
         action(*arguments)
@@ -157,18 +156,15 @@ def finish_test() -> NoReturn:
 
 
 def run_dmsetup(*words: str, text: str = "") -> str:
-    """Run dmsetup."""
     return run_command("dmsetup", *words, text=text)
 
 
 def remove_all_devices() -> None:
-    """Remove every device of the test."""
     for name in re.findall(r"^(aftl-\S+)\t", run_dmsetup("ls"), re.M):
         run_dmsetup("remove", name)
 
 
 def table_line(store: str | Path, sectors: int, keys: str) -> str:
-    """Return a table line."""
     return f"0 {sectors} approxftl {store} {len(keys.split())} {keys}"
 
 
@@ -205,7 +201,6 @@ def temporary_device(name: str, keys: str = SMALL, store: str | Path = "ram") ->
 
 
 def format_volume(store: str | Path, shape: str, policy: str = "approxftl") -> None:
-    """Format a volume."""
     words = shape.split()
     run_command(APPROXFTL, "format", "--force", "--policy", policy, store,
                 *map("=".join, zip(words[::2], words[1::2], strict=True)))
@@ -273,7 +268,6 @@ class Mount:
 
 
 def drop_privileges() -> None:
-    """Drop all privileges."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)
@@ -314,5 +308,4 @@ def allow_everybody_to_tag() -> None:
 
 
 def count_flipped_bits(one: bytes | bytearray, other: bytes | bytearray) -> int:
-    """Count the bits that differ."""
     return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()

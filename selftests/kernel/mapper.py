@@ -35,13 +35,11 @@ class Mapper:
         return bytes(data[HEADER.size :])
 
     def load_table(self, line: bytes, target: bytes = b"approxftl") -> None:
-        """Load a table of one line."""
         size = SPEC.size + len(line) + 1
         spec = SPEC.pack(0, self.sectors, 0, size + -size % 8, target)
         self.issue_dm_ioctl(LOAD, spec + line + b"\0", targets=1)
 
     def live_table(self) -> bytes:
-        """Return the parameters of the live table."""
         return self.issue_dm_ioctl(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
 
     def send_message(self, text: bytes) -> bytes:

@@ -126,7 +126,6 @@ class Pair(Scenario):
 
     @property
     def load_program(self) -> list[str]:
-        """Return the program of the load."""
         if "zones" in self.names:
             return ["python3", "selftests/kernel/zone_load.py"]
         # Ranges of a device that is opened exclusively cannot be tagged.
@@ -138,15 +137,12 @@ class Pair(Scenario):
         return random.Random(f"{self.names} {time.monotonic()}").sample(every, 3)
 
     def volume_parameters(self) -> str:
-        """Return the parameters of the volume."""
         return " ".join(f"{key} {value}" for key, value in self.fixed.items())
 
     def table_parameters(self) -> str:
-        """Return the parameters of a table line."""
         return f"{self.volume_parameters()} policy {self.policy} timing {self.timing}"
 
     def repeat_command(self) -> str:
-        """Return the command that repeats this run."""
         return f"selftests/kernel/pairs.py {'+'.join(self.names)} {self.seed}: {self.media}"
 
 
@@ -162,7 +158,6 @@ class Crossed(Device):
             "priority": self.set_io_priority}
 
     def fail_power(self) -> None:
-        """Fail the power."""
         super().fail_power()
         tally["power failures"] += 1
 

@@ -46,7 +46,6 @@ class Entry:
 
 
 def log_entries(log: mmap.mmap) -> Iterator[Entry]:
-    """Yield the entries of a log."""
     magic, version, entries, sector = struct.unpack_from("<QQQL", log)
     if (magic, version) != (MAGIC, 1):
         raise SystemExit("this is not a log of dm-log-writes")
@@ -66,7 +65,6 @@ def log_entries(log: mmap.mmap) -> Iterator[Entry]:
 
 
 def load_log(path: str) -> list[Entry]:
-    """Read a log from its device."""
     fd = os.open(path, os.O_RDONLY)
     size = os.lseek(fd, 0, os.SEEK_END)
     with mmap.mmap(fd, size, prot=mmap.PROT_READ) as log:
@@ -90,7 +88,6 @@ class Medium:
         self.image = mmap.mmap(-1, size)  # direct I/O needs an aligned buffer
 
     def apply_entry(self, entry: Entry) -> None:
-        """Apply an entry to the image."""
         self.image[entry.at : entry.at + len(entry.data)] = entry.data
 
     def apply_torn_entry(self, entry: Entry, draw: random.Random) -> None:
@@ -101,7 +98,6 @@ class Medium:
                 self.image[at : at + SECTOR] = entry.data[offset : offset + SECTOR]
 
     def write_image(self) -> None:
-        """Write the image to the device."""
         view = memoryview(self.image)
         for at in range(0, len(self.image), CHUNK):
             os.pwritev(self.fd, [view[at : at + CHUNK]], at)

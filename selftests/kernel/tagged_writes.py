@@ -132,8 +132,6 @@ class FixedUring(Uring):
 
 
 class Pwrite:
-    """pwrite(2)."""
-
     def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
         """Write memory to a file at an offset, and wait for the completion."""
         written = int(libc.pwrite(fd, ctypes.c_void_p(address), ctypes.c_size_t(length),
@@ -234,7 +232,6 @@ WAYS: dict[str, Callable[[Control, str], None]] = {
 
 
 def stored_classes_by_offset(control: Control, device: str | Path) -> dict[int, int]:
-    """Return the classes of all stored units by device offset."""
     fd = os.open(device, os.O_RDONLY)
     found = {unit[1]: unit[2] for unit in control.iterate_stored_units(fd) if unit[2] != NONE}
     os.close(fd)

@@ -148,7 +148,6 @@ def copy_by_vmsplice(own: Tagged, target: int) -> None:
 
 
 def copy_by_sendfile(own: Tagged, target: int) -> None:
-    """Copy with sendfile()."""
     position = 0
     while position < SIZE:
         position += os.sendfile(target, own.fd, position, SIZE - position)
@@ -270,7 +269,6 @@ def slow_disk_table(sectors: int, ms: int) -> str:
 
 
 def device_size_sectors(path: str | Path) -> int:
-    """Return the size of a device."""
     return int(run_command("blockdev", "--getsz", path))
 
 
@@ -390,7 +388,6 @@ def loop_device_on(path: Path, *options: str) -> Iterator[str]:
 
 
 def make_tagged_image(path: Path, mib: int) -> None:
-    """Make a tagged image."""
     path.unlink(missing_ok=True)
     path.touch()
     os.truncate(path, mib << 20)

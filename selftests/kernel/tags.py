@@ -90,7 +90,6 @@ def open_new_file(path: str | Path, *, size: int = UNIT * 4, mode: int = 0o600) 
 
 
 def write_tagged_file(way: str, path: str) -> None:
-    """Write a tagged file and check its content."""
     control = Control()
     WAYS[way](control, path)
     os.sync()
@@ -817,7 +816,6 @@ class Written(NamedTuple):
     channel: str
 
     def unit_offsets(self) -> range:
-        """Return the device offsets of its units."""
         return range(self.first * 512, (self.first + self.sectors) * 512, UNIT)
 
 

@@ -159,7 +159,6 @@ class Scenario:
 
     @property
     def may_medium_fail(self) -> bool:
-        """Return whether the medium may fail requests."""
         return self.media in ("failing", "bad")
 
     @property
@@ -183,19 +182,16 @@ class Scenario:
         return policies_of_shape(self.shape)
 
     def volume_parameters(self) -> str:
-        """Return the parameters of the volume."""
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
         shards = f" shards {self.shards}" if self.shards else ""
         return f"{SHAPES[self.shape]} unit {self.unit}{safe}{shards}"
 
     def table_parameters(self) -> str:
-        """Return the parameters of a table line."""
         buffer = "" if self.shape == "safe" else f"buffer {self.buffer} "
         return (f"{self.volume_parameters()} {buffer}policy {self.policy} "
                 f"timing {self.timing} tag_all {self.tag_all}")
 
     def repeat_command(self) -> str:
-        """Return the command that repeats this run."""
         words = [f"{f.name}={getattr(self, f.name)}" for f in fields(self)
                  if f.name != "seed" and getattr(self, f.name)]
         return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
@@ -415,12 +411,10 @@ class Device:
         return self.store != "ram"
 
     def device_table(self) -> str:
-        """Return the device's table."""
         keys = self.scenario.table_parameters()
         return f"0 {self.sectors} approxftl {self.store} {len(keys.split())} {keys}"
 
     def open_device(self) -> None:
-        """Create the device."""
         run_command("dmsetup", "create", NAME, "--table", self.device_table())
 
     def close_device(self) -> None:
@@ -480,7 +474,6 @@ class Device:
             self.load.start_load(*self.load_options_after_loss())
 
     def send_random_message(self) -> None:
-        """Send a random message."""
         # Old approximate data have too many errors for the load's limit.
         age = "1d" if self.scenario.tag_all == "precise" else "5min"
         words = self.draw.choice(("stats", "luns", "blocks 0 32", f"age {age}", "gc", "reset",
@@ -578,7 +571,6 @@ class Device:
         self.medium.remove_medium()
 
     def run_scenario(self, draw: random.Random) -> None:
-        """Run the whole scenario."""
         self.store = self.medium.make_medium()
         self.sectors = min(capacity_in_sectors(replace(self.scenario,
                                                        shards=shards).table_parameters())
@@ -597,7 +589,6 @@ class Device:
         self.finish_and_verify()
 
     def clean_up_after_error(self) -> None:
-        """Clean up after an error."""
         if self.load.child:
             self.load.child.kill()
             self.load.child.wait(PATIENCE)
@@ -633,7 +624,6 @@ def print_blocked_stacks() -> None:
 
 
 def run_random_scenario(scenario: Scenario, kind: type[Device] = Device) -> None:
-    """Draw a scenario and run it."""
     draw = random.Random(scenario.seed)
     scenario.draw_fields(draw)
     print(f"# {scenario.repeat_command()}", flush=True)
@@ -686,7 +676,6 @@ class Scarcity:
         self.all = str(os.sysconf("SC_PAGE_SIZE") // 1024 * os.sysconf("SC_PHYS_PAGES")).encode()
 
     def signal_other_processes(self, number: signal.Signals) -> None:
-        """Send a signal to all other processes."""
         for pid in self.others:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)

@@ -245,7 +245,6 @@ class Disk:
         self.words[FROZEN] = 1
 
     def write_until_signal(self, seed: int) -> None:
-        """Write until a signal."""
         wrong: list[BaseException] = []
 
         begun = [self.keep_one_begun_zone(thread) for thread in range(THREADS)]

@@ -56,7 +56,6 @@ class Stage:
         return image
 
     def qemu_arguments(self) -> list[str]:
-        """Return the arguments that QEMU got."""
         return (self.place / "words").read_text().splitlines()
 
     def lab_command(self, *options: str | Path) -> list[str | Path]:

@@ -157,7 +157,6 @@ def run_of(store: Store, point: Point) -> Json | None:
 
 
 def estimates(runs: Sequence[Json]) -> dict[str, Estimate]:
-    """Return the measures that all runs have."""
     found = {}
     for key in MEASURES:
         values = [BY_KEY[key].value(run) for run in runs]
@@ -263,7 +262,6 @@ def failure_lines(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
 
 def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell],
                 argv: Sequence[str]) -> Json:
-    """Return the league as JSON."""
     return {**command.json_document_head("league", argv),
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
                           "best_on": best} for entry, mean, best in standing(games, cells)],
@@ -278,7 +276,6 @@ def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
 
 
 def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
-    """Return the HTML page."""
     rows = standing(games, cells)
     order = [entry for entry, _, _ in rows]
     figure = Figure("factors", "Write amplification as a factor of the optimum",

@@ -31,14 +31,12 @@ class Example:
     file: str = ""
 
     def shell_command(self) -> str:
-        """Return the shell command that runs the command or creates the file."""
         if not self.file:
             return self.text
         return f"printf %s {shlex.quote(self.text)} >{shlex.quote(self.file)}"
 
 
 def commands_of_block(block: str) -> Iterator[Example]:
-    """Return the commands of a literal block."""
     text = re.sub(r"\\\n\s*", "", re.sub(f"^{INDENT}", "", block, flags=re.M)).strip("\n")
     for line in filter(None, text.splitlines()):
         if line[:2] not in ("$ ", "# "):
@@ -47,7 +45,6 @@ def commands_of_block(block: str) -> Iterator[Example]:
 
 
 def examples_of_page(page: Path) -> list[Example]:
-    """Return the examples of a page in their order."""
     found = SECTION.search(page.read_text())
     result: list[Example] = []
     for before, block in BLOCK.findall(found[1]) if found else []:

@@ -26,13 +26,11 @@ KINDS = {"f32": (4, 0, 1), "f16": (2, 1, 10), "bf16": (2, 30, 16), "f64": (8, 28
 
 
 def make_tensor(name: str, array: NDArray[Any], kind: str = "") -> Made:
-    """Return a tensor made from an array."""
     letter = {"f": "f", "i": "i", "u": "u"}[array.dtype.kind]
     return Made(name, kind or f"{letter}{8 * array.itemsize}", array.shape, array.tobytes())
 
 
 def safetensors_file(tensors: Sequence[Made], metadata: dict[str, str] | None = None) -> bytes:
-    """Return a safetensors file."""
     at, entries = 0, dict[str, Any]({"__metadata__": metadata} if metadata else {})
     for one in tensors:
         entries[one.name] = {"dtype": one.kind.upper(), "shape": one.shape,
@@ -44,12 +42,10 @@ def safetensors_file(tensors: Sequence[Made], metadata: dict[str, str] | None = 
 
 
 def encode_gguf_text(text: str) -> bytes:
-    """Encode a GGUF string."""
     return struct.pack("<Q", len(text.encode())) + text.encode()
 
 
 def encode_gguf_pair(key: str, kind: int, value: bytes) -> bytes:
-    """Encode a GGUF key and its value."""
     return encode_gguf_text(key) + struct.pack("<I", kind) + value
 
 
@@ -64,7 +60,6 @@ GGUF_PAIRS = [
 
 def gguf_file(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment: int = 32,
               version: int = 3) -> bytes:
-    """Return a GGUF file."""
     head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(pairs)) + b"".join(pairs)
     data = b""
     for one in tensors:
@@ -112,7 +107,6 @@ def onnx_file(tensors: Sequence[Made], more: bytes = b"") -> bytes:
 
 
 def npy_file(tensors: Sequence[Made]) -> bytes:
-    """Return an npy file of the first tensor."""
     one = tensors[0]
     kind = {"f": "f", "i": "i"}[one.kind[0]]
     file = io.BytesIO()

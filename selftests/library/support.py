@@ -39,6 +39,5 @@ def run_python(program: str, *arguments: str | Path, log: Path | None = None,
 
 
 def parse_calls(log: Path) -> list[Call]:
-    """Parse a log."""
     lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
     return [Call(what, *(int(number) for number in numbers)) for what, *numbers in lines]

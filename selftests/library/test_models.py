@@ -258,7 +258,6 @@ def test_hostile_files_are_refused_in_a_sentence(name: str) -> None:
 
 
 def file_of_empty_tensors(form: str, count: int) -> bytes:
-    """Return a file of `count` empty tensors."""
     return WRITERS[form]([Made(f"t{number}", "i8", (0,), b"") for number in range(count)])
 
 
@@ -432,7 +431,6 @@ def test_damage_to_the_rest_is_reported(tmp_path: Path) -> None:
 
 
 def change_plane_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
-    """Return a by-plane file with its description changed."""
     length = struct.unpack("<Q", stored[:8])[0]
     entries = json.loads(stored[8:8 + length])
     said = json.loads(entries["__metadata__"]["approxftl.planes"])

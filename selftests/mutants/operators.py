@@ -34,7 +34,6 @@ class Change:
     new: str
 
     def apply_to_text(self, text: str) -> str:
-        """Return TEXT with the change."""
         return text[:self.begin] + self.new + text[self.end:]
 
     def describe_change(self, file: str, text: str) -> str:

@@ -216,7 +216,6 @@ def copy_source_tree(to: Path) -> None:
 
 @functools.lru_cache(maxsize=256)
 def cached_file_text(path: Path) -> str:
-    """Return the text of a file."""
     return path.read_text()
 
 
@@ -232,7 +231,6 @@ def defining_files() -> dict[str, set[str]]:
 
 
 def defining_file(function: str) -> str:
-    """Return the C file that defines FUNCTION."""
     files = sorted(defining_files().get(function, ()))
     if len(files) != 1:
         raise MutantError(f"it needs a `file`: {', '.join(files) or 'no C file'} "
@@ -255,7 +253,6 @@ def parse_edit(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
 
 
 def parse_mutant(name: str, words: dict[str, Any]) -> Mutant:
-    """Parse the table of one mutant."""
     if not isinstance(words, dict):
         raise MutantError("it is no table")
     if unknown := set(words) - KEYS:

@@ -153,7 +153,6 @@ def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str,
 
 
 def our_figures(peer: Path, pair: Pair, config: str, options: tuple[str, ...]) -> dict[str, float]:
-    """Return the figures of the simulator."""
     load = (["--trace", str(peer / f"traces/{pair.trace}.trace"), "--fold"] if pair.trace else
             ["--requests", str(pair.requests - pair.warmup), "--warmup", str(pair.warmup)])
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:

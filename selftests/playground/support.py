@@ -129,7 +129,6 @@ class Browser:
                          deviceScaleFactor=1, mobile=width < 500)
 
     def close_browser(self) -> None:
-        """Close the browser."""
         self.session = None
         self.to.write(json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
         self.to.close()
@@ -146,7 +145,6 @@ def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
 
 
 def element_text(browser: Browser, name: str) -> str:
-    """Return the text of an element."""
     text: str = browser.run_script(f"document.getElementById('{name}').textContent")
     return text
 

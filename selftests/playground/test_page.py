@@ -29,7 +29,6 @@ pytestmark = needs_page
 
 
 def listed_names(verb: str) -> list[str]:
-    """Return the names that a list of approxftl has."""
     return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
 
 

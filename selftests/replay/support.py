@@ -29,8 +29,6 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a log."""
-
     due_ns: int
     submit_ns: int
     complete_ns: int
@@ -111,7 +109,6 @@ def wait_for_entries(log: Path, count: int) -> None:
 
 def request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 0,
                            units: int = 1) -> Record:
-    """Return a request of whole units."""
     return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
 
 

@@ -23,7 +23,6 @@ POLICIES = ("baseline", "delta_b", "vth_b", "approxftl")
 
 def run_approxftl(*arguments: str | Path, directory: Path | None = None,
                   environment: dict[str, str] | None = None) -> Done:
-    """Run approxftl."""
     return run_program(PROGRAM, *arguments, directory=directory, environment=environment)
 
 
@@ -60,7 +59,6 @@ COUNTERS = {"host_write_units": 1000, "read_flipped_bits": 7, "array_erases": 12
 
 
 def device_stat_json(**more: Any) -> Json:
-    """Return the JSON of approxftl stat for a device."""
     return {
         "approxftl_json_format": [1, 0],
         "tool": {"version": "0.1.0", "argv": ["approxftl", "stat", "ssd", "-j"]},
@@ -148,7 +146,6 @@ def page_with_script(page: Path, script: str) -> Path:
 
 
 def urls_in_page(html: str) -> list[str]:
-    """Return all URLs in a page."""
     names = "href|src|srcset|action|data|poster"
     found: Sequence[str] = re.findall(rf'\b(?:{names})="([^"]*)"', html)
     styles = re.findall(r"(?:url\(|@import)\s*([^;)]*)", html)
@@ -232,7 +229,6 @@ def run_script(browser: Browser, script: str) -> Any:
 
 
 def press_key(shown: Browser, key: str, code: int, text: str = "") -> None:
-    """Press and release a key."""
     for kind in ("keyDown", "keyUp"):
         shown.call_method("Input.dispatchKeyEvent", type=kind, key=key, code=key.strip() or "Space",
                           windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")

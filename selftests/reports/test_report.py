@@ -74,7 +74,6 @@ def report_dom(report_page: Path, tmp_path_factory: pytest.TempPathFactory) -> s
 
 
 def figure_element(dom: str, name: str) -> str:
-    """Return the HTML element of a figure."""
     found = re.search(rf'<figure id="{name}">.*?</figure>', dom, re.S)
     assert found, name
     return found[0]
@@ -838,7 +837,6 @@ def test_missing_figures_are_listed(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def report_of_workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of three workloads."""
     directory = tmp_path_factory.mktemp("workloads")
     for share in ("30", "50", "70"):
         simulate_to_file(directory / f"share-{share}.json", *STREAM, "--histogram", "--policy",

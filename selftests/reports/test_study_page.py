@@ -161,7 +161,6 @@ def round_to_page_digits(text: str) -> str:
 
 
 def compared_mark_fields(mark: dict[str, str]) -> tuple[str, ...]:
-    """Return the fields of a mark that are compared."""
     keys = ("series", "facet", "x", "source", "y", "low", "high", "runs")
     return tuple(round_to_page_digits(mark[key]) for key in keys)
 

@@ -24,7 +24,6 @@ Json = dict[str, Any]
 
 
 def run_approxftl(*arguments: str | Path, stdin: bytes = b"") -> Done:
-    """Run approxftl."""
     return run_program(BINARY, *arguments, stdin=stdin)
 
 
@@ -48,7 +47,6 @@ def compile_policy(place: Path, text: str, name: str = "mine") -> Path:
 
 
 def only_run_of(result: Json) -> Json:
-    """Return the run of a result that has only one."""
     runs = result["runs"]
     assert len(runs) == 1
     first: Json = runs[0]
@@ -94,7 +92,6 @@ class Record:
 
     @classmethod
     def unpack_record(cls, data: bytes) -> Record:
-        """Return the record from its 32 bytes."""
         return cls(*struct.unpack("<QQIBBHII", data))
 
 
@@ -165,7 +162,6 @@ class Header:
 
 
 def write_trace(path: Path, records: list[Record], header: Header | None = None) -> Path:
-    """Write a record file."""
     packed = (header or Header()).pack_header() + b"".join(record.pack_record()
                                                            for record in records)
     path.write_bytes(packed)

@@ -37,7 +37,6 @@ FOLDING = DIES * FULL / (
 
 
 def write_rate_mb_s(result: Json) -> float:
-    """Return the host's write rate in MB/s."""
     return int(result["counters"]["host_write_units"]) * UNIT / int(result["simulated_ns"]) * 1e3
 
 

@@ -68,7 +68,6 @@ def test_only_the_given_share_of_writes_is_approximate(share: float,
 
 
 def lengths_of_one_runs(bits: list[int]) -> list[int]:
-    """Return the lengths of the complete runs of ones."""
     text = "".join(map(str, bits))
     return [len(run) for run in text.strip("1").split("0") if run]
 

@@ -15,7 +15,6 @@ LIMIT = 1000000
 
 
 def run_with_only_run(*arguments: str) -> tuple[Json, Json]:
-    """Return a result and its only run."""
     result = run_sim(*BUSY, *arguments)
     return result, only_run_of(result)
 
@@ -73,7 +72,6 @@ def test_pages_of_a_page_map_have_their_age() -> None:
 
 
 def timeline_operations(path: Path) -> list[Json]:
-    """Return the operations of the LUNs in a timeline."""
     document: Json = json.loads(path.read_text())
     return [event for event in document["traceEvents"] if event["ph"] == "X"]
 

@@ -56,7 +56,6 @@ def config_text(**changed: str) -> str:
 
 
 def parameters_of(tmp_path: Path, text: str, *more: str) -> Json:
-    """Return the parameters of a run with the configuration."""
     (tmp_path / "ssdconfig.xml").write_text(text)
     result = run_sim("--config", tmp_path / "ssdconfig.xml", *more, "--requests", "10")
     assert only_run_of(result)["requests"] == 10

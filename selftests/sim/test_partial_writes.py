@@ -16,7 +16,6 @@ UNIT = 16384
 
 
 def sum_of_amplification_parts(run: Json) -> float:
-    """Return the sum of the parts of a run's write amplification."""
     return sum(float(part) for name, part in run["write_amplification"].items()
                if name != "total" and not name.endswith(("_units", "_bytes")))
 

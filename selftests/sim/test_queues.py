@@ -23,7 +23,6 @@ READS = ("--fill", "sequential", "--write-share", "0", "--set", "depth=16", "--r
 
 
 def queue_statistics(*arguments: str | Path) -> list[Json]:
-    """Return the statistics of each queue."""
     counted: list[Json] = only_run_of(run_sim(*arguments))["queues"]
     return counted
 

@@ -24,7 +24,6 @@ class AnalyticBench(Bench):
         super().__init__(Path("nothing"), 1, Store(Path("nowhere")))
 
     def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        """Return the results of runs."""
         return {options: analytic_result(Device(options)) for options in runs}
 
 

@@ -29,7 +29,6 @@ def fio_job_part(iops: float, size: int, times: Json | None = None) -> Json:
 
 
 def fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: Json) -> Json:
-    """Return a job that has only reads or only writes."""
     found: Json = {"jobname": name, "groupid": group, "error": 0,
                    "job options": {"direct": "1", "ioengine": "libaio", **options}}
     for each in ("read", "write"):
@@ -43,13 +42,11 @@ def fio_document(jobs: list[Json]) -> Json:
 
 
 def latencies_of_row(row: Row, prefix: str) -> Json:
-    """Return the latencies in a row of a table."""
     return {what: float(row[f"{prefix}{what}_us"]) for what in ("mean", *PERCENTILES)
             if row.get(f"{prefix}{what}_us")}
 
 
 def random_read_job(group: int, row: Row) -> list[Json]:
-    """Return the job of a row with random reads."""
     if row["operation"] != "random-read":
         return []
     size = int(row["block_kib"]) << 10
@@ -61,7 +58,6 @@ def random_read_job(group: int, row: Row) -> list[Json]:
 
 
 def sequential_write_job(group: int, row: Row) -> list[Json]:
-    """Return the job of a row with sequential writes."""
     if row["operation"] != "sequential-write":
         return []
     size = int(row["block_kib"]) << 10

@@ -30,7 +30,6 @@ class Hidden:
         return self.device
 
     def capacity_bytes(self, _least: int) -> float:
-        """Return the capacity in bytes."""
         return self.holds
 
     def least_rewritten_bytes(self) -> int:
@@ -53,7 +52,6 @@ def job_sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def job_requests(options: dict[str, str]) -> int:
-    """Return the number of requests of a job."""
     whole = CAPACITY // parse_fio_size(options.get("bs", "4k"))
     if "number_ios" in options:
         return min(int(options["number_ios"]), whole)

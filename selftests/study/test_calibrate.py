@@ -82,7 +82,6 @@ def calibrate_formula_drive(model: Model, folder: Path, jobs: tuple[Path, ...], 
 
 
 def true_parameters(model: Model) -> dict[str, float]:
-    """Return the true parameters."""
     return {"dies": model.dies, "stripe": model.stripe, "one_shot": model.one_shot, **model.values}
 
 

@@ -70,7 +70,6 @@ def start_cluster(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def study_of_trace(tmp_path: Path) -> Path:
-    """A study of a recorded trace."""
     subprocess.run([*RECORD, f"--record={tmp_path / 'Übung a.aft'}"], check=True)
     return write_study(tmp_path, TRACED)
 

@@ -74,7 +74,6 @@ def simulate_directly(seed: int, *options: str) -> float:
 
 @pytest.fixture(scope="module")
 def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study that has been run."""
     path = write_study(tmp_path_factory.mktemp("done"))
     run_study("run", path)
     return path

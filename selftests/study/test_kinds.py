@@ -44,7 +44,6 @@ def run_study(*arguments: str | Path, code: int = 0) -> Done:
 
 @pytest.fixture(scope="module")
 def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study that has been run."""
     path = tmp_path_factory.mktemp("done") / "s.toml"
     path.write_text(RUNS)
     run_study("run", path)

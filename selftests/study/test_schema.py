@@ -88,7 +88,6 @@ def reader_error(document: dict[str, Any]) -> str:
 
 
 def paths_of_values(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the paths of all values below this one."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) \
         if isinstance(value, list) else ()
     for key, one in inner:

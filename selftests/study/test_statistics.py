@@ -124,7 +124,6 @@ def test_a_ratio_to_zero_is_undefined() -> None:
 
 
 def test_estimated_runs_give_the_requested_width(random_generator: Generator) -> None:
-    """The returned number of runs gives the requested width."""
     pilot = statistics.estimate_mean(random_generator.normal(50, 5, 40))
     count = statistics.estimate_runs_needed(pilot, 0.02)
     halves = [statistics.estimate_mean(random_generator.normal(50, 5, count)).half or 0

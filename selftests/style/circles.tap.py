@@ -53,7 +53,6 @@ def merge_nodes(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Gra
 
 
 def directory_of_file(path: Path) -> str:
-    """Return the directory of a file."""
     return "/".join(path.parts[:-1])
 
 

@@ -48,7 +48,6 @@ COMMENTS = {".c": re.compile(r"/\*.*?\*/", re.DOTALL), ".h": re.compile(r"/\*.*?
 
 
 def list_text_files() -> list[str]:
-    """Return the text files of the tree."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
     names = listed.stdout.split() if listed.returncode == 0 else \
         [str(path) for path in Path().rglob("*") if path.is_file() and path.parts[0] != "build"]
@@ -57,7 +56,6 @@ def list_text_files() -> list[str]:
 
 
 def find_retired_words(name: str, text: str) -> list[str]:
-    """Return a message for each retired word."""
     if any(fnmatch(name, pattern) for pattern in EXCEPT):
         return []
     found = []

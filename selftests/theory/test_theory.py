@@ -83,7 +83,6 @@ def test_closed_queue_throughput_is_as_published() -> None:
 
 
 def documented_table() -> str:
-    """Return the document's table."""
     return (TOP / "docs/theory.md").read_text().partition(theory.BEGIN)[2].partition(theory.END)[0]
 
 

@@ -104,7 +104,6 @@ class Found:
 
 
 def simulator_arguments(options: Options) -> list[str]:
-    """Return the arguments of the simulator."""
     return ["sim", *(str(word) for key, value in options.items() for word in (f"--{key}", value))]
 
 
@@ -120,7 +119,6 @@ def run_simulator(options: Options, seeds: str) -> list[Json]:
 
 
 def unrounded_amplification(run: Json) -> float:
-    """Return the write amplification of a run, unrounded."""
     counts = run["write_amplification"]
     return float(counts["programmed_units"] / counts["host_write_units"])
 
@@ -132,7 +130,6 @@ def share_of_valid_pages(run: Json, kept: float = KEPT) -> float:
 
 
 def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
-    """Return the measure of a row with one run."""
     return measure(runs[0])
 
 
@@ -153,7 +150,6 @@ def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6)
 
 
 def rows_of_uniform_writes() -> Iterator[Row]:
-    """Rows of uniform random writes."""
     for pages in (16, 64):
         for op in (5, 10, 20, 35, 50):
             load = 1 - op / 100
@@ -305,12 +301,10 @@ def read_only_rows(pages: int) -> Iterator[Row]:
 
 
 def mean_wait_us(kind: str, run: Json) -> float:
-    """Return the mean wait of a kind of requests in us."""
     return float(run["timing"][f"{kind}_waiting"]["mean_ns"]) / 1000
 
 
 def constant_service_us(kind: str, run: Json) -> float:
-    """Return the constant service of a kind of requests in us."""
     return float(run["timing"][f"{kind}_service"]["mean_ns"]) / 1000
 
 
@@ -361,7 +355,6 @@ def rows_of_waiting_times() -> Iterator[Row]:
 
 @cache
 def all_rows() -> dict[str, Row]:
-    """Return all rows by their names."""
     return {row.name: row for several in (rows_of_uniform_writes, rows_of_windowed_collection,
                                           rows_of_data_classes, rows_of_waiting_times)
             for row in several()}
@@ -376,7 +369,6 @@ def rows_by_name(names: Sequence[str]) -> list[Row]:
 
 
 def compare_row(row: Row, seeds: str) -> Found:
-    """Run a row and compare it with its form."""
     runs = [run_simulator(options, seeds) for options in row.runs]
     ours = np.array([row.measure(several) for several in zip(*runs, strict=True)])
     theory = row.theory([one[0] for one in runs])
@@ -399,7 +391,6 @@ def errors_of_controls(row: Row) -> list[tuple[str, float]]:
 
 
 def cells_of_row(one: Found) -> list[str]:
-    """Return the cells of a row as text."""
     digits = 3 if one.theory < 100 else 2
     return [one.name, one.load, "" if one.published is None else f"{one.published:.{digits}f}",
             f"{one.theory:.{digits}f}", f"{one.ours:.{digits}f} ± {one.half:.{digits}f}",
@@ -416,7 +407,6 @@ def markdown_row(one: Found) -> str:
 
 
 def markdown_table(found: Sequence[Found]) -> str:
-    """Return the table of the document."""
     parts = []
     for form in dict.fromkeys(one.form for one in found):
         parts += ["\n", textwrap.fill(f"**{form}** ({SOURCES[form]})", 100), "\n\n",

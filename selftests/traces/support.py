@@ -91,7 +91,6 @@ class Event:
 def request_event(
     t_ns: int, what: int, op: str, sector: int, size: int, *, flags: int = 0, **rest: Any
 ) -> Event:
-    """Return an event of a request."""
     kind = (KINDS[op] | ACTS[what] | IS_FS | flags) << 16
     return Event(t_ns, what | kind, sector, size, **rest)
 
@@ -105,13 +104,11 @@ def make_trace_note(t_ns: int, what: int, extra: bytes, *, group: bool = False,
 
 def make_write_class_note(t_ns: int, sector: int, size: int, name: str, by: str = "file",
                           **rest: Any) -> Event:
-    """Return the note with the class of a write."""
     text = f"approxftl write {sector} {size // 512} {name} {by}"
     return make_trace_note(t_ns, NOTE_MESSAGE, text.encode(), **rest)
 
 
 def pack_events(events: Iterable[Event], version: int = 7, order: str = "<") -> bytes:
-    """Return the bytes of a file."""
     return b"".join(event.pack_event(version, order) for event in events)
 
 
@@ -161,7 +158,6 @@ class Row:
 
 
 def trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
-    """Return the requests of a trace."""
     lines = run_trace_ok("pair", "-q", "--requests", "-", *arguments, stdin=stdin).out.splitlines()
     assert lines[0].startswith("t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class")
     result = []
@@ -174,7 +170,6 @@ def trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
 
 
 def write_named_file(path: Path, data: bytes | str) -> Path:
-    """Write a file, and return its name."""
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
 

@@ -21,7 +21,6 @@ TYPES = {"t_ns": "uint64", "op": "string", "offset_bytes": "uint64", "bytes": "u
 
 
 def convert_to_parquet(directory: Path, stream: list[Request]) -> Any:
-    """Convert a stream to Parquet and return it as a table."""
     source, out = write_named_file(directory / "source",
                                    stream_as_csv(stream)), directory / "out.parquet"
     run_trace_ok("convert", "-q", "--keep-time", source, out)

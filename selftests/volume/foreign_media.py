@@ -138,7 +138,6 @@ def gpt_header(at: int, other: int) -> tuple[bytes, bytes]:
 
 
 def partition_table(kind: int) -> bytes:
-    """Return a partition table with one entry."""
     entry = struct.pack("<BBBBBBBBII", 0, 0, 2, 0, kind, 0, 0, 0, 1, SIZE // 512 - 1)
     return bytes(446) + entry + bytes(48) + b"\x55\xaa"
 

@@ -192,7 +192,6 @@ SHARDS = ("channels=2", "shards=2")
 
 
 def second_shard_offset(path: Path) -> int:
-    """Return the offset of the second of two shards."""
     length: int = check_verb_json("dump", path)["superblock"]["bytes"]
     return -(-length // 2**20) * 2**20
 
