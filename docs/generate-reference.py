@@ -51,7 +51,6 @@ Json = dict[str, Any]
 
 
 def run_program_for_json(program: Path, *arguments: str) -> Json:
-    """Run the program and return its JSON."""
     done = subprocess.run([program, *arguments, "--json"], capture_output=True, check=True)
     answer: Json = json.loads(done.stdout)
     return answer
@@ -106,7 +105,6 @@ def parameter_tables(program: Path) -> Iterator[str]:
 
 
 def profile_table(program: Path) -> Iterator[str]:
-    """Return the table of profiles."""
     standard = {v["key"]: v["value"] for v in run_program_for_json(program, "params")["parameters"]}
     yield "\n## Profiles\n"
     yield from markdown_table_head("profile", "device", "differs from `demo` in")
@@ -118,7 +116,6 @@ def profile_table(program: Path) -> Iterator[str]:
 
 
 def policy_table(program: Path) -> Iterator[str]:
-    """Return the table of policies."""
     yield "\n## Policies\n"
     yield from markdown_table_head("policy", "what it does")
     for one in run_program_for_json(program, "policies")["policies"]:

@@ -86,7 +86,6 @@ class Parser:
             self.parse_definition()
 
     def peek_token(self) -> tuple[str, str]:
-        """Return the next token."""
         return self.tokens[0]
 
     def skip_if_token(self, *marks: str) -> bool:
@@ -104,7 +103,6 @@ class Parser:
         return token[1]
 
     def skip_newlines(self) -> None:
-        """Skip newlines."""
         while self.skip_if_token("\n"):
             pass
 
@@ -120,7 +118,6 @@ class Parser:
             self.definitions[name] = self.parse_type()
 
     def parse_type(self) -> Schema:
-        """Read alternatives."""
         several = [self.parse_single_type()]
         while self.skip_if_token("|"):
             self.skip_newlines()

@@ -29,8 +29,6 @@ class Page:
 
 @dataclass
 class Block:
-    """One erase block."""
-
     state: int
     order: int
     kind: int
@@ -55,18 +53,14 @@ class Reader:
         self.at = 0
 
     def read_bytes(self, size: int) -> bytes:
-        """Return the next bytes."""
         self.at += size
         return self.data[self.at - size : self.at]
 
     def read_number(self, size: int) -> int:
-        """Return the next number."""
         return int.from_bytes(self.read_bytes(size), "little")
 
 
 class Device:
-    """A saved device."""
-
     def __init__(self, data: bytes) -> None:
         reader = Reader(data)
         if reader.read_bytes(8) != MAGIC or reader.read_number(2) != 2:

@@ -57,11 +57,9 @@ class RecordFile:
         return f"{self.path.name} (interrupted)" if marked else self.path.name
 
     def field_of_records(self, name: str) -> NDArray[Any]:
-        """Return a field of all records."""
         return np.asarray(self.records[name])
 
     def operations_without_flags(self) -> NDArray[Any]:
-        """Return the operations without their flags."""
         return self.field_of_records("op") & np.uint8(OPERATION)
 
 
@@ -85,15 +83,12 @@ class ReplayLog:
                 if done < self.planned else self.path.name)
 
     def field_of_entries(self, name: str) -> NDArray[Any]:
-        """Return a field of all entries."""
         return np.asarray(self.entries[name])
 
     def operations_without_flags(self) -> NDArray[Any]:
-        """Return the operations without their flags."""
         return self.field_of_entries("op") & np.uint8(OPERATION)
 
     def request_latencies_ns(self) -> NDArray[Any]:
-        """Return the latency of each request (ns)."""
         return np.asarray(self.field_of_entries("complete_ns") - self.field_of_entries("submit_ns"))
 
     def request_lags_ns(self) -> NDArray[Any]:
@@ -103,7 +98,6 @@ class ReplayLog:
 
 
 def text_before_zero(data: bytes) -> str:
-    """Return the text before the first zero byte."""
     return data.split(b"\0")[0].decode(errors="replace")
 
 
@@ -172,7 +166,6 @@ def map_records(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -
 
 
 def open_records(path: Path) -> RecordFile:
-    """Open a record file."""
     shape = read_header(path)
     size = path.stat().st_size - shape.header_bytes
     if size < 0 or size % shape.record_bytes:

@@ -26,7 +26,6 @@ class Bench:
     progress: bool = False
 
     def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        """Return the results of runs by their options."""
         points = {options: make_point(simulator_and_digest(self.program),
                                       options) for options in runs}
         return dict(zip(points, self.run_missing_points(list(points.values())), strict=True))

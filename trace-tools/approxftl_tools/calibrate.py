@@ -56,7 +56,6 @@ def parse_drive_size(text: str) -> int:
 
 
 def calibrate_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser("calibrate",
                                       "Finds the parameters of a drive in what fio has measured "
                                       "of it.", EPILOG)
@@ -89,7 +88,6 @@ def format_parameter(name: str, value: float) -> str:
 
 
 def parameter_row(known: Known) -> list[str]:
-    """Return the table row of a parameter."""
     between = "not determined"
     if known.is_determined:
         between = " to ".join(dict.fromkeys(format_parameter(known.name, end)
@@ -99,7 +97,6 @@ def parameter_row(known: Known) -> list[str]:
 
 
 def compared_figure_row(row: Compared) -> list[str]:
-    """Return the table row of a compared figure."""
     load, figure, ours = row
     return [load.name, f"{figure.figure_name()}, {'1/s' if figure.what == 'rate' else 'us'}",
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
@@ -166,7 +163,6 @@ def make_step_reporter(shown_anyway: bool) -> Any:
 
 
 def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Run the calibration and write its outputs."""
     for option in ("out", "json"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
@@ -202,7 +198,6 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
     return command.run_command("calibrate",
                                lambda: run_calibration(calibrate_parser().parse_args(words), words))

@@ -38,8 +38,6 @@ UNITS: dict[str, tuple[str, float, float]] = {
 
 
 class Device(Protocol):
-    """A device that loads run on."""
-
     def device_options(self, least: int) -> Options:
         """Return the simulator's options for a device of at least so many bytes."""
 
@@ -68,11 +66,9 @@ class Model:
         return replace(self, values={**self.values, **bounded})
 
     def integer_parameters(self) -> tuple[int, int, bool]:
-        """Return the integer parameters."""
         return self.dies, self.stripe, self.one_shot
 
     def device_geometry(self, least: int) -> dict[str, str | int]:
-        """Return the geometry of a device of at least so many bytes."""
         channels = next(n for n in range(min(CHANNELS, self.dies), 0, -1) if self.dies % n == 0)
         page = min(self.stripe, PAGE)
         planes = self.stripe // page
@@ -99,7 +95,6 @@ class Model:
         return self.values["op"] if least >= self.least_rewritten_bytes() else PLENTY
 
     def device_parameters(self, least: int) -> dict[str, str]:
-        """Return all parameters of the device."""
         settings: dict[str, str | int] = {
             **self.device_geometry(least), "word_lines": 4, "bits": 3, "gc": "1%",
             "allocate": "least_busy",
@@ -156,7 +151,6 @@ def random_write_options(load: Measured, holds: float, capacity: int) -> list[st
 
 
 def simulator_options(load: Measured, device: Device, capacity: int) -> Options:
-    """Return the simulator's options for this load."""
     before, least = load.before, least_device_bytes(load, device, capacity)
     options = [f"--write-share={share_as_percent(load.writes)}", f"--size={load.size}"]
     if before.filled >= HARDLY:
@@ -187,7 +181,6 @@ def simulator_options(load: Measured, device: Device, capacity: int) -> Options:
 
 
 def simulated_value(figure: Figure, result: Json) -> float:
-    """Return the simulated value of a measured figure."""
     if figure.what == "rate":
         count = float(result["counters"][f"host_{figure.kind}_requests"])
         return count * 1e9 / float(result["simulated_ns"])
@@ -208,11 +201,9 @@ class Trial:
     loads: Sequence[Measured]
 
     def restrict_to_loads(self, loads: Iterable[Measured]) -> Trial:
-        """Return a trial of these loads only."""
         return replace(self, loads=tuple(loads))
 
     def simulated_values(self, models: Sequence[Model]) -> list[list[Compared]]:
-        """Return for each model its simulated value of each figure."""
         runs = {(index, load): simulator_options(load, model, self.capacity)
                 for index, model in enumerate(models) for load in self.loads}
         results = self.bench.results_of_runs(runs.values())

@@ -92,7 +92,6 @@ class Found:
 
 
 def has_reads_only(load: Measured) -> bool:
-    """Tell whether the load has reads only."""
     return load.writes == 0 and not load.beside_rate
 
 
@@ -113,13 +112,11 @@ def began_in_steady_state(load: Measured) -> bool:
 
 
 def shortest_single_reads(loads: Iterable[Measured]) -> Measured | None:
-    """Return the load of single reads with the shortest requests."""
     return load_with_shortest_requests(load for load in loads if has_reads_only(load)
                                        and has_queue_depth_1(load))
 
 
 def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
-    """Return the load with the shortest requests."""
     return min(loads, key=lambda load: load.size, default=None)
 
 
@@ -181,7 +178,6 @@ def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
 
 
 def neighbours_in_list(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
-    """Return a number of the list and its neighbours."""
     at = known.index(middle)
     return tuple(known[max(0, at - reach):at + reach + 1])
 
@@ -357,7 +353,6 @@ class Search:
             ends["controller"] = max(1.0, low - (most - own)), high + own
 
     def parameter_results(self, model: Model) -> list[Known]:
-        """Return the result for each parameter."""
         ends = confidence_intervals(self.trial_of_loads(began_in_steady_state), model,
                                     self.free) if self.free else {}
         self.widen_controller_interval(model, ends)

@@ -27,7 +27,6 @@ MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc":
 
 
 def palette_colour(index: int, shade: int = 0) -> Hue:
-    """Return a colour from the palette of parts."""
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
 

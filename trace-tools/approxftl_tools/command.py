@@ -166,19 +166,16 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_verb_parser(verb: str, summary: str, epilog: str = "") -> Parser:
-    """Return a parser for `approxftl VERB`."""
     return Parser(prog=f"approxftl {verb}", description=summary, epilog=epilog,
                   formatter_class=fixed_width_help, allow_abbrev=False)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option --json."""
     parser.add_argument("-j", "--json", metavar="FILE", nargs="?", const=STANDARD, type=output_path,
                         help="answer as JSON, to standard output or a file")
 
 
 def write_json_answer(file: Path, document: Any) -> None:
-    """Write the JSON document that --json asks for."""
     write_file(file, json.dumps(document, indent=1) + "\n")
 
 
@@ -205,7 +202,6 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def fixed_width_help(prog: str) -> argparse.HelpFormatter:
-    """Return a help formatter with a fixed width."""
     return Help(prog, max_help_position=28, width=HELP_WIDTH)
 
 
@@ -327,7 +323,6 @@ def simulator_path() -> Path:
 
 @cache
 def simulator_version() -> str:
-    """Return the version of the installed simulator."""
     try:
         done = subprocess.run([simulator_path(), "version"], capture_output=True, text=True,
                               timeout=30, check=False)

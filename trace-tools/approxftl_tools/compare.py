@@ -38,7 +38,6 @@ def comparable_groups(inputs: Inputs) -> list[list[Run]]:
 
 
 def measures_of_run(run: Run) -> dict[str, float | None]:
-    """Return the measures of a run."""
     return all_measures(run.data, run.geometry.get("unit_bytes"))
 
 
@@ -104,7 +103,6 @@ def fact_table_row(key: str, value: Cell) -> list[str]:
 
 
 def fact_table_rows(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
-    """Return the rows of a table of facts."""
     return [["", label], *(fact_table_row(key, value) for key, value in facts)]
 
 
@@ -202,7 +200,6 @@ def align_text_table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def comparison_as_text(inputs: Inputs, every: bool) -> str:
-    """Return the whole comparison as text."""
     parts = []
     groups = comparable_groups(inputs)
     for runs in groups:
@@ -244,7 +241,6 @@ def run_as_json(run: Run, base: Run) -> Json:
 
 
 def facts_as_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
-    """Return facts as a JSON object."""
     return {"label": name, "file": str(path),
             "facts": {key.replace(" ", "_"): value for key, value in facts}}
 
@@ -286,7 +282,6 @@ COLUMNS = (Column("label", "run", "as the table calls it", False),
 
 
 def list_row_of_run(run: Run) -> Json:
-    """Return the row of a run in the list."""
     return {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
             "seed": run.document.get("seed"), "file": str(run.path), **measures_of_run(run)}
 
@@ -309,7 +304,6 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
 
 
 def compare_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser(
         "compare", "Puts runs side by side, relative to the first, and says what devices, replays "
         "and record\nfiles hold.",
@@ -323,7 +317,6 @@ def compare_parser() -> command.Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
 
     def run_compare() -> int:

@@ -81,15 +81,12 @@ class Search:
         return self.seen[values]
 
     def misfit_of_values(self, values: Values) -> float:
-        """Return the misfit of a set of values."""
         return robust_misfit(self.errors_of_values(values))
 
     def best_values_so_far(self) -> Values:
-        """Return the best set of values so far."""
         return min(self.seen, key=lambda values: (robust_misfit(self.seen[values]), values))
 
     def shift_value(self, values: Values, which: int, steps: float) -> Values:
-        """Return the values with one of them moved by so many steps."""
         changed = move_within_bounds(self.free[which], values[which], steps)
         return (*values[:which], changed, *values[which + 1:])
 
@@ -101,7 +98,6 @@ class Search:
         return (self.errors_of_values(other) - self.errors_of_values(values)) / way
 
     def try_least_squares_steps(self, values: Values, stride: int) -> None:
-        """Evaluate the least-squares steps from these values."""
         base = self.errors_of_values(values)
         slopes = np.array([self.error_slope(values, which, stride)
                            for which in range(len(self.free))]).T

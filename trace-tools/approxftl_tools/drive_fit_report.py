@@ -26,7 +26,6 @@ MINE = ("save", "swap")
 
 
 def refuse_exclusive_options(arguments: argparse.Namespace) -> None:
-    """Refuse options that exclude each other."""
     for names, wrong in ((OTHERS, arguments.refit), (MINE, not arguments.refit)):
         for name in names:
             if wrong and getattr(arguments, name):
@@ -64,12 +63,10 @@ def make_fit_reporter(drive: Drive, budget: int, shown: bool) -> Callable[[int, 
 
 
 def misfit_change_text(one: float | None) -> str:
-    """Return the change of the misfit as text."""
     return "\u2013" if one is None else f"{one:+.2f}"
 
 
 def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
-    """Yield a table row for each parameter."""
     for which, (one, before, after) in enumerate(
             zip(found.drive.free, found.start, found.values, strict=True)):
         felt = [misfit_change_text(way) for way in found.felt[which]] if found.felt else ["?", "?"]
@@ -87,7 +84,6 @@ def table_rows_of_halves(found: Fit) -> Iterator[list[str]]:
 
 
 def fit_remarks(found: Fit) -> Iterator[str]:
-    """Yield remarks about a fit."""
     ended = "interrupted after" if found.interrupted else "after"
     yield f"{ended} {found.evaluations} evaluations"
     for which, (one, value) in enumerate(zip(found.drive.free, found.values, strict=True)):

@@ -81,16 +81,13 @@ class Point:
     half: str = HELD
 
     def point_title(self) -> str:
-        """Return a title that distinguishes the point from others."""
         return f"{self.table} {self.what} {self.measure}"
 
     def simulated_value_in(self, results: dict[Load, Json]) -> float:
-        """Return the simulated value."""
         value = self.value(results[self.load])
         return value / self.value(results[self.base]) if self.base else value
 
     def target_value(self) -> float:
-        """Return the target value."""
         return self.measured / self.base_measured
 
     def error_of_value(self, ours: float) -> float:
@@ -112,7 +109,6 @@ class Shape:
 
 
 def host_throughput_mb_s(result: Json) -> float:
-    """Return the host's throughput in MB/s."""
     counters = result["counters"]
     volume = float(counters["host_write_bytes"] + counters["host_read_bytes"])
     return volume * 1e3 / float(result["simulated_ns"])
@@ -148,7 +144,6 @@ class Table:
         self.drive, self.shape, self.name, self.rows, self.others = drive, shape, name, rows, others
 
     def table_points(self) -> Iterator[Point]:
-        """Yield the points of the table."""
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
             if row:
@@ -169,11 +164,9 @@ class Table:
     # ------------------------------------------------------------ writes
 
     def filled_share(self, row: Row) -> float:
-        """Return the share of the capacity that is filled."""
         return min(1.0, float(row["filled_gib"]) * GIB / self.drive.capacity)
 
     def preconditioning_options(self, row: Row) -> list[str]:
-        """Return the options for the preconditioning of a row."""
         if row["precondition"] == "none":
             return ["--fill=none"]
         return ["--fill=sequential", f"--fill_valid={self.filled_share(row) * 100:.4g}%"]
@@ -345,7 +338,6 @@ class Table:
             load, f"{row['operation']}, {size} KiB", depth, measures)
 
     def fio_load_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of the fio loads."""
         kind, size, _ = row["workload"].split()
         write = "write" in kind
         options = ["--workload=sequential"] if "sequential" in kind else []
@@ -375,7 +367,6 @@ READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
 
 
 def read_table_rows(path: Path) -> list[Row]:
-    """Read a table."""
     try:
         with refuse_read_errors(path), path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
@@ -389,7 +380,6 @@ def is_zipf_pattern(pattern: str) -> bool:
 
 
 def is_emulated_load(name: str, row: Row) -> bool:
-    """Return whether the simulator has the load of a row."""
     if name != "write-steady":
         return True
     return row.get("pattern", "") in PATTERNS or is_zipf_pattern(row.get("pattern", ""))

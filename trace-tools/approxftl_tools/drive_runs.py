@@ -27,7 +27,6 @@ def options_as_table(arguments: Iterable[str]) -> str:
 
 
 def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
-    """Return the study of a drive as text."""
     rows = "".join(f"{json.dumps(name)} = {{ {options_as_table(load.arguments)} }}\n"
                    for name, load in loads.items())
     return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
@@ -44,7 +43,6 @@ def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
 
 
 def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
-    """Write the study of a drive, and return its runs."""
     bench.store.create_directory()
     path = bench.store.root / f"{drive.name}.toml"
     write_file(path, drive_study_text(drive, loads))
@@ -60,7 +58,6 @@ def run_without_requests(drive: Drive, bench: Bench) -> dict[str, Any]:
 
 
 def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
-    """Return the parameters of the emulated device."""
     found: dict[str, Any] = run_without_requests(drive, bench)["parameters"]
     return found
 

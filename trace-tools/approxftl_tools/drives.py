@@ -75,7 +75,6 @@ class Verdict:
         return abs(self.error) <= self.point.band
 
     def table_row_cells(self) -> list[str]:
-        """Return the table row."""
         point = self.point
         scale, unit = (1.0, " us") if point.absolute else (100.0, " %")
         return [point.table, point.unit, point.what, point.measure, f"{point.target_value():.4g}",
@@ -104,7 +103,6 @@ def parse_drive_name(text: str) -> Drive:
 
 
 def parse_percentage(text: str) -> float:
-    """Parse a percentage."""
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
@@ -115,7 +113,6 @@ def parse_percentage(text: str) -> float:
 
 
 def drives_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser("drives",
                                       "Holds the emulation of real drives against published "
                                       "measurements of them.", EPILOG)
@@ -209,7 +206,6 @@ def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path
 
 
 def median_of_values(values: Sequence[float]) -> float:
-    """Return the median."""
     return sorted(values)[len(values) // 2]
 
 
@@ -227,7 +223,6 @@ def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
 
 
 def verdicts_as_text(verdicts: Sequence[Verdict]) -> str:
-    """Return the table as text."""
     lines = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
@@ -245,7 +240,6 @@ def verdicts_as_text(verdicts: Sequence[Verdict]) -> str:
 
 
 def points_as_json(verdicts: Sequence[Verdict]) -> list[Json]:
-    """Return the points as JSON objects."""
     return [{"drive": v.point.drive.name, "table": v.point.table, "unit": v.point.unit,
              "row": v.point.row, "load": v.point.what, "measure": v.point.measure,
              "measured": v.point.target_value(), "ours": v.ours,
@@ -410,7 +404,6 @@ def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
     return command.run_command("drives",
                                lambda: run_drives(drives_parser().parse_args(words), words))

@@ -22,7 +22,6 @@ NAME = "vectors"
 
 
 def make_vectors_file(setup: Json) -> bytes:
-    """Return the packed vectors."""
     among, _ = vectors.make_vectors(setup["vectors"], setup["dimensions"], setup["seed"])
     return lossy.pack_arrays({NAME: among}, {}, KINDS[setup["type"]], setup)
 
@@ -44,7 +43,6 @@ SUBJECT = Subject(
 
 
 def main() -> int:
-    """Run the command."""
     return plane_app.run_plane_app(SUBJECT)
 
 

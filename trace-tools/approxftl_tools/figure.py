@@ -41,7 +41,6 @@ class Bars:
         return ["", *(name for name, _ in self.series)]
 
     def csv_rows(self) -> list[list[Cell]]:
-        """Return a CSV row for each category."""
         return [[category, *(values[i] for _, values in self.series)]
                 for i, category in enumerate(self.categories)]
 
@@ -62,7 +61,6 @@ class Dots:
         return ["", "of", self.unit, "low", "high", "runs"]
 
     def csv_rows(self) -> list[list[Cell]]:
-        """Return a CSV row for each mean."""
         return [[category, name, one.mean, one.low, one.high, one.count]
                 for i, category in enumerate(self.categories)
                 for name, values in self.series if (one := values[i])]
@@ -191,12 +189,10 @@ class Means:
         return [one.name for one in fields(Mark)]
 
     def csv_rows(self) -> list[list[Cell]]:
-        """Return a CSV row for each mark."""
         return [[*vars(mark).values()] for mark in self.marks]
 
     @property
     def has_numeric_axis(self) -> bool:
-        """Tell whether the x axis is numeric."""
         return self.kind in ("lines", "cdf")
 
     @property
@@ -235,7 +231,6 @@ class Panels:
         return [*self.panels[0][1].csv_head(), "panel"]
 
     def csv_rows(self) -> list[list[Cell]]:
-        """Return the rows of all panels."""
         return [[*row, name] for name, plot in self.panels for row in plot.csv_rows()]
 
 
@@ -261,7 +256,6 @@ def coloured_names(plot: Plot) -> list[str]:
 
 
 def colours_of_names(plot: Plot) -> dict[str, Hue]:
-    """Return the colour of each name."""
     if isinstance(plot, Panels):
         return {name: own for _, one in plot.panels for name, own in colours_of_names(one).items()}
     return {name: series_colour(plot, i) for i, name in enumerate(coloured_names(plot))}
@@ -302,7 +296,6 @@ class Figure:
 
 
 def number_as_text(value: Cell, digits: int = 4) -> str:
-    """Return a number as text for a reader."""
     if value is None:
         return "\u2013"
     if isinstance(value, str):
@@ -323,7 +316,6 @@ def printed_axis_name(label: str) -> str:
 
 
 def axis_tick_text(value: float, label: str) -> str:
-    """Return the text of an axis tick."""
     if not label.endswith(IN_US) or not value:
         return number_as_text(value)
     for unit, size in (("s", 1e6), ("ms", 1e3), ("us", 1.0)):

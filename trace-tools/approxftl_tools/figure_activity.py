@@ -31,12 +31,10 @@ TIMELINE_SPANS = 1200
 
 
 def name_of_lun(number: int | str) -> str:
-    """Return the name of a LUN."""
     return f"LUN {number}"
 
 
 def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
-    """Return a figure of the utilisation of each LUN."""
     counts = {len(run.data["luns"]["utilisation"]) for run in inputs.runs}
     if len(counts) != 1:
         return []
@@ -90,7 +88,6 @@ def ordered_operation_kinds(events: Iterable[Json]) -> list[str]:
 
 
 def operation_span(event: Json, begin: float, names: dict[int, int]) -> Span:
-    """Return an operation as a span on its lane."""
     where = event["args"]
     text = (f"{event['name']}, {event['cat']}, block {where['block']}, page {where['page']}"
             f"{', resumed' if where.get('resumed') else ''}")
@@ -143,7 +140,6 @@ def omitted_operations(timeline: Timeline, names: dict[tuple[int, int], str],
 
 
 def timeline_figures(timeline: Timeline) -> list[Figure]:
-    """Return one timeline figure for each device."""
     devices: dict[int, list[Json]] = {}
     for event in timeline.document["traceEvents"]:
         if event.get("ph") == "X":
@@ -246,7 +242,6 @@ def interval_time_figures(name: str, at: Sequence[float], samples: Sequence[Json
 
 def interval_utilisation(name: str, at: Sequence[float], samples: Sequence[Json],
                          source: str) -> Figure:
-    """Return a figure of the utilisation of each LUN in each interval."""
     count = min(len(sample["luns"]) for sample in samples)
     cells = [[min(100.0, 100 * sample["luns"][i]["busy_ns"] / sample["device_interval_ns"])
               if sample["device_interval_ns"] else 0.0 for sample in samples]
@@ -259,7 +254,6 @@ def interval_utilisation(name: str, at: Sequence[float], samples: Sequence[Json]
 
 
 def device_interval_figures(inputs: Inputs) -> list[Figure]:
-    """Return figures of devices in each interval."""
     found = [figure for device in inputs.devices if device.data.get("samples")
              for figure in device_rate_figures(device.label, device.data["samples"],
                                                str(device.path))]

@@ -128,5 +128,4 @@ def convert_svg(drawn: str, kind: str) -> bytes:
 
 
 def save_figure(figure: Figure, kind: str, path: Path, style: Style) -> None:
-    """Write a figure to a file."""
     write_file(path, render_figure(figure, kind, style))

@@ -25,8 +25,6 @@ from approxftl_tools.inputs import Inputs
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of figure."""
-
     name: str
     title: str
     draw: Callable[[Inputs], list[Figure]]
@@ -58,7 +56,6 @@ KINDS: tuple[Kind, ...] = (
 
 
 def draw_figures_of_named_kind(kind: Kind, inputs: Inputs) -> list[Figure]:
-    """Return the figures of a kind with unique names."""
     known = colours_of_runs(inputs)
     figures = [colour_figure(figure, known) for figure in kind.draw(inputs)]
     counts: Counter[str] = Counter(figure.name for figure in figures)

@@ -14,14 +14,12 @@ Json = dict[str, Any]
 
 
 def page_state(class_: str | None, mode: str | None, valid: int) -> str:
-    """Return the state of a page as a word."""
     if class_ is None:
         return "erased"
     return f"{class_}, {mode}" if valid else f"stale {class_}"
 
 
 def page_states(page_map: Json) -> list[str]:
-    """Return the states of the pages of a block."""
     return [page_state(*triple) for triple in zip(page_map["class"], page_map["mode"],
                                                   page_map["valid_units"], strict=True)]
 
@@ -39,7 +37,6 @@ def rows_of_cells(values: Sequence[Cell], row: int) -> list[list[Cell]]:
 
 def grid_by_layer(values: Sequence[Cell], row: int, value_label: str,
                   words: Sequence[str] = ()) -> Grid:
-    """Return a grid with a row for each layer."""
     layers = -(-len(values) // row)
     padded = [*values, *[None] * (layers * row - len(values))]
     return Grid("layer", "page of the layer", [str(i) for i in range(layers)][::-1],
@@ -73,7 +70,6 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
 
 
 def pages_in_layer(geometry: Json) -> int:
-    """Return the number of pages of a layer."""
     return int(geometry["word_lines_per_layer"] * geometry["pages_per_word_line"])
 
 
@@ -114,7 +110,6 @@ def maps_of_devices(inputs: Inputs) -> list[Figure]:
 
 
 def page_map_figures(inputs: Inputs) -> list[Figure]:
-    """Return figures of the pages of blocks."""
     found: list[Figure] = []
     order = ordered_page_states(one for run in inputs.runs for one in run.data.get("page_maps", ()))
     for run in inputs.runs:

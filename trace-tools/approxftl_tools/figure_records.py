@@ -50,7 +50,6 @@ def address_figure(file: aft.RecordFile) -> Figure:
 
 
 def request_size_figure(file: aft.RecordFile) -> Figure:
-    """Return a figure of request lengths."""
     operations, sizes = file.operations_without_flags(), file.field_of_records("nsect")
     moves = np.isin(operations, (0, 1))
     lengths = sorted(set(sizes[moves].tolist()), key=int)
@@ -67,7 +66,6 @@ def request_size_figure(file: aft.RecordFile) -> Figure:
 
 
 def record_file_figures(inputs: Inputs) -> list[Figure]:
-    """Return the figures of record files."""
     found: list[Figure] = []
     for file in inputs.records:
         if len(file.records):

@@ -24,7 +24,6 @@ def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:
 
 
 def source_files_of_runs(runs: Iterable[Run]) -> tuple[str, ...]:
-    """Return the files that runs are from."""
     return tuple(dict.fromkeys(str(run.path) for run in runs))
 
 
@@ -66,17 +65,14 @@ def ordered_policies(runs: Sequence[Run]) -> list[str]:
 
 
 def first_run_of_policy(runs: Iterable[Run], policy: str) -> Run | None:
-    """Return the first run of a policy."""
     return next((run for run in runs if run.policy == policy), None)
 
 
 def distinct_inputs(runs: Sequence[Run]) -> list[str]:
-    """Return the distinct inputs of runs."""
     return list(dict.fromkeys(run.group for run in runs))
 
 
 def pool_histograms(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
-    """Return one histogram that pools the requests of all runs."""
     counts: Counter[float] = Counter()
     for bins in all_bins:
         for top, count in bins:

@@ -18,7 +18,6 @@ from approxftl_tools.inputs import Inputs, Run
 def stacked_bars(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str, title: str,
                  description: str, unit: str, *, lacking: str,
                  shares: bool = False) -> list[Figure]:
-    """Return a figure with one stacked bar for each run."""
     every = [parts(run) for run in require_runs(inputs)]
     keys = list(dict.fromkeys(key for table in every for key in table))
     keys = [key for key in keys if any(table.get(key) for table in every)]
@@ -41,7 +40,6 @@ def stacked_bars(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name:
 
 
 def block_kind_shares(inputs: Inputs) -> list[Figure]:
-    """Return a figure of the kinds of blocks."""
     return stacked_bars(
         inputs,
         lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
@@ -51,7 +49,6 @@ def block_kind_shares(inputs: Inputs) -> list[Figure]:
 
 
 def program_mode_shares(inputs: Inputs) -> list[Figure]:
-    """Return a figure of the program modes."""
     return stacked_bars(
         inputs, lambda run: run.data["mode_pages"], "modes", "Program modes",
         "How pages were programmed, as shares of all programmed pages.", "% of pages",
@@ -74,7 +71,6 @@ def energy_shares(inputs: Inputs) -> list[Figure]:
 
 
 def amplification_by_cause(inputs: Inputs) -> list[Figure]:
-    """Return a figure of write amplification by cause."""
     return stacked_bars(
         inputs,
         lambda run: {cause: run.data["write_amplification"].get(cause, 0) for cause in CAUSES},

@@ -41,13 +41,11 @@ CLASS_RESPONSES = ("write_precise_response_mean_ns", "write_precise_response_p99
 
 
 def mean_ratio_of_measure(run: Run, yardstick: Run, key: str) -> float | None:
-    """Return the mean ratio of a measure to that of another run."""
     found = ratio_of_measure(run, yardstick, key)
     return found.mean if found else None
 
 
 def relative_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
-    """Return a measure of each run relative to the first run."""
     return [(run.label, mean_ratio_of_measure(run, runs[0], key)) for run in runs]
 
 
@@ -105,7 +103,6 @@ def response_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str],
 
 
 def relative_response_times(inputs: Inputs) -> list[Figure]:
-    """Return figures of response times relative to the first run."""
     return response_figures(inputs, "response", "Response times", RESPONSES,
                             "no run has completed a read or a write")
 
@@ -128,7 +125,6 @@ def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float]
 
 
 def records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
-    """Return the record files that have latencies."""
     return [file for file in inputs.records if len(file.records)
             and file.field_of_records("lat_100ns").any()]
 
@@ -186,7 +182,6 @@ def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, li
 
 
 def response_distribution(inputs: Inputs, kind: str) -> Figure | None:
-    """Return a figure of the response time distribution of reads or writes."""
     drawn: list[Path] = []
     many = workload_count_if_many(inputs)
     panels = curves_of_runs(inputs, kind, drawn)
@@ -253,7 +248,6 @@ def lag_figure(log: aft.ReplayLog) -> Figure:
 
 
 def lateness_figures(inputs: Inputs) -> list[Figure]:
-    """Return figures of the lateness of replays."""
     found = [lag_figure(log) for log in inputs.logs if len(log.entries)]
     return require_figures(found, "approxftl replay --record LOG records it")
 

@@ -13,7 +13,6 @@ MAP_COLUMNS, MAP_CELLS = 128, 4096
 
 
 def wear_distribution(inputs: Inputs) -> list[Figure]:
-    """Return a figure of the wear of blocks."""
     runs = require_runs(inputs)
     if not any(run.data["blocks"]["wear"]["max"] for run in runs):
         raise Lacking("no block has been erased; --fill random, or more writes, does it")
@@ -27,13 +26,11 @@ def wear_distribution(inputs: Inputs) -> list[Figure]:
 
 
 def means_of_ranges(values: Sequence[float], columns: int) -> list[float]:
-    """Return the means of equal ranges of the values."""
     ends = [len(values) * i // columns for i in range(columns + 1)]
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(ends)]
 
 
 def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
-    """Return a grid with a row for each LUN."""
     columns = min(per_lun, MAP_COLUMNS, max(1, MAP_CELLS * per_lun // max(1, len(values))))
     firsts = [per_lun * i // columns for i in range(columns)]
     rows = [means_of_ranges(values[i:i + per_lun], columns) for i in range(0, len(values), per_lun)]
@@ -61,7 +58,6 @@ def wear_of_devices(inputs: Inputs) -> list[Figure]:
 
 
 def wear_maps(inputs: Inputs) -> list[Figure]:
-    """Return wear maps of runs and devices."""
     result = []
     for run in inputs.runs:
         table = run.data.get("block_table")

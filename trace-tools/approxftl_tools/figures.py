@@ -18,7 +18,6 @@ from approxftl_tools.study_streams import Setting
 
 
 def figures_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser(
         "figures", "Draws single figures, as SVG, PDF or PNG, with their numbers as CSV.",
         f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
@@ -68,7 +67,6 @@ def kinds_by_name(names: str) -> list[Kind]:
 
 def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespace,
                   style: Style) -> int:
-    """Write the figures and return their number."""
     count = 0
     for one in kinds:
         try:
@@ -102,7 +100,6 @@ def print_figure_list(args: argparse.Namespace, names: Iterable[tuple[str, str]]
 
 
 def make_paper_figures(args: argparse.Namespace) -> int:
-    """Make the papers' figures."""
     names = [str(name) for name in args.files]
     if args.list:
         return print_figure_list(args, papers.figure_titles(names))
@@ -118,7 +115,6 @@ def make_paper_figures(args: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     def run_figures() -> int:
         args = figures_parser().parse_args(argv)
         args.words = list(sys.argv[1:] if argv is None else argv)

@@ -46,7 +46,6 @@ class Claims:
         self.written.clear()
 
     def claim_input(self, path: Path) -> None:
-        """Claim an input."""
         marks = set(file_identities(path))
         for mark in marks & self.written.keys():
             option, output = self.written[mark]
@@ -59,7 +58,6 @@ class Claims:
             raise Refusal(f"{path}: is also read; give {option} another name")
 
     def claim_output(self, path: Path, option: str) -> None:
-        """Claim an output that this option names."""
         self.refuse_input_as_output(path, option)
         marks = set(file_identities(path))
         for mark in marks:

@@ -52,7 +52,6 @@ class Figure:
     value: float
 
     def figure_name(self) -> str:
-        """Return the figure's name."""
         return f"{self.kind} {self.what}"
 
 
@@ -138,7 +137,6 @@ class Options:
         return self.first_given_option(*names, usual=usual).split(",")[0]
 
     def option_as_integer(self, name: str, usual: int = 1) -> int:
-        """Return an option as an integer."""
         return int(self.first_given_option(name, usual=str(usual)))
 
     def access_pattern(self) -> tuple[str, int]:
@@ -147,11 +145,9 @@ class Options:
         return word, parse_fio_size(hole) if hole and not word.startswith("rand") else 0
 
     def request_size_bytes(self) -> int:
-        """Return the request size (bytes)."""
         return parse_fio_size(self.option_value_for_reads("bs", "blocksize", usual="4k"))
 
     def queue_depth(self) -> int:
-        """Return the queue depth of one process."""
         return 1 if self.first_given_option("ioengine", usual="psync") in ONE_BY_ONE \
             else self.option_as_integer("iodepth")
 
@@ -179,11 +175,9 @@ class Job:
     data: Json
 
     def requests_done(self, kind: str) -> int:
-        """Return the number of requests of a kind."""
         return int(checked_measurement(self.data[kind]["total_ios"]))
 
     def bytes_done(self, kind: str) -> int:
-        """Return the bytes of requests of a kind."""
         return int(checked_measurement(self.data[kind]["io_bytes"]))
 
     def fills_drive(self) -> bool:
@@ -324,7 +318,6 @@ def read_fio_document(path: Path) -> Json:
 
 
 def read_fio_jobs(path: Path, document: Json) -> list[Job]:
-    """Return the jobs of a file."""
     return [Job(path, int(job["groupid"]), str(job["jobname"]), Options(document, job), job)
             for job in document["jobs"]]
 
@@ -347,7 +340,6 @@ class History:
         return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity)
 
     def update_with(self, jobs: Sequence[Job]) -> None:
-        """Update the state with jobs that have run."""
         for job in jobs:
             if ORDERS.get(job.options.access_pattern()[0]) == "random":
                 self.overwritten += job.bytes_done("write")

@@ -44,7 +44,6 @@ class Run:
 
     @property
     def policy(self) -> str:
-        """Return the name of the policy."""
         return str(self.data.get("policy", self.label))
 
     @property
@@ -95,8 +94,6 @@ class Failure:
 
 @dataclass
 class Inputs:
-    """All inputs that were read."""
-
     runs: list[Run] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)
@@ -129,7 +126,6 @@ class Inputs:
 
 
 def plural_of_word(what: str) -> str:
-    """Return the plural of a word."""
     return what.replace("policy", "policies") if "policy" in what else f"{what}s"
 
 
@@ -181,7 +177,6 @@ def keys_as_text(node: Any) -> str:
 
 
 def mark_interrupted(label: str, data: Json) -> str:
-    """Return the label of a run with a mark if it was interrupted."""
     if not data.get("interrupted"):
         return label
     done = data.get("done_requests", data.get("requests"))
@@ -222,13 +217,11 @@ def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def add_replay(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add the report of a replay."""
     inputs.replays.append(Run(mark_interrupted(path.stem, document), path.stem, document, document,
                               path))
 
 
 def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add a result of fio."""
     jobs = document.get("jobs")
     if not isinstance(jobs, list) or not jobs:
         raise Refusal(f"{path}: JSON of fio without jobs; fio --output-format=json writes them")
@@ -240,12 +233,10 @@ def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def has_list_under_key(document: Json, key: str) -> bool:
-    """Tell whether a document has a list under this key."""
     return isinstance(document.get(key), list)
 
 
 def add_json_document(inputs: Inputs, path: Path, document: Any) -> None:
-    """Recognise a JSON document and add it."""
     if not isinstance(document, dict):
         raise Refusal(f"{path}: JSON, but a {type(document).__name__} and no object; "
                       f"looked for {KNOWN}")
@@ -318,7 +309,6 @@ def read_plain_file(path: Path) -> bytes:
 
 
 def add_input_file(inputs: Inputs, path: Path) -> None:
-    """Recognise a file and add it."""
     with refuse_read_errors(path):
         with path.open("rb") as file:
             head = file.read(len(aft.MAGIC))
@@ -372,7 +362,6 @@ def rename_equal_groups(runs: list[Run]) -> None:
 
 
 def read_inputs(paths: Sequence[Path]) -> Inputs:
-    """Read all files."""
     inputs = Inputs()
     files = expand_folders(paths)
     for path in files:

@@ -65,7 +65,6 @@ ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
 
 
 def series_edge_colour(name: str, own: Hue) -> str:
-    """Return the edge colour of a name."""
     if word_colour(name, own).startswith("@--gone"):
         return "@--gone 1"
     return f"@--{'e' if own.palette == 's' else 'f'}{own.index} 1"
@@ -81,7 +80,6 @@ def word_colour(name: str, own: Hue) -> str:
 
 
 def colour_channel(plot: Plot, field: str) -> Json:
-    """Return the colour channel."""
     names = colours_of_names(plot)
     return {"field": field, "type": "nominal", "title": None,
             "scale": {"domain": [*names],
@@ -92,7 +90,6 @@ def colour_channel(plot: Plot, field: str) -> Json:
 
 
 def stroke_channel(plot: Plot, field: str) -> Json:
-    """Return the stroke channel."""
     found, names = colour_channel(plot, field), colours_of_names(plot)
     return {**found, "scale": {"domain": [*names], "range": [
         series_edge_colour(name, own) for name, own in names.items()]}}
@@ -125,7 +122,6 @@ def tooltip_channel(*fields: tuple[str, str]) -> list[Json]:
 
 
 def quantitative_channel(field: str, title: str, log: bool = False, **more: Any) -> Json:
-    """Return a quantitative channel."""
     times = {"labelExpr": TIMES} if title.endswith(IN_US) else {}
     return {"field": field, "type": "quantitative", "title": printed_axis_name(title),
             "axis": {"labelOverlap": True, **times},
@@ -223,7 +219,6 @@ OWN = "isValid(datum.c6)"
 
 
 def transformed_layers(first: list[Json], layers: list[Json]) -> list[Json]:
-    """Return the layers with these transforms put first."""
     return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
 
 
@@ -285,7 +280,6 @@ def stacking_transforms(plot: Means) -> list[Json]:
 
 def interval_chart_layers(plot: Means, place: Json, y: Json, low: str, high: str, plain: bool
                     ) -> list[Json]:
-    """Return the layers of interval lines."""
     ends = {**place, "y": {**y, "field": low}, "y2": {"field": high}}
     both = line_channels(plot, "c1")
     return [{"transform": [{"filter": f"isValid(datum.{low})"}],

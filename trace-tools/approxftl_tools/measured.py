@@ -63,7 +63,6 @@ class Table:
 
 
 def number_or_none(value: Any) -> float | None:
-    """Return a number; None for other values."""
     return value if isinstance(value, int | float) else None
 
 
@@ -119,12 +118,10 @@ def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
 
 
 def is_compared_device(inputs: Inputs, device: Device) -> bool:
-    """Tell whether a device is compared with others."""
     return any(len(group) > 1 and device in group for group in device_groups(inputs.devices))
 
 
 def counters_table(devices: Sequence[Device]) -> Table:
-    """Return a table of devices' counters."""
     found = [all_measures(device.data) for device in devices]
     times = [scaled_ratio(look_up_keys(device.data, "counters", "array_program_ns"),
                           look_up_keys(device.data, "counters", "array_programs"))
@@ -161,7 +158,6 @@ def flatten_document(node: Any, name: str = "") -> list[tuple[str, Cell]]:
 
 
 def key_title_and_unit(key: str) -> tuple[str, str]:
-    """Return the title and the unit of a key."""
     name, unit = key, ""
     for one in ("ns", "bytes"):
         if key.endswith((f"_{one}", f".{one}")):

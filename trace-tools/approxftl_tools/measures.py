@@ -21,7 +21,6 @@ class Measure:
 
     @property
     def unit_of_value(self) -> str:
-        """Return the unit of the value."""
         for unit in ("ns", "pj", "percent"):
             if self.key.endswith("_" + unit):
                 return unit
@@ -89,7 +88,6 @@ def energy_reader(what: str) -> Callable[[Json], float | None]:
 
 
 def write_amplification_of(data: Json) -> float | None:
-    """Return the write amplification of a run or a device."""
     found: float | None = look_up_keys(data, "write_amplification", "total")
     if found is None and not isinstance(data.get("write_amplification"), dict):
         found = look_up_keys(data, "write_amplification")
@@ -110,7 +108,6 @@ def percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json],
 
 
 def response_measures(kind: str) -> Iterator[Measure]:
-    """Yield the measures of reads or of writes."""
     group = f"{kind}s"
     for what, title in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"),
                         ("p99_9", "p99.9"), ("max", "max")):
@@ -176,7 +173,6 @@ HEADLINE = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
 
 
 def all_measures(data: Json, unit_bytes: int | None = None) -> dict[str, float | None]:
-    """Return every measure of a run."""
     known = {**data, "unit_bits": 8 * unit_bytes if unit_bytes else None}
     return {measure.key: measure.value(known) for measure in MEASURES}
 
@@ -197,7 +193,6 @@ def scale_to_unit(unit: str, value: float) -> str | None:
 
 
 def value_as_text(measure: Measure, value: float | None) -> str:
-    """Return a value as text."""
     if value is None:
         return "\u2013"
     with_unit = scale_to_unit(measure.unit_of_value, value)
@@ -213,5 +208,4 @@ def value_as_text(measure: Measure, value: float | None) -> str:
 
 
 def relative_to_base(value: float | None, base: float | None) -> float | None:
-    """Return a value relative to the base."""
     return scaled_ratio(value, base)

@@ -54,7 +54,6 @@ NUMBERS = 8 * UNIT
 
 
 def parse_plane_count(text: str) -> int:
-    """Parse a number of planes."""
     value = int(text)
     if not 0 <= value <= 64:
         raise argparse.ArgumentTypeError(f"{text} is not from 0 to 64")
@@ -71,7 +70,6 @@ def parse_level_pattern(text: str) -> tuple[str, str]:
 
 
 def model_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser("tag model",
                                       "Says which of a model's weights may lose bits: a file of "
                                       "safetensors, GGUF, ONNX or npy.", EPILOG)
@@ -169,7 +167,6 @@ def approximate_tensor_ranges(args: argparse.Namespace,
 
 def tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
                        verdicts: Sequence[Verdict], ) -> dict[str, Any]:
-    """Return the decisions as a JSON object."""
     ranges = approximate_tensor_ranges(args, verdicts)
     units = whole_units_in_ranges(merge_ranges(one for one, _ in ranges))
     return {
@@ -238,7 +235,6 @@ def decide_tensor_classes(choice: Choice, model: Model) -> list[Verdict]:
 
 
 def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
-    """Tag an existing file."""
     with open_model(args.file) as source:
         model = parse_model(source)
         told = tag_decisions_to_json(args, args.file, model, decide_tensor_classes(choice, model))
@@ -308,7 +304,6 @@ def restore_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def refuse_option_conflicts(args: argparse.Namespace) -> None:
-    """Refuse options that exclude each other."""
     if args.from_planes:
         for name in ("tensor", "never", "type", "planes", "level", "remember", "rewrite"):
             if getattr(args, name) not in (None, [], "", False):
@@ -319,7 +314,6 @@ def refuse_option_conflicts(args: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
 
     def run_model() -> int:

@@ -37,7 +37,6 @@ class Digits:
     labels: NDArray[np.int64]
 
     def select_images(self, indices: Any) -> Digits:
-        """Return the images with these indices."""
         return Digits(self.pictures[indices], self.labels[indices])
 
 
@@ -103,7 +102,6 @@ def _adam_step(value: Floats, gradient: Floats, moments: list[Floats], at: int) 
 
 
 def train_network(hidden: int, seed: int, data: Digits) -> list[Layer]:
-    """Return a trained network."""
     chance = np.random.default_rng([seed, 1])
     sizes = [PIXELS, hidden, hidden, CLASSES]
     layers = [Layer(chance.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32),

@@ -126,7 +126,6 @@ def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file atomically."""
     # File names in the text may hold bytes that are not UTF-8.
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     with temporary_output(path) as file:

@@ -12,7 +12,6 @@ Value = Callable[[Json], float | None]
 
 
 def counter_of_run(run: Json, name: str) -> float:
-    """Return a counter."""
     return float(run["counters"][name])
 
 
@@ -23,7 +22,6 @@ def response_mean_ns(run: Json) -> float | None:
 
 
 def mean_program_energy(run: Json) -> float | None:
-    """Return the mean energy of a program."""
     return scaled_ratio(counter_of_run(run, "program_energy_pj"),
                         counter_of_run(run, "array_programs"))
 
@@ -34,7 +32,6 @@ def erases_per_wear(run: Json) -> float | None:
 
 
 def relocated_pages(run: Json) -> float:
-    """Return the pages that the device relocated."""
     return counter_of_run(run, "programmed_gc_units") + counter_of_run(run,
                                                                        "programmed_rewrite_units")
 
@@ -118,7 +115,6 @@ def queue_number_reader(index: int, *keys: str) -> Value:
 
 
 def queue_value_readers() -> Iterator[tuple[str, Value]]:
-    """Yield the values of each possible queue."""
     for index in range(8):
         yield f"queue_{index}_requests_per_s", queue_number_reader(index, "requests_per_s")
         yield f"queue_{index}_bytes_per_s", queue_number_reader(index, "bytes_per_s")

@@ -37,7 +37,6 @@ class Made:
     spec: Spec
 
     def page_position(self) -> tuple[int, str]:
-        """Return the position on the page."""
         return SYSTEMS.index(self.plan.name), self.spec.name
 
     def is_package_missing(self) -> bool:
@@ -90,7 +89,6 @@ def reproduction_files(one: Made, store: Store, files: Sequence[Path]) -> Json:
 
 
 def facts_of_all_figures(setting: Setting) -> Json:
-    """Return the facts that hold for all figures."""
     seed = setting.more.get("seed") or setting.more["base"]["seed"]
     return {"seeds": f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
             if "seeds" in setting.more else f"seed {seed}",

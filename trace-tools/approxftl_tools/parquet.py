@@ -25,7 +25,6 @@ COLUMNS = (("t_ns", "uint64"), ("op", "string"), ("offset_bytes", "uint64"), ("b
 
 
 def pyarrow_module(name: str) -> Any:
-    """Return a module of pyarrow."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -66,7 +65,6 @@ def write_parquet(source: Any, target: Path) -> None:
 
 
 def main() -> int:
-    """Run the command."""
     parser = command.make_verb_parser("parquet",
                                       "Make a Parquet file of the CSV of requests that is on "
                                       "standard input.", EPILOG)

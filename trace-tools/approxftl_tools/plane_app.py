@@ -43,7 +43,6 @@ def parse_plane_level(text: str) -> tuple[int, int | None]:
 
 
 def parse_labels(text: str) -> dict[str, str]:
-    """Parse the labels of a report."""
     found = dict(one.partition("=")[::2] for one in text.split(","))
     if not all(key.isidentifier() and value for key, value in found.items()):
         raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE,...")
@@ -51,7 +50,6 @@ def parse_labels(text: str) -> dict[str, str]:
 
 
 def integer_parser(least: int, most: int) -> Any:
-    """Return a parser of integers in a range."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:
@@ -90,12 +88,10 @@ class Subject:
 
     @property
     def precise_copy_name(self) -> str:
-        """Return the name of the precise copy."""
         return f"{self.name}.precise"
 
 
 def plane_app_parser(subject: Subject) -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser(f"app {subject.name}", subject.summary, subject.epilog)
     parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where its files are")
     parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
@@ -266,7 +262,6 @@ def read_tensors(file: PlaneFile) -> list[bytes]:
 
 
 def count_differing_bits(one: bytes, other: bytes) -> int:
-    """Return the number of bits that differ."""
     return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()
 
 
@@ -383,7 +378,6 @@ def print_tag_savings(cost: Json) -> None:
 
 
 def print_plane_report(subject: Subject, report: Json) -> None:
-    """Print the report as text."""
     setup = report["parameters"]
     numbers = ", ".join(f"{name} {setup[name]}" for name in subject.parameters)
     print(f"{subject.name}: {setup['type']}, the {setup['planes']} lowest planes approximate, "

@@ -35,7 +35,6 @@ def csv_lines(columns: Mapping[str, Column]) -> Iterable[str]:
 
 
 def convert_trace(folder: Path, arguments: Iterable[str]) -> None:
-    """Run approxftl trace convert in a folder."""
     try:
         done = subprocess.run([simulator_path(), "trace", "convert", "--quiet", "--keep-time",
                                *arguments, INPUT, OUTPUT],

@@ -37,7 +37,6 @@ Json = dict[str, Any]
 #: If a kind has more figures than the first number, only so many are shown.
 ALIKE, FIRST = 24, 4
 def measures_as_csv(runs: Sequence[Run]) -> str:
-    """Return all measures of runs as CSV."""
     values = [compare.measures_of_run(run) for run in runs]
     shown = compare.shown_measures(values, every=True)
     out = StringIO()
@@ -101,7 +100,6 @@ def report_tables(inputs: Inputs) -> Json:
 
 
 def document_origin(path: Path, document: Json, what: str) -> list[str]:
-    """Return the provenance of a document."""
     tool = document.get("tool", {})
     kernel = document.get("kernel", {}).get("release", "")
     version = f"{tool.get('version', 'unknown')} {kernel}".strip()
@@ -110,7 +108,6 @@ def document_origin(path: Path, document: Json, what: str) -> list[str]:
 
 
 def input_provenance(inputs: Inputs) -> list[list[str]]:
-    """Return the provenance of each input."""
     rows: dict[str, list[str]] = {}
     for run in inputs.runs:
         rows[str(run.path)] = document_origin(run.path, run.document, "simulator")
@@ -154,7 +151,6 @@ def draw_figures(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[
 
 
 def is_study_folder(path: Path) -> bool:
-    """Tell whether the path is a results folder of a study."""
     return path.is_dir() and any(path.glob("*/point.json"))
 
 
@@ -167,7 +163,6 @@ def count_inputs(inputs: Inputs, studies: Sequence[Path]) -> str:
 
 def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                    argv: Sequence[str]) -> str:
-    """Return the report as HTML."""
     inputs = average_over_seeds(given)
     found, lacking = draw_figures(inputs)
     code = live.script_bundle() if found else None
@@ -196,7 +191,6 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
 
 
 def report_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser(
         "report", "Writes one HTML page with tables and figures of everything that it is given.",
         f"{WHAT_FILES_ARE}\n\n"
@@ -213,7 +207,6 @@ def report_parser() -> command.Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
 
     def run_report() -> int:

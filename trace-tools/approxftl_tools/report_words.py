@@ -85,7 +85,6 @@ def compare_policies(inputs: Inputs) -> list[str]:
 
 
 def ratio_as_text(one: Estimate) -> str:
-    """Return a ratio as text with its interval."""
     if one.low is None or one.high is None or one.has_equal_samples:
         return f"{one.mean:.3f}"
     return f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}, 95 %)"
@@ -161,7 +160,6 @@ def sentence_about_tables(tables: Sequence[Table]) -> str:
 
 
 def report_first_sentence(inputs: Inputs) -> str:
-    """Return the first sentence of a report."""
     return sentence_about_runs(inputs) if inputs.runs else \
         sentence_about_tables(measured_tables(inputs))
 

@@ -19,8 +19,6 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a list."""
-
     #: Key in JSON, including the unit; -o and -S accept it and the title.
     key: str
     title: str
@@ -33,7 +31,6 @@ class Column:
     said: Callable[[Row], str] | None = None
 
     def value_as_cell_text(self, row: Row) -> str:
-        """Return the text of a cell."""
         value = row[self.key]
         return self.said(row) if self.said else "" if value is None else str(value)
 
@@ -66,11 +63,9 @@ class Choice:
                        for row in self.sorted_rows(rows)]
 
     def list_as_text(self, rows: Sequence[Row]) -> str:
-        """Return the list as aligned text."""
         return align_columns(self.cells_as_text(rows), [column.right for column in self.shown])
 
     def rows_as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return the list as JSON objects."""
         return [{column.key: row[column.key] for column in self.shown}
                 for row in self.sorted_rows(rows)]
 
@@ -94,7 +89,6 @@ def align_columns(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) ->
 
 
 def add_list_options(parser: argparse.ArgumentParser) -> None:
-    """Add the list options to a parser."""
     parser.add_argument("-o", "--show", metavar="COLUMN,...",
                         help="only these columns, or +A,... more of them; help lists them")
     parser.add_argument("-S", "--sort", metavar="COLUMN,...",
@@ -142,7 +136,6 @@ def choose_sort_columns(columns: Sequence[Column], names: str | None) -> tuple[t
 
 
 def refuse_without_list(arguments: argparse.Namespace, option: str) -> None:
-    """Refuse the list options unless this option makes a list."""
     for name in ("show", "sort"):
         if getattr(arguments, name) is not None:
             raise command.Refusal(f"--{name} needs {option}", command.USAGE)

@@ -88,7 +88,6 @@ def parse_jobs(text: str) -> int:
 
 
 def parse_memory(text: str) -> int:
-    """Parse a size."""
     try:
         size = parse_fio_size(text)
     except ValueError:
@@ -112,7 +111,6 @@ VERB_HELP = (
 
 
 def study_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser("study",
                                       "Run a simulation for each combination of what varies.",
                                       EPILOG)
@@ -199,7 +197,6 @@ def parse_hours(text: str) -> str:
 
 
 def select_engine(arguments: argparse.Namespace) -> Engine:
-    """Return the engine that the options select."""
     if arguments.scheduler:
         return Cluster(command.simulator_path(), arguments.scheduler, arguments.memory,
                        arguments.tls)
@@ -291,7 +288,6 @@ def warn_about_drift(plan: Plan, groups: Sequence[Group]) -> int:
 
 def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                           store: Store, keys: Sequence[str]) -> int:
-    """Print the table of finished points."""
     groups = study_table.finished_groups(plan, store)
     rows = study_table.group_rows(groups, plan.rules.yardstick, keys)
     choice = row_list.choose_columns(arguments, study_table.table_columns(plan, keys))
@@ -321,7 +317,6 @@ def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
 
 def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
-    """Print the number of points in each state."""
     plan, _ = plan_with_all_seeds(plan, store)
     states = Counter(store.point_state(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
@@ -355,7 +350,6 @@ def print_absent_points(plan: Plan, store: Store, where: str) -> None:
 
 def print_table_of_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                           store: Store) -> int:
-    """Print the table."""
     keys = study_table.choose_measures(arguments.measures, plan)
     plan, _ = plan_with_all_seeds(plan, store)
     result = print_finished_points(arguments, argv, plan, store, keys)
@@ -364,7 +358,6 @@ def print_table_of_points(arguments: argparse.Namespace, argv: Sequence[str], pl
 
 
 def parse_formats(text: str) -> list[str]:
-    """Parse the formats of figures."""
     kinds = text.split(",")
     for kind in kinds:
         if kind not in figure_file.FORMATS:
@@ -375,7 +368,6 @@ def parse_formats(text: str) -> list[str]:
 
 def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
-    """Draw the figures."""
     kinds = parse_formats(arguments.format)
     style = figure_file.read_style(arguments.style, arguments.width)
     specs = figure_specs(plan)
@@ -409,7 +401,6 @@ def print_written_output(output: Path, what: str) -> None:
 
 def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan,
                       store: Store) -> int:
-    """Write the HTML page."""
     keys = study_table.choose_measures(arguments.measures, plan)
     specs = figure_specs(plan)
     plan, _ = plan_with_all_seeds(plan, store)
@@ -423,7 +414,6 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
 
 def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                   store: Store) -> int:
-    """Write the archive."""
     plan, seeds = plan_with_all_seeds(plan, store)
     output = arguments.output or plan.path.with_suffix(".study.tar.gz")
     study_pack.pack_study(plan, seeds, store, output, argv)
@@ -483,7 +473,6 @@ VERBS = {"run": run_missing_points, "status": print_point_states, "table": print
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
 
     def run_study() -> int:

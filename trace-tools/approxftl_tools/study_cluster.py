@@ -178,7 +178,6 @@ class Cluster:
             yield self.outcome_of_future(self.futures.pop(future), future)
 
     def outcome_of_future(self, point: Point, future: Any) -> Outcome:
-        """Return the outcome of a point."""
         error = future.exception()
         if error is not None:
             return Outcome(point, None, f"the cluster lost it: {error}")

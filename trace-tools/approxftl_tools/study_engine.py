@@ -44,7 +44,6 @@ def failure_reason(status: int, said: str) -> str:
 
 
 def process_outcome(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
-    """Return the outcome of a finished process."""
     if status == 0:
         return Outcome(point, out)
     if was_process_killed(status):

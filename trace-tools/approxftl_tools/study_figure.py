@@ -44,8 +44,6 @@ DISTRIBUTIONS = ("read_response", "write_response")
 
 @dataclass(frozen=True)
 class Spec:
-    """A checked [[figure]]."""
-
     table: dict[str, Any]
     name: str
     kind: str
@@ -60,7 +58,6 @@ class Spec:
 
     @property
     def yardstick_of_means(self) -> Yardstick:
-        """Return the yardstick of the means."""
         return Yardstick(self.relative_to, self.across)
 
     def choice_or_default_of_key(self, key: str) -> str:
@@ -142,7 +139,6 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
 
 
 def figure_specs(plan: Plan) -> list[Spec]:
-    """Return the checked figures of a study."""
     axes = [*(key for key in plan.keys if key != "seed"),
             *(("policy",) if "policy" not in plan.keys else ())]
     result: list[Spec] = []
@@ -158,7 +154,6 @@ def figure_specs(plan: Plan) -> list[Spec]:
 
 
 def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
-    """Return a checked figure with its axes assigned."""
     x, facets = tuple(values_as_strings(table.get("x", []))), str(table.get("facets", ""))
     y = tuple(values_as_strings(table["y"]))
     rest = [axis for axis in ("policy", *axes) if axis in axes and axis not in (*x, facets)]
@@ -221,7 +216,6 @@ def unit_shared_by_marks(measure: str, marks: Sequence[float]) -> tuple[float, s
 
 
 def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
-    """Return the groups that a figure shows."""
     wanted = values_as_strings(spec.table.get("show", []))
     return [group for group in groups
             if not wanted or str(group.varied.get(spec.series)) in wanted]
@@ -267,7 +261,6 @@ def ratio_in_notation(spec: Spec, one: Estimate) -> Estimate:
 
 def error_bar_ends(spec: Spec, found: Found, one: Estimate, scale: float
                    ) -> tuple[float | None, float | None]:
-    """Return the ends of an error bar."""
     if spec.choice_or_default_of_key("error") == "none" or one.half is None:
         return None, None
     if spec.choice_or_default_of_key("error") == "range" and not spec.relative_to:
@@ -276,12 +269,10 @@ def error_bar_ends(spec: Spec, found: Found, one: Estimate, scale: float
 
 
 def panel_of_mean(spec: Spec, where: dict[str, Value]) -> str:
-    """Return the panel of a mean."""
     return panel_heading(spec, where[spec.facets]) if spec.facets else ""
 
 
 def panel_heading(spec: Spec, value: object) -> str:
-    """Return the heading of the panel of this value of the axis."""
     return str(value) if spec.facets == MEASURE else f"{axis_title(spec.facets)}: {value}"
 
 

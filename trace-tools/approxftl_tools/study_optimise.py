@@ -99,7 +99,6 @@ class Trial:
 
 
 def range_number(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
-    """Return a number of a range table."""
     value = table.get(which)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise Refusal(f'{path}: [optimise.range] {key}: "{which}" is a number', USAGE)
@@ -107,7 +106,6 @@ def range_number(path: Path, key: str, table: Mapping[str, Any], which: str) -> 
 
 
 def parse_number_range(path: Path, key: str, table: Mapping[str, Any]) -> Range:
-    """Parse a range of numbers."""
     refuse_unknown_words(path, f"key of {key} in [optimise.range]", table, RANGE_KEYS)
     low, high = (range_number(path, key, table, which) for which in ("from", "to"))
     step = range_number(path, key, table, "step") if "step" in table else None
@@ -155,7 +153,6 @@ def check_optimise_keys(plan: Plan, table: Mapping[str, Any], ranges: object) ->
 
 
 def parse_optimise(plan: Plan) -> Goal:
-    """Parse [optimise]."""
     table = plan.optimise
     if table is None:
         raise Refusal(f"{plan.path}: it has no [optimise]", USAGE)
@@ -169,8 +166,6 @@ def parse_optimise(plan: Plan) -> Goal:
 
 @dataclass
 class Search:
-    """A search in progress."""
-
     plan: Plan
     goal: Goal
     store: Store
@@ -217,7 +212,6 @@ class Search:
         trial.estimate = found[0] if len(found) == 1 else None
 
     def print_search_progress(self) -> None:
-        """Print the progress on a terminal."""
         if self.shown:
             best = self.best_trial()
             value = measure_as_text(self.goal.measure, best.value if best else None)
@@ -259,7 +253,6 @@ class Search:
 
 
 def measure_as_text(key: str, value: float | None) -> str:
-    """Return a measure as text."""
     if value is None:
         return "\u2013"
     return value_as_text(BY_KEY[key], value) if key in BY_KEY else f"{value:.4g}"
@@ -287,7 +280,6 @@ def trials_as_text(search: Search) -> str:
 
 
 def trial_columns(goal: Goal) -> tuple[Column, ...]:
-    """Return the columns of a list of trials."""
     return (Column("trial", "trial", "its number"),
             *(Column(key, study_table.column_title(key), "what is looked for")
               for key in goal.ranges),
@@ -297,12 +289,10 @@ def trial_columns(goal: Goal) -> tuple[Column, ...]:
 
 
 def trial_rows(search: Search) -> list[dict[str, Any]]:
-    """Return the trials as rows of that list."""
     return [{**row.pop("values"), **row} for row in trials_as_json(search)["trials"]]
 
 
 def trials_as_json(search: Search) -> dict[str, Any]:
-    """Return the trials as a JSON object."""
     best = search.best_trial()
     rows = [{"trial": number, "values": trial.values,
              **study_table.interval_columns(search.goal.measure, trial.estimate),

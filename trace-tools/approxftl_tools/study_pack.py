@@ -36,7 +36,6 @@ def comparable_result(text: str) -> str:
 
 
 def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
-    """Return the provenance of the results as JSON."""
     program, build = plan.points[0].files[0]
     return json.dumps({
         **command.json_document_head("study", argv), "study_archive": FORMAT, "study": plan.name,

@@ -71,7 +71,6 @@ class Point:
         return " ".join(f"{key}={value}" for key, value in self.varied) or "the only point"
 
     def shell_command(self, program: Path | str = "approxftl") -> str:
-        """Return the shell command that runs the point."""
         return shlex.join([str(program), "sim", *self.arguments])
 
 
@@ -164,7 +163,6 @@ def refuse_unknown_words(path: Path, what: str, words: Iterable[str], known: Seq
 
 
 def is_option_value(value: object) -> bool:
-    """Tell whether a value can be that of an option."""
     return isinstance(value, str | int | float) and "\0" not in str(value)
 
 
@@ -209,7 +207,6 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
 
 
 def value_as_list(value: Any) -> list[Any]:
-    """Return a value or a list as a list."""
     return value if isinstance(value, list) else [value]
 
 
@@ -287,7 +284,6 @@ def check_string_values(path: Path, table: dict[str, Any], keys: Iterable[str],
 
 
 def study_rules(path: Path, document: dict[str, Any]) -> Rules:
-    """Return the rules of a study."""
     until = percentage_key(path, document, "until")
     seeds = integer_key(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
         if until or "seeds" in document else 0
@@ -313,7 +309,6 @@ def derived_seeds(master: int, count: int) -> list[Value]:
 
 
 def is_point_excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
-    """Tell whether an [[exclude]] rule matches the point."""
     return any(all(str(varied[key]) in values_as_strings(value) for key, value in rule.items())
                for rule in rules)
 
@@ -330,7 +325,6 @@ def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[s
 
 
 def does_option_name_file(key: str, value: str) -> bool:
-    """Tell whether an option names a file that the run reads."""
     return option_name(key) in FILES or (key == "policy" and value.endswith(".so"))
 
 
@@ -358,7 +352,6 @@ def combinations_of_axes(document: dict[str, Any], varying: dict[str, list[Value
 
 
 def was_process_killed(status: int) -> bool:
-    """Tell whether a process was killed from outside."""
     return status < 0 or status == INTERRUPTED
 
 
@@ -416,7 +409,6 @@ def make_point(program: tuple[str, str], arguments: Iterable[str],
 
 def point_with_values(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
                       streams: Streams) -> Point:
-    """Return the point with these values of the axes."""
     options: dict[str, Value] = dict(document.get("base", {}))
     for key, value in varied.items():
         sets = document.get("vary", {}).get(key)
@@ -427,7 +419,6 @@ def point_with_values(document: dict[str, Any], varied: dict[str, Value], progra
 
 
 def simulator_and_digest(program: Path) -> tuple[str, str]:
-    """Return the path of the simulator and its digest."""
     try:
         return str(program), cached_file_digest(program)
     except OSError as error:
@@ -460,7 +451,6 @@ def find_yardstick(path: Path, points: Iterable[Point], value: str) -> Yardstick
 
 
 def text_in_one_line(text: object) -> str:
-    """Return a text in one line."""
     return " ".join(str(text).split())
 
 

@@ -32,7 +32,6 @@ def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
 
 
 def ratio_certainty_clause(found: Sequence[Estimate]) -> str:
-    """Return a clause about the certainty of ratios."""
     known = [one for one in found if one.half is not None]
     wide = [one for one in known if not one.has_equal_samples]
     sure = [one for one in wide if one.half is not None and abs(one.mean - 1) > one.half]
@@ -120,7 +119,6 @@ def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence
 
 def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
                keys: Sequence[str]) -> str:
-    """Return the HTML page."""
     first = [key for spec in specs for key in spec.y if key in keys]
     figures, bundle = chart_template_data([study_chart(plan, spec, groups) for spec in specs],
                                           study_policies(groups))

@@ -34,7 +34,6 @@ class Progress:
             sys.stderr.flush()
 
     def end_progress_line(self) -> None:
-        """End the line."""
         if self.shown and self.ended:
             sys.stderr.write("\n")
 

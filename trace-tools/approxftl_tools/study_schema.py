@@ -22,22 +22,18 @@ MEASURE: Schema = {"enum": list(VALUES)}
 
 
 def integer_schema(least: int, most: int) -> Schema:
-    """Return the schema of an integer in a range."""
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
 def list_schema(one: Schema, least: int = 0) -> Schema:
-    """Return the schema of a list."""
     return {"type": "array", "items": one, **({"minItems": least} if least else {})}
 
 
 def one_of_schema(*schemas: Schema) -> Schema:
-    """Return the schema of exactly one of these."""
     return {"oneOf": list(schemas)}
 
 
 def table_schema(keys: Iterable[str], values: dict[str, Schema], **more: Any) -> Schema:
-    """Return the schema of a table with these keys only."""
     return {"type": "object", "additionalProperties": False,
             "properties": {key: values[key] for key in keys}, **more}
 
@@ -50,7 +46,6 @@ def options_schema(refused: Iterable[str], value: Schema) -> Schema:
 
 
 def figure_schema() -> Schema:
-    """Return the schema of [[figure]]."""
     point = table_schema(study_figure.POINT_KEYS, {
         "x": PLAIN, "y": NUMBER, "low": NUMBER, "high": NUMBER, "series": PLAIN, "facet": PLAIN},
         required=["y"])
@@ -66,7 +61,6 @@ def figure_schema() -> Schema:
 
 
 def optimise_schema() -> Schema:
-    """Return the schema of [optimise]."""
     between = table_schema(study_optimise.RANGE_KEYS, {
         "from": NUMBER, "to": NUMBER, "step": NUMBER, "log": {"type": "boolean"}, "unit": TEXT},
         required=["from", "to"])
@@ -82,7 +76,6 @@ def optimise_schema() -> Schema:
 
 
 def study_schema() -> Schema:
-    """Return the whole schema."""
     sets = {"type": "object", "minProperties": 1,
             "additionalProperties": options_schema(study_plan.RESERVED, PLAIN)}
     rule = {"type": "object", "minProperties": 1,

@@ -36,7 +36,6 @@ class Store:
     root: Path
 
     def point_directory(self, point: Point) -> Path:
-        """Return the directory of a point."""
         return self.root / point.address
 
     def point_state(self, point: Point) -> str:
@@ -47,14 +46,12 @@ class Store:
         return FAILED if (place / "failure.json").exists() else MISSING
 
     def create_directory(self) -> None:
-        """Create the directory."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Refusal(f"{self.root}: cannot make it: {error.strerror}") from error
 
     def write_point_file(self, point: Point, name: str, document: Any) -> None:
-        """Write a file of a point atomically."""
         place = self.point_directory(point)
         place.mkdir(parents=True, exist_ok=True)
         write_file(place / name, document if isinstance(document, str)
@@ -68,12 +65,10 @@ class Store:
         (self.point_directory(point) / "failure.json").unlink(missing_ok=True)
 
     def store_failure(self, point: Point, why: str) -> None:
-        """Store the reason of a failure."""
         self.write_point_file(point, "failure.json", {"varied": dict(point.varied),
                                                       "command": point.shell_command(), "why": why})
 
     def read_point_result(self, point: Point) -> dict[str, Any]:
-        """Return a result."""
         return read_result(self.point_directory(point) / "result.json")
 
     def read_result_text(self, point: Point) -> str:

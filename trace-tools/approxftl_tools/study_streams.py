@@ -74,7 +74,6 @@ class Streams:
         return self.named[key]
 
     def generated_path(self, key: str, name: str, seed: object, like: bool) -> Path:
-        """Return the path of a file."""
         if self.packed is not None:
             if key not in self.packed:
                 raise Refusal(f'{self.path}: "{key}" is not in the archive', NOT_FOUND)

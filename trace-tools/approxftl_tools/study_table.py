@@ -58,12 +58,10 @@ class Group:
                    if one and one["batch_requests"] > 1 and not one["settled"])
 
     def values_by_seed(self, measure: str) -> dict[Value, float]:
-        """Return a measure by seed, for runs that have it."""
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
     def sums_by_seed(self, measures: Sequence[str]) -> dict[Value, float]:
-        """Return the sum of measures by seed, for runs that have them all."""
         found = [self.values_by_seed(measure) for measure in measures]
         return {seed: sum(values[seed] for values in found) for seed in self.runs
                 if all(seed in values for values in found)}
@@ -96,7 +94,6 @@ def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str,
 
 def add_result(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
                document: dict[str, Any]) -> None:
-    """Add the runs of a result to their groups."""
     varied = {key: value for key, value in point_varied.items() if key != "seed"}
     for policy, run in runs_of_result(where, document):
         name = varied | {"policy": varied.get("policy", policy)}
@@ -160,7 +157,6 @@ def explain_measures() -> str:
 
 
 def other_names_of_measure(key: str) -> str:
-    """Return the other names of a measure in parentheses."""
     names = [name for name, meant_key in ALIASES.items() if meant_key == key]
     return f" ({', '.join(names)})" if names else ""
 
@@ -184,7 +180,6 @@ def interval_columns(name: str, found: Estimate | None) -> Row:
 
 
 def group_rows(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> list[Row]:
-    """Return a row for each group."""
     rows = []
     for group in groups:
         row: Row = {**group.varied, "runs": len(group.runs),
@@ -200,7 +195,6 @@ def group_rows(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str
 
 
 def rows_as_csv(rows: Sequence[Row]) -> str:
-    """Return rows as CSV."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
@@ -210,7 +204,6 @@ def rows_as_csv(rows: Sequence[Row]) -> str:
 
 
 def cell_with_interval(row: Mapping[str, Any], key: str) -> str:
-    """Return a cell as text with its interval."""
     value, low = row[key], row.get(f"{key}_low")
     measure = BY_KEY.get(key)
     if value is None or isinstance(value, str | int):
@@ -234,12 +227,10 @@ AXES = {"op": "spare space", "approx_share": "approximate share", "write_share":
 
 
 def axis_title(key: str) -> str:
-    """Return the title of a varied axis."""
     return AXES.get(key.replace("-", "_")) or column_title(key.replace("-", "_"))
 
 
 def column_title(key: str) -> str:
-    """Return the title of a column."""
     if key.endswith("_ratio"):
         return "ratio"
     return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")

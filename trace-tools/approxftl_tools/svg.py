@@ -87,7 +87,6 @@ def svg_element(name: str, content: str = "", **attributes: str | float) -> str:
 
 
 def text_element(text: str, x: float, y: float, anchor: str = "middle", **more: str) -> str:
-    """Return a text element."""
     return svg_element("text", escape(text), x=x, y=y, text_anchor=anchor, **more)
 
 
@@ -136,7 +135,6 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def css_class_of_series(plot: Panel | Grid | Spans, index: int) -> str:
-    """Return the CSS class of a series' colour."""
     own = series_colour(plot, index)
     return f"{own.palette}{own.index}{PALER[own.shade]}"
 
@@ -187,12 +185,10 @@ class Area:
         self.left, self.right = begin + LEFT, begin + wide - RIGHT
 
     def y_of_value(self, value: float, scale: Sequence[float]) -> float:
-        """Return the y coordinate of a value."""
         part = (value - scale[0]) / (scale[-1] - scale[0] or 1)
         return self.bottom - part * (self.bottom - self.top)
 
     def x_of_value(self, value: float, low: float, high: float) -> float:
-        """Return the x coordinate of a value."""
         return self.left + (value - low) / (high - low or 1) * (self.right - self.left)
 
     def horizontal_grid_lines(self, scale: Sequence[float], label: str,
@@ -349,7 +345,6 @@ def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
 
 
 def x_coordinate(value: float, place: Area, scale: Sequence[float], log: bool) -> float:
-    """Return the x coordinate of a value."""
     if log:
         return place.x_of_value(math.log(value), math.log(scale[0]), math.log(scale[-1]))
     return place.x_of_value(value, scale[0], scale[-1])
@@ -366,7 +361,6 @@ def dot_element(plot: Dots, index: int, about: str, one: Estimate, y: float,
 
 
 def dots_height(plot: Dots) -> float:
-    """Return the height of the rows of dots."""
     return LINE * (1 + len(plot.series)) * max(1, len(plot.categories))
 
 
@@ -394,7 +388,6 @@ def draw_dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tup
 def point_coordinates(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Area,
                       x_scale: Sequence[float],
                       y_scale: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the coordinates of points."""
     low, high = x_scale[0], x_scale[-1]
     if plot.log_x:
         low, high = math.log10(low), math.log10(high)
@@ -420,7 +413,6 @@ def path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
 
 def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
                   plot: Curves) -> str:
-    """Return a curve as a line or as points."""
     if not points:
         return ""
     if not plot.points:
@@ -535,7 +527,6 @@ class Ground:
         self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
 
     def y_of_value(self, value: float) -> float:
-        """Return the y coordinate of a value."""
         return point_coordinates([self.x_scale[0]], [value], self.frame, self.area, self.x_scale,
                                  self.y_scale)[0][1]
 
@@ -562,7 +553,6 @@ class Ground:
 
 
 def mark_title(mark: Mark, plot: Means) -> str:
-    """Return the title element of a mark."""
     ends = "" if mark.low is None or mark.high is None else \
         f" ({number_as_text(mark.low)} to {number_as_text(mark.high)})"
     return title_element(", ".join(filter(None, (str(mark.x), mark.series)))
@@ -609,7 +599,6 @@ def draw_mark(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> 
 
 
 def line_through_means(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
-    """Return the line through the means of a series."""
     if len(places) < 2 or not plot.has_numeric_axis:
         return ""
     return line_with_edge(path_through(places, plot.kind == "cdf"),
@@ -799,7 +788,6 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
 
 
 def draw_spans(plot: Spans) -> tuple[str, float]:
-    """Return the drawing and its height."""
     there = {span.kind for span in plot.spans}
     named, top = draw_legend([(kind, css_class_of_series(plot, i))
                               for i, kind in enumerate(plot.kinds) if kind in there], 4)
@@ -826,14 +814,12 @@ def draw_spans(plot: Spans) -> tuple[str, float]:
 
 
 def draw_plot(plot: Plot) -> tuple[str, float]:
-    """Return the drawing and its height."""
     if isinstance(plot, Grid):
         return draw_grid(plot)
     return draw_spans(plot) if isinstance(plot, Spans) else draw_panels(plot)
 
 
 def figure_as_svg(figure: Figure) -> str:
-    """Return a figure as an SVG element."""
     body, height = draw_plot(figure.plot)
     name = figure.name
     said = (svg_element("title", escape(figure.title), id=f"{name}-title")

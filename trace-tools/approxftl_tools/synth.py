@@ -41,7 +41,6 @@ def parse_share(text: str) -> float:
 
 
 def parse_request_count(text: str) -> int:
-    """Parse a number of requests."""
     value = int(text)
     if not 1 <= value <= 10**9:
         raise argparse.ArgumentTypeError(f"{text} is not from 1 to 10^9")
@@ -49,7 +48,6 @@ def parse_request_count(text: str) -> int:
 
 
 def parse_seed(text: str) -> int:
-    """Parse a seed."""
     value = int(text)
     if not 0 <= value < 2**64:
         raise argparse.ArgumentTypeError(f"{text} is not from 0 to 2^64 - 1")
@@ -57,7 +55,6 @@ def parse_seed(text: str) -> int:
 
 
 def synth_parser() -> command.Parser:
-    """Return the parser of the command line."""
     parser = command.make_verb_parser("synth", "Make a record file (.aft) of synthetic requests.",
                                       EPILOG)
     origin = parser.add_mutually_exclusive_group(required=True)
@@ -99,12 +96,10 @@ KEYS = ("name", "writes_percent", "updates_percent", "write_kb", "read_kb",
 
 
 def percentage_column(key: str, about: str, title: str) -> Column:
-    """Return the column of a percentage."""
     return Column(key, title, about, said=lambda row: f"{row[key]:.1f}%")
 
 
 def length_column(key: str, about: str, title: str) -> Column:
-    """Return the column of a length."""
     return Column(key, title, about, said=lambda row: f"{row[key]:.1f} KB")
 
 
@@ -121,7 +116,6 @@ COLUMNS = (
 
 
 def volumes_of_published_traces() -> list[dict[str, Any]]:
-    """Return the published volumes."""
     found = [dict(zip(KEYS, row, strict=True)) for row in workload_profile.PUBLISHED]
     return [{**row, "arrival_mean_ms": row["arrival_mean_ms"] or None} for row in found]
 
@@ -191,7 +185,6 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
 
 
 def output_files_by_option(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Return the output files by the names of their options."""
     given = {"--output": arguments.output, "--profile-out": arguments.profile_out}
     return {option: path for option, path in given.items() if path}
 
@@ -234,7 +227,6 @@ def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
 
     def run_synth() -> int:

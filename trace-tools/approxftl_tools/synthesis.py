@@ -43,7 +43,6 @@ class Stream:
     device_bytes: int
 
     def record_columns(self) -> dict[str, Array]:
-        """Return the columns of the record file."""
         return {"t_ns": self.t_ns, "off_sect": self.off_sect, "nsect": self.nsect, "op": self.op,
                 "class": self.tag}
 
@@ -71,7 +70,6 @@ class Places:
         return len(self.first) - 1
 
     def move_extent_to_zone(self, place: int, zone: int) -> None:
-        """Move a place to another zone."""
         old, at = self.where[place]
         if old >= 0:
             last = self.zones[old].pop()
@@ -82,7 +80,6 @@ class Places:
         self.zones[zone].append(place)
 
     def record_write(self, place: int, t_ns: int) -> None:
-        """Record a write of a place."""
         self.writes[place] += 1
         self.move_extent_to_zone(place, 0)
         self.leaving[0].append((t_ns, place, self.writes[place]))
@@ -106,7 +103,6 @@ class Places:
 
 
 def random_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
-    """Return random lengths in units."""
     weights = np.array(sizes.weights)
     return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
 
@@ -141,14 +137,12 @@ class Writer:
         self.draw = draw
 
     def creates_new_extent(self, zone: int) -> bool:
-        """Tell whether a write creates a place."""
         if not self.places.first:
             return True
         return self.new > 0 and (not self.places.zones[zone] or
                                  self.draw.random() < self.new / self.left)
 
     def extent_of_write(self, number: int, t_ns: int) -> int:
-        """Return the place of a write."""
         self.places.move_aged_extents(t_ns)
         zone = int(self.zones[number])
         new = self.creates_new_extent(zone)

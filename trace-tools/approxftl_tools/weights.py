@@ -22,7 +22,6 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 precise data were dama
 
 
 def make_network_file(setup: Json) -> bytes:
-    """Return a trained network as a file."""
     learned, _ = network.load_digits(setup["seed"])
     layers = network.train_network(setup["hidden"], setup["seed"], learned)
     return network.pack_network(layers, KINDS[setup["type"]], setup)
@@ -44,7 +43,6 @@ SUBJECT = Subject(
 
 
 def main() -> int:
-    """Run the command."""
     return plane_app.run_plane_app(SUBJECT)
 
 

@@ -154,7 +154,6 @@ def find_profile(name: str) -> Profile:
 
 
 def length_distribution(units: Array) -> Sizes:
-    """Return the distribution of lengths."""
     if not len(units):
         return Sizes((1,), (1.0,))
     lengths, counts = np.unique(units, return_counts=True)
@@ -172,7 +171,6 @@ def ages_of_updates(first: Array, t_ns: Array) -> Array:
 
 
 def update_zone_shares(ages: Array) -> tuple[float, ...]:
-    """Return the share of updates in each zone."""
     updates = ages[ages >= 0]
     if not len(updates):
         return (*[0.0] * len(ZONE_ENDS_NS), 1.0)
@@ -186,7 +184,6 @@ def share_of_true_values(part: Array) -> float:
 
 
 def profile_of_record_file(path: Path) -> Profile:
-    """Return the profile measured from a record file."""
     file = aft.open_records(path)
     ops = file.operations_without_flags()
     kept = ops <= aft.OPERATIONS.index("write")
@@ -216,7 +213,6 @@ share_of_true_values(classes[file.field_of_records("class")[kept][write]]),
 
 
 def profile_to_json(profile: Profile) -> str:
-    """Return the profile as JSON."""
     return json.dumps({"approxftl_workload_format": FORMAT, **asdict(profile)}, indent=1) + "\n"
 
 

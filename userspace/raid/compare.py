@@ -79,7 +79,6 @@ class Outcome:
 
     @property
     def parity_per_user_unit(self) -> float:
-        """Return parity units written per user unit."""
         return self.member_units / self.user_units - 1
 
     def measures_by_name(self) -> dict[str, float]:
@@ -147,7 +146,6 @@ def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Jso
 
 
 def prepare_requests(results: Path, members: int) -> None:
-    """Make the requests and run the simulator on them."""
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
     first = full_pass_requests(capacity)
     rate = RATE * (members - 1)

@@ -23,7 +23,6 @@ def check_files(directory: Path) -> int:
 
 
 def main() -> int:
-    """Run the command."""
     top = argparse.ArgumentParser(prog="aftl_physics", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True)
     write = commands.add_parser("generate", help="write physics-tables.c and .h")
