@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from selftests.lib.json_schema import parse_document
-from selftests.lib.programs import BUILD, Done
+from selftests.lib.programs import BUILD, Done, run_program
 
 PROGRAM = BUILD / "approxftl-app"
 SCHEMA = "userspace/apps/app-output.fields"
@@ -331,9 +331,8 @@ def test_manual_pages_show_the_report(tmp_path: Path) -> None:
         files.append(tmp_path / f"{policy}.app.json")
         files[-1].write_text(json.dumps(compute_app_result("img", tmp_path)))
     page = tmp_path / "page.html"
-    done = subprocess.run([BUILD / "approxftl-report", *files, "-O", page],
-                          capture_output=True, check=False, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run_program(BUILD / "approxftl-report", *files, "-O", page)
+    assert (done.code, done.err) == (0, "")
     expected = json.loads(files[1].read_text())["quality"]["psnr_db"]
     found = re.search(r"PSNR, dB</th><td>infinite</td><td>([\d.]+)", page.read_text())
     assert found
@@ -361,13 +360,12 @@ def test_manual_pages_show_the_report(tmp_path: Path) -> None:
 ])
 def test_wrong_options_are_refused(arguments: list[str], code: int, sentence: str,
                                    tmp_path: Path) -> None:
-    done = subprocess.run([PROGRAM, *arguments], capture_output=True, cwd=tmp_path, text=True,
-                          check=False)
-    assert done.returncode == code, done.stderr
-    assert done.stdout == ""
-    assert done.stderr.startswith("approxftl app: ")
-    assert done.stderr.count("\n") == 1
-    assert sentence in done.stderr
+    done = run_program(PROGRAM, *arguments, directory=tmp_path)
+    assert done.code == code, done.err
+    assert done.out == ""
+    assert done.err.startswith("approxftl app: ")
+    assert done.err.count("\n") == 1
+    assert sentence in done.err
 
 
 def test_compute_needs_the_files_of_the_write_phase(tmp_path: Path) -> None:

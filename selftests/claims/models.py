@@ -7,9 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
+from selftests.lib.programs import TOP
+
 PHYSICS = TOP / "userspace/physics"
 sys.path.append(str(PHYSICS))
 

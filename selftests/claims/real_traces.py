@@ -5,12 +5,12 @@ import atexit
 import functools
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from selftests.claims.runs import program_under_test
+from selftests.lib.programs import run_program
 
 
 def trace_directory() -> str:
@@ -32,12 +32,12 @@ def convert_real_trace(path: Path, *options: str, name: str = "") -> Path | None
     command = [str(program_under_test().with_name("approxftl-trace")), "convert", "-q", "--force",
                *options, str(path), str(out)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = run_program(*command)
     except OSError as error:
         print(f"claims: {path} skipped: {error}", file=sys.stderr)
         return None
-    if done.returncode:
-        print(f"claims: {path} skipped: {done.stderr.strip()}", file=sys.stderr)
+    if done.code:
+        print(f"claims: {path} skipped: {done.err.strip()}", file=sys.stderr)
         return None
     return out
 

@@ -16,11 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from selftests.lib.programs import TOP
 from selftests.mutants import table
 
 from approxftl_tools.study_plan import cached_file_digest
-
-TOP = Path(__file__).resolve().parents[2]
 
 Json = dict[str, Any]
 

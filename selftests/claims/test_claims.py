@@ -2,7 +2,6 @@
 """Run every claim as a test, check the register, run claims on files in MSR Cambridge's format."""
 
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from selftests.claims import (
     runs,
     studies,
 )
+from selftests.lib.programs import run_program
 
 from approxftl_tools import aft, study_plan
 from approxftl_tools.synthesis import Stream, generate_stream
@@ -119,9 +119,8 @@ def test_the_table_fits_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
 
 def count_commits() -> int:
     """Return the number of commits, by which the sample of negative controls rotates."""
-    done = subprocess.run(["git", "rev-list", "--count", "HEAD"], capture_output=True, text=True,
-                          check=False)
-    return int(done.stdout) if done.returncode == 0 else 0
+    done = run_program("git", "rev-list", "--count", "HEAD")
+    return int(done.out) if done.code == 0 else 0
 
 
 @pytest.mark.parametrize("control", negative_controls.sample_controls(2, count_commits()),

@@ -3,14 +3,13 @@
 
 import importlib.util
 import json
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from selftests.lib.programs import TOP, run_program
 
-TOP = Path(__file__).resolve().parents[2]
 SCRIPT = TOP / "userspace/raid/compare.py"
 
 
@@ -115,6 +114,5 @@ def test_changes_are_printed_by_number_of_members(tmp_path: Path,
 
 @pytest.mark.parametrize("members", ["3", "11", "few", "4,11"])
 def test_numbers_of_devices_outside_4_to_10_are_refused(members: str) -> None:
-    done = subprocess.run([TOP / "userspace/raid/raid", members], capture_output=True, text=True,
-                          check=False)
-    assert done.returncode == 2 and "4 to 10" in done.stderr
+    done = run_program(TOP / "userspace/raid/raid", members)
+    assert done.code == 2 and "4 to 10" in done.err

@@ -2,17 +2,14 @@
 """Every job file runs on a file, describes itself, and has the mix that its header states."""
 
 import json
-import os
-import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from selftests.lib.programs import BUILD, TOP, run_program
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROFILES = sorted((TOP / "fio-profiles").glob("*.fio"))
 # selftests/kernel/profiles.sh runs all of them on a device.
 FOR_FILES = [profile for profile in PROFILES if profile.stem != "trim"]
@@ -26,16 +23,11 @@ def run_profile(profile: Path) -> dict[str, Json]:
     BUILD.mkdir(parents=True, exist_ok=True)
     # /tmp may be in memory and lack direct I/O.
     with tempfile.TemporaryDirectory(dir=BUILD) as directory:
-        done = subprocess.run(
-            ["fio", "--output-format=json", "--eta=never", str(profile)],
-            cwd=directory,
-            env=os.environ | {"TARGET": f"{directory}/file", "SIZE": "1m"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {job["jobname"]: job for job in json.loads(done.stdout)["jobs"]}
+        done = run_program("fio", "--output-format=json", "--eta=never", str(profile),
+                           directory=Path(directory),
+                           environment={"TARGET": f"{directory}/file", "SIZE": "1m"})
+    assert done.code == 0, done.out + done.err
+    return {job["jobname"]: job for job in json.loads(done.out)["jobs"]}
 
 
 @pytest.mark.parametrize("profile", FOR_FILES, ids=lambda path: path.stem)

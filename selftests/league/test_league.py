@@ -2,7 +2,6 @@
 """A small league: its outputs repeat to the last byte, and entries and loads may be one's own."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from selftests.league import league
-from selftests.lib.programs import PROGRAM, TOP
+from selftests.lib.programs import PROGRAM, TOP, run_program
 from selftests.sim.support import compile_policy
 
 SOURCE = TOP / "docs/examples/survivors.c"
@@ -22,11 +21,10 @@ OUTPUTS = ("league.txt", "league.json", "league.html")
 def play(folder: Path, *arguments: str | Path, status: int = 0) -> str:
     """Run a small league in a folder; return what it says."""
     folder.mkdir(exist_ok=True)
-    done = subprocess.run([sys.executable, TOP / "selftests/league/league.py", *SMALL, *arguments],
-                          cwd=folder, env={**os.environ, "APPROXFTL": str(PROGRAM)},
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    done = run_program(sys.executable, TOP / "selftests/league/league.py", *SMALL, *arguments,
+                       directory=folder, environment={"APPROXFTL": str(PROGRAM)})
+    assert done.code == status, done.out + done.err
+    return done.out + done.err
 
 
 def document(folder: Path) -> Any:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each mutant of the tables matches the sources, and a few of them are caught."""
 
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from selftests.lib.programs import run_program
 from selftests.mutants import table
 
 
@@ -23,5 +23,5 @@ def test_a_sample_of_mutants_is_caught() -> None:
     turn = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=table.TOP,
                           capture_output=True, text=True, check=False).stdout.strip() or "0"
     command = [str(table.HERE / "run"), "--sample", "2", "--turn", turn]
-    tried = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
-    assert tried.returncode == 0, tried.stdout + tried.stderr
+    tried = run_program(*command)
+    assert tried.code == 0, tried.out + tried.err

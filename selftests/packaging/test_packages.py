@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from selftests.lib.programs import BUILD, TOP
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "dm-approxftl/release.h").read_text())[0]
 #: In a Debian version "~" sorts a candidate before the release.
 DEBIAN_VERSION = VERSION.replace("-", "~")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from selftests.lib.programs import run_program
 
 from aftl_physics import program_time, reprogram_code, tables
 from aftl_physics.csource import Macro, Table
@@ -35,8 +36,8 @@ def compiled_tables() -> ctypes.CDLL:
         command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
                    f"-I{ROOT / 'userspace/host'}", f"-I{ROOT / 'dm-approxftl'}",
                    str(CORE / tables.SOURCE), "-o", f"{folder}/tables.so"]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert result.returncode == 0, result.stderr
+        result = run_program(*command)
+        assert result.code == 0, result.err
         return ctypes.CDLL(f"{folder}/tables.so")
 
 

@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The command line for captures; selftests/kernel/replay-capture.sh makes real ones."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.lib.programs import TOP, Done
+from selftests.lib.programs import TOP, Done, run_program
 
 PAGE = TOP / "trace-tools/capture/approxftl-trace-record.1.rst"
 
 
 def run_record(*arguments: str, **environment: str) -> Done:
-    done = subprocess.run(
-        [BINARY.with_name("approxftl-trace"), "record", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return run_program(BINARY.with_name("approxftl-trace"), "record", *arguments,
+                       environment=environment)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -125,12 +124,9 @@ def write_device_answers(directory: Path) -> list[Path]:
 
 def open_headless(page: Path, profile: Path, *options: str) -> Done:
     """Open a page in headless Chromium without a network."""
-    done = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-         f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", *options,
-         page.as_uri()],
-        capture_output=True, text=True, check=False)
-    return Done(done.returncode, done.stdout, done.stderr)
+    return run_program("chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                       "--enable-logging=stderr", f"--user-data-dir={profile}",
+                       "--host-resolver-rules=MAP * ~NOTFOUND", *options, page.as_uri())
 
 
 def console_messages(done: Done) -> list[str]:

@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-TOP = Path(__file__).resolve().parents[2]
+from selftests.lib.programs import TOP
 
 #: In place of a virtual machine: what the guest says of each test, by device.
 LAB = """#!/bin/sh

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Static checkers run again for changed sources, and only for those."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from selftests.lib.programs import run_program
 
 SOURCES = Path(__file__).resolve().parents[1] / "lib" / "sources.sh"
 ASKED = f"""
@@ -22,12 +22,12 @@ def ask_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., t
     (tmp_path / "b").write_text("fine")
 
     def run_without_cache(identity: str = "1", option: str = "x") -> tuple[str, int]:
-        done = subprocess.run(["sh", "-uc", ASKED, "sh", identity, "checker", option], cwd=tmp_path,
-                              capture_output=True, text=True, check=False)
+        done = run_program("sh", "-uc", ASKED, "sh", identity, "checker", option,
+                           directory=tmp_path)
         about = tmp_path / "asked"
         said = about.read_text().strip() if about.exists() else ""
         about.unlink(missing_ok=True)
-        return said, done.returncode
+        return said, done.code
 
     return run_without_cache
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
-TOP = Path(__file__).resolve().parents[2]
 DIES, CHANNELS, BLOCKS, LINES, BITS = 4, 2, 128, 128, 3
 PAGE, UNIT, REQUEST = 16 << 10, 4 << 10, 128 << 10
 PROGRAM_NS, SLC_NS, READ_SLC_NS, ERASE_NS, BUS = 2e6, 2e5, 25e3, 3.5e6, 0.4  # bytes per ns

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
-TOP = Path(__file__).resolve().parents[2]
 READ_NS, UNIT, BUS = 45_000, 4096, 0.4  # bytes per ns
 PAGES = 109  # translation pages of 1024 entries, for profile demo
 #: Dirty eviction takes one program's worth of translation pages from the cache for each die.

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from selftests.lib.programs import TOP
 from selftests.sim.support import (
     Header,
     Json,
@@ -18,7 +19,6 @@ from selftests.sim.support import (
     write_trace,
 )
 
-TOP = Path(__file__).resolve().parents[2]
 READS = ("--fill", "sequential", "--write-share", "0", "--set", "depth=16", "--requests", "20000")
 
 

@@ -3,11 +3,9 @@
 
 import tomllib
 from itertools import product
-from pathlib import Path
 
+from selftests.lib.programs import TOP
 from selftests.sim.support import only_run_of, run_sim
-
-TOP = Path(__file__).resolve().parents[2]
 
 
 def test_rain_loses_no_data_but_costs_writes() -> None:

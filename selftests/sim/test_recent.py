@@ -3,12 +3,11 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
+from selftests.lib.programs import TOP
 from selftests.sim.support import only_run_of, run_approxftl, run_sim
 
-TOP = Path(__file__).resolve().parents[2]
 ALONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
 READ_NS, CONTROLLER_NS = 55_240, 9_000
 

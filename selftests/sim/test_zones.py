@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from selftests.lib.programs import TOP
 from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
-TOP = Path(__file__).resolve().parents[2]
 DEVICE = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on")
 STREAM = ("--workload", "zones", "--size", "64KiB", "--open-zones", "4", "--requests", "20k")
 

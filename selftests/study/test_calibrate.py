@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.lib.json_schema import parse_document
 from selftests.lib.processes import wait_until
+from selftests.lib.programs import BUILD, TOP, run_program
 from selftests.study.analytic_drive import AnalyticBench
 from selftests.study.fio_documents import fio_document, fio_job, fio_job_part, write_load_halves
 from selftests.study.hidden_drive import Hidden, measure_drive
@@ -32,8 +33,6 @@ from approxftl_tools.command import Refusal
 from approxftl_tools.fio_output import Output, read_fio_files
 from approxftl_tools.study_store import Store
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 WRITES, READS, REWRITES = (TOP / f"fio-profiles/calibrate-{name}.fio"
                            for name in ("writes", "reads", "rewrites"))
@@ -61,10 +60,9 @@ DRIVES = {
 def test_simulator_accepts_the_shapes_that_the_search_tries(stripe: int, one_shot: bool) -> None:
     """A program of the widest one-shot stripe is as large as the simulator allows."""
     model = replace(DRIVES["one-shot"], stripe=stripe, one_shot=one_shot)
-    done = subprocess.run([BUILD / "approxftl", "sim", *model.device_options(1 << 30),
-                           "--fill=none", "--requests=0", "--quiet"], capture_output=True,
-                          text=True, check=False)
-    assert (done.returncode == 0) == (not one_shot or stripe <= ONE_SHOT_STRIPE), done.stderr
+    done = run_program(BUILD / "approxftl", "sim", *model.device_options(1 << 30), "--fill=none",
+                       "--requests=0", "--quiet")
+    assert (done.code == 0) == (not one_shot or stripe <= ONE_SHOT_STRIPE), done.err
 
 
 def make_hidden_drive(model: Model) -> Hidden:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.processes import wait_until
+from selftests.lib.programs import BUILD
+from selftests.study.test_study import LONG as OTHERS
 from selftests.study.test_study import (
-    BUILD,
     SMALL,
     STUDY,
     result_times,
@@ -24,7 +25,6 @@ from selftests.study.test_study import (
     wait_for_results,
     write_study,
 )
-from selftests.study.test_study import LONG as OTHERS
 
 from approxftl_tools import study_cluster, study_plan
 

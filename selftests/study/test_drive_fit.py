@@ -3,7 +3,6 @@
 
 import csv
 import json
-import os
 import re
 import signal
 import subprocess
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from selftests.lib.json_schema import parse_document
+from selftests.lib.programs import BUILD, TOP
+from selftests.study.test_drives import SCHEMA, SHAPE, run_drives
 
 from approxftl_tools.bench import Bench, Options
 from approxftl_tools.calibrate_fit import Vector
@@ -34,18 +35,7 @@ from approxftl_tools.drive_points import (
 )
 from approxftl_tools.study_store import Store
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
-SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
-SHAPE = Shape(400000, 4096, 1 << 26)
 BY_NAME = pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
-
-
-def run_drives(*arguments: str | Path, status: int = 0) -> Any:
-    done = subprocess.run([BUILD / "approxftl-drives", *arguments, "--jobs", "1"],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stderr
-    return done
 
 
 def ignore_progress(_done: int, _best: float) -> None:
@@ -325,7 +315,7 @@ def test_a_fit_is_repeatable_and_its_profile_valid(tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir()
         texts.append(run_drives("--refit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
-                                folder).stdout)
+                                folder).out)
     assert texts[0] == texts[1]
     path, other = (folder / "kioxia-xg6.profile" for folder in folders)
     assert path.read_bytes() == other.read_bytes()
@@ -339,9 +329,9 @@ def test_a_fit_is_repeatable_and_its_profile_valid(tmp_path: Path) -> None:
     run_drives("kioxia-xg6", "--only", "random-read", "--profiles", folders[0], f"--json={out}")
     assert all("--read=120us" in point["arguments"] and not point["within"]
                for point in json.loads(out.read_text())["points"])
-    said = run_drives("--refit", "kioxia-xg6", "--save", folders[0], status=1).stderr
+    said = run_drives("--refit", "kioxia-xg6", "--save", folders[0], status=1).err
     assert "is there already" in said and path.read_text().startswith("# of ours")
-    said = run_drives("--refit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").stdout
+    said = run_drives("--refit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").out
     assert re.search(r"^read +120us ", said, re.M)
 
 
@@ -374,10 +364,10 @@ def test_an_interrupted_fit_returns_the_best_so_far(tmp_path: Path) -> None:
     (["--refit", "kioxia-xg6", "--only=nothing"], 3, "no point of kioxia-xg6 to fit to"),
     (["--refit", "kioxia-xg6", "--save=/nowhere"], 3, "no such directory")])
 def test_invalid_fit_options_are_refused(words: list[str], status: int, sentence: str) -> None:
-    assert sentence in run_drives(*words, status=status).stderr
+    assert sentence in run_drives(*words, status=status).err
 
 
 def test_a_start_value_outside_its_bounds_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6.profile").write_text("read=500us\n")
     assert "read is 500us, not from 20us to 120us" in run_drives(
-        "--refit", "kioxia-xg6", "--profiles", tmp_path, status=1).stderr
+        "--refit", "kioxia-xg6", "--profiles", tmp_path, status=1).err

@@ -4,14 +4,13 @@
 import csv
 import hashlib
 import json
-import os
 import shlex
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from selftests.lib.json_schema import parse_document
+from selftests.lib.programs import BUILD, Done, run_program
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
@@ -19,17 +18,15 @@ from approxftl_tools.drive_points import OWN_TABLES, Shape, drive_points
 from approxftl_tools.drive_runs import name_loads_of_points, run_drive_study
 from approxftl_tools.study_store import Store
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 SHAPE = Shape(400000, 4096, 1 << 26)
 
 
-def run_drives(*arguments: str | Path, status: int = 0) -> Any:
-    done = subprocess.run([BUILD / "approxftl-drives", *arguments, "--jobs", "1"],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stderr
+def run_drives(*arguments: str | Path, status: int = 0) -> Done:
+    done = run_program(BUILD / "approxftl-drives", *arguments, "--jobs", "1")
+    assert done.code == status, done.err
     return done
+
 
 
 def write_changed_table(folder: Path, name: str, keep: int, **changed: str) -> None:
@@ -85,9 +82,9 @@ def test_the_tail_of_writes_is_judged(tmp_path: Path) -> None:
 def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     said = [run_drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--results",
-                       kept).stdout]
+                       kept).out]
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")}
-    said.append(run_drives("kioxia-xg6", "--only", "sequential-read", "--results", kept).stdout)
+    said.append(run_drives("kioxia-xg6", "--only", "sequential-read", "--results", kept).out)
     assert before and said[0] == said[1]
     assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
 
@@ -132,21 +129,21 @@ def test_tables_of_users_are_compared(tmp_path: Path) -> None:
     assert not point["fitted"]
     assert "--rate=10000" in point["arguments"]
     said = run_drives("--tables", tmp_path, "--only", "read mean", "--at-least", "1", status=1)
-    assert "0.0 % of the points are within their bands, not 1 %" in said.stderr
+    assert "0.0 % of the points are within their bands, not 1 %" in said.err
 
 
 @pytest.mark.parametrize(("column", "value"), [
     ("offered_write_iops", "many"), ("offered_write_iops", ""), ("saturated", "perhaps")])
 def test_wrong_tables_are_refused(tmp_path: Path, column: str, value: str) -> None:
     write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
-    said = run_drives("--tables", tmp_path, status=1).stderr
+    said = run_drives("--tables", tmp_path, status=1).err
     assert "samsung-pm9a3-latency-load.csv, line 2: a field cannot be read: " in said
     assert said.count("\n") == 1
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6-fio.csv").write_text("workload,kiops\nrandom-read 4 KiB,1\n")
-    said = run_drives("--tables", tmp_path, status=1).stderr
+    said = run_drives("--tables", tmp_path, status=1).err
     assert "kioxia-xg6-fio.csv, line 2: there is no column 'queue_depth'" in said
 
 
@@ -160,7 +157,7 @@ def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None
     (tmp_path / name).write_text("\n".join([*rows, strange, strange]) + "\n")
     (tmp_path / "acme-9000-fio.csv").write_text("workload\n")
     out = tmp_path / "points.json"
-    said = run_drives("--tables", tmp_path, f"--json={out}").stderr
+    said = run_drives("--tables", tmp_path, f"--json={out}").err
     (point,) = json.loads(out.read_text())["points"]
     assert point["load"] == "zipf, 1.1"
     assert "--zipf-skew=1.1" in point["arguments"]
@@ -170,8 +167,8 @@ def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
-    assert "no table has a point" in run_drives("--tables", tmp_path, status=3).stderr
-    assert "no such directory" in run_drives("--tables", tmp_path / "x", status=3).stderr
+    assert "no table has a point" in run_drives("--tables", tmp_path, status=3).err
+    assert "no such directory" in run_drives("--tables", tmp_path / "x", status=3).err
 
 
 def test_the_page_shows_all_points(tmp_path: Path) -> None:

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import parse_document
 from selftests.lib.processes import wait_until
+from selftests.lib.programs import BUILD, run_program
 
 from approxftl_tools import study as verb
 from approxftl_tools import study_plan, study_table
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 STUDY = BUILD / "approxftl-study"
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 SMALL = """
@@ -78,11 +77,10 @@ os.environ[MARK.partition("=")[0]] = MARK.partition("=")[2]
 
 def running_simulations(requests: int = 1000000) -> list[int]:
     """Return the running simulations of points; checks of options lack --die-with-parent."""
-    done = subprocess.run(["pgrep", "-f",
-                           f"approxftl sim .*--requests={requests} (.* )?--die-with-parent"],
-                          capture_output=True, text=True, check=False)
+    done = run_program("pgrep", "-f",
+                       f"approxftl sim .*--requests={requests} (.* )?--die-with-parent")
     found = []
-    for word in done.stdout.split():
+    for word in done.out.split():
         with suppress(OSError):
             if MARK.encode() in Path(f"/proc/{word}/environ").read_bytes().split(b"\0"):
                 found.append(int(word))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.lib.json_schema import parse_document
-from selftests.lib.programs import BUILD, PROGRAM
+from selftests.lib.programs import BUILD, PROGRAM, run_program
 
 from approxftl_tools import aft, record_writer, synthesis, workload_profile
 
@@ -195,10 +195,9 @@ def test_damaged_profiles_are_refused(tmp_path: Path, change: dict[str, Any],
     file = tmp_path / "profile.json"
     profile = json.loads(workload_profile.profile_to_json(workload_profile.find_profile("HM_0")))
     file.write_text(json.dumps(profile | change))
-    done = subprocess.run([SYNTH, "--profile", file, "-O", tmp_path / "x"], capture_output=True,
-                          text=True, check=False)
-    assert done.returncode == 1
-    assert sentence in done.stderr
+    done = run_program(SYNTH, "--profile", file, "-O", tmp_path / "x")
+    assert done.code == 1
+    assert sentence in done.err
     assert not (tmp_path / "x").exists()
 
 
@@ -211,7 +210,6 @@ def test_the_list_is_written_as_json() -> None:
 
 @pytest.mark.parametrize("option", ["--output=x.aft", "--within=0.1", "--approx-share=1"])
 def test_options_without_effect_on_a_list_are_refused(option: str) -> None:
-    done = subprocess.run([BUILD / "approxftl-synth", "--list", option], capture_output=True,
-                          text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "contradict each other" in done.stderr
+    done = run_program(BUILD / "approxftl-synth", "--list", option)
+    assert (done.code, done.out) == (2, "")
+    assert "contradict each other" in done.err

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import BUILD
+from selftests.lib.programs import BUILD, run_program
 from selftests.traces.support import (
     BINARY,
     CGROUP,
@@ -41,11 +41,10 @@ def write_spc_trace(path: Path, requests: int = 2000) -> Path:
     ["fix", "a"], ["formats", "x"], ["tag", "a", "b.aft"],
 ])
 def test_wrong_options_are_refused(arguments: list[str], tmp_path: Path) -> None:
-    done = subprocess.run([BINARY, *arguments], cwd=tmp_path, capture_output=True, text=True,
-                          check=False)
-    assert done.returncode in ({2, 3} if arguments[:1] == ["tag"] else {2}), done.stderr
-    assert done.stderr
-    assert not done.stdout
+    done = run_program(BINARY, *arguments, directory=tmp_path)
+    assert done.code in ({2, 3} if arguments[:1] == ["tag"] else {2}), done.err
+    assert done.err
+    assert not done.out
 
 
 def test_misspelt_options_are_corrected_in_messages() -> None:
