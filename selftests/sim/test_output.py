@@ -48,9 +48,6 @@ COMMANDS = [
 ]
 
 
-def result_without_arguments(result: Json) -> Json:
-    return {key: value for key, value in result.items() if key != "tool"}
-
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_the_json_of_each_command_matches_the_schema(command: tuple[str, ...]) -> None:
