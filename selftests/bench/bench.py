@@ -318,15 +318,6 @@ def print_tables_and_limits(cases: dict[str, Case], bars: Sequence[Bar]) -> None
     print_limits(bars)
 
 
-def measure_other_program(beside: dict[str, Case], name: str) -> None:
-    """Run the program that is compared with, unless it lacks this device or policy."""
-    try:
-        if name in beside:
-            beside[name].measure_case_once()
-    except RunError:
-        del beside[name]
-
-
 def measure_all_cases(cases: dict[str, Case], beside: dict[str, Case], rounds: int,
                       tell: Callable[[str], None]) -> None:
     """Run all cases once in each round."""
@@ -334,7 +325,12 @@ def measure_all_cases(cases: dict[str, Case], beside: dict[str, Case], rounds: i
         for name, case in cases.items():
             tell(f"\rround {number} of {rounds}: {name:50}")
             case.measure_case_once()
-            measure_other_program(beside, name)
+            # Run the program that is compared with, unless it lacks this device or policy.
+            try:
+                if name in beside:
+                    beside[name].measure_case_once()
+            except RunError:
+                del beside[name]
     tell(f"\r{'':70}\r")
 
 

@@ -47,21 +47,6 @@ def measure_recovery(blocks: int, runs: int) -> Recovery:
     return min((Recovery(*map(int, words)) for words in said), key=lambda found: found.elapsed_ns)
 
 
-def print_recoveries(found: list[Recovery]) -> list[Bar]:
-    """Print the measured recoveries; return the limit."""
-    lines = [["flash, GiB", "cpu, s", "elapsed, s", "read, GB", "a TiB: cpu, s", "read, s",
-              "elapsed, s"]]
-    lines += [[f"{one.flash / (1 << 30):.0f}", f"{one.cpu_ns / 1e9:.2f}",
-               f"{one.elapsed_ns / 1e9:.2f}", f"{one.read / 1e9:.2f}",
-               f"{one.scale_to_tib(one.cpu_ns / 1e9):.1f}",
-               f"{one.scale_to_tib(one.read / READ_RATE):.1f}", f"{one.elapsed_s_per_tib:.1f}"]
-              for one in found]
-    print_columns(lines)
-    print()
-    return [Bar("a TiB is found after a crash", max(one.elapsed_s_per_tib for one in found),
-                LIMIT_S, "s", least=False)]
-
-
 def main() -> int:
     """Run the benchmark that the command line describes."""
     parser = benchmark_parser("What it takes to find a volume after a crash.",
@@ -72,7 +57,17 @@ def main() -> int:
     args = parser.parse_args()
     found = [measure_recovery(blocks, max(1, args.runs))
              for blocks in (args.blocks // 2, args.blocks)]
-    bars = print_recoveries(found)
+    lines = [["flash, GiB", "cpu, s", "elapsed, s", "read, GB", "a TiB: cpu, s", "read, s",
+              "elapsed, s"]]
+    lines += [[f"{one.flash / (1 << 30):.0f}", f"{one.cpu_ns / 1e9:.2f}",
+               f"{one.elapsed_ns / 1e9:.2f}", f"{one.read / 1e9:.2f}",
+               f"{one.scale_to_tib(one.cpu_ns / 1e9):.1f}",
+               f"{one.scale_to_tib(one.read / READ_RATE):.1f}", f"{one.elapsed_s_per_tib:.1f}"]
+              for one in found]
+    print_columns(lines)
+    print()
+    bars = [Bar("a TiB is found after a crash", max(one.elapsed_s_per_tib for one in found),
+                LIMIT_S, "s", least=False)]
     print_limits(bars)
     write_result_json(args.json, {
         "approxftl_bench_recovery_format": [1, 0],

@@ -280,7 +280,11 @@ class TestOutput:
     def test_output_goes_directly_to_a_device(self, words: Words, what: str,
                                               working_folder: Path) -> None:
         for name, number, works in (("null", 3, True), ("full", 7, False)):
-            make_device_node(working_folder / name, number)
+            # Create a device node for the test, so that the machine's own nodes are safe.
+            try:
+                os.mknod(working_folder / name, stat.S_IFCHR | 0o666, os.makedev(1, number))
+            except PermissionError:
+                pytest.skip("making devices needs root")
             done = run_with_output(output_command_line(words, what, name), working_folder)
             if works or what == "--dropped":
                 assert done.code == 0, done
@@ -421,14 +425,6 @@ def test_dash_is_standard_output(line: str, working_folder: Path) -> None:
     run_with_output([word.replace("-", "./-") if word == "-" else word
                      for word in command_line(tuple(line.split()))], working_folder)
     assert (working_folder / "-").is_file()
-
-
-def make_device_node(path: Path, number: int) -> None:
-    """Create a device node for the test, so that the machine's own nodes are safe."""
-    try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, number))
-    except PermissionError:
-        pytest.skip("making devices needs root")
 
 
 def test_a_full_disk_is_reported_by_format(working_folder: Path) -> None:

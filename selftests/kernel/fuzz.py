@@ -346,14 +346,6 @@ class Control(Subject):
         self.label = mmap.mmap(-1, UNIT)
         self.label[:64] = b"a-name " * 9 + b"!"
         self.file = f"{folder}/fuzz"
-        self.fds = self.open_all_files(device)
-        self.control = self.open_control()
-        self.fill_iovecs()
-        if device:
-            self.right = set(map(str, CALLS))
-
-    def open_all_files(self, device: str) -> dict[str, int]:
-        """Return descriptors of all kinds of file by name."""
         memfd = os.memfd_create("fuzz")
         os.truncate(memfd, MIB)
         fds = {"file": os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600), "memfd": memfd,
@@ -364,16 +356,16 @@ class Control(Subject):
         os.pwrite(fds["file"], bytes(64 * UNIT), 0)
         if device:
             fds["device"] = os.open(device, os.O_RDWR)
-        return fds
+        self.fds = fds
+        self.control = self.open_control()
+        for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
+            struct.pack_into("=QQ", self.vectors, i * 16, buffer_address(self.room), length)
+        if device:
+            self.right = set(map(str, CALLS))
 
     def open_control(self) -> int:
         """Open the control device; scopes belong to the descriptor."""
         return os.open("/dev/approxftl", os.O_RDWR)
-
-    def fill_iovecs(self) -> None:
-        """Fill the array of struct iovec."""
-        for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
-            struct.pack_into("=QQ", self.vectors, i * 16, buffer_address(self.room), length)
 
     def random_member_value(self, role: str) -> str:
         """Return a value that suits the member's role."""

@@ -862,13 +862,6 @@ def check_traced_units(path: Path, *files: Path) -> None:
                                     "approxftl region thread end"], f"notes: {told_others}")
 
 
-def fill_trace_buffer() -> None:
-    """Write labels that fill a blktrace buffer, so that it begins to write its output."""
-    control = Control()
-    for _ in range(40):
-        control.write_trace_note(b"ready")
-
-
 def write_trace_labels() -> None:
     """Begin and end a labelled scope, then put a label into the block trace."""
     control = Control()
@@ -1016,7 +1009,10 @@ def capture_trace(system: Mount, path: Path) -> None:
                                   stdout=output, stderr=subprocess.PIPE, text=True)
         while not path.stat().st_size:
             require(tracer.poll() is None, "blktrace has ended")
-            fill_trace_buffer()
+            # Write labels that fill a blktrace buffer, so that it begins to write its output.
+            control = Control()
+            for _ in range(40):
+                control.write_trace_note(b"ready")
         for way in ("buffered", "direct"):
             run_in_child(write_tagged_file, way, str(system.place / way))
         run_in_child(write_trace_labels)

@@ -13,7 +13,6 @@ from selftests.lib.json_schema import parse_document, schema_checker
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import (
     WRITE,
-    Json,
     Record,
     only_run_of,
     run_approxftl,

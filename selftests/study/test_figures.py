@@ -362,17 +362,6 @@ def test_another_build_reproduces_an_archive(finished_study: Path, tmp_path: Pat
 POINTS = int(os.environ.get("AFTL_STUDY_POINTS", "600"))
 
 
-def make_instant_simulator(folder: Path) -> Path:
-    """Return a simulator that takes no time, so that only the study's own time is measured."""
-    result = subprocess.run([PROGRAM, "sim", "--requests=10", "--json=-", "-q"],
-                            capture_output=True, text=True, check=True).stdout
-    program = folder / "approxftl"
-    program.write_text(f"#!/bin/sh\necho >>{folder}/calls\ncase \"$*\" in *dry-run*) ;;\n"
-                       f"*) printf '%s' '{result}' ;;\nesac\n")
-    program.chmod(0o755)
-    return program
-
-
 def processor_time_s(command: Sequence[str | Path], environment: dict[str, str],
                      times: int = 1) -> float:
     """Return the processor time of a command and its children, in seconds."""
@@ -393,7 +382,14 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     With 10000 points or more, a point must cost less than five starts of a program; with fewer,
     the measurement is less certain and the limit is ten.
     """
-    program = make_instant_simulator(tmp_path)
+    # A simulator that takes no time, so that only the study's own time is measured.
+    folder = tmp_path
+    result = subprocess.run([PROGRAM, "sim", "--requests=10", "--json=-", "-q"],
+                            capture_output=True, text=True, check=True).stdout
+    program = folder / "approxftl"
+    program.write_text(f"#!/bin/sh\necho >>{folder}/calls\ncase \"$*\" in *dry-run*) ;;\n"
+                       f"*) printf '%s' '{result}' ;;\nesac\n")
+    program.chmod(0o755)
     path = write_study(tmp_path, f"study = 1\nseeds = {POINTS}\n[vary]\npolicy = ['baseline']\n")
     command = [sys.executable, "-m", "approxftl_tools.study", "run", str(path), "--jobs", "2"]
     environment = {"APPROXFTL": str(program), "PYTHONPATH": str(TOP / "trace-tools")}

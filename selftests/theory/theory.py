@@ -360,14 +360,6 @@ def all_rows() -> dict[str, Row]:
             for row in several()}
 
 
-def rows_by_name(names: Sequence[str]) -> list[Row]:
-    """Return the rows whose names begin with one of these; all without names."""
-    for name in names:
-        if not any(one.startswith(name) for one in all_rows()):
-            sys.exit(f'theory: no row "{name}"; there are {" ".join(all_rows())}')
-    return [row for row in all_rows().values() if not names or row.name.startswith(tuple(names))]
-
-
 def compare_row(row: Row, seeds: str) -> Found:
     runs = [run_simulator(options, seeds) for options in row.runs]
     ours = np.array([row.measure(several) for several in zip(*runs, strict=True)])
@@ -460,7 +452,12 @@ def main() -> int:
     args = parser.parse_args()
     if not BINARY.is_file():
         sys.exit(f"theory: {BINARY} does not exist: make all")
-    several = rows_by_name(args.names)
+    # The rows whose names begin with one of these; all without names.
+    names = args.names
+    for name in names:
+        if not any(one.startswith(name) for one in all_rows()):
+            sys.exit(f'theory: no row "{name}"; there are {" ".join(all_rows())}')
+    several = [row for row in all_rows().values() if not names or row.name.startswith(tuple(names))]
     if args.controls:
         return check_controls(several)
     found = [compare_row(row, args.seeds) for row in several]

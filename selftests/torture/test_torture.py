@@ -241,21 +241,6 @@ def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None
     assert child.wait() == 130
 
 
-def spoil_all_units(path: Path) -> int:
-    """Corrupt the middle of all written units by direct I/O; return how many."""
-    spoilt = 0
-    disk = os.open(path, os.O_RDWR | os.O_DIRECT)
-    with mmap.mmap(-1, UNIT) as data:
-        for at in range(0, UNITS * UNIT, UNIT):
-            os.preadv(disk, [data], at)
-            if any(data[:]):  # of a mapping itself the items are bytes, true even of zeroes
-                data[300:308] = b"another!"
-                os.pwritev(disk, [data], at)
-                spoilt += 1
-    os.close(disk)
-    return spoilt
-
-
 def test_mixed_contents_of_a_block_are_reported(torture_file: Disk) -> None:
     """Report mixed contents of a block that is not written during the read, even in a file."""
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
@@ -269,7 +254,16 @@ def test_mixed_contents_of_a_block_are_reported(torture_file: Disk) -> None:
             time.sleep(0.3)
             child.send_signal(signal.SIGSTOP)  # requests in flight complete, and no new ones begin
             time.sleep(0.3)
-            spoilt = spoil_all_units(torture_file.image)
+            spoilt = 0
+            disk = os.open(torture_file.image, os.O_RDWR | os.O_DIRECT)
+            with mmap.mmap(-1, UNIT) as data:
+                for at in range(0, UNITS * UNIT, UNIT):
+                    os.preadv(disk, [data], at)
+                    if any(data[:]):  # of a mapping itself the items are bytes, true even of zeroes
+                        data[300:308] = b"another!"
+                        os.pwritev(disk, [data], at)
+                        spoilt += 1
+            os.close(disk)
             child.send_signal(signal.SIGCONT)
             if spoilt > UNITS // 16:
                 break

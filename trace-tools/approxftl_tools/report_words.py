@@ -90,11 +90,6 @@ def ratio_as_text(one: Estimate) -> str:
     return f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}, 95 %)"
 
 
-def keys_of_mean_and_tail(runs: Sequence[Run]) -> tuple[str, str] | None:
-    """Return the keys of mean and tail that runs are judged by; None without requests."""
-    return next((keys for keys in JUDGED if mean_of_measure(runs[0], keys[0])), None)
-
-
 def name_best_run(runs: Sequence[Run], keys: tuple[str, str]) -> str:
     """Return a sentence that names the run with the best mean, and its tail."""
     base, what = runs[0].label, BY_KEY[keys[0]].title.partition(",")[0]
@@ -134,7 +129,9 @@ def sentence_about_runs(inputs: Inputs) -> str:
     several = are_policies_compared(inputs)
     groups = [inputs.runs_of_group(name)
               for name in inputs.group_names()] if several else [inputs.runs]
-    keys = keys_of_mean_and_tail(groups[0])
+    # The keys of mean and tail that runs are judged by; None without requests.
+    runs = groups[0]
+    keys = next((keys for keys in JUDGED if mean_of_measure(runs[0], keys[0])), None)
     if not keys:
         return ""
     if len(groups) > 1:

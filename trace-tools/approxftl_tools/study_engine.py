@@ -37,19 +37,15 @@ class Engine(Protocol):
         """Start no more points and end the running ones."""
 
 
-def failure_reason(status: int, said: str) -> str:
-    """Return the reason why a simulation has no result."""
-    last = said.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
-    return last[0].removeprefix("approxftl sim: ")
-
-
 def process_outcome(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
     if status == 0:
         return Outcome(point, out)
     if was_process_killed(status):
         how = f"killed by signal {-status}" if status < 0 else "interrupted"
         return Outcome(point, None, f"{how}, {attempts} times")
-    return Outcome(point, None, failure_reason(status, err))
+    # The reason why a simulation has no result.
+    last = err.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
+    return Outcome(point, None, last[0].removeprefix("approxftl sim: "))
 
 
 def first_changed_file(point: Point) -> str | None:
