@@ -382,12 +382,8 @@ def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
 
 def seal_sector_checksum(sector: bytes, number: int) -> bytes:
     """Return the sector with the checksum of its payload and nonce."""
-    crc = 0xFFFFFFFF
-    for byte in sector[:508] + struct.pack("<Q", number):
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return sector[:508] + struct.pack("<I", crc ^ 0xFFFFFFFF)
+    sealed = crc32c(sector[:508] + struct.pack("<Q", number))
+    return sector[:508] + struct.pack("<I", sealed)
 
 
 def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:

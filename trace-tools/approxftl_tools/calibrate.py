@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 from approxftl_tools import command
@@ -104,8 +105,8 @@ def compared_figure_row(row: Compared) -> list[str]:
 
 def median_error(rows: Sequence[Compared]) -> str:
     """Return the median of the relative errors, as text."""
-    sizes = sorted(abs(ours / figure.value - 1) for _, figure, ours in rows)
-    return f"{sizes[len(sizes) // 2] * 100:.1f} %"
+    middle = median_high(abs(ours / figure.value - 1) for _, figure, ours in rows)
+    return f"{middle * 100:.1f} %"
 
 
 def unused_job_lines(unused: Sequence[Unused]) -> list[str]:

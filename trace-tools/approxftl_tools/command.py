@@ -175,6 +175,17 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
                         help="answer as JSON, to standard output or a file")
 
 
+def integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
+    """Return the parser of an integer; messages have the largest one as it is written."""
+    def parse_bounded_integer(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not from {least} to {written or most}")
+        return value
+
+    return parse_bounded_integer
+
+
 def write_json_answer(file: Path, document: Any) -> None:
     write_file(file, json.dumps(document, indent=1) + "\n")
 

@@ -2,7 +2,6 @@
 """approxftl drives: compare published measurements of real drives with their emulation."""
 
 import argparse
-import hashlib
 import os
 import shlex
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 from approxftl_tools import command, drive_fit_report, row_list
@@ -37,6 +37,7 @@ from approxftl_tools.page import figure_template_data, render_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import Column
 from approxftl_tools.study import parse_jobs
+from approxftl_tools.study_plan import cached_file_digest
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -205,10 +206,6 @@ def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path
     return verdicts
 
 
-def median_of_values(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) // 2]
-
-
 def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """Return a row for fitted, held-out and unseen points: number within bands, median error."""
     rows = []
@@ -217,7 +214,7 @@ def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
         if not found:
             continue
         shares = [abs(v.error) for v in found if not v.point.absolute]
-        middle = f"{median_of_values(shares) * 100:.1f} %" if shares else "\u2013"
+        middle = f"{median_high(shares) * 100:.1f} %" if shares else "\u2013"
         rows.append([what, f"{sum(v.is_within_band for v in found)} of {len(found)}", middle])
     return rows
 
@@ -278,20 +275,16 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
         "read-under-write": "reads in flight", "write-grid": "writes in flight"}
 
 
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def comparison_identity(arguments: argparse.Namespace, argv: Sequence[str],
                         verdicts: Sequence[Verdict]) -> Json:
     """Return what was compared with what, and the command that repeats it."""
     names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
     return {
         "repeat": shlex.join(("approxftl", "drives", *argv)),
-        "simulator_sha256": file_sha256(command.simulator_path()),
-        "tables_sha256": {name: file_sha256(arguments.tables / name) for name in sorted(names)},
-        "profiles_sha256": {path.name: file_sha256(path) for path in
+        "simulator_sha256": cached_file_digest(command.simulator_path()),
+        "tables_sha256": {name: cached_file_digest(arguments.tables / name)
+                          for name in sorted(names)},
+        "profiles_sha256": {path.name: cached_file_digest(path) for path in
                             sorted(arguments.profiles.glob("*.profile"))}
         if arguments.profiles else {},
         "summary": [{"use": use, "within": sum(v.is_within_band for v in found),

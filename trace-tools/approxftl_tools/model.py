@@ -53,13 +53,6 @@ BATCH = 1000
 NUMBERS = 8 * UNIT
 
 
-def parse_plane_count(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 64:
-        raise argparse.ArgumentTypeError(f"{text} is not from 0 to 64")
-    return value
-
-
 def parse_level_pattern(text: str) -> tuple[str, str]:
     """Parse a quality level and the name pattern that it applies to."""
     level, colon, pattern = text.partition(":")
@@ -81,7 +74,7 @@ def model_parser() -> command.Parser:
     parser.add_argument("--type", metavar="TYPE,...", default="", help="only of these types")
     parser.add_argument("--rule", choices=RULES, default="weights",
                         help="of these: weights (default), or all")
-    parser.add_argument("--planes", metavar="N", type=parse_plane_count,
+    parser.add_argument("--planes", metavar="N", type=command.integer_parser(0, 64),
                         help="the lowest N bits of each number, of a file by plane")
     parser.add_argument("-l", "--level", metavar="N[:PATTERN]", type=parse_level_pattern,
                         action="append",

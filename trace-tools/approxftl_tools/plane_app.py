@@ -49,16 +49,6 @@ def parse_labels(text: str) -> dict[str, str]:
     return found
 
 
-def integer_parser(least: int, most: int) -> Any:
-    def parse_bounded_integer(text: str) -> int:
-        value = int(text)
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text} is not from {least} to {most}")
-        return value
-
-    return parse_bounded_integer
-
-
 @dataclass(frozen=True)
 class Parameter:
     """An integer parameter of the stored data."""
@@ -97,7 +87,7 @@ def plane_app_parser(subject: Subject) -> command.Parser:
     parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
                         help="what of it is to be done (default all)")
     parser.add_argument("--type", choices=tuple(KINDS), help="of a number (default bfloat16)")
-    parser.add_argument("--planes", metavar="N", type=integer_parser(0, 16),
+    parser.add_argument("--planes", metavar="N", type=command.integer_parser(0, 16),
                         help="lowest bits of a number that are approximate (default: the mantissa "
                              "of a bfloat16, four of an int8)")
     parser.add_argument("-l", "--level", metavar="N[:PLANES]", type=parse_plane_level,
@@ -105,9 +95,10 @@ def plane_app_parser(subject: Subject) -> command.Parser:
                         help="quality level, 1 to 3, of these planes, or of the lowest PLANES of "
                              "them; what is said last holds (default 1)")
     for name, one in subject.parameters.items():
-        parser.add_argument(f"--{name}", metavar="N", type=integer_parser(one.least, one.most),
+        parser.add_argument(f"--{name}", metavar="N",
+                            type=command.integer_parser(one.least, one.most),
                             help=f"{one.about} (default {one.usual})")
-    parser.add_argument("--draws", metavar="N", type=integer_parser(8, 100000), default=100,
+    parser.add_argument("--draws", metavar="N", type=command.integer_parser(8, 100000), default=100,
                         help="copies that a prediction is made of (default 100)")
     parser.add_argument("-p", "--precise", action="store_true", help="declare nothing approximate")
     parser.add_argument("--require", action="store_true",

@@ -40,18 +40,7 @@ def parse_share(text: str) -> float:
     return value
 
 
-def parse_request_count(text: str) -> int:
-    value = int(text)
-    if not 1 <= value <= 10**9:
-        raise argparse.ArgumentTypeError(f"{text} is not from 1 to 10^9")
-    return value
-
-
-def parse_seed(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 2**64:
-        raise argparse.ArgumentTypeError(f"{text} is not from 0 to 2^64 - 1")
-    return value
+parse_request_count = command.integer_parser(1, 10**9, "10^9")
 
 
 def synth_parser() -> command.Parser:
@@ -68,7 +57,8 @@ def synth_parser() -> command.Parser:
                         help="save the profile, - for standard output")
     parser.add_argument("--requests", metavar="N", type=parse_request_count, default=100000,
                         help="how many (default 100000)")
-    parser.add_argument("--seed", metavar="N", type=parse_seed, default=1, help="(default 1)")
+    parser.add_argument("--seed", metavar="N", default=1, help="(default 1)",
+                        type=command.integer_parser(0, 2**64 - 1, "2^64 - 1"))
     parser.add_argument("--approx-share", metavar="SHARE", type=parse_share,
                         help="places whose data are approximate (default: as in the profile)")
     parser.add_argument("--read-places-share", metavar="SHARE", type=parse_share,
