@@ -79,6 +79,7 @@ class Outcome:
 
     @property
     def parity_per_user_unit(self) -> float:
+        """Return parity units written per user unit."""
         return self.member_units / self.user_units - 1
 
     def measures_by_name(self) -> dict[str, float]:
@@ -135,6 +136,15 @@ def write_fio_log(path: Path, requests: list[Request], rate: int) -> None:
     path.write_text("\n".join([*lines, f"{end} /dev/md5 close", ""]))
 
 
+def write_records(path: Path, requests: list[Request], rate: int) -> None:
+    """Write the requests as records: the simulator writes the header, this appends the rest."""
+    run_simulator("--fill", "none", "--requests", "0", "--record", str(path))
+    with path.open("ab") as out:
+        for number, (offset, length) in enumerate(requests):
+            out.write(RECORD.pack(number * 1_000_000_000 // rate, offset // 512, length // 512,
+                                  WRITE, 0, 0, 0, 0))
+
+
 def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Json:
     """Run the simulator's array and return its result."""
     options = [word for key, value in MEMBER.items() for word in (f"--{key}", value)]
@@ -146,6 +156,7 @@ def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Jso
 
 
 def prepare_requests(results: Path, members: int) -> None:
+    """Make the requests and run the simulator on them."""
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
     first = full_pass_requests(capacity)
     rate = RATE * (members - 1)
@@ -159,12 +170,7 @@ def prepare_requests(results: Path, members: int) -> None:
     (results / "stripes").write_text(str(STRIPES))
     write_fio_log(results / "warm.log", warm, rate)
     write_fio_log(results / "measured.log", measured, rate)
-    path = results / "requests.aft"
-    run_simulator("--fill", "none", "--requests", "0", "--record", str(path))
-    with path.open("ab") as out:
-        for number, (offset, length) in enumerate(warm + measured):
-            out.write(RECORD.pack(number * 1_000_000_000 // rate, offset // 512, length // 512,
-                                  WRITE, 0, 0, 0, 0))
+    write_records(results / "requests.aft", warm + measured, rate)
     for policy in POLICIES:
         run = simulate_array(results, members, policy, len(warm))
         (results / f"{policy}.sim.json").write_text(json.dumps(run))

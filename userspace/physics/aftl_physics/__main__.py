@@ -22,7 +22,8 @@ def check_files(directory: Path) -> int:
     return 0
 
 
-def main() -> int:
+def physics_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="aftl_physics", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True)
     write = commands.add_parser("generate", help="write physics-tables.c and .h")
@@ -31,7 +32,12 @@ def main() -> int:
     compare.add_argument("--against", type=Path, required=True, metavar="DIR")
     commands.add_parser("states", help="print cell-states.h, the voltages behind the error curves")
     commands.add_parser("show", help="print a summary of the models")
-    args = top.parse_args()
+    return top
+
+
+def main() -> int:
+    """Run the command."""
+    args = physics_parser().parse_args()
     try:
         if args.command == "generate":
             for name, text in tables.generated_files().items():

@@ -123,6 +123,25 @@ def laplace_mass(scale: float) -> Mass:
     return _mass_from_survival(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
 
 
+def uniform_mass(low: float, width: float) -> Mass:
+    """Return a uniform distribution on [low, low + width] (eq 3, the last ISPP step)."""
+    first = math.floor(low / GRID_V + 0.5)
+    last = math.floor((low + width) / GRID_V + 0.5)
+    edges = (np.arange(first, last + 2) - 0.5) * GRID_V
+    inside = np.clip(edges, low, low + width)
+    return Mass(first, np.diff(inside) / width)
+
+
+def _neighbour_shift(swing_v: float) -> Mass:
+    """Return the shift by one later neighbour with four equally likely states (eqs 1 and 4)."""
+    parts = [point_mass(swing_v * state / 3.0) for state in range(4)]
+    first = min(p.first for p in parts)
+    mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)
+    for p in parts:
+        mass[p.first - first : p.first - first + len(p.mass)] += 0.25 * p.mass
+    return Mass(first, mass)
+
+
 def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
     """Return the shifts (mV) of neighbours in the highest state that together cause `total_mv`.
 
@@ -143,13 +162,7 @@ def disturbance_mass(total_mv: float) -> Mass:
     """Return the distribution of the accumulated shift of a victim (V)."""
     result = point_mass(0.0)
     for shift_mv in neighbour_shifts(total_mv):
-        swing_v = shift_mv / 1000.0
-        parts = [point_mass(swing_v * state / 3.0) for state in range(4)]
-        first = min(p.first for p in parts)
-        mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)
-        for p in parts:
-            mass[p.first - first : p.first - first + len(p.mass)] += 0.25 * p.mass
-        result = result.sum_distribution(Mass(first, mass))
+        result = result.sum_distribution(_neighbour_shift(shift_mv / 1000.0))
     return result
 
 
@@ -170,13 +183,7 @@ class State:
         """Return the distribution right after programming."""
         if self.is_gaussian:
             return gaussian_mass(self.level_v, self.spread_v)
-        low = self.level_v
-        width = self.spread_v
-        first = math.floor(low / GRID_V + 0.5)
-        last = math.floor((low + width) / GRID_V + 0.5)
-        edges = (np.arange(first, last + 2) - 0.5) * GRID_V
-        inside = np.clip(edges, low, low + width)
-        return Mass(first, np.diff(inside) / width)
+        return uniform_mass(self.level_v, self.spread_v)
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ def plain_comment(text: str) -> str:
 
 
 def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) -> str:
+    """Return a kernel-doc comment."""
     lines = _comment_lines(summary)
     for name, doc in members:
         lines += _comment_lines(f"@{name}: {doc}")

@@ -37,6 +37,11 @@ def _rounding_margins(value: float) -> tuple[float, float]:
     return value * (1.0 - BOUNDARY_MARGIN), value * (1.0 + BOUNDARY_MARGIN)
 
 
+def nearest_integer(value: Fraction) -> int:
+    """Return the nearest integer; halves round up."""
+    return math.floor(value + Fraction(1, 2))
+
+
 def scaled_integer(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
     """Return `value` x `scale` as an integer, rounded to `digits` decimal digits first."""
-    return math.floor((round_significant(value, digits) * scale) + Fraction(1, 2))
+    return nearest_integer(round_significant(value, digits) * scale)

@@ -18,6 +18,15 @@ LARGEST_MEAN = 8192
 PER_DOUBLING = 4
 
 
+def poisson_means_q8() -> list[int]:
+    """Return the means of the table, x 256: 0, then at most four integers per doubling."""
+    last = LARGEST_MEAN * SCALE
+    ratios = [2.0 ** (i / PER_DOUBLING) for i in range(PER_DOUBLING)]
+    powers = range(last.bit_length())
+    points = {round((1 << p) * r) for p in powers for r in ratios}
+    return [0, *sorted(q for q in points if q <= last)]
+
+
 def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
     """Return the first count and the probabilities, by recurrence from the mode outwards."""
     mode = int(mean)

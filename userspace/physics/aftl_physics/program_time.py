@@ -21,13 +21,20 @@ def ispp_steps(vmax_v: float, step_v: float) -> int:
     return math.ceil(vmax_v / step_v - 1e-9)
 
 
+def approximate_program_ns() -> int:
+    """Return the time (ns) of an approximate write, with 25 instead of 40 steps (derived)."""
+    short = ispp_steps(cell.VMAX_APPROX_V, cell.STEP_V)
+    full = ispp_steps(cell.VMAX_PRECISE_V, cell.STEP_V)
+    return round(APPROXFTL_PROGRAM_NS * short / full)
+
+
 def approxftl_program_ns() -> tuple[int, ...]:
     """Return ApproxFTL's program times (ns): precise (cases a, b, c), approximate, Delta_b."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_NO_NEIGHBOURS)),
-        round(APPROXFTL_PROGRAM_NS * short / full),
+        approximate_program_ns(),
         round(APPROXFTL_PROGRAM_NS / cell.DELTA_B_STEP_FACTOR),
     )
 

@@ -101,12 +101,17 @@ def reprogram_count(code: Code) -> int:
     return 0 if code == Code.INITIAL else 1 if code in (Code.L, Code.M) else 2
 
 
+def distribution_id(code: Code) -> int:
+    """Return the ID of an encoding's states: 0 = P1-P4 .. 3 = P4-P7, and 0 for ER-P3."""
+    return max(0, min(encodings_by_code()[code]) - 1)
+
+
 def decode_table() -> dict[tuple[int, int], Code]:
     """Return the encodings by (RPCnt, ID); LM and ML share a pair and must share the encoding."""
     codes = encodings_by_code()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
-        key = (reprogram_count(code), max(0, min(encodings_by_code()[code]) - 1))
+        key = (reprogram_count(code), distribution_id(code))
         known = table.setdefault(key, code)
         if codes[known] != codes[code]:
             raise ValueError(f"RPCnt and ID {key} do not identify the encoding")

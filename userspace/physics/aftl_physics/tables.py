@@ -374,6 +374,20 @@ def _spaced_declarations(section: Section) -> list[str]:
     ]
 
 
+def header_text() -> str:
+    """Return the text of physics-tables.h."""
+    parts = [
+        f"/* {LICENCE} */\n"
+        "/*\n * Fixed-point tables of the cell and program-time models.\n"
+        f" * {GENERATED}\n */\n#ifndef {GUARD}\n#define {GUARD}\n\n#include \"aftl-host.h\"\n"
+    ]
+    for section in file_sections():
+        parts.append(f"\n/*\n * {section.title}\n */\n")
+        parts += _spaced_declarations(section)
+    parts.append(f"\n#endif /* {GUARD} */\n")
+    return "".join(parts)
+
+
 def source_text() -> str:
     """Return the text of physics-tables.c."""
     parts = [
@@ -388,16 +402,7 @@ def source_text() -> str:
 
 def generated_files() -> dict[str, str]:
     """Return name and content of the generated files."""
-    parts = [
-        f"/* {LICENCE} */\n"
-        "/*\n * Fixed-point tables of the cell and program-time models.\n"
-        f" * {GENERATED}\n */\n#ifndef {GUARD}\n#define {GUARD}\n\n#include \"aftl-host.h\"\n"
-    ]
-    for section in file_sections():
-        parts.append(f"\n/*\n * {section.title}\n */\n")
-        parts += _spaced_declarations(section)
-    parts.append(f"\n#endif /* {GUARD} */\n")
-    return {HEADER: "".join(parts), SOURCE: source_text()}
+    return {HEADER: header_text(), SOURCE: source_text()}
 
 
 def first_differing_item(name: str, text: str) -> str | None:
