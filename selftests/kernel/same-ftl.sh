@@ -53,13 +53,20 @@ faults='unit 9 after write 20
 unit 3 after program 3
 block 5 after write 300
 age 1d after read 40
+wear 2000 after read 60
 die 2 after write 600'
+
+# With few cycles left blocks are retired when they are erased; then the device becomes read-only.
+last_faults='unit 7 after write 30
+wear 2999 after write 200
+block 9 after write 250
+life end after write 700'
 
 # Arm the faults and write them as a script. I/O may fail from then on.
 use_with_faults()
 {
 	echo "$faults" | while read -r action number _ trigger at; do
-		[ "$action" != age ] || number="\"$number\""
+		case $action in age | life) number="\"$number\"" ;; esac
 		printf '[[fault]]\n%s = %s\nafter_%s = %s\n' "$action" "$number" "$trigger" "$at"
 	done >"$scratch/script.toml"
 	echo "$faults" | while read -r fault; do
@@ -72,10 +79,20 @@ use_with_faults()
 		nothing grep -E ' (pending|due)$' "$scratch/list"
 }
 
+# Blocks are retired while garbage is collected, until the device is read-only.
+use_until_end_of_life()
+{
+	faults=$last_faults
+	use_with_faults && dmsetup message aftl-same 0 stats | grep -Eq '^retired_blocks ([2-9]|[0-9]{2})' &&
+		dmsetup status aftl-same | grep -q ' ro '
+}
+
 # Device and simulator have one list of faults; without it the simulator ends in another state.
 faults_replayed()
 {
-	used use_with_faults baseline 'timing real' "$@" || return
+	use=$1
+	shift
+	used "$use" baseline 'timing real' "$@" || return
 	! simulated 0 --profile demo --policy baseline $(words "$@") >"$scratch/answer" &&
 		simulated 0 --profile demo --policy baseline $(words "$@") \
 			--fault-script "$scratch/script.toml"
@@ -221,7 +238,9 @@ in_turn 'policy ips, with host writes, GC and idle time' replayed 'use_raw 48m' 
 	'timing real' "$@" bits 3 one_shot on fill sequential ips_idle 100%
 in_turn 'two queues, by I/O priority; one ends differently' two_queues "$@"
 in_turn 'another policy ends differently' differs
-in_turn 'faults of each action' faults_replayed "$@" buffer 256KiB
+in_turn 'faults of each action' faults_replayed use_with_faults "$@" buffer 256KiB
+in_turn 'worn blocks, and the end of life' faults_replayed use_until_end_of_life "$@" \
+	buffer 256KiB endurance 3000
 in_turn 'zones' replayed use_zones baseline 'timing real' blocks 96 zoned 4MiB buffer 4MiB \
 	buffer_safe on errors off
 in_turn 'two shards, ext4, real time, write buffer' shards_replayed use_ext4 approxftl \
