@@ -48,8 +48,8 @@ def test_damaged_vectors_are_not_found() -> None:
 
 @pytest.mark.parametrize(("kind", "planes", "rate"), [
     ("bfloat16", 7, 2e-2), ("int8", 8, 5e-3), ("bfloat16", 16, 2e-4)])
-def test_recall_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
-                                        ) -> None:
+def test_recall_falls_as_the_error_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
+                                                 ) -> None:
     for seed in range(3):
         run_app_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
                            *SMALL)

@@ -232,7 +232,7 @@ def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
 # Damage
 
 
-def test_an_error_reaches_no_further_than_its_group(tmp_path: Path) -> None:
+def test_an_error_stays_within_its_group_of_pictures(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 64, "frames": 11, "group": 4}
     path = write_media_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
@@ -251,7 +251,7 @@ def test_an_error_reaches_no_further_than_its_group(tmp_path: Path) -> None:
             position >= hit % 4 and hit // 4 * 4 + position < 11 for position in range(4)]
 
 
-def test_errors_grow_along_a_group_and_spare_its_first(tmp_path: Path) -> None:
+def test_errors_grow_after_the_first_picture_of_a_group(tmp_path: Path) -> None:
     setup = {"width": 320, "height": 192, "frames": 24, "group": 6}
     path = write_media_file("vid", tmp_path, setup)
     data = np.fromfile(path, dtype=np.uint8)

@@ -71,8 +71,8 @@ def test_rounding_is_to_the_nearest_even() -> None:
 @pytest.mark.parametrize(("kind", "planes", "rate"), [
     ("bfloat16", 7, 2e-2), ("int8", 4, 2e-2), ("int8", 8, 2e-2), ("bfloat16", 16, 1e-4),
 ])
-def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
-                                          ) -> None:
+def test_accuracy_falls_as_the_error_rate_predicts(kind: str, planes: int, rate: float,
+                                                   tmp_path: Path) -> None:
     for seed in SEEDS:
         run_app_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
                            *SMALL[:2])
@@ -84,7 +84,7 @@ def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, t
         assert guess["low"] <= found["share"]["stored"] <= guess["high"], found["share"]
 
 
-def test_each_level_has_a_rate_of_its_own(tmp_path: Path) -> None:
+def test_each_quality_level_has_its_error_rate(tmp_path: Path) -> None:
     words = ("--planes", "12", "--level", "2:8", "--level", "3:7")
     run_app_for_report(tmp_path, "--phase", "write", *words, *SMALL[:2])
     flips = [flip_plane_bits(tmp_path, planes, rate, seed) for seed, (planes, rate) in enumerate((

@@ -125,13 +125,13 @@ def count_commits() -> int:
 
 @pytest.mark.parametrize("control", negative_controls.sample_controls(2, count_commits()),
                          ids=lambda control: control.falsified_setting_text)
-def test_negative_control_misses(control: negative_controls.Control) -> None:
+def test_a_falsified_setting_makes_its_rows_fail(control: negative_controls.Control) -> None:
     with runs.falsified_settings(("--requests=100000",) if control.id.startswith("HY") else ()):
         assert control.rows_wrongly_held() == []
 
 
-def test_control_that_holds_is_reported(capsys: pytest.CaptureFixture[str],
-                                        monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_that_holds_when_falsified_is_reported(capsys: pytest.CaptureFixture[str],
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:
     same = negative_controls.Control("TV-2", (1,), "nothing", constant="tvr.STEP_V = 0.2")
     monkeypatch.setattr(negative_controls, "CONTROLS", (same,))
     assert negative_controls.prove_controls(["TV-2"]) == 1
@@ -150,7 +150,8 @@ def test_falsified_streams_are_stored_in_other_files() -> None:
     assert studies.record_files_of_trace_volumes() == usual
 
 
-def test_false_options_override_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_falsified_options_override_those_of_a_study(tmp_path: Path,
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "small.toml").write_text(
         'study = 1\nwarmup = "ignore"\n[base]\nwear_gap = 0\n[vary]\nrequests = [7, 8]\n')
     monkeypatch.setenv("APPROXFTL", str(runs.program_under_test()))
@@ -164,7 +165,7 @@ def test_false_options_override_a_study(tmp_path: Path, monkeypatch: pytest.Monk
     assert studies.drop_repeated_options(["--wear_gap=0", "--wear-gap=3"]) == ["--wear-gap=3"]
 
 
-def test_each_study_can_be_run_by_itself_and_is_looked_at(tmp_path: Path) -> None:
+def test_each_study_is_valid_and_used_by_a_claim(tmp_path: Path) -> None:
     said = "".join(path.read_text() for path in Path(studies.__file__).parent.glob("*.py"))
     for path in studies.FOLDER.glob("*.toml"):
         plan = studies.plan_of_claim_study(path.stem, {})
@@ -200,7 +201,7 @@ def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     return made
 
 
-def test_traces_of_a_path_are_read_as_they_are(
+def test_real_traces_keep_their_requests(
         trace_volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
     found = real_traces.real_record_files()
     assert "README skipped: " in capsys.readouterr().err

@@ -25,7 +25,7 @@ def load_compare_module() -> ModuleType:
 compare = load_compare_module()
 
 
-def test_requests_stay_inside_and_return() -> None:
+def test_array_requests_stay_inside_and_repeat_addresses() -> None:
     capacity = 3 * 2**20
     requests = compare.short_lived_requests(capacity, 5000, 4)
     assert requests == compare.short_lived_requests(capacity, 5000, 4)

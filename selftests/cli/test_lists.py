@@ -167,7 +167,7 @@ class TestList:
             # "-o help" prints the list of columns, so a column "help" could not be selected.
             assert "help" not in (one["key"], one["title"].lower())
 
-    def test_json_has_the_columns(self, verb: str) -> None:
+    def test_json_has_the_selected_columns(self, verb: str) -> None:
         keys = [one["key"] for one in columns_of_help(verb)]
         assert len(parse_all_columns(verb)) >= 4
         assert all(list(row) == keys for row in parse_all_columns(verb))
@@ -176,7 +176,7 @@ class TestList:
             kinds = {type(row[key]) for row in parse_all_columns(verb)} - {type(None)}
             assert kinds <= {int, float} or len(kinds) == 1, key
 
-    def test_default_columns_are_shown_without_o(self, verb: str) -> None:
+    def test_default_columns_are_shown_without_option_o(self, verb: str) -> None:
         usual = list(parse_list_rows(verb, "-S", columns_of_help(verb)[0]["key"])[0])
         more = [one["key"] for one in columns_of_help(verb)
                 if "not shown by default" in one["help"]]

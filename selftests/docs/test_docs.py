@@ -248,7 +248,7 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
-def test_no_mean_without_its_tail(path: Path) -> None:
+def test_no_mean_response_is_shown_without_percentiles(path: Path) -> None:
     assert [line for command in document_commands(path)
             if (line := response_without_percentiles(command.shown))] == []
 

@@ -72,7 +72,7 @@ def figures_of_run(number: str) -> dict[str, str]:
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
 
-def test_a_run_replaces_the_figures_of_the_last(installed_demo: Installed) -> None:
+def test_a_demo_run_replaces_the_earlier_figures(installed_demo: Installed) -> None:
     for number in ("1", "2"):
         done = installed_demo.run_demo(number)
         assert (done.code, done.err) == (0, ""), done

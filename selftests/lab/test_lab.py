@@ -253,7 +253,7 @@ def test_a_full_disk_for_temporary_files_is_named(lab_stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 3, 97])
-def test_the_exit_status_is_the_commands(status: int, lab_stage: Stage) -> None:
+def test_the_lab_exits_with_the_commands_status(status: int, lab_stage: Stage) -> None:
     done = lab_stage.run_lab(do=f'echo words; echo {status} >"$share/status"')
     assert (done.code, done.out, done.err) == (status, "words\n", "")
 

@@ -124,7 +124,7 @@ def policy_entries(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
         yield path.name, (f"--policy={path.absolute()}",)
 
 
-def make_games(arguments: argparse.Namespace, program: Path) -> Games:
+def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
     """Return the points of the league."""
     own = simulator_and_digest(program)
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
@@ -138,17 +138,17 @@ def make_games(arguments: argparse.Namespace, program: Path) -> Games:
     entries = ENTRIES | dict(policy_entries(arguments.policy))
     seeds = [int(seed) for seed in derived_seeds(1, arguments.seeds)]
 
-    def point(options: Options, load: str, entry: str, seed: int) -> Point:
+    def point_of_entry(options: Options, load: str, entry: str, seed: int) -> Point:
         return make_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
                           (("entry", entry), ("load", load), ("seed", seed)))
     return Games(entries, loads, seeds, {
-        (entry, load, seed): point(options, load, entry, seed)
+        (entry, load, seed): point_of_entry(options, load, entry, seed)
         for load in loads for entry, options in entries.items() for seed in seeds}, {
-        (load, seed): point(("--yardstick=optimum",), load, "optimum", seed)
+        (load, seed): point_of_entry(("--yardstick=optimum",), load, "optimum", seed)
         for load in loads for seed in seeds})
 
 
-def run_of(store: Store, point: Point) -> Json | None:
+def run_of_finished_point(store: Store, point: Point) -> Json | None:
     """Return the run of a finished point; None if the run failed."""
     if store.point_state(point) != DONE:
         return None
@@ -156,7 +156,7 @@ def run_of(store: Store, point: Point) -> Json | None:
     return run
 
 
-def estimates(runs: Sequence[Json]) -> dict[str, Estimate]:
+def estimate_shared_measures(runs: Sequence[Json]) -> dict[str, Estimate]:
     found = {}
     for key in MEASURES:
         values = [BY_KEY[key].value(run) for run in runs]
@@ -165,12 +165,12 @@ def estimates(runs: Sequence[Json]) -> dict[str, Estimate]:
     return found
 
 
-def cell_of(games: Games, store: Store, entry: str, load: str) -> Cell:
+def results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
     """Return the results of an entry on a load."""
     points = [games.points[entry, load, seed] for seed in games.seeds]
-    runs = [run for point in points if (run := run_of(store, point))]
+    runs = [run for point in points if (run := run_of_finished_point(store, point))]
     bounds = [run["yardstick"] for seed in games.seeds
-              if (run := run_of(store, games.yardsticks[load, seed]))]
+              if (run := run_of_finished_point(store, games.yardsticks[load, seed]))]
     if len(runs) < len(points):
         return Cell(entry, load, None, {}, next(
             store.read_point_failure(point) for point in points
@@ -179,10 +179,11 @@ def cell_of(games: Games, store: Store, entry: str, load: str) -> Cell:
     if len(bounds) == len(runs) and all(bound.get("reached") for bound in bounds):
         factor = estimate_mean([run["write_amplification"]["total"] / bound["reached"]
                                 for run, bound in zip(runs, bounds, strict=True)])
-    return Cell(entry, load, factor, estimates(runs))
+    return Cell(entry, load, factor, estimate_shared_measures(runs))
 
 
-def standing(games: Games, cells: Mapping[tuple[str, str], Cell]) -> list[tuple[str, float, int]]:
+def rank_entries(games: Games,
+                 cells: Mapping[tuple[str, str], Cell]) -> list[tuple[str, float, int]]:
     """Return the entries, best first: geometric mean of their factors, number of best factors."""
     rows = []
     best = {load: min((one.factor.mean for entry in games.entries
@@ -202,7 +203,7 @@ def optimum_rows(games: Games, store: Store) -> list[list[str]]:
     rows = []
     for load in games.loads:
         bounds = [run["yardstick"] for seed in games.seeds
-                  if (run := run_of(store, games.yardsticks[load, seed]))]
+                  if (run := run_of_finished_point(store, games.yardsticks[load, seed]))]
         rows.append([load, *(estimate_text(estimate_mean([bound[key] for bound in bounds]))
                              if bounds and all(key in bound for bound in bounds) else "\u2013"
                              for key in ("lower", "reached"))])
@@ -219,15 +220,15 @@ def estimate_text(found: Estimate | None, key: str = "") -> str:
     return f"{found.mean:.3f}" + ("" if found.half is None else f" \u00b1{found.half:.3f}")
 
 
-def grid(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
-         key: str) -> list[list[str]]:
+def measure_table(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
+                  key: str) -> list[list[str]]:
     """Return a table of a measure or the factor: a row for each load, a column for each entry."""
     return [[load, *(estimate_text(cells[entry, load].measures.get(key) if key else
                                    cells[entry, load].factor, key) for entry in order)]
             for load in games.loads]
 
 
-def standing_rows(rows: Sequence[tuple[str, float, int]], loads: int) -> list[list[str]]:
+def ranking_rows(rows: Sequence[tuple[str, float, int]], loads: int) -> list[list[str]]:
     """Return the ranking of the entries as text."""
     return [[str(place), entry, "failed" if math.isnan(mean) else f"{mean:.3f}",
              f"{best} of {loads}"] for place, (entry, mean, best) in enumerate(rows, 1)]
@@ -239,17 +240,17 @@ OPTIMUM = ("load", "no less is possible", "with knowledge of the future")
 
 def league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
     """Return the tables as text, with the entries in the order of the ranking."""
-    rows = standing(games, cells)
+    rows = rank_entries(games, cells)
     order = [entry for entry, _, _ in rows]
     parts = ["Write amplification as a factor of the optimum, geometric mean over the loads\n",
-             align_columns([STANDING, *standing_rows(rows, len(games.loads))],
+             align_columns([STANDING, *ranking_rows(rows, len(games.loads))],
                            [True, False, True, True]),
              "\nThe optimum: write amplification\n",
              align_columns([OPTIMUM, *optimum_rows(games, store)], [False, True, True]),
              "\nFactors, with intervals of 95 % over the seeds\n"]
     for begin in range(0, len(order), 4):
         shown = order[begin:begin + 4]
-        parts.append(align_columns([("load", *shown), *grid(games, shown, cells, "")],
+        parts.append(align_columns([("load", *shown), *measure_table(games, shown, cells, "")],
                                    [False, *[True] * len(shown)]) + "\n")
     return "".join([*parts, *failure_lines(cells)])
 
@@ -264,7 +265,7 @@ def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
                 argv: Sequence[str]) -> Json:
     return {**command.json_document_head("league", argv),
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
-                          "best_on": best} for entry, mean, best in standing(games, cells)],
+                          "best_on": best} for entry, mean, best in rank_entries(games, cells)],
             "optimum": [dict(zip(("load", "lower", "reached"), row, strict=True))
                         for row in optimum_rows(games, store)],
             "cells": [{"entry": one.entry, "load": one.load,
@@ -276,7 +277,7 @@ def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
 
 
 def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
-    rows = standing(games, cells)
+    rows = rank_entries(games, cells)
     order = [entry for entry, _, _ in rows]
     figure = Figure("factors", "Write amplification as a factor of the optimum",
                     "Means over the seeds with their intervals of 95 %.",
@@ -285,11 +286,11 @@ def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
                          "factor", 1.0))
     first = games.points[order[0], next(iter(games.loads)), games.seeds[0]]
     tables = [{"caption": "Standing", "head": STANDING,
-               "rows": standing_rows(rows, len(games.loads))},
+               "rows": ranking_rows(rows, len(games.loads))},
               {"caption": "The optimum: write amplification", "head": OPTIMUM,
                "rows": optimum_rows(games, store)}]
     tables += [{"caption": BY_KEY[key].title if key else "factor of the optimum",
-                "head": ["load", *order], "rows": grid(games, order, cells, key)}
+                "head": ["load", *order], "rows": measure_table(games, order, cells, key)}
                for key in ("", *MEASURES)]
     return render_page(
         "study.html", "A league of policies", text=__doc__.partition("\n\n    league.py")[0],
@@ -322,13 +323,13 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Run the missing points and write the outputs."""
     program = command.simulator_path()
     store = Store(arguments.output / "results")
-    games = make_games(arguments, program)
+    games = make_league_points(arguments, program)
     store.create_directory()
     missing = [point for point in games.all_points() if store.point_state(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
     if not run_points(missing, store, Processes(program, arguments.jobs), progress):
         raise KeyboardInterrupt
-    cells = {(entry, load): cell_of(games, store, entry, load)
+    cells = {(entry, load): results_of_entry(games, store, entry, load)
              for entry in games.entries for load in games.loads}
     text = league_text(games, store, cells)
     command.write_file(arguments.output / "league.txt", text)

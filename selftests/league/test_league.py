@@ -18,7 +18,7 @@ SMALL = ("--seeds", "2", "--requests", "60000", "--output", "out", "--jobs", "2"
 OUTPUTS = ("league.txt", "league.json", "league.html")
 
 
-def play(folder: Path, *arguments: str | Path, status: int = 0) -> str:
+def run_small_league(folder: Path, *arguments: str | Path, status: int = 0) -> str:
     """Run a small league in a folder; return what it says."""
     folder.mkdir(exist_ok=True)
     done = run_program(sys.executable, TOP / "selftests/league/league.py", *SMALL, *arguments,
@@ -27,46 +27,46 @@ def play(folder: Path, *arguments: str | Path, status: int = 0) -> str:
     return done.out + done.err
 
 
-def document(folder: Path) -> Any:
+def league_document(folder: Path) -> Any:
     """Return the JSON of a league."""
     return json.loads((folder / "out/league.json").read_text())
 
 
-def factors(folder: Path, load: str) -> dict[str, float]:
+def load_factors(folder: Path, load: str) -> dict[str, float]:
     """Return the mean factors of a load by entry."""
-    return {cell["entry"]: cell["factor"]["mean"] for cell in document(folder)["cells"]
+    return {cell["entry"]: cell["factor"]["mean"] for cell in league_document(folder)["cells"]
             if cell["load"] == load and cell["factor"]}
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def league_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a league of two loads."""
     folder = tmp_path_factory.mktemp("league")
-    play(folder, "uniform", "zipf 1.2")
+    run_small_league(folder, "uniform", "zipf 1.2")
     return folder
 
 
-def test_outputs_repeat_to_the_last_byte(played: Path, tmp_path: Path) -> None:
-    play(tmp_path / "again", "uniform", "zipf 1.2")
+def test_outputs_repeat_to_the_last_byte(league_folder: Path, tmp_path: Path) -> None:
+    run_small_league(tmp_path / "again", "uniform", "zipf 1.2")
     for name in OUTPUTS:
-        assert (played / "out" / name).read_bytes() == \
+        assert (league_folder / "out" / name).read_bytes() == \
             (tmp_path / "again/out" / name).read_bytes(), name
 
 
-def test_standing_is_that_of_the_factors(played: Path) -> None:
-    rows = document(played)["standing"]
+def test_the_ranking_follows_from_the_factors(league_folder: Path) -> None:
+    rows = league_document(league_folder)["standing"]
     assert [row["entry"] for row in rows] == sorted(
-        league.ENTRIES, key=lambda entry: (factors(played, "uniform")[entry]
-                                           * factors(played, "zipf 1.2")[entry], entry))
+        league.ENTRIES, key=lambda entry: (load_factors(league_folder, "uniform")[entry]
+                                           * load_factors(league_folder, "zipf 1.2")[entry], entry))
     assert sum(row["best_on"] for row in rows) >= 2
     first = rows[0]["factor"] ** 2
-    assert first == pytest.approx(factors(played, "uniform")[rows[0]["entry"]]
-                                  * factors(played, "zipf 1.2")[rows[0]["entry"]])
+    assert first == pytest.approx(load_factors(league_folder, "uniform")[rows[0]["entry"]]
+                                  * load_factors(league_folder, "zipf 1.2")[rows[0]["entry"]])
 
 
-def test_factor_is_that_of_the_same_seed(played: Path) -> None:
+def test_a_factor_compares_runs_of_one_seed(league_folder: Path) -> None:
     """Repeat a run and its yardstick by the command that the JSON names."""
-    cell = next(one for one in document(played)["cells"] if one["entry"] == "sepbit")
+    cell = next(one for one in league_document(league_folder)["cells"] if one["entry"] == "sepbit")
     words = cell["command"].split()
     done = subprocess.run([PROGRAM, *words[1:], "--yardstick", "optimum", "--json", "--quiet"],
                           capture_output=True, check=True)
@@ -76,44 +76,44 @@ def test_factor_is_that_of_the_same_seed(played: Path) -> None:
     assert found["count"] == 2
 
 
-def test_older_blocks_first_is_worse_than_emptier_ones_first(played: Path) -> None:
-    found = factors(played, "uniform")
+def test_fifo_ranks_below_greedy_collection(league_folder: Path) -> None:
+    found = load_factors(league_folder, "uniform")
     assert 1 < found["baseline, greedy"] < found["baseline, fifo"]
     assert found["streams, greedy"] == found["baseline, greedy"]
 
 
-def test_entry_of_ones_own_costs_only_its_own_runs(played: Path, tmp_path: Path) -> None:
-    shutil.copytree(played, tmp_path / "more")
+def test_a_new_entry_costs_only_its_own_runs(league_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(league_folder, tmp_path / "more")
     before = set((tmp_path / "more/out/results").iterdir())
     mine = compile_policy(tmp_path, SOURCE.read_text())
-    play(tmp_path / "more", "uniform", "zipf 1.2", "--policy", mine)
-    found = factors(tmp_path / "more", "zipf 1.2")
+    run_small_league(tmp_path / "more", "uniform", "zipf 1.2", "--policy", mine)
+    found = load_factors(tmp_path / "more", "zipf 1.2")
     assert found["mine.so"] == found["separated, greedy"]
     assert len(set((tmp_path / "more/out/results").iterdir()) - before) == 4
     # The digest of the file is part of the address: another policy of this name has runs again.
     compile_policy(tmp_path, SOURCE.read_text() + "int aftl_another_policy;\n")
-    play(tmp_path / "more", "uniform", "zipf 1.2", "--policy", mine)
+    run_small_league(tmp_path / "more", "uniform", "zipf 1.2", "--policy", mine)
     assert len(set((tmp_path / "more/out/results").iterdir()) - before) == 8
 
 
-def test_entry_that_fails_is_last_and_named(played: Path, tmp_path: Path) -> None:
-    shutil.copytree(played, tmp_path / "more")
+def test_a_failed_entry_is_ranked_last_and_named(league_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(league_folder, tmp_path / "more")
     broken = tmp_path / "broken.so"
     broken.write_text("no object\n")
-    said = play(tmp_path / "more", "uniform", "zipf 1.2", "--policy", broken, status=1)
+    said = run_small_league(tmp_path / "more", "uniform", "zipf 1.2", "--policy", broken, status=1)
     assert "broken.so on uniform: no result: " in said
     assert "compile it with cc" in said
-    assert document(tmp_path / "more")["standing"][-1] == {
+    assert league_document(tmp_path / "more")["standing"][-1] == {
         "entry": "broken.so", "factor": None, "best_on": 0}
 
 
-def test_files_of_a_folder_are_loads(tmp_path: Path) -> None:
+def test_trace_files_of_a_folder_are_loads(tmp_path: Path) -> None:
     traces = tmp_path / "traces"
     traces.mkdir()
     subprocess.run([PROGRAM, "sim", "--requests", "3000", "--record", traces / "mine.csv",
                     "--quiet"], check=True)
-    play(tmp_path / "league", "mine", "--traces", traces)
-    assert set(factors(tmp_path / "league", "mine.csv")) == set(league.ENTRIES)
+    run_small_league(tmp_path / "league", "mine", "--traces", traces)
+    assert set(load_factors(tmp_path / "league", "mine.csv")) == set(league.ENTRIES)
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
@@ -124,7 +124,7 @@ def test_files_of_a_folder_are_loads(tmp_path: Path) -> None:
 def test_wrong_arguments_are_refused_by_name(tmp_path: Path, arguments: tuple[str, ...],
                                              says: str) -> None:
     status = 2 if len(arguments) == 1 else 3
-    assert says in play(tmp_path / "none", *arguments, status=status)
+    assert says in run_small_league(tmp_path / "none", *arguments, status=status)
 
 
 def test_the_document_has_all_entries_and_loads() -> None:

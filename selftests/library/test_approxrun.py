@@ -25,7 +25,7 @@ def call_tuples(found: list[Call]) -> list[tuple[str, int, int, int]]:
     return [(call.what, call.offset, call.length, call.kind) for call in found]
 
 
-def test_the_rules_header_is_described(tmp_path: Path) -> None:
+def test_a_rule_may_keep_the_head_of_a_file_precise(tmp_path: Path) -> None:
     file = tmp_path / "picture.raw"
     done, found = run_approxrun("*.raw precise=4KiB\n", "dd", "if=/dev/zero", f"of={file}",
                                 "count=1", "status=none", folder=tmp_path)
@@ -34,7 +34,7 @@ def test_the_rules_header_is_described(tmp_path: Path) -> None:
     assert found[0].inode == file.stat().st_ino
 
 
-def test_reading_and_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_reads_and_unmatched_files_are_not_tagged(tmp_path: Path) -> None:
     (tmp_path / "a.raw").write_bytes(b"data")
     done, found = run_approxrun("*.raw\n", "cp", tmp_path / "a.raw", tmp_path / "b",
                                 folder=tmp_path)

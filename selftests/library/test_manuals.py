@@ -53,7 +53,7 @@ def test_example_compiles(page: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_each_function_is_in_one_page(name: str) -> None:
+def test_each_function_has_one_manual_page(name: str) -> None:
     """Each function is in exactly one page, with the prototype of the header."""
     pages = [p for p in PAGES if "_" in p.name
              and re.search(rf"\b{name}\(", code_below_heading(p, "SYNOPSIS"))]

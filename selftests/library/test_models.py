@@ -112,7 +112,7 @@ def test_gguf_alignment_is_respected() -> None:
     assert [one.offset % 4096 for one in model.tensors] == [0] * len(SOME)
 
 
-def test_onnx_of_other_kinds_stays_precise() -> None:
+def test_onnx_tensors_of_other_kinds_stay_precise() -> None:
     floats = protobuf_field(1, 2) + protobuf_field(2, 1) + protobuf_field(
         8, b"floats") + protobuf_field(4,
                                        struct.pack("<2f",
@@ -380,9 +380,9 @@ def test_each_plane_has_one_bit_of_each_number(bits: int, data: st.DataObject) -
 @given(tensors=TENSORS, bits=st.integers(0, 63), spans=st.lists(
     st.tuples(st.integers(0, 2000), st.integers(0, 300)), max_size=5))
 @example(tensors=SOME, bits=63, spans=[(1, 2999)])
-def test_every_format_comes_back_from_planes(form: str, tensors: list[Made], bits: int,
-                                             spans: list[tuple[int, int]],
-                                             tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made], bits: int,
+                                                  spans: list[tuple[int, int]],
+                                                  tmp_path_factory: pytest.TempPathFactory) -> None:
     original = WRITERS[form](tensors)
     names = sorted(one.name for one in parse_model_bytes(original).tensors)
     chosen = {name for number, name in enumerate(names) if bits >> number & 1}
@@ -421,7 +421,7 @@ def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
     changed.check_rest()
 
 
-def test_damage_to_the_rest_is_reported(tmp_path: Path) -> None:
+def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
     stored = bytearray(split_by_plane(SOME, tmp_path))
     rest = next(one for one in parse_model_bytes(bytes(stored)).tensors
                 if one.name == "approxftl.rest")

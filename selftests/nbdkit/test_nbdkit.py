@@ -361,12 +361,12 @@ def test_help_of_the_plugin_names_each_option() -> None:
 
 # Tags
 
-def tag(verb: str, server: Server, *arguments: str) -> Done:
+def run_tag_verb(verb: str, server: Server, *arguments: str) -> Done:
     return run_program(PROGRAM, "tag", verb, server.uri, *arguments)
 
 
-def ranges(server: Server) -> list[tuple[int, int, int]]:
-    done = tag("list", server, "--json")
+def tagged_server_ranges(server: Server) -> list[tuple[int, int, int]]:
+    done = run_tag_verb("list", server, "--json")
     assert done.code == 0, done.err
     return [(one["offset_bytes"], one["length_bytes"], one["level"])
             for one in json.loads(done.out)["files"][0]["ranges"]]
@@ -379,35 +379,35 @@ def test_tags_apply_to_later_writes_of_their_range() -> None:
 print(json.dumps([sum(map(int.bit_count, h.pread(1 << 20, at << 20))) for at in range(8)]))
 """
         assert server.run_nbdsh_json(write + flips) == [0] * 8
-        assert tag("add", server, "1MiB+2MiB").code == 0
-        assert tag("add", server, "6MiB+1MiB", "--level", "3").code == 0
-        assert ranges(server) == [(1 << 20, 2 << 20, 1), (6 << 20, 1 << 20, 3)]
+        assert run_tag_verb("add", server, "1MiB+2MiB").code == 0
+        assert run_tag_verb("add", server, "6MiB+1MiB", "--level", "3").code == 0
+        assert tagged_server_ranges(server) == [(1 << 20, 2 << 20, 1), (6 << 20, 1 << 20, 3)]
         assert server.run_nbdsh_json(flips) == [0] * 8, "stored data stay precise"
         assert [count > 0 for count in server.run_nbdsh_json(write + flips)] == [
             False, True, True, False, False, False, True, False]
-        assert tag("add", server, "1MiB+1MiB", "--precise").code == 0
-        assert tag("del", server, "6MiB+").code == 0
-        assert ranges(server) == [(2 << 20, 1 << 20, 1)]
+        assert run_tag_verb("add", server, "1MiB+1MiB", "--precise").code == 0
+        assert run_tag_verb("del", server, "6MiB+").code == 0
+        assert tagged_server_ranges(server) == [(2 << 20, 1 << 20, 1)]
         assert [count > 0 for count in server.run_nbdsh_json(write + flips)] == [
             False, False, True, *[False] * 5]
-        assert tag("add", server).code == 0
-        assert ranges(server) == [(0, 16 << 20, 1)]
+        assert run_tag_verb("add", server).code == 0
+        assert tagged_server_ranges(server) == [(0, 16 << 20, 1)]
 
 
 def test_partly_covered_units_stay_precise() -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
-        assert tag("add", server, "1000+20000").code == 0
-        assert ranges(server) == [(4096, 16384, 1)]
-        assert tag("add", server, "8191+2", "--precise").code == 0
-        assert ranges(server) == [(12288, 8192, 1)]
-        assert tag("add", server, "0+100").code == 0
-        assert ranges(server) == [(12288, 8192, 1)]
+        assert run_tag_verb("add", server, "1000+20000").code == 0
+        assert tagged_server_ranges(server) == [(4096, 16384, 1)]
+        assert run_tag_verb("add", server, "8191+2", "--precise").code == 0
+        assert tagged_server_ranges(server) == [(12288, 8192, 1)]
+        assert run_tag_verb("add", server, "0+100").code == 0
+        assert tagged_server_ranges(server) == [(12288, 8192, 1)]
     with run_server("timing=off", "--size", "1MiB", "tag_all=approximate") as server:
-        assert ranges(server) == [(0, 1 << 20, 1)]
-        assert tag("add", server, "4096+1", "--precise").code == 0
-        assert ranges(server) == [(0, 4096, 1), (8192, (1 << 20) - 8192, 1)]
-        assert tag("del", server).code == 0
-        assert ranges(server) == [(0, 1 << 20, 1)]
+        assert tagged_server_ranges(server) == [(0, 1 << 20, 1)]
+        assert run_tag_verb("add", server, "4096+1", "--precise").code == 0
+        assert tagged_server_ranges(server) == [(0, 4096, 1), (8192, (1 << 20) - 8192, 1)]
+        assert run_tag_verb("del", server).code == 0
+        assert tagged_server_ranges(server) == [(0, 1 << 20, 1)]
 
 
 def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
@@ -415,10 +415,10 @@ def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
             run_server("timing=off", "--size", "1MiB") as other:
         control = Path(f"{server.socket}.tags")
         assert stat.S_IMODE(control.stat().st_mode) == 0o600
-        assert tag("add", server).code == 0
-        assert ranges(other) == []
+        assert run_tag_verb("add", server).code == 0
+        assert tagged_server_ranges(other) == []
     assert not control.exists()
-    done = tag("add", server)
+    done = run_tag_verb("add", server)
     assert (done.code, done.out) == (1, "")
     assert "No such file" in done.err
 
@@ -430,9 +430,9 @@ def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
     (("list", "/"), 2, "list files and served devices apart")])
 def test_wrong_tags_are_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
-        done = tag(arguments[0], server, *arguments[1:])
+        done = run_tag_verb(arguments[0], server, *arguments[1:])
         assert (done.code, message in done.err) == (code, True), done.err
-        assert ranges(server) == []
+        assert tagged_server_ranges(server) == []
 
 
 def test_the_control_socket_survives_hostile_clients() -> None:
@@ -449,4 +449,4 @@ def test_the_control_socket_survives_hostile_clients() -> None:
             client.close()
         idle = socket.socket(socket.AF_UNIX)
         idle.connect(f"{server.socket}.tags")
-        assert ranges(server) == []
+        assert tagged_server_ranges(server) == []

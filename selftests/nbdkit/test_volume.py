@@ -103,7 +103,7 @@ def test_the_last_flush_survives_a_kill(tmp_path: Path, script: str) -> None:
         server.run_nbdsh("assert h.pread(4096, 0) == b'a' * 4096")
 
 
-def test_an_orderly_end_keeps_all(tmp_path: Path) -> None:
+def test_an_orderly_end_keeps_all_data(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL) as server:
         model, since = server.run_nbdsh_json(random_write_script(5))
@@ -142,7 +142,7 @@ def test_a_volume_has_one_server(tmp_path: Path) -> None:
         assert f"{volume} is in use" in run_program(PROGRAM, "format", "-f", volume).err
 
 
-def test_other_data_are_left_alone(tmp_path: Path) -> None:
+def test_a_file_with_other_data_is_refused_and_kept(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_bytes(b"x" * 4096 * 200)
     assert "to make a volume: approxftl format" in run_plugin(str(precious)).err

@@ -140,13 +140,13 @@ def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str,
     """Return the figures after the warm-up, as the difference of a long and a short run."""
     where: Words = {"File_Path": str((peer / f"traces/{pair.trace}.trace").absolute())}
 
-    def run(requests: int) -> dict[str, float]:
+    def run_mqsim_requests(requests: int) -> dict[str, float]:
         what = where if pair.trace else {"Total_Requests_To_Generate": requests}
         return run_mqsim(peer, config, change_elements(workload_file(peer, pair), flow | what))
 
-    found = run(pair.requests)
+    found = run_mqsim_requests(pair.requests)
     if pair.warmup:
-        before = run(pair.warmup)
+        before = run_mqsim_requests(pair.warmup)
         found |= {name: found[name] - before[name] for name in ("writes", "programs", "erases")}
     found["write_amplification"] = found["programs"] / (found["writes"] or 1)
     return found

@@ -13,7 +13,7 @@ RESULT = """<Write_Request_Count>30</Write_Request_Count>
 LOG = "Time Response Delay\n" + "".join(f"{1000 + 10 * i} {i + 1} 0\n" for i in range(100))
 
 
-def test_results_are_read() -> None:
+def test_results_of_mqsim_are_read() -> None:
     assert peers.read_results(RESULT, LOG) == {
         "writes": 30, "programs": 58, "erases": 3, "mean_us": 50.5, "p99_us": 100,
         "iops": pytest.approx(100 / 991e-6)}
@@ -32,7 +32,7 @@ def test_each_pair_is_documented() -> None:
             assert f"| {pair.name} | {step.cause} |" in page
 
 
-def test_differences_have_causes() -> None:
+def test_listed_causes_explain_each_difference() -> None:
     if not os.environ.get("PEERS"):
         pytest.skip("PEERS=DIR names no checkout of MQSim")
     for pair in peers.PAIRS:

@@ -157,7 +157,7 @@ def test_tvr_wear_curves_meet_their_ends() -> None:
 
 # ReSSD encodings
 
-def test_encodings_are_the_tables_of_the_paper() -> None:
+def test_reprogram_encodings_equal_the_papers_tables() -> None:
     words = {
         "INITIAL": "11 01 00 10", "L": "00 10 11 01", "M": "01 11 10 00", "LL": "11 01 00 10",
         "LM": "10 00 01 11", "ML": "10 00 01 11", "MM": "11 01 00 10",
@@ -167,7 +167,7 @@ def test_encodings_are_the_tables_of_the_paper() -> None:
         ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_state(encoding))
         assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
 
-def test_pages_need_one_and_two_sensings() -> None:
+def test_reprogrammed_pages_need_one_and_two_sensings() -> None:
     for encoding in reprogram_code.encodings_by_code().values():
         assert reprogram_code.sensing_counts(encoding) == (1, 2)
 

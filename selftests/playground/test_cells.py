@@ -41,7 +41,8 @@ def drawn_pages(browser: Browser, policy: str, hours: int, *options: str) -> lis
 
 @pytest.mark.parametrize("cycles", [0, 5000])
 @pytest.mark.parametrize("policy", ["approxftl", "vth_b", "baseline", "delta_b", "agcr"])
-def test_the_states_give_the_rate_of_the_core(policy: str, cycles: int, browser: Browser) -> None:
+def test_the_drawn_states_give_the_cores_error_rate(policy: str, cycles: int,
+                                                    browser: Browser) -> None:
     """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""
     open_page(browser)
     steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()
@@ -80,8 +81,8 @@ CURVES = {"normal": "MLC_PRECISE", "between": "MLC_PRECISE", "after": "MLC_PRECI
 
 @pytest.mark.parametrize(("cycles", "hours"), [(0, 0), (500, 24), (4321, 9000)])
 @pytest.mark.parametrize("policy", ["approxftl", "delta_b", "baseline"])
-def test_the_states_are_those_of_the_model(policy: str, cycles: int, hours: int,
-                                           browser: Browser) -> None:
+def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, hours: int,
+                                                      browser: Browser) -> None:
     """The histograms equal the model's down to its tails, and so do the reference voltages."""
     open_page(browser)
     options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",

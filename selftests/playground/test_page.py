@@ -142,7 +142,7 @@ def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser
     })()""".replace("LOAD", load)) == 1
 
 
-def test_far_requests_leave_the_page_alive(browser: Browser) -> None:
+def test_the_page_reacts_while_it_computes_far_requests(browser: Browser) -> None:
     open_page(browser, "#b=&at=100")
     browser.run_script("goTo(4000000000, 50)")
     assert browser.run_script("app.target") == 4000000000
@@ -235,7 +235,7 @@ def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
     assert fast > 1.2 * slow
 
 
-def test_policy_changes_in_mid_run(browser: Browser) -> None:
+def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
     """The data survive, the core's audit passes, and going back gives the same digest."""
     open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
     found = browser.run_script("""(() => {

@@ -17,7 +17,7 @@ LOAD: dict[str, Any] = {"profile": "demo", "blocks": 64, "op": 30, "workload": "
                         "write_share": 1.0, "requests": 40000, "fill": "random"}
 
 
-def result(**options: Any) -> Any:
+def run_result(**options: Any) -> Any:
     """Return the results of a run, without the name of the policy and of its streams."""
     found = aftl.simulate(**{**LOAD, **options}).result
     return [found[key] for key in ("digest", "counters", "timing", "write_amplification")]
@@ -39,13 +39,13 @@ def cost_benefit(blocks: aftl.Blocks) -> int:
 def test_a_victim_rule_equals_the_built_in_one(victim: str, more: dict[str, Any],
                                                select: Callable[[aftl.Blocks], Any]) -> None:
     policy = aftl.Policy(select_victim=select)
-    assert result(policy=policy, **more) == result(policy="baseline", victim=victim, **more)
+    assert run_result(policy=policy, **more) == run_result(policy="baseline", victim=victim, **more)
 
 
 def test_a_stream_rule_equals_the_built_in_one() -> None:
     rule = aftl.Policy(stream=lambda page: page.relocated, streams=["fresh", "moved"],
                        moved=1)
-    assert result(policy=rule) == result(policy="separated")
+    assert run_result(policy=rule) == run_result(policy="separated")
     seen: set[tuple[bool, bool]] = set()
 
     def note(page: aftl.Page) -> int:
@@ -232,9 +232,9 @@ def test_policies_are_compared_with_intervals() -> None:
 
 def test_threads_have_policies_of_their_own() -> None:
     policy = Recorder()
-    expected = result(policy=policy)
+    expected = run_result(policy=policy)
     found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(result(policy=policy)))
+    threads = [threading.Thread(target=lambda: found.append(run_result(policy=policy)))
                for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -245,7 +245,7 @@ def test_threads_have_policies_of_their_own() -> None:
 
 def test_a_shared_object_is_a_policy(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, (TOP / "docs/examples/survivors.c").read_text())
-    assert result(policy=str(made)) == result(policy="separated")
+    assert run_result(policy=str(made)) == run_result(policy="separated")
     assert aftl.simulate(**LOAD, policy=made).result["policy"] == "survivors"
     assert aftl.SimulatedDevice(profile="demo", policy=made).kinds == ["fresh", "moved"]
     with pytest.raises(aftl.OptionError, match="cannot read"):

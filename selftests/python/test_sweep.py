@@ -55,7 +55,7 @@ def test_means_and_paired_ratios_have_intervals(sweep_runs: aftl.Runs) -> None:
     assert ratio == paired_ratio(other, base)
 
 
-def test_wrong_questions_are_refused(sweep_runs: aftl.Runs) -> None:
+def test_wrong_interval_queries_are_refused(sweep_runs: aftl.Runs) -> None:
     for measure, by, base, said in (("write_p99", "size", None, "no axis"),
                                     ("write_p99", "op", 7, "7 is no value of op"),
                                     ("read_p99", "op", None, "no value in some runs")):

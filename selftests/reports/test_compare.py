@@ -126,7 +126,7 @@ def test_the_table_shows_the_ratios(input_files: list[Path], simulation_result: 
     assert len(run_successfully("compare", input_files[0], "--all").splitlines()) > len(lines)
 
 
-def test_one_policy_in_each_file(tmp_path: Path) -> None:
+def test_files_with_one_policy_each_are_compared(tmp_path: Path) -> None:
     for op in ("10", "20"):
         simulate_to_file(tmp_path / f"op{op}.json", "--op", op, "--fill", "random", "--requests",
                          "3000")

@@ -304,7 +304,7 @@ def test_ticks_enclose_the_range(low: float, span: float) -> None:
     assert 2 <= len(scale) <= 9
 
 
-def test_ranges_are_averaged() -> None:
+def test_means_of_ranges_are_computed() -> None:
     assert means_of_ranges([1, 3, 5, 7], 2) == [2, 6]
     assert means_of_ranges([1, 2, 3], 3) == [1, 2, 3]
 
@@ -314,7 +314,7 @@ def test_histograms_become_cumulative_percentages() -> None:
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
-def test_same_figure_same_bytes(kind: str) -> None:
+def test_a_figure_is_drawn_to_the_same_bytes_again(kind: str) -> None:
     assert render_figure(bar_figure([1, 2]), kind) == render_figure(bar_figure([1, 2]), kind)
 
 

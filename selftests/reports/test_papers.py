@@ -55,7 +55,7 @@ def tiny_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     return Setting(True, tmp_path, more={"base": {"seed": 1}})
 
 
-def test_drawing_one_figure_keeps_the_page_of_all(figures_folder: Path) -> None:
+def test_drawing_one_figure_keeps_the_page_of_all_figures(figures_folder: Path) -> None:
     (figures_folder / "index.html").write_text("all")
     said = run_successfully("figures", "--papers", QUICK[0], "-O", figures_folder, "--format",
                             "pdf")

@@ -568,7 +568,7 @@ def test_keys_read_each_cell_of_a_map(shown_report: Browser, report_dom: str, na
         assert [part.split(": ")[1] for part in text.split(", ", 2)] == cell, text
 
 
-def test_on_paper_everything_is_still(shown_report: Browser) -> None:
+def test_a_printed_page_has_static_figures(shown_report: Browser) -> None:
     heights = """
         const figure = await seen("response");
         return [":scope > svg", ".live", "button", "details"].map((one) =>
@@ -596,7 +596,7 @@ def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown_report: Browser) -> 
     assert first == again != zoomed
 
 
-def test_a_bare_install_has_still_figures(report_page: Path, tmp_path: Path) -> None:
+def test_a_bare_install_has_static_figures(report_page: Path, tmp_path: Path) -> None:
     program = install_without_module(tmp_path / "place", "report", "vl_convert")
     done = run_program(program, report_page.with_name("result.json"), "-O", tmp_path / "bare.html")
     assert (done.code, done.err) == (0, "")
@@ -776,7 +776,7 @@ def test_ratios_have_their_intervals(report_of_seeds: Path) -> None:
     assert element.count("<circle ") == len(shown)
 
 
-def test_a_policy_has_one_column_and_it_is_the_mean(report_of_seeds: Path) -> None:
+def test_a_policys_column_is_the_mean_over_seeds(report_of_seeds: Path) -> None:
     html = report_of_seeds.read_text()
     head = re.search(r"<thead><tr>(.*?)</tr>", html[html.index('id="tables"'):])
     assert head
@@ -910,8 +910,8 @@ def test_interactive_panels_react_to_the_filter(browser: Browser,
 
 
 @pytest.mark.slow
-def test_a_hundred_workloads_fit(report_page: Path, simulation_result: Json, tmp_path: Path,
-                                 browser: Browser) -> None:
+def test_a_report_of_a_hundred_workloads_stays_small(report_page: Path, simulation_result: Json,
+                                                     tmp_path: Path, browser: Browser) -> None:
     """500 runs with maps, made from one result by changing its numbers."""
     def scale_numbers(value: Any, factor: float) -> Any:
         if isinstance(value, dict):
@@ -960,7 +960,7 @@ def test_a_hundred_workloads_fit(report_page: Path, simulation_result: Json, tmp
     assert count > 200 and weak == []
 
 
-def test_same_inputs_same_bytes(tmp_path: Path) -> None:
+def test_a_report_is_made_to_the_same_bytes_again(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "x.json", "--requests", "300", "--histogram")
     pages = []
     for _ in range(2):

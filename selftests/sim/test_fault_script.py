@@ -88,7 +88,7 @@ def test_wrong_scripts_are_refused(tmp_path: Path, text: str, said: str) -> None
     assert said in done.err
 
 
-def test_a_path_is_named_once(tmp_path: Path) -> None:
+def test_a_message_names_the_path_of_a_script_once(tmp_path: Path) -> None:
     for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such file")):
         done = run_approxftl("sim", *DEVICE, "1", "--fault-script", path)
         assert done.code == 2

@@ -79,7 +79,8 @@ def timeline_operations(path: Path) -> list[Json]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("suspend", "for_write"),
                          [("off", "off"), ("both", "off"), ("both", "on")])
-def test_timeline_adds_up(tmp_path: Path, suspend: str, for_write: str) -> None:
+def test_timeline_operations_add_up_to_the_counters(tmp_path: Path, suspend: str,
+                                                    for_write: str) -> None:
     path = tmp_path / "timeline.json"
     result, found = run_with_only_run("--timeline", str(path), "--suspend", suspend,
                                       "--suspend_for_write", for_write)
@@ -146,7 +147,7 @@ def test_a_full_timeline_is_reported(tmp_path: Path) -> None:
     assert f'"omitted_events": {omitted}' in path.read_text()[-100:]
 
 
-def test_timeline_changes_nothing(tmp_path: Path) -> None:
+def test_recording_a_timeline_changes_no_result(tmp_path: Path) -> None:
     with_it, _ = run_with_only_run("--timeline", str(tmp_path / "x"))
     without, _ = run_with_only_run()
     assert with_it["runs"] == without["runs"]

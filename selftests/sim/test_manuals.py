@@ -7,7 +7,7 @@ from selftests.lib.programs import TOP
 from selftests.sim.support import FIELDS
 
 
-def test_fields_are_those_of_the_format() -> None:
+def test_the_manual_lists_the_fields_of_record_files() -> None:
     page = (TOP / "userspace/approxftl/aft.5.rst").read_text()
     for name, offset, size in FIELDS:
         assert re.search(rf"^{offset} +{size} +{name} ", page, re.MULTILINE)

@@ -62,12 +62,12 @@ def parameters_of(tmp_path: Path, text: str, *more: str) -> Json:
     return dict(result["parameters"])
 
 
-def test_each_value_has_its_meaning(tmp_path: Path) -> None:
+def test_each_mqsim_value_sets_its_parameter(tmp_path: Path) -> None:
     found = parameters_of(tmp_path, config_text())
     assert {key: found[key] for key in MEANT} == MEANT
 
 
-def test_later_options_override_it(tmp_path: Path) -> None:
+def test_later_options_override_the_configuration(tmp_path: Path) -> None:
     assert parameters_of(tmp_path, config_text(), "--blocks", "50")["blocks"] == 50
 
 
@@ -86,8 +86,8 @@ def test_later_options_override_it(tmp_path: Path) -> None:
      {"bits": 1, "read_ns": 75000}),
     ({"Flash_Technology": "TLC"}, {"bits": 1, "word_lines": 64}),
 ])
-def test_words_and_combinations(tmp_path: Path, changed: dict[str, str],
-                                meant: Json) -> None:
+def test_words_and_combinations_set_the_parameters(tmp_path: Path, changed: dict[str, str],
+                                                   meant: Json) -> None:
     found = parameters_of(tmp_path, config_text(**changed))
     assert {key: found[key] for key in meant} == meant
 
@@ -127,7 +127,7 @@ REFUSED = [
 ]
 
 
-def refusal(tmp_path: Path, text: str) -> str:
+def config_error(tmp_path: Path, text: str) -> str:
     """Return the only error that the simulator prints about the configuration."""
     (tmp_path / "c.xml").write_text(text)
     done = run_approxftl("sim", "--config", tmp_path / "c.xml")
@@ -138,9 +138,9 @@ def refusal(tmp_path: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize(("changed", "sentence"), REFUSED)
-def test_what_has_no_counterpart_is_refused_by_name(tmp_path: Path, changed: dict[str, str],
-                                                   sentence: str) -> None:
-    assert sentence in refusal(tmp_path, config_text(**changed))
+def test_values_without_counterpart_are_refused_by_name(tmp_path: Path, changed: dict[str, str],
+                                                       sentence: str) -> None:
+    assert sentence in config_error(tmp_path, config_text(**changed))
 
 
 @pytest.mark.parametrize(("old", "new", "sentence"), [
@@ -167,7 +167,7 @@ def test_what_has_no_counterpart_is_refused_by_name(tmp_path: Path, changed: dic
 def test_other_files_are_refused_in_a_sentence(tmp_path: Path, old: str, new: str,
                                                sentence: str) -> None:
     assert old in config_text()
-    assert sentence in refusal(tmp_path, config_text().replace(old, new, 1))
+    assert sentence in config_error(tmp_path, config_text().replace(old, new, 1))
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "none.xml: No such file or directory" in done.err
 
 
-def test_a_cut_file_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_configuration_is_refused(tmp_path: Path) -> None:
     text = config_text()
     for end in range(0, len(text) - 1, 97):
-        refusal(tmp_path, text[:end])
+        config_error(tmp_path, text[:end])

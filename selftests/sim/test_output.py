@@ -64,7 +64,7 @@ def test_results_of_traces_and_loaded_devices_match_the_schema(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[2:], ids=" ".join)
-def test_same_arguments_same_bytes(command: tuple[str, ...]) -> None:
+def test_the_same_arguments_print_the_same_bytes(command: tuple[str, ...]) -> None:
     first = run_approxftl("sim", *SMALL, *command, "--json", "--histogram")
     second = run_approxftl("sim", *SMALL, *command, "--json", "--histogram")
     assert first == second

@@ -388,7 +388,7 @@ def test_any_valid_record_file_is_run(
 
 @settings(max_examples=40, deadline=None)
 @given(place=st.integers(0, HEADER_BYTES + 95), bit=st.integers(0, 7))
-def test_no_flipped_bit_crashes(
+def test_no_flipped_bit_of_a_record_file_crashes(
     place: int, bit: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = write_trace(tmp_path_factory.mktemp("bit") / "x.aft", GOOD)

@@ -237,7 +237,7 @@ def test_the_second_signal_ends_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_left_running() -> None:
+def test_an_ended_command_leaves_no_process() -> None:
     with begun_command("--seed", "1..2", "--requests", ENDLESS) as process:
         pids = child_processes(process.pid)
         process.kill()

@@ -13,7 +13,7 @@ from selftests.sim.support import only_run_of, read_trace, run_approxftl, run_si
 BUSY = ("--op=20%", "--utilisation=60%", "--erase=10ms", "--requests=20000", "--warmup=2000")
 
 
-def test_reasons_are_the_waiting_time() -> None:
+def test_times_of_reasons_add_up_to_the_waiting_time() -> None:
     found = only_run_of(run_sim(*BUSY, "--slowest", "50"))
     slowest = found["slowest"]
     responses = [request["response_ns"] for request in slowest]
@@ -26,7 +26,7 @@ def test_reasons_are_the_waiting_time() -> None:
     assert "slowest" not in only_run_of(run_sim(*BUSY))
 
 
-def test_erases_are_shown() -> None:
+def test_slowest_names_erases_as_a_reason() -> None:
     """Reads behind an erase name it, and the table has the same requests."""
     args = (*BUSY, "--slowest=500")
     reads = [request for request in only_run_of(run_sim(*args))["slowest"]
@@ -38,7 +38,7 @@ def test_erases_are_shown() -> None:
     assert len(re.findall(r"^ *[\d.]+ .?s +(?:read|write) ", table, re.M)) == 500
 
 
-def test_a_starved_queue_is_shown() -> None:
+def test_slowest_names_the_turns_of_other_queues() -> None:
     """The tenant of weight 1 waits for the turns of the tenant of weight 200."""
     found = only_run_of(run_sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
                                 "--requests=5000", "--slowest=5", "--write-share=100%", "--op=20%"))

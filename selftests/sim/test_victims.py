@@ -56,7 +56,7 @@ def test_a_window_of_one_is_fifo() -> None:
 
 
 @pytest.mark.parametrize("rule", ["cost_benefit", "d_choices", "fifo", "windowed"])
-def test_every_policy_takes_every_rule(rule: str) -> None:
+def test_every_policy_accepts_every_victim_selector(rule: str) -> None:
     runs = run_sim("--policy", "baseline,approxftl,cubeftl,tvr,ressd,agcr", "--bits", "3",
                    "--one_shot", "on", "--blocks", "60", "--layers", "8", "--word_lines", "2",
                    "--op", "50%", "--fill", "random", "--write-share", "100%", "--verify",

@@ -62,7 +62,7 @@ def test_each_seed_has_a_stream_of_its_own() -> None:
     assert [first] == yardsticks("--seed", "5", *hot)
 
 
-def test_table_names_both_ends() -> None:
+def test_the_table_names_both_ends_of_the_optimum() -> None:
     table = run_approxftl("sim", *SMALL).out
     assert "with knowledge of the future" in table
     assert "no less is possible              1.0000" in table
@@ -77,7 +77,7 @@ def test_table_names_both_ends() -> None:
     ("--trace -", "standard input can be read once"),
     ("--yardstick pessimum", "pessimum"),
 ])
-def test_what_has_no_yardstick_is_refused_by_name(arguments: str, says: str) -> None:
+def test_runs_without_yardstick_are_refused_by_name(arguments: str, says: str) -> None:
     done = run_approxftl("sim", "--yardstick", "optimum", *arguments.split(), "--dry-run")
     assert (done.code, done.out) == (2, "")
     assert says in done.err

@@ -70,7 +70,7 @@ def test_format_prints_a_summary(tmp_path: Path) -> None:
     assert (done.code, "is sound" in done.out) == (0, True)
 
 
-def test_the_format_has_not_changed(volume_image: Path) -> None:
+def test_the_volume_format_has_not_changed(volume_image: Path) -> None:
     """A difference means that the format has changed: raise its version, then record it."""
     data = volume_image.read_bytes()
     frames = first_frame_offsets(volume_image)

@@ -134,7 +134,7 @@ def test_an_honest_stack_gives_a_clean_row() -> None:
 @pytest.mark.parametrize(("stack", "outcome"), [
     (FsyncLiar, Outcome.LOST), (StaleReader, Outcome.LOST), (MisplacedReader, Outcome.WRONG),
     (BitFlipper, Outcome.WRONG), (TearingStack, Outcome.WRONG)])
-def test_a_lie_is_found(stack: type[HonestStack], outcome: Outcome) -> None:
+def test_each_kind_of_wrong_answer_is_found(stack: type[HonestStack], outcome: Outcome) -> None:
     assert outcome_of(stack()) == outcome
 
 

@@ -201,8 +201,8 @@ def test_a_failure_is_reduced_to_the_items_that_it_needs(needed: set[int]) -> No
     assert len(tried) < 250
 
 
-def test_a_reduced_cell_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch,
-                                               capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch,
+                                                    capsys: pytest.CaptureFixture[str]) -> None:
     def run_cell(plan: worn.Plan, children: Children) -> dict[str, object]:
         events: list[dict[str, Any]] = [
             {"when": one.when, "what": one.what, "parts": [one.what]}
@@ -234,7 +234,7 @@ def test_a_reduced_cell_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch,
     assert "5 cells were run" in capsys.readouterr().out
 
 
-def test_a_plain_drive_has_only_lives_that_need_no_emulation() -> None:
+def test_plain_drives_run_only_faults_that_dm_dust_has() -> None:
     arguments = worn.worn_parser().parse_args(["--stacks", "ext4", "--plain"])
     assert {plan.life.name for plan in worn.plan_cells(arguments)} == {
         "healthy", "power-loss", "bad-page", "bad-copies", "bad-name", "power-loss-bad-log"}
@@ -283,7 +283,7 @@ os.pread = pread
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_below_the_workload_is_found(lie: str, tmp_path: Path) -> None:
+def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) -> None:
     cell, patch = LIES[lie]
     with TemporaryDirectory(dir=BUILD) as folder:
         Path(folder, "sitecustomize.py").write_text(f"import itertools, os\n{patch}")
