@@ -328,7 +328,7 @@ def test_status_words_have_the_counters_names() -> None:
 
 
 def measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
-    """Return a measure, or None if it needs more than the counters."""
+    """Return a measure computed from the counters, or None if it needs more than the counters."""
     try:
         return value(run_)
     except (KeyError, TypeError):

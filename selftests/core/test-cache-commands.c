@@ -148,7 +148,7 @@ TAP_TEST(a_read_after_a_program_is_no_cache_read)
 	CHECK_EQ(count_cache_reads() + count_cache_programs(), 0);
 }
 
-/* Collect a block that is half valid. Return: the time that takes. */
+/* Collect a block that is half valid. Return: the time of the collection. */
 static u64 time_half_valid_relocation(const char *commands)
 {
 	u64 begun_ns;

@@ -249,7 +249,7 @@ static u32 check_parameters_kept(void)
 	return kept;
 }
 
-/* Parameters are kept only for the layer with pending followers, and not after its last one. */
+/* Parameters are kept only for the layer with pending followers, until its last follower. */
 TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept while followers pend")
 {
 	u32 i;

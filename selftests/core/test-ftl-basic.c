@@ -645,7 +645,7 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 		}
 }
 
-/* Sensing is done once; then each plane uses the bus. */
+/* A multi-plane read senses once; then the pages use the bus one after the other. */
 #define PLANES_NS(planes) (SENSE_NS + (planes) * PAGE_NS)
 
 /*
@@ -706,7 +706,7 @@ TAP_TEST(waiting_reads_of_planes_are_merged)
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
 }
 
-/* A later read joins although an earlier one in the queue cannot. */
+/* A later read joins a multi-plane read although an earlier read in the queue cannot. */
 TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read)
 {
 	struct test_request *blocker;

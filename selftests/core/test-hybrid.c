@@ -73,7 +73,7 @@ TAP_TEST(no_part_violates_the_rules_of_another)
 	check_block_pages();
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
-	/* AGCR must not rewrite here: each rewritten unit would take a whole word line. */
+	/* AGCR must not rewrite units on this device: each would take a whole word line. */
 	CHECK_EQ(count_mode_pages(AFTL_MODE_FINE), 0);
 	for (mode = 0; mode < AFTL_MODE_SLC; mode++)
 		CHECK_MSG(count_mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u",
@@ -172,7 +172,7 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	test_device_open_demo(&device, "hybrid", SHAPE " " SOON " " ALL);
 	measure_write_ns(0, AFTL_PRECISE);
 	measure_write_ns(30, AFTL_PRECISE);
-	/* Soon overwritten data: two bits per cell, so that pages can be reprogrammed. */
+	/* Data that are overwritten soon get two bits per cell, for later reprograms. */
 	measure_write_ns(0, AFTL_PRECISE);
 	CHECK(count_mode_pages(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 0);

@@ -172,7 +172,7 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 	return test_counters(&device)->array_suspends - before;
 }
 
-/* While a switch is suspended, only the cells would have the bit that was stored before. */
+/* A switch is not suspended: meanwhile only the cells would have the bit that was stored before. */
 TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 {
 	open_device("ips_blocks=1 ips_idle=0 suspend=program");

@@ -37,7 +37,7 @@ static struct account accounts[4096];
 static u64 spent_ns;
 static u32 coarse_passes;
 static u32 fine_passes;
-/* Those of blocks that were closed early. */
+/* Fine passes of blocks that were closed before their last coarse pass. */
 static u32 early_fine_passes;
 static bool may_end_early;
 
@@ -481,7 +481,7 @@ TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
 	CHECK_EQ(bugs, 0);
 }
 
-/* A block whose only data wait for their fine pass is not erased before it. */
+/* A block whose only data wait for their fine pass is not erased before that pass. */
 TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
 {
 	struct aftl *ftl;

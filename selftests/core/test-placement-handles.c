@@ -196,7 +196,7 @@ TAP_TEST(a_policy_cannot_close_a_handles_block)
 	CHECK(test_block_of(&device, 1) == open);
 }
 
-/* A policy with one relocation pass for all data that is still asked for classes. */
+/* The policy has one relocation pass for all data, but does not ignore tags. */
 TAP_TEST(isolated_data_are_relocated_in_one_pass)
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");

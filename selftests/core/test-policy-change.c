@@ -65,7 +65,7 @@ static void save_when_idle(struct test_bytes *bytes)
 	CHECK_EQ(ret, 0);
 }
 
-/* Either device may have started to relocate a page of the block. */
+/* The read counts may differ by the reads of one relocated page of the block. */
 static bool is_read_count_kept(u32 before, u32 after)
 {
 	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;

@@ -416,7 +416,7 @@ TAP_TEST(illegal_relocation_answers_lose_no_data)
 	check_wild_kind(WILD_LEAVE);
 }
 
-/* Relocation into the block and other modes must be refused, everything else accepted. */
+/* The core refuses only relocation into sparse blocks, and other program modes in them. */
 TAP_TEST(sparse_blocks_take_host_writes_only)
 {
 	check_wild_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
@@ -510,7 +510,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 	}
 }
 
-/* Open, free and full blocks, and blocks of other LUNs. */
+/* Refused victims are open and free blocks, and blocks of other LUNs. */
 TAP_TEST(invalid_victims_are_refused)
 {
 	check_wild_policy(WILD_VICTIM, plain, 6000);

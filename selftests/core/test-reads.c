@@ -228,7 +228,7 @@ TAP_TEST(new_flash_needs_no_shifted_references_at_any_age)
 	CHECK_EQ(percent_layers_shifted(3 * YEAR_HOURS, &steps), 0);
 }
 
-/* One retry for each step, whichever side it starts from. */
+/* A read takes one retry for each step to the best reference, from whichever side it starts. */
 TAP_TEST(each_step_between_references_is_a_retry)
 {
 	u32 page;

@@ -66,7 +66,7 @@ static void check_work_done(const struct test_device *device, const struct shado
 		CHECK(store->flipped > 0);
 }
 
-/* Not every policy fits each device. */
+/* Not every policy fits each of the devices. */
 static void run_policy_on_shadow(const char *policy, const char *params, bool whole, u64 wanted)
 {
 	struct test_device device;

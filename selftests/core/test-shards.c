@@ -79,7 +79,7 @@ TAP_TEST(units_and_shard_addresses_map_one_to_one)
 	}
 }
 
-/* Compare with a count unit by unit. */
+/* Compare the sizes of shards with a count of their units, one by one. */
 TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 {
 	struct aftl_config config = make_shard_config(6, 3);

@@ -253,7 +253,7 @@ static u32 class_of_unit(u32 unit)
 	return class;
 }
 
-/* Folding separates both classes of a block into blocks of their own. */
+/* Folding separates precise and approximate data of a cache block. */
 TAP_TEST(folding_keeps_the_data_class)
 {
 	u32 i;
@@ -327,7 +327,7 @@ TAP_TEST(the_cache_survives_a_snapshot)
 	write_units_singly(EACH + 5, EACH - 5);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
 	CHECK(test_block_of(&device, 2 * EACH - 1) == test_block_of(&device, EACH));
-	/* Another policy continues the block, too. */
+	/* The open cache block continues under another policy, too. */
 	write_units_singly(0, 3);
 	reload_with_slc("vth_b", "5%", "0");
 	write_units_singly(3, 1);

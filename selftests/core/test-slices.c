@@ -212,7 +212,7 @@ TAP_TEST(the_search_for_old_data_alternates_between_luns)
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
 }
 
-/* Both devices must have the same events at the same times. */
+/* The saved and the loaded device must have the same events at the same times. */
 static void check_devices_continue_alike(struct aftl *loaded)
 {
 	u32 events;
@@ -285,7 +285,7 @@ static const char zoned[] =
 	"channels=2 chips=2 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB unit=4KiB op=30 "
 	"zoned=64MiB zone_capacity=0 buffer=16MiB buffer_safe=on";
 
-/* The last LUN or request of a slice may exceed it. */
+/* The last LUN or request of a slice may exceed the slice's work. */
 #define CALL_WORK (2 * AFTL_SLICE_WORK)
 
 static u32 calls, most_work;

@@ -15,7 +15,7 @@
 #define SENSE_NS 45000
 #define READ_NS (SENSE_NS + 10240)
 #define ERASE_NS 3500000
-/* Time until the suspended die accepts a command, and the same again for the resume. */
+/* Time until a suspended die accepts a command, and time of the resume. */
 #define LATENCY_NS 20000
 #define COST_NS (2 * LATENCY_NS)
 

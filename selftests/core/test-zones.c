@@ -470,7 +470,7 @@ static void rewrite_zone(u32 zone)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, MAPPED_UNITS, 0, NULL), 0);
 }
 
-/* Reset a zone and write it again, @count times. The translation pages do not fit the memory. */
+/* Reset a zone and write it again, @count times, with a map cache smaller than the table. */
 static void rewrite_zones(u32 count)
 {
 	static struct shadow_store store;

@@ -269,7 +269,7 @@ def check_loop_image() -> None:
 
 
 def check_unnamed_carrier() -> None:
-    """A file has the hint, and the table line names another carrier."""
+    """Check that a file's hint is ignored if the table line names another carrier."""
     with mounted_device("ioprio", XFS) as place:
         found = approximate_share_by_way(place, "write_hint")
     require(not any(found.values()), f"{found}")
@@ -290,7 +290,7 @@ def check_stream_above_others() -> None:
 
 
 def check_line_is_reproduced() -> None:
-    """The line that the device prints makes the same device."""
+    """Check that the table line which a device prints makes the same device."""
     with temporary_device(NAME, f"{SMALL} tag_carrier {ALL}"):
         table = run_dmsetup("table", NAME)
         require(f"ioprio_hint 341 tag_carrier {ALL}" in table, table)

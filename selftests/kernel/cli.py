@@ -265,7 +265,7 @@ def check_metrics_output() -> None:
 
 
 def check_top_output() -> None:
-    """Show a device that is written to, whose last die is number 3, and all devices."""
+    """Check `top` for a busy device, whose last die is number 3, and for all devices."""
     with writes_in_background():
         out, _ = call_verb(0, "top", NAME, "--interval", "0.5", "--count", "4")
     for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",

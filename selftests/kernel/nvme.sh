@@ -16,7 +16,7 @@ exported()
 	[ -b "$drive" ] || { sed 's/^/# no drive: /' "$scratch/exported"; return 1; }
 }
 
-# refuses STATUS TEXT ARGUMENT...: approxftl fails so, and says this
+# refuses STATUS TEXT ARGUMENT...: approxftl nvme exits with STATUS and prints TEXT
 refuses()
 {
 	refused=$1

@@ -162,7 +162,7 @@ class Crossed(Device):
         tally["power failures"] += 1
 
     def tag_random_range(self) -> None:
-        """Tag a range of the device, or none any more."""
+        """Tag a range of the device, or remove the tag."""
         first, last = sorted(self.draw.sample(range(self.sectors // 8 + 1), 2))
         verb = self.draw.choice(("add", "add", "del"))
         run_command(APPROXFTL, "tag", verb, f"/dev/mapper/{NAME}",
@@ -198,7 +198,7 @@ class Crossed(Device):
         self.load_if_accepted(lambda: setattr(self.scenario, "policy", before))
 
     def load_if_accepted(self, back: Callable[[], None]) -> None:
-        """Load a table; if it is refused, the device goes on as it was."""
+        """Load a table; if the kernel refuses it, the device continues with its table."""
         try:
             self.load_table()
             tally["changes accepted"] += 1

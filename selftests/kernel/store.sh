@@ -73,7 +73,7 @@ number_of()
 	dmsetup info --columns --noheadings --separator : -o major,minor "$1"
 }
 
-# of_queue NAME: print each queue attribute and its value
+# of_queue NAME: print each queue attribute of a device and its value
 of_queue()
 {
 	for attribute in "/sys/dev/block/$(number_of "$1")"/queue/*; do

@@ -184,7 +184,7 @@ def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
 
 
 def check_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
-    """Return the approximate units on each leg; fail if one is not the tagged file's."""
+    """Return the approximate units on each leg; fail if a unit is not of the tagged file."""
     control = Control()
     found: dict[Path, set[int]] = {}
     for leg in legs:
@@ -351,7 +351,7 @@ def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str
 
 
 def check_device_alone(least: Share, make: str = EXT4, options: str = "") -> None:
-    """Test our device, slowed down, without another one."""
+    """Test our device, slowed down, without another device above it."""
     with temporary_device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
         run_in_child(check_tags_beneath, place, least, [ONE])

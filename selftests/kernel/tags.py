@@ -835,7 +835,7 @@ def write_notes_of_trace(events: list[Event]) -> list[Written]:
 
 
 def check_traced_units(path: Path, *files: Path) -> None:
-    """Check that the approximate units that the trace notes are exactly the stored ones."""
+    """Check that the trace notes exactly those units as approximate that are stored so."""
     events = read_blktrace_events(path)
     control = Control()
     classes = stored_classes_by_offset(control, DEVICE)
@@ -973,7 +973,7 @@ def check_raw_device() -> None:
 
 
 def check_waiting_device() -> None:
-    """Our device on another one answers while it waits for the other one to resume."""
+    """Our device on another device answers while it waits for the lower device to resume."""
     with temporary_device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
         format_volume(lower, SHAPE)
         with temporary_device(NAME, SMALL, str(lower)) as path:

@@ -12,7 +12,7 @@ phase=${AFTL_PHASE:-1/1}
 phases=${phase#*/}
 phase=${phase%/*}
 
-# its_turn NUMBER: item NUMBER, counted from 1, belongs to this kernel
+# its_turn NUMBER: return true if test point NUMBER, counted from 1, belongs to this kernel
 its_turn()
 {
 	[ $((($1 - turn) % in_all)) -eq 0 ]

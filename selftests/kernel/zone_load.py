@@ -211,7 +211,7 @@ class Disk:
         return zones[:1]
 
     def write_own_zones(self, thread: int, begun: list[Zone], draw: random.Random) -> None:
-        """Write the zones of a thread, one at a time, until told to end."""
+        """Write the zones of a thread, one zone at a time, until told to end."""
         buffer = mmap.mmap(-1, self.zone_bytes)
         mine = self.zones[thread::THREADS]
         while not self.end.is_set():
@@ -225,7 +225,7 @@ class Disk:
 
     def fill_zone(self, zone: Zone, buffer: mmap.mmap, mine: list[Zone],
                   draw: random.Random) -> None:
-        """Write a zone to its end, or some of it, and finish it."""
+        """Write a zone to its end, or write a part of it and finish the zone."""
         state = self.words[zone.at : zone.at + STRIDE]
         size = self.zone_bytes // self.unit
         # After a failed write nobody knows the write pointer.

@@ -80,7 +80,7 @@ MEASURES = ("write_amplification", "write_response_p99_ns", "write_response_p99_
 
 @dataclass(frozen=True)
 class Cell:
-    """An entry on a load: its factor of the optimum, and its measures."""
+    """The results of an entry on a load: its factor of the optimum, and its measures."""
 
     entry: str
     load: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A small league: its outputs repeat to the last byte, and entries and loads may be one's own."""
+"""A small league: its outputs repeat to the last byte; users may add entries and loads."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ OUTPUTS = ("league.txt", "league.json", "league.html")
 
 
 def run_small_league(folder: Path, *arguments: str | Path, status: int = 0) -> str:
-    """Run a small league in a folder; return what it says."""
+    """Run a small league in a folder; return what it prints."""
     folder.mkdir(exist_ok=True)
     done = run_program(sys.executable, TOP / "selftests/league/league.py", *SMALL, *arguments,
                        directory=folder, environment={"APPROXFTL": str(PROGRAM)})

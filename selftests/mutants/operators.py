@@ -37,7 +37,7 @@ class Change:
         return text[:self.begin] + self.new + text[self.end:]
 
     def describe_change(self, file: str, text: str) -> str:
-        """Describe the place and the change in one line."""
+        """Describe a change and its place in the source in one line."""
         old = " ".join(text[self.begin:self.end].split())
         return f"{file}:{text.count(chr(10), 0, self.begin) + 1}: {old} becomes {self.new}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A device of nbdkit in a volume: it outlives its server, killed or not, as promised."""
+"""A volume that nbdkit serves keeps its data when the server ends or is killed."""
 
 import json
 import re

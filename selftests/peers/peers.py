@@ -87,7 +87,7 @@ PAIRS = (
 
 
 def change_elements(text: str, values: Words) -> str:
-    """Return a file of MQSim with other values; each must be in it."""
+    """Return a file of MQSim with changed values, each of which the file must have."""
     for name, value in values.items():
         text, found = re.subn(f"(<{name}>)[^<]*<", rf"\g<1>{value}<", text)
         if not found:
@@ -96,7 +96,7 @@ def change_elements(text: str, values: Words) -> str:
 
 
 def workload_file(peer: Path, pair: Pair) -> str:
-    """Return one flow of MQSim's own workload file, as the only one."""
+    """Return a workload file that has only one of the flows of MQSim's own workload file."""
     kind = "Trace_Based" if pair.trace else "Synthetic"
     tag = f"IO_Flow_Parameter_Set_{kind}"
     flow = re.search(f"<{tag}>.*?</{tag}>", (peer / "workload.xml").read_text(), re.S)

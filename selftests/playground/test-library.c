@@ -144,7 +144,7 @@ static void check_parameter_change(void)
 
 int main(void)
 {
-	if (!tap_run("create a device", check_drive_open))
+	if (!tap_run("a device is created", check_drive_open))
 		tap_bail_out("%s", play_text());
 	tap_run("a run in steps ends as in the simulator", check_random_actions);
 	tap_run("cells that crossed a reference match the errors", check_cell_errors);

@@ -231,7 +231,7 @@ def press_key(shown: Browser, key: str, code: int, text: str = "") -> None:
 
 
 def load_fresh_page(browser: Browser, page: Path, width: int, height: int) -> Iterator[Browser]:
-    """Yield the freshly loaded page; it must request no URL and log nothing to the console."""
+    """Yield a freshly loaded page, which must request no URL and log nothing to the console."""
     browser.set_screen_size(width, height)
     browser.call_method("Emulation.setEmulatedMedia", media="", features=[])
     browser.show_page(page)

@@ -50,7 +50,7 @@ static void check_exp2_of_log2(void)
 	}
 }
 
-static void check_tag_names(void)
+static void check_tag_run_limits(void)
 {
 	struct tags state;
 
@@ -64,9 +64,9 @@ static void check_tag_names(void)
 
 int main(void)
 {
-	tap_run("binary logarithm", check_logarithm);
-	tap_run("power of two", check_exp2_table);
-	tap_run("power of a logarithm", check_exp2_of_log2);
-	tap_run("tags at their limits", check_tag_names);
+	tap_run("binary logarithms are exact", check_logarithm);
+	tap_run("powers of two are exact", check_exp2_table);
+	tap_run("powers of logarithms return the number", check_exp2_of_log2);
+	tap_run("shares and lengths of tag runs have limits", check_tag_run_limits);
 	return tap_finish();
 }

@@ -88,7 +88,7 @@ def test_a_shorter_trace_is_not_changed(tmp_path: Path) -> None:
     ("slc_static=8%", "--change: slc_static=8%: slc_static, slc_dynamic: a cell of this device"),
 ])
 def test_impossible_changes_are_refused(change: str, sentence: str) -> None:
-    """The change is refused when it is applied; results of other runs are kept."""
+    """A change is refused when it is applied; results of other runs are kept."""
     done = run_approxftl("sim", "--requests", "50", "--change", f"5:{change}")
     assert (done.code, done.out) == (2, "") and sentence in done.err
     picky = run_approxftl("sim", "--profile", "qlc", "--blocks", "64", "--requests", "50",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fault scripts: what they say happens once; what is wrong in them is named."""
+"""Fault scripts: each fault happens once; a message names each error in a script."""
 
 import tomllib
 from pathlib import Path

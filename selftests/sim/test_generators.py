@@ -353,7 +353,7 @@ def test_any_workload_can_arrive_in_bursts(workload: str, run_generator: Generat
 
 @pytest.mark.parametrize("shape", ["fixed", "poisson"])
 def test_requests_between_bursts_have_their_own_rate(shape: str, run_generator: Generate) -> None:
-    """100 requests in each burst and 30 between two bursts, both spread over their time."""
+    """100 requests arrive in each burst and 30 between two bursts, spread over the whole time."""
     records = run_generator("--burst-on", "10ms", "--burst-off", "30ms", "--rate", "10000",
                             "--rate-between", "1000", "--arrival-shape", shape, requests=39000)
     times = [r.t_ns % 40_000_000 for r in records]

@@ -283,7 +283,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
 
 
 def warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
-    """Return the cut that gives the rest the least standard error; the first one of equals."""
+    """Return the warm-up whose removal gives the least standard error; of equals the shortest."""
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
               for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
     return int(np.argmax(np.isclose(errors, min(errors), rtol=1e-12, atol=0)))

@@ -27,7 +27,7 @@ def test_times_of_reasons_add_up_to_the_waiting_time() -> None:
 
 
 def test_slowest_names_erases_as_a_reason() -> None:
-    """Reads behind an erase name it, and the table has the same requests."""
+    """Reads that wait for an erase name it as the reason, in the list and in the table."""
     args = (*BUSY, "--slowest=500")
     reads = [request for request in only_run_of(run_sim(*args))["slowest"]
              if request["op"] == "read"]
@@ -72,7 +72,7 @@ def test_recorded_times_add_up_to_the_report(tmp_path: Path) -> None:
 
 
 def test_early_collection_is_warned_of() -> None:
-    """Idle GC doubles the write amplification of an idle drive; the remedy ends it."""
+    """Idle GC doubles the write amplification of an idle drive; the advised option avoids that."""
     args = ("--op=20%", "--blocks=256", "--utilisation=2%", "--buffer=256KiB", "--warmup=100000",
             "--requests=50000")
     found = {gc: run_approxftl("sim", *args, f"--gc={gc}", "--json") for gc in ("10%", "3%")}

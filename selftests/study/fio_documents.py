@@ -37,7 +37,7 @@ def fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: 
 
 
 def fio_document(jobs: list[Json]) -> Json:
-    """Return fio's output for these jobs."""
+    """Return the document that fio prints for these jobs."""
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
 

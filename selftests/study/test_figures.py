@@ -344,7 +344,7 @@ def test_a_missing_archive_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_another_build_reproduces_an_archive(finished_study: Path, tmp_path: Path) -> None:
-    """The other build is by clang without optimisation."""
+    """The build that repeats the archive is made by clang without optimisation."""
     run_study("pack", finished_study, "--output", tmp_path / "archive")
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}

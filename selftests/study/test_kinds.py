@@ -194,7 +194,7 @@ def test_wrong_figures_are_refused(finished_study: Path, tmp_path: Path, figure:
 
 def test_networks_are_measured_at_the_error_rates_of_their_policy(
         finished_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The runs are too short for errors, so each group gets a rate of its own."""
+    """The runs are too short for errors, so each group is given an error rate."""
     monkeypatch.setattr(study_table.Group, "estimate_measure", lambda self, key: Estimate(
         1e-3 * float(self.varied["approx-share"].rstrip("%")) * (self.varied["policy"] == "vth_b"),
         None, 2))
@@ -206,7 +206,7 @@ def test_networks_are_measured_at_the_error_rates_of_their_policy(
 
 
 def test_full_runs_are_separate_points(finished_study: Path) -> None:
-    """The short runs are complete; with --full, the longer runs are other points."""
+    """Points of the short runs are complete; with --full, the longer runs are separate points."""
     said = run_study("status", finished_study).out, run_study("status", finished_study,
                                                               "--full").out
     assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",

@@ -458,7 +458,7 @@ def test_measures_are_listed_by_subject(tmp_path: Path) -> None:
 
 
 def test_results_of_another_build_are_reported(tmp_path: Path) -> None:
-    """The key of a result covers build and options; here the options differ."""
+    """The key of a result covers build and options; results of other options are not reported."""
     text = f'{SMALL}[[figure]]\nx = "approx-share"\ny = "write_response_mean_ns"\n'
     file = write_study(tmp_path, text)
     run_study("run", file, "--measures", "waf")

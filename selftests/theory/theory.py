@@ -219,7 +219,7 @@ def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Cl
 
 
 def form_with_constant_value(value: float, _: Sequence[Json]) -> float:
-    """Return a form that does not depend on the device."""
+    """Return a form whose value does not depend on the device."""
     return value
 
 
@@ -315,7 +315,7 @@ def mean_busy_dies(run: Json) -> float:
 
 def mean_wait_of_class(rate: int, shares: dict[str, float], number: int,
                        runs: Sequence[Json]) -> float:
-    """Return the mean wait of the class of that number, for a rate per second."""
+    """Return a form: the mean wait of a class of requests, for an arrival rate per second."""
     return forms.mean_priority_waits([(share * rate / 1e6, constant_service_us(kind, runs[0]))
                                       for kind, share in shares.items()])[number]
 

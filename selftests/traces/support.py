@@ -50,7 +50,7 @@ def run_trace_ok(*arguments: str | Path, stdin: bytes = b"") -> Done:
 
 
 def trace_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
-    """Run a verb, check its JSON against the schema, and return it."""
+    """Run a verb of approxftl-trace, check its JSON against the schema, and return the JSON."""
     result: Json = json.loads(run_trace_ok(verb, *arguments, "--json", stdin=stdin).out)
     assert SCHEMA.find_errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
@@ -97,7 +97,7 @@ def request_event(
 
 def make_trace_note(t_ns: int, what: int, extra: bytes, *, group: bool = False,
                     **rest: Any) -> Event:
-    """Return a note; one with a control group begins with the group's number."""
+    """Return a note; a note with a control group begins with the group's number."""
     action = what | IS_NOTE << 16 | (CGROUP if group else 0)
     return Event(t_ns, action, extra=(bytes(8) if group else b"") + extra, **rest)
 

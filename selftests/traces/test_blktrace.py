@@ -419,7 +419,7 @@ def test_several_devices_must_be_chosen(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_memory_is_bounded(tmp_path: Path) -> None:
-    """A request that never ends does not hold back all others."""
+    """A request that never ends does not hold back the requests after it."""
     events = [request_event(1, QUEUE, READ, 1 << 40, 512)]
     for i in range(300_000):
         events.append(request_event(10 + 2 * i, QUEUE, READ, i, 512))

@@ -9,7 +9,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* Pages that one run makes unreadable. */
+/* Number of pages that one run makes unreadable. */
 #define HURT 24
 
 /* The host works off operations late, by a varying amount. */
@@ -219,7 +219,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	CHECK_RANGE(sector, 300, U64_MAX);
 }
 
-/* Each run starts from the same crash. */
+/* Each run continues from the disk that one crash has left. */
 TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 {
 	struct aftl_random random = { 12 };

@@ -130,7 +130,7 @@ static void crash_upon_crash(const char *policy)
 	CHECK_EQ(durable.device.failed, 0);
 }
 
-/* Translation pages of the dead die are written to the other one. */
+/* Translation pages of the dead die are written to the other die. */
 static void check_dead_die_recovery(const char *policy)
 {
 	u32 i;

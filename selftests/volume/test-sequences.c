@@ -410,7 +410,7 @@ static const struct operation {
 	{ 'p', change_policy },
 };
 
-/* Zones: write one, and use another */
+/* Operations on zones: write one zone, and use another zone. */
 
 static void submit_zone_append(struct history *history, u32 zone, u32 units, u32 flags)
 {
@@ -521,7 +521,7 @@ static void run_whole_history(struct history *history)
 	tally.histories++;
 }
 
-/* Half a zone is written, others are full, and one was reset and rewritten. */
+/* Half of one zone is written, other zones are full, and one was reset and rewritten. */
 static void prepare_zones_state(struct history *history)
 {
 	struct durable_device *live = &history->live;

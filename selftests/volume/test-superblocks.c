@@ -195,7 +195,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit + 1);
 }
 
-/* Another die takes over the parity of a dead one that had written some of it. */
+/* Another die takes over the parity of a dead die that had written some of it. */
 static void check_parity_takeover(const char *policy)
 {
 	u32 i;

@@ -1278,7 +1278,7 @@ static int run_short_life(void)
 /* Number of failed calls that the device tolerated. */
 static u32 tolerated;
 
-/* Make call @number of the disk fail. Return: true if the device made so many calls. */
+/* Make call @number of the disk fail. Return: whether the device made so many calls to it. */
 static bool fail_disk_call(u64 number)
 {
 	struct aftl_random random = { number };
@@ -1549,7 +1549,7 @@ TAP_TEST(a_temporary_read_failure_loses_nothing)
 	tap_note("%u of %llu loads went well", well, (unsigned long long)(first - 1) * 14);
 }
 
-/* The message names the unreadable frame, wherever it is. */
+/* The error message names the unreadable frame, wherever the frame is. */
 TAP_TEST(the_unreadable_frame_is_named)
 {
 	u64 digest;

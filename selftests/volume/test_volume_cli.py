@@ -101,7 +101,7 @@ def test_a_volume_uses_the_whole_size_of_its_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_small_is_refused(tmp_path: Path) -> None:
-    """The size is refused before the file is scanned, however much is in it."""
+    """The size of a file is refused before the file is scanned, however many data it has."""
     path = tmp_path / "volume"
     for content in (bytes(1 << 20), b"somebody's" * 100_000):
         path.write_bytes(content)
@@ -311,7 +311,7 @@ def test_a_damaged_copy_is_reported(volume_image: Path) -> None:
                          [(0, 1, True), (0, 2, False), (1, 1, True), (1, 2, False), (0, 0, False)])
 def test_headers_are_written_in_order(volume_image: Path, frame: int, more: int,
                                       sound: bool) -> None:
-    """A power failure between the two headers does no damage; other orders are damage."""
+    """A power failure may leave one header older; any other difference is damage."""
     data = bytearray(volume_image.read_bytes())
     super_block = data[frame * FRAME:(frame + 1) * FRAME]
     generation = int.from_bytes(super_block[32:40], "little") + more
@@ -371,7 +371,7 @@ def checksums_of_units(path: Path) -> str:
 
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
-    """Version 0.2.0 made it: 250 random requests in 40 blocks, a flush, then `end`."""
+    """Version 0.2.0 made the volume: 250 random requests in 40 blocks, a flush, then `end`."""
     path = unpack_volume_image(tmp_path, end)
     found = check_verb_json("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The judge of approxftl worn finds each lie of a stack that is broken on purpose."""
+"""The judge of approxftl worn finds each wrong answer of a stack that is broken on purpose."""
 
 import random
 from collections.abc import Mapping

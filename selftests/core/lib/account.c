@@ -386,7 +386,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	ns = program_ns_by_ispp_steps(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
 		ns = follower_program_ns(config, standard_ns, ns);
-	/* A switch first senses the bit that is stored. */
+	/* An in-place switch first senses the stored bit. */
 	if (mode == AFTL_MODE_SWITCHED)
 		ns += ns_or_read_ns(config, config->read_slc);
 	/* Without an error model an overshoot is detected at once and programmed again. */
@@ -513,8 +513,8 @@ static void check_mode_place(struct account *account, const struct aftl_placemen
 			 place->page, second, programmed, around);
 	if (place->mode == AFTL_MODE_MLC && !place->block->bits &&
 	    (account_config(account)->bits < 3 || order != AFTL_ORDER_SUPER_LAYER))
-		complain(account, "mode mlc needs a super layer of TLC, not %llu bits, order %u",
-			 (unsigned long long)account_config(account)->bits, order);
+		complain(account, "page %u: mode mlc needs a super layer, 3 bits; has %llu, order %u",
+			 place->page, (unsigned long long)account_config(account)->bits, order);
 	if (order == AFTL_ORDER_SWITCHED)
 		check_switch(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
@@ -543,7 +543,7 @@ static void remember_program(struct account *account, const struct command *comm
 	mine->swing = max(mine->swing, swing);
 	for (i = place->page; i < place->page + place->pages; i++)
 		*page_at(account, block, i) = (struct account_page){ account->turns, attr };
-	/* A switch programs the cells of the stored page again. */
+	/* An in-place switch programs the cells of the stored page again. */
 	for (i = 1; place->mode == AFTL_MODE_SWITCHED && i <= place->pages / 2; i++)
 		page_at(account, block, place->page - i)->turn = account->turns;
 }
@@ -563,7 +563,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 	mine->begun = true;
 	account->turns++;
 	if (aftl_page_mode(attr) != place->mode)
-		complain(account, "the page attribute must have mode %u, not %u", place->mode,
+		complain(account, "the attribute of a page in mode %u has mode %u", place->mode,
 			 aftl_page_mode(attr));
 	if (event->array_ns < least)
 		complain(account,
@@ -606,7 +606,7 @@ static u32 full_erase_wear_of(const struct account *account, u8 swing)
 		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
 }
 
-/* A shallow erase suffices after low top voltages; anything else needs a full erase after it. */
+/* A shallow erase suffices after programs to low top voltages; other programs need a full erase. */
 static void check_erase_event(struct account *account, const struct aftl_array_event *event)
 {
 	const struct aftl_block *block = &account->ftl->media.blocks[event->block];
@@ -620,7 +620,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
 	mine->erasing = true;
 	if (event->array_ns < mine->due_ns)
-		complain(account, "an erase of %llu ns, not %llu",
+		complain(account, "an erase takes %llu ns, expected %llu",
 			 (unsigned long long)event->array_ns, (unsigned long long)mine->due_ns);
 }
 
@@ -636,7 +636,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 	struct account_block *mine = account_of_block(account, number);
 
 	if (mine->erasing && block->wear < (u64)mine->wear + mine->due_wear)
-		complain(account, "an erase of swing %u%s adds %u wear, at least %u needed",
+		complain(account, "an erase of swing %u%s adds %u wear, expected %u",
 			 mine->swing, mine->gentle ? ", shallow," : "", block->wear - mine->wear,
 			 mine->due_wear);
 	if (mine->erasing) {
@@ -661,7 +661,7 @@ static bool is_page_programmed_faster(u16 attr)
 	       mode == AFTL_MODE_ROUGH;
 }
 
-/* Attributes of the same page if it had been programmed normally. */
+/* Attributes that the page would have after a normal program. */
 static u16 attr_of_normal_program(u16 attr)
 {
 	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
@@ -702,7 +702,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 
 	account->relaxed++;
 	if (relaxed < usual)
-		complain(account, "mode %u, class %u: %llu errors in 2^40, at least %llu needed",
+		complain(account, "mode %u, class %u: error rate %llu / 2^40, expected %llu",
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
 	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&
@@ -737,7 +737,7 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 			mv += aftl_disturb_mv[found[count].direction]
 				[has_low_top(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
-		complain(account, "page %u is disturbed by %u mV, not %u", page, told, mv);
+		complain(account, "page %u is disturbed by %u mV, expected %u", page, told, mv);
 }
 
 /* Shortest sensing time of any page of a word line. */
@@ -801,7 +801,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 	block->reads = reads;
 	account_of_block(account, event->block)->reads = reads;
 	if (event->array_ns < least)
-		complain(account, "a read of mode %u: %llu ns, at least %llu needed",
+		complain(account, "a read in mode %u takes %llu ns, expected %llu",
 			 aftl_page_mode(attr), (unsigned long long)event->array_ns,
 			 (unsigned long long)least);
 	add_to_account(account, &account->reads, least);
@@ -827,8 +827,8 @@ void account_array_event(struct account *account, const struct aftl_array_event 
 static void check_least_sum(struct account *account, const char *name, u64 told, u64 least)
 {
 	if (told < least)
-		complain(account, "%s is %llu, not %llu", name, (unsigned long long)told,
-			 (unsigned long long)least);
+		complain(account, "counter %s is %llu, expected %llu", name,
+			 (unsigned long long)told, (unsigned long long)least);
 }
 
 void account_check_sums(struct account *account)

@@ -551,7 +551,7 @@ static void shadow_submitted_discard(struct shadow_store *store, struct test_req
 	}
 }
 
-/* Handles zone resets only: host discards are recorded when they are submitted. */
+/* This callback handles zone resets only: host discards are recorded when they are submitted. */
 static void shadow_on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units)
 {
 	struct shadow_store *store = shadow_store_of_listener(listener);

@@ -191,7 +191,7 @@ static void test_host_read(void *host, struct aftl_request *request, const struc
 	TELL(host, read, mine, read);
 }
 
-/* A switch programs the cells of the whole word line again. */
+/* An in-place switch programs the cells of the whole word line again. */
 static u32 first_programmed_page(const struct aftl_geometry *geo,
 				 const struct aftl_array_event *event)
 {
@@ -592,8 +592,9 @@ static int submit_pooled(struct test_device *device, struct test_request *mine, 
 int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		u32 flags, u64 at_ns)
 {
-	return submit_pooled(device,
-			     fill_test_request(device, op, unit, units, class, flags, at_ns), false);
+	struct test_request *mine = fill_test_request(device, op, unit, units, class, flags, at_ns);
+
+	return submit_pooled(device, mine, false);
 }
 
 struct test_request *test_submit_kept(struct test_device *device, enum aftl_op op, u32 unit,

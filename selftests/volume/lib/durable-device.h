@@ -207,7 +207,7 @@ void durable_check(struct durable_device *durable);
  */
 bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector);
 
-/* As durable_damage_sector() by aftl_fail_unit(): the FTL knows at once that the data are lost. */
+/* Like durable_damage_sector(), but by aftl_fail_unit(): the FTL knows at once of the loss. */
 bool durable_fail_unit(struct durable_device *durable, u32 unit);
 
 #endif
