@@ -353,6 +353,7 @@ static const char *const more[] = {
 	"cell_model=voltage cycles=200 ecc_bits=120 gc_idle_valid=20%",
 	"slc_static=10% slc_dynamic=20% idle=100us allocate=least_busy",
 	"superblock=2 op=65%",
+	"superblock=2 op=75% rain=on",
 };
 
 static void check_accounted_time(void)
@@ -360,6 +361,8 @@ static void check_accounted_time(void)
 	const struct aftl_counters *counters = test_counters(&device);
 	const u64 *pages = aftl_get_stats(device.ftl)->mode_pages;
 	u32 step = aftl_geometry(device.ftl)->word_line_pages;
+	u64 units = counters->padded_units;
+	u32 cause;
 
 	CHECK_EQ(pages[AFTL_MODE_FOGGY], (u64)coarse_passes * step);
 	CHECK_EQ(pages[AFTL_MODE_NORMAL], (u64)fine_passes * step);
@@ -368,6 +371,10 @@ static void check_accounted_time(void)
 			    device.config.program_slc);
 	CHECK(coarse_passes >= fine_passes);
 	CHECK(fine_passes > 50);
+	for (cause = 0; cause <= AFTL_CAUSE_PARITY; cause++)
+		units += (&counters->programmed_host_units)[cause];
+	if (!pages[AFTL_MODE_SLC])
+		CHECK_EQ(units, (u64)fine_passes * aftl_units_per_program(aftl_geometry(device.ftl)));
 }
 
 /* A fill makes no callbacks: initialise the accounts from its result. */

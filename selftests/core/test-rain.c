@@ -31,6 +31,8 @@ static const char suspending[] = ROOMY " rain=on suspend=both";
 static const char whole[] = ROOMY " rain=on superblock=8 bits=2 one_shot=on";
 static const char mirrored[] = ROOMY " rain=on superblock=2";
 static const char dense[] = SHAPE " op=40 rain=on";
+static const char foggy[] =
+	ROOMY " op=76 layers=2 word_lines=3 rain=on bits=4 one_shot=on passes=2 buffer=512KiB";
 static const char worn[] = ROOMY " rain=on rber=4.2e-3 ecc_levels=0";
 
 static struct test_device device;
@@ -154,15 +156,17 @@ static void check_stripe_parity(u32 first, u32 number, u32 page)
 	for (i = first; i < first + group_luns(); i++) {
 		const struct aftl_block *block = block_at(i, number);
 		bool here = aftl_page_is_programmed(aftl_media(device.ftl), block, page);
+		bool fine = here && !aftl_page_is_foggy(
+			aftl_block_page_attr(aftl_media(device.ftl), block, page));
 
 		if (block->parity) {
 			has_page = here;
-			has = here || block->state == AFTL_BLOCK_BAD;
+			has = fine || block->state == AFTL_BLOCK_BAD;
 			continue;
 		}
 		programmed |= here;
 		open |= block_may_be_programmed(block);
-		waits |= !here && block_may_be_programmed(block);
+		waits |= !fine && block_may_be_programmed(block);
 		in_order &= block->order == AFTL_ORDER_SEQUENTIAL;
 	}
 	CHECK_MSG(!waits || !has_page, "parity of page %u of superblock %u comes too early", page,
@@ -208,7 +212,8 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 
 		has_parity |= other->parity && !is_lun_dead(i);
 		if (i != lun && is_lun_dead(i) && !other->parity &&
-		    aftl_page_is_programmed(aftl_media(device.ftl), other, page))
+		    aftl_page_is_programmed(aftl_media(device.ftl), other, page) &&
+		    !aftl_page_is_foggy(aftl_block_page_attr(aftl_media(device.ftl), other, page)))
 			return false;
 	}
 	return has_parity;
@@ -497,6 +502,7 @@ TAP_TEST(die_failures_at_any_time_lose_no_recoverable_data)
 	check_die_failure_any_moment(suspending, "separated");
 	check_die_failure_any_moment(whole, "approxftl");
 	check_die_failure_any_moment(mirrored, "baseline");
+	check_die_failure_any_moment(foggy, "baseline");
 }
 
 static u32 lun_of_ppn(aftl_ppn_t ppn)
@@ -1158,6 +1164,9 @@ int main(void)
 	devices += test_each_policy("a die dies", parity, check_die_failure);
 	devices += test_each_policy("a die dies, with a buffer", buffered, check_die_failure);
 	devices += test_each_policy("a die dies, word lines at once", whole, check_die_failure);
+	devices += test_each_policy("superblocks with parity, two passes", foggy,
+				    check_superblock_erase);
+	devices += test_each_policy("a die dies, two passes", foggy, check_die_failure);
 	devices += test_each_policy("a die dies, with a read cache", caching, check_die_failure);
 	devices += test_each_policy("a second die dies", parity, check_second_die_failure);
 	devices += test_each_policy("a second die dies, writes to the least busy die", least_busy,

@@ -553,7 +553,8 @@ static noinline void program_without_units(struct aftl *ftl, struct aftl_lun *lu
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(i)) = AFTL_NO_LPN;
 	notify_host_programmed(ftl, first, end);
 	if (need->cause == AFTL_CAUSE_PARITY)
-		ftl->stats.counters.programmed_parity_units += end - first;
+		ftl->stats.counters.programmed_parity_units +=
+			placement->mode == AFTL_MODE_FOGGY ? 0 : end - first;
 	else
 		aftl_fine_pending_add_word_line(ftl, lun, need, placement, payload);
 }

@@ -28,9 +28,6 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 	if (ftl->geo.zones)
 		return aftl_fail(error, -EINVAL,
 				 "superblock: a zone is already striped over dies and erased as a whole; set superblock 0 or zoned 0");
-	if (config->rain && ftl->geo.passes > 1)
-		return aftl_fail(error, -EINVAL,
-				 "rain: parity between its coarse and its fine pass protects nothing; set rain off or passes 1");
 	if (config->rain && ftl->type->no_parity)
 		return aftl_fail(error, -EINVAL,
 				 "rain: policy %s has pages that parity cannot follow; set rain off",
@@ -217,7 +214,15 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 	return begun;
 }
 
-/* Return true if any page of the stripe is programmed. */
+/* After the coarse pass alone the data of a page are in the controller, and in no stripe. */
+static bool page_has_data(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+{
+	u16 attr = aftl_block_page_attr(&ftl->media, block, page);
+
+	return attr & AFTL_PAGE_PROGRAMMED && !aftl_page_is_foggy(attr);
+}
+
+/* Return true if any page of the stripe has data. */
 static bool stripe_has_programmed_page(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
 	u32 i;
@@ -225,7 +230,7 @@ static bool stripe_has_programmed_page(const struct aftl *ftl, u32 group, u32 nu
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (aftl_page_is_programmed(&ftl->media, block, page))
+		if (page_has_data(ftl, block, page))
 			return true;
 	}
 	return false;
@@ -255,7 +260,7 @@ static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u3
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (!block->parity && !aftl_page_is_programmed(&ftl->media, block, page) &&
+		if (!block->parity && !page_has_data(ftl, block, page) &&
 		    (block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_OPEN))
 			return false;
 	}
@@ -283,10 +288,19 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	parity->bits = aftl_is_slc_block(ftl, first) ? 1 : 0;
 	parity->first_hour = first->first_hour;
 	parity->opened_ns = (s64)(ftl->now_ns - ftl->fill_left_ns);
+	if (first->order == AFTL_ORDER_FOGGY_FINE)
+		parity->order = AFTL_ORDER_FOGGY_FINE;
 	if (first->order != AFTL_ORDER_TWO_PASS)
 		return;
 	parity->order = AFTL_ORDER_TWO_PASS;
 	aftl_block_set_first_colour(parity, aftl_block_first_colour(first));
+}
+
+/* Return true if the parity block needs no new parity for its next program, the fine pass. */
+static bool parity_awaits_fine_pass(const struct aftl *ftl, const struct aftl_block *parity)
+{
+	return parity->order == AFTL_ORDER_FOGGY_FINE &&
+	       aftl_fine_pass_page(&ftl->media, parity) < ftl->geo.pages;
 }
 
 /* Return true if the next parity of the superblock can be programmed now. */
@@ -301,6 +315,8 @@ static bool parity_is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_b
 		open_parity_block(ftl, parity, first);
 	if (parity->state != AFTL_BLOCK_OPEN)
 		return false;
+	if (parity_awaits_fine_pass(ftl, parity))
+		return true;
 	page = aftl_program_order_next_page(&ftl->media, parity);
 	return page < ftl->geo.pages && stripes_are_complete(ftl, group, number, page) &&
 	       (stripe_has_programmed_page(ftl, group, number, page) ||
@@ -382,6 +398,10 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 		.pages = aftl_block_step(&ftl->geo, block),
 		.mode = aftl_block_program_mode(block),
 	};
+	if (parity_awaits_fine_pass(ftl, block)) {
+		placement->page = aftl_fine_pass_page(&ftl->media, block);
+		placement->mode = AFTL_MODE_NORMAL;
+	}
 	program = (struct aftl_program_command){
 		.block = block,
 		.page = placement->page,
@@ -404,7 +424,7 @@ void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_superblock_block(ftl, group, number, aftl_lun_die_group_member(ftl, lun));
 
 	parity_dequeue_first(ftl, lun);
-	if (aftl_block_is_full(&ftl->geo, block))
+	if (aftl_block_is_full(&ftl->geo, block) && !parity_awaits_fine_pass(ftl, block))
 		block->state = AFTL_BLOCK_CLOSED;
 	else
 		parity_queue_if_due(ftl, group, number);
@@ -497,8 +517,8 @@ static bool stripe_member_readable(const struct aftl *ftl, const struct aftl_blo
 
 	/* Parity that has not been programmed is lost together with its LUN. */
 	if (block->state == AFTL_BLOCK_BAD)
-		return !block->parity && !aftl_page_is_programmed(&ftl->media, block, page);
-	return approx || !aftl_page_is_programmed(&ftl->media, block, page) ||
+		return !block->parity && !page_has_data(ftl, block, page);
+	return approx || !page_has_data(ftl, block, page) ||
 	       ecc_can_decode(ftl, to_ppn(first + at));
 }
 
@@ -567,7 +587,7 @@ bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl
 
 static bool block_has_page(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
-	return block->state != AFTL_BLOCK_BAD && aftl_page_is_programmed(&ftl->media, block, page);
+	return block->state != AFTL_BLOCK_BAD && page_has_data(ftl, block, page);
 }
 
 /*

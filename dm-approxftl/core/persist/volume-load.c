@@ -942,15 +942,26 @@ static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *bloc
 
 	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
 		return;
-	for (page = 0; page < ftl->geo.pages; page++)
-		if (aftl_page_is_programmed(&ftl->media, parity, page))
-			assume_page_programmed(ftl, block, page, aftl_block_program_mode(block));
+	for (page = 0; page < ftl->geo.pages; page++) {
+		u16 *attr = aftl_page_attr_ptr(&ftl->media,
+					       aftl_block_device_page(&ftl->media, block, page));
+
+		if (!aftl_page_is_programmed(&ftl->media, parity, page))
+			continue;
+		assume_page_programmed(ftl, block, page, aftl_block_program_mode(block));
+		if (aftl_page_is_foggy(*attr))
+			*attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	}
 }
 
 /* A parity block that is not full stays open, and its next program continues it. */
 static void recover_parity_block(const struct aftl *ftl, struct aftl_block *block)
 {
-	block->state = block->programmed < ftl->geo.pages ? AFTL_BLOCK_OPEN : AFTL_BLOCK_CLOSED;
+	bool fine = block->order != AFTL_ORDER_FOGGY_FINE ||
+		    aftl_fine_pass_page(&ftl->media, block) == ftl->geo.pages;
+
+	block->state = fine && block->programmed == ftl->geo.pages ? AFTL_BLOCK_CLOSED :
+								     AFTL_BLOCK_OPEN;
 }
 
 /* Close a programmed block; free blocks go to the free list. A bad block with data is failing. */
