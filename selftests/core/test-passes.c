@@ -4,8 +4,11 @@
  * they are never lost there.
  */
 #include "bytes.h"
+#include "core/ftl/fine-pass.h"
+#include "core/ftl/fine-pending.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/superblock-gc.h"
+#include "core/ftl/translation-page.h"
 #include "core/hif/hif.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -40,6 +43,7 @@ static u32 fine_passes;
 /* Fine passes of blocks that were closed before their last coarse pass. */
 static u32 early_fine_passes;
 static bool may_end_early;
+static bool reloading;
 
 static void check_program_pass(const struct aftl_array_event *event, u32 lines, u32 line)
 {
@@ -70,6 +74,8 @@ static void check_pass_event(void *host, const struct aftl_array_event *event)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 step = media->geo->word_line_pages;
 
+	if (reloading)
+		return;
 	if (event->op == AFTL_ARRAY_ERASE)
 		accounts[event->block] = (struct account){ 0 };
 	if (media->blocks[event->block].bits)
@@ -354,6 +360,7 @@ static const char *const more[] = {
 	"slc_static=10% slc_dynamic=20% idle=100us allocate=least_busy",
 	"superblock=2 op=65%",
 	"superblock=2 op=75% rain=on",
+	"blocks=100 page=512 unit=512 map_cache=16KiB",
 };
 
 static void check_accounted_time(void)
@@ -374,11 +381,14 @@ static void check_accounted_time(void)
 	for (cause = 0; cause <= AFTL_CAUSE_PARITY; cause++)
 		units += (&counters->programmed_host_units)[cause];
 	if (!pages[AFTL_MODE_SLC])
-		CHECK_EQ(units, (u64)fine_passes * aftl_units_per_program(aftl_geometry(device.ftl)));
+		CHECK_EQ(units, (u64)fine_passes * device.ftl->program_units);
 }
 
-/* A fill makes no callbacks: initialise the accounts from its result. */
-static void init_accounts_from_fill(void)
+/*
+ * A fill makes no callbacks: initialise the accounts from its result. At most @open word lines of a
+ * block are between their passes.
+ */
+static void init_accounts_from_media(u32 open)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 step = media->geo->word_line_pages;
@@ -388,15 +398,39 @@ static void init_accounts_from_fill(void)
 	for (i = 0; i < media->geo->blocks; i++) {
 		u32 first = i * media->geo->pages;
 
-		accounts[i].coarse = media->blocks[i].programmed / step;
+		accounts[i] = (struct account){ media->blocks[i].programmed / step, 0 };
 		for (page = first; page < first + media->blocks[i].programmed; page += step)
 			accounts[i].fine += !aftl_page_is_foggy(*aftl_page_attr_ptr(media, page));
-		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + 1);
+		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + open);
 	}
 	for (i = 0; i < media->geo->luns; i++)
 		CHECK_EQ(device.ftl->luns[i].fine_pending_writes +
 				 device.ftl->luns[i].fine_pending_moves,
 			 0);
+}
+
+/* The saved device and the loaded one may both program before they can be told apart. */
+static void reload_and_count(void)
+{
+	reloading = true;
+	CHECK_EQ(test_device_reload(&device), 0);
+	reloading = false;
+	init_accounts_from_media(AFTL_FOGGY_WORD_LINES);
+}
+
+#define MAPPED "blocks=100 page=512 unit=512 map_cache=16KiB buffer=256KiB"
+
+/* Return the word lines of translation pages that wait for their fine pass. */
+static u32 count_pending_trans_pages(struct aftl *ftl)
+{
+	u32 lines = 0;
+	u32 nth;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		for (nth = 0; aftl_fine_pending_find_map(ftl, &ftl->luns[i], nth); nth++)
+			lines++;
+	return lines;
 }
 
 TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
@@ -408,9 +442,10 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 		test_device_init(&device, "demo");
 		device.ops.array = check_pass_event;
 		test_device_open(&device, policies[policy],
-				 SHAPE " op=50% buffer=256KiB fill=random fill_overwrite=150%");
+				 SHAPE " op=50% " MAPPED " fill=random fill_overwrite=150%");
 		CHECK_EQ(aftl_precondition(device.ftl), 0);
-		init_accounts_from_fill();
+		CHECK_EQ(count_pending_trans_pages(device.ftl), 0);
+		init_accounts_from_media(1);
 		CHECK_EQ(spent_ns, 0);
 		test_stream_init(&stream, policy);
 		test_stream_submit(&stream, &device, 1000);
@@ -482,7 +517,7 @@ TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
 		bugs += test_counters(&device)->policy_bugs;
 		CHECK_RANGE(test_counters(&device)->programmed_gc_units, 0,
 			    test_counters(&device)->gc_valid_units);
-		CHECK_EQ(test_device_reload(&device), 0);
+		reload_and_count();
 	}
 	CHECK_RANGE(early_fine_passes, 3, 3000);
 	CHECK_EQ(bugs, 0);
@@ -506,6 +541,73 @@ TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
 	test_advance_by(&device, 100000000);
 	CHECK_EQ(early_fine_passes, 2);
 	CHECK_EQ(test_counters(&device)->array_erases, 2);
+}
+
+/* No entry of a pending translation page has to be read, for a request or for a merge. */
+static void check_pending_is_cached(struct aftl *ftl, bool discard)
+{
+	const struct aftl_fine_pending *pending = NULL;
+	u64 loads = test_counters(&device)->map_loads;
+	u32 unit;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns && !pending; i++)
+		pending = aftl_fine_pending_find_map(ftl, &ftl->luns[i], 0);
+	if (!pending)
+		return;
+	unit = (from_lpn(pending->payload.lpn[0]) - ftl->geo.units) << ftl->geo.trans_page_shift;
+	execute_request(discard ? AFTL_OP_DISCARD : AFTL_OP_READ, unit, 1);
+	CHECK_EQ(test_counters(&device)->map_loads, loads);
+	CHECK(!(aftl_trans_page_of_lpn(ftl, to_lpn(unit))->flags & AFTL_TP_PARTIAL));
+}
+
+/* Translation pages that wait for a fine pass in a dead die are programmed elsewhere. */
+static void fail_die_with_pending_trans_pages(struct aftl *ftl)
+{
+	const struct aftl_fine_pending *pending;
+	struct aftl_payload held = { 0 };
+	u32 i;
+
+	for (i = 0; i < 20000; i++) {
+		test_stream_submit_one(&stream, &device);
+		pending = aftl_fine_pending_find_map(ftl, &ftl->luns[1], 0);
+		if (pending)
+			held = pending->payload;
+		if (pending && ftl->luns[1].fine_pending_moves)
+			break;
+	}
+	CHECK(i < 20000);
+	CHECK_EQ(aftl_fail_lun(ftl, 1), 0);
+	for (i = 0; i < held.count; i++)
+		CHECK(ftl->cmt.all[from_lpn(held.lpn[i]) - ftl->geo.units].flags & AFTL_TP_DIRTY);
+	test_audit(&device);
+}
+
+TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
+{
+	struct aftl_placement placement;
+	u32 pending = 0;
+	u32 i;
+
+	open_device("baseline", SHAPE " op=60% " MAPPED);
+	for (i = 0; i < 4000 && !tap_failures(); i++) {
+		test_stream_submit_one(&stream, &device);
+		if (i % 20)
+			continue;
+		test_drain(&device);
+		pending += count_pending_trans_pages(device.ftl);
+		check_pending_is_cached(device.ftl, i % 40);
+		if (!device.ftl->luns->fine_pending_writes)
+			CHECK(!aftl_foggy_pass_pad(device.ftl, device.ftl->luns, false,
+						   &placement));
+		test_audit(&device);
+		if (i % 800)
+			continue;
+		execute_request(AFTL_OP_FLUSH, 0, 0);
+		reload_and_count();
+	}
+	CHECK_RANGE(pending, 25, U32_MAX);
+	fail_die_with_pending_trans_pages(device.ftl);
 }
 
 /* Blocks and dies fail that have data pending the fine pass. */

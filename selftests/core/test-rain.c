@@ -156,8 +156,8 @@ static void check_stripe_parity(u32 first, u32 number, u32 page)
 	for (i = first; i < first + group_luns(); i++) {
 		const struct aftl_block *block = block_at(i, number);
 		bool here = aftl_page_is_programmed(aftl_media(device.ftl), block, page);
-		bool fine = here && !aftl_page_is_foggy(
-			aftl_block_page_attr(aftl_media(device.ftl), block, page));
+		u16 attr = aftl_block_page_attr(aftl_media(device.ftl), block, page);
+		bool fine = here && !aftl_page_is_foggy(attr);
 
 		if (block->parity) {
 			has_page = here;

@@ -94,9 +94,10 @@ static bool has_pending_fine_pass(const struct aftl_foggy_block *foggy, bool mov
 	u32 i;
 
 	for (i = 0; foggy->block && i < AFTL_FOGGY_WORD_LINES; i++) {
-		bool moved = foggy->held[i].need.cause != AFTL_CAUSE_HOST;
+		const struct aftl_fine_pending *pending = &foggy->held[i];
 
-		if (foggy->held[i].payload.count && moved == moves)
+		if (pending->payload.count && pending->need.cause != AFTL_CAUSE_MAP &&
+		    aftl_fine_pending_is_reloc(pending) == moves)
 			return true;
 	}
 	return false;

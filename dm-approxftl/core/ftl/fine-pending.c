@@ -67,6 +67,8 @@ static void count_fine_pending(struct aftl *ftl, struct aftl_lun *lun,
 {
 	u32 units = pending->payload.count;
 
+	if (pending->need.cause == AFTL_CAUSE_MAP)
+		return;
 	if (pending->need.cause != AFTL_CAUSE_HOST) {
 		lun->fine_pending_moves += units ? sign : 0;
 		return;
@@ -156,9 +158,30 @@ void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun)
 		struct aftl_fine_pending *pending = &lun->foggy[i / AFTL_FOGGY_WORD_LINES]
 						  .held[i % AFTL_FOGGY_WORD_LINES];
 
-		if (pending->need.cause != AFTL_CAUSE_HOST)
+		if (aftl_fine_pending_is_reloc(pending))
 			aftl_fine_pending_drop_word_line(ftl, lun, pending);
 	}
+}
+
+/*
+ * aftl_fine_pending_find_map() - find the @nth word line of @lun with pending translation pages
+ *
+ * Return: NULL if there are not that many.
+ */
+struct aftl_fine_pending *aftl_fine_pending_find_map(const struct aftl *ftl,
+						     const struct aftl_lun *lun, u32 nth)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->foggy_blocks * AFTL_FOGGY_WORD_LINES; i++) {
+		struct aftl_foggy_block *foggy = &lun->foggy[i / AFTL_FOGGY_WORD_LINES];
+		struct aftl_fine_pending *pending = &foggy->held[i % AFTL_FOGGY_WORD_LINES];
+
+		if (foggy->block && pending->payload.count &&
+		    pending->need.cause == AFTL_CAUSE_MAP && !nth--)
+			return pending;
+	}
+	return NULL;
 }
 
 /*

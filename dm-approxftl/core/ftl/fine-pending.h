@@ -30,6 +30,12 @@ struct aftl_foggy_block {
 	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
 };
 
+/* Are these data relocated ones? Translation pages are neither that nor host writes. */
+static inline bool aftl_fine_pending_is_reloc(const struct aftl_fine_pending *pending)
+{
+	return pending->need.cause != AFTL_CAUSE_HOST && pending->need.cause != AFTL_CAUSE_MAP;
+}
+
 bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
 				const struct aftl_block *block);
 u32 aftl_fine_pending_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
@@ -44,6 +50,8 @@ void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_fine_pending *pending);
 bool aftl_fine_pending_close_block(struct aftl *ftl, struct aftl_block *block);
 void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_fine_pending *aftl_fine_pending_find_map(const struct aftl *ftl,
+						     const struct aftl_lun *lun, u32 nth);
 u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -282,6 +282,8 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	aftl_cmt_fill_payload(ftl, lun, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
 	aftl_reloc_program_done(ftl, lun, &placement);
+	if (ftl->foggy_blocks)
+		aftl_fine_pass_run_untimed(ftl, lun);
 	return 0;
 }
 
@@ -628,9 +630,15 @@ static void fill_finish_fine_passes(struct aftl *ftl)
 /* Program all dirty translation pages. */
 static int fill_finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
 {
+	int ret;
+	u32 i;
+
 	if (ftl->geo.trans_pages)
 		aftl_cmt_queue_dirty_pages(ftl);
-	return program_cmt_evictions_untimed(ftl, filler, 1);
+	ret = program_cmt_evictions_untimed(ftl, filler, 1);
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_cmt_take_back(ftl, &ftl->luns[i]);
+	return ret;
 }
 
 int aftl_precondition(struct aftl *ftl)

@@ -5,13 +5,15 @@
  * relocated as data are, in blocks of its own. The directory of translation pages is always in
  * memory; parameter "map_cache" sets the memory for translation pages. A host read waits until its
  * translation page is loaded. An update does not: it is merged with the copy on flash when the
- * translation page is evicted (read-modify-write).
+ * translation page is evicted (read-modify-write). With two program passes, the controller keeps an
+ * evicted translation page until its fine pass.
  *
  * Time, space and wear are emulated; the L2P entries themselves are always in memory.
  */
 #include "core/base/random.h"
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/memory.h"
@@ -54,9 +56,6 @@ int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
 
 	if (!ftl->geo.trans_pages)
 		return 0;
-	if (config->passes > 1)
-		return aftl_fail(error, -EINVAL,
-				 "map_cache: a cached map does not go together with passes; set map_cache 0");
 	if (ftl->streams == AFTL_STREAMS)
 		return aftl_fail(error, -EINVAL,
 				 "map_cache: policy %s leaves no stream for the map; set map_cache 0",
@@ -102,27 +101,12 @@ static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans
 	return aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 }
 
-/* The controller has the copy that is being programmed. */
-static bool trans_page_programming(struct aftl *ftl, const struct aftl_trans_page *tp)
-{
-	aftl_ppn_t ppn;
-
-	return aftl_l2p_lookup(ftl, trans_page_lpn(ftl, trans_page_number(ftl, tp)), &ppn) &&
-	       aftl_ppn_is_programming(ftl, ppn);
-}
-
-static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *tp)
-{
-	const struct aftl_lun *lun = trans_page_lun(ftl, tp);
-
-	return lun && !aftl_lun_is_dead(lun);
-}
-
 /*
  * LUN in which a translation page is programmed: the same one each time, until it dies. Return:
  * NULL if all LUNs are dead.
  */
-static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_trans_page *tp)
+static struct aftl_lun *trans_page_home_lun(const struct aftl *ftl,
+					    const struct aftl_trans_page *tp)
 {
 	u32 turn = trans_page_number(ftl, tp) % ftl->geo.luns;
 	u32 i;
@@ -135,6 +119,39 @@ static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_
 			return lun;
 	}
 	return NULL;
+}
+
+/* Has the translation page had its coarse pass, and not yet the fine pass that maps it? */
+static bool trans_page_awaits_fine_pass(const struct aftl *ftl, u32 number)
+{
+	const struct aftl_lun *lun = trans_page_home_lun(ftl, &ftl->cmt.all[number]);
+	const struct aftl_fine_pending *pending;
+	u32 nth = 0;
+	u32 i;
+
+	while (lun && (pending = aftl_fine_pending_find_map(ftl, lun, nth++)))
+		for (i = 0; i < pending->payload.count; i++)
+			if (from_lpn(pending->payload.lpn[i]) == ftl->geo.units + number)
+				return true;
+	return false;
+}
+
+/* The controller has the copy that is being programmed. */
+static bool trans_page_programming(struct aftl *ftl, const struct aftl_trans_page *tp)
+{
+	u32 number = trans_page_number(ftl, tp);
+	aftl_ppn_t ppn;
+
+	return trans_page_awaits_fine_pass(ftl, number) ||
+	       (aftl_l2p_lookup(ftl, trans_page_lpn(ftl, number), &ppn) &&
+		aftl_ppn_is_programming(ftl, ppn));
+}
+
+static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *tp)
+{
+	const struct aftl_lun *lun = trans_page_lun(ftl, tp);
+
+	return lun && !aftl_lun_is_dead(lun);
 }
 
 static void cmt_add_to_lru(struct aftl *ftl, struct aftl_trans_page *tp)
@@ -313,6 +330,7 @@ struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *tp;
+	bool partial;
 
 	if (from_lpn(lpn) >= ftl->geo.units)
 		return;
@@ -324,8 +342,9 @@ void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 		return;
 	}
 	ftl->stats.counters.map_change_misses++;
-	cmt_add_trans_page(ftl, tp,
-			   AFTL_TP_DIRTY | (trans_page_readable(ftl, tp) ? AFTL_TP_PARTIAL : 0));
+	partial = trans_page_readable(ftl, tp) &&
+		  !trans_page_awaits_fine_pass(ftl, trans_page_number(ftl, tp));
+	cmt_add_trans_page(ftl, tp, AFTL_TP_DIRTY | (partial ? AFTL_TP_PARTIAL : 0));
 }
 
 /*
@@ -446,13 +465,44 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 }
 
 /*
+ * aftl_cmt_take_back() - take the translation pages of @lun that wait for a fine pass into the CMT
+ *
+ * They are dirty again. Return: true if there were any.
+ */
+bool aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_fine_pending *pending;
+	bool any = false;
+	u32 i;
+
+	for (; (pending = aftl_fine_pending_find_map(ftl, lun, 0)); any = true) {
+		struct aftl_payload payload = pending->payload;
+
+		aftl_fine_pending_drop_word_line(ftl, lun, pending);
+		for (i = 0; i < payload.count; i++) {
+			struct aftl_trans_page *tp =
+				&ftl->cmt.all[from_lpn(payload.lpn[i]) - ftl->geo.units];
+
+			if (tp->flags & AFTL_TP_CACHED)
+				tp->flags |= AFTL_TP_DIRTY;
+			else
+				cmt_add_trans_page(ftl, tp, AFTL_TP_DIRTY);
+		}
+	}
+	return any;
+}
+
+/*
  * aftl_cmt_lun_died() - move the evictions of a dead LUN to other LUNs
  */
 void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 number = lun->evictions.head;
-	u32 count = lun->evictions.count;
+	u32 number;
+	u32 count;
 
+	aftl_cmt_take_back(ftl, lun);
+	number = lun->evictions.head;
+	count = lun->evictions.count;
 	lun->evictions = (struct aftl_eviction_queue){ .head = AFTL_NIL };
 	ftl->cmt.evicting -= count;
 	while (count--) {
@@ -533,7 +583,8 @@ static int audit_trans_page(const struct aftl *ftl, u32 number, struct aftl_erro
 	if (aftl_l2p_lookup(ftl, trans_page_lpn(ftl, number), &ppn))
 		return 0;
 	if (flags & AFTL_TP_PARTIAL ||
-	    (!(flags & AFTL_TP_CACHED) && trans_page_has_mapped_entries(ftl, number)))
+	    (!(flags & AFTL_TP_CACHED) && trans_page_has_mapped_entries(ftl, number) &&
+	     !trans_page_awaits_fine_pass(ftl, number)))
 		return aftl_fail(error, -EUCLEAN, "translation page %u is not stored", number);
 	return 0;
 }

@@ -42,15 +42,17 @@ static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 	struct aftl_fine_pending *held = aftl_fine_pass_get_due(ftl, lun, &placement);
-	bool moves;
+	u32 kind = AFTL_WORK_PROGRAM;
 
 	if (!held)
 		return false;
-	moves = held->need.cause != AFTL_CAUSE_HOST;
+	if (held->need.cause == AFTL_CAUSE_MAP)
+		kind = AFTL_WORK_TP_PROGRAM;
+	else if (aftl_fine_pending_is_reloc(held))
+		kind = AFTL_WORK_RELOC_PROGRAM;
 	aftl_write_start_fine_pass(ftl, lun, held);
 	aftl_fine_pass_commit(ftl, lun, held, &placement);
-	aftl_array_program(ftl, lun, moves ? AFTL_WORK_RELOC_PROGRAM : AFTL_WORK_PROGRAM,
-			   &placement);
+	aftl_array_program(ftl, lun, kind, &placement);
 	return true;
 }
 
@@ -229,6 +231,8 @@ static bool sched_start_trans_page_write(struct aftl *ftl, struct aftl_lun *lun)
 	enum aftl_step step;
 	aftl_ppn_t ppn;
 
+	if (ftl->foggy_blocks && sched_start_fine_pass(ftl, lun))
+		return true;
 	if (ftl->suspending && !aftl_cmt_evictions_full(ftl))
 		return false;
 	step = aftl_cmt_next_step(ftl, lun, &ppn);
