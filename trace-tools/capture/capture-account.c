@@ -7,10 +7,7 @@
 #include "target-line.h"
 #include "trace-reader.h"
 
-/*
- * Fields of sysfs "stat": reads (requests, merges, sectors, ms), writes (requests, merges,
- * sectors).
- */
+/* sysfs's "stat" has of reads requests, merges, sectors and ms, then of writes the same. */
 #define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
 
 u64 capture_written_sectors(const struct capture_device *device)
@@ -29,7 +26,7 @@ u64 capture_written_sectors(const struct capture_device *device)
 	return sectors;
 }
 
-/* Count from paired requests, so that a request that was split on its way counts once. */
+/* Count paired requests and not events, so that a request that was split on its way counts once. */
 int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
 	const struct trace_open_options open_options = { .device = TRACE_ALL_DEVICES };
@@ -44,7 +41,7 @@ int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_erro
 	*sectors = 0;
 	ret = trace_reader_open(reader, &path, 1, &open_options, error);
 	if (!ret) {
-		/* The kernel counts these operations as writes. */
+		/* The kernel's counter of written sectors includes both operations. */
 		while ((ret = trace_reader_next(reader, &request, error)) > 0)
 			if (request.op == AFTL_OP_WRITE || request.op == AFTL_OP_WRITE_ZEROES)
 				*sectors += request.bytes / TARGET_SECTOR;

@@ -16,7 +16,7 @@
 
 #define LOG_NAME "blktrace.log"
 
-/* Time limit for the start of blktrace, and the polling interval. */
+/* Time limit for the start of blktrace, and interval of the checks whether it has started. */
 #define PATIENCE_MS 10000
 #define LOOK_MS 10
 
@@ -129,7 +129,7 @@ static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *
 		if (has_blktrace_ended(run))
 			return report_blktrace_failure(run, error);
 		if (ms >= PATIENCE_MS)
-			return aftl_fail(error, -ETIMEDOUT, "blktrace does not begin");
+			return aftl_fail(error, -ETIMEDOUT, "blktrace does not start to record");
 		sleep_ms(LOOK_MS);
 	}
 	sleep_ms(10L * LOOK_MS);
@@ -181,7 +181,8 @@ int blktrace_start(struct blktrace_run *run, const struct capture_device *device
 	run->pid = fork();
 	if (!run->pid)
 		exec_blktrace(device, directory, buffer_kib, buffers);
-	ret = run->pid < 0 ? aftl_fail(error, -errno, "no new process: %s", strerror(errno)) :
+	ret = run->pid < 0 ? aftl_fail(error, -errno, "blktrace: cannot create a process: %s",
+				       strerror(errno)) :
 			     wait_for_blktrace_start(run, error);
 	if (ret)
 		end_blktrace(run);

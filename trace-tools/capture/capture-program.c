@@ -14,7 +14,7 @@
 #define NS_PER_S 1000000000ULL
 #define SIGNALLED 128
 
-/* Process id of the program, for the signal handler. */
+/* Process id of the program, to which the signal handler forwards SIGTERM. */
 static atomic_int running;
 
 static u64 capture_clock_ns(clockid_t clock)
@@ -53,7 +53,7 @@ static void exec_program(char **argv, int failure)
 	sigaction(SIGQUIT, &standard, NULL);
 	sigaction(SIGTERM, &standard, NULL);
 	execvp(argv[0], argv);
-	/* The parent reads this error, or end-of-file after exec() has closed the pipe. */
+	/* The parent reads exec()'s error from the pipe, or its end if exec() has closed it. */
 	if (write(failure, &errno, sizeof(errno)) < 0)
 		_exit(126);
 	_exit(127);
@@ -76,7 +76,8 @@ static int launch_program(struct capture_program *program, int failure[2], struc
 		exec_program(program->argv, failure[1]);
 	close(failure[1]);
 	if (program->pid < 0)
-		return aftl_fail(error, -errno, "no new process: %s", strerror(errno));
+		return aftl_fail(error, -errno, "cannot create a process for the program: %s",
+				 strerror(errno));
 	atomic_store(&running, program->pid);
 	if (read(failure[0], &code, sizeof(code)) != sizeof(code))
 		return 0;

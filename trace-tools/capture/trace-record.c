@@ -76,7 +76,7 @@ static const struct command_option options_table[] = {
 	SWITCH('h', "help", help, "print this"),
 };
 
-/* Options after the program's name belong to the program. */
+/* Parsing stops at the program's name: later options belong to the program. */
 static const struct command_line command = {
 	.name = VERB,
 	.options = options_table,
@@ -102,12 +102,12 @@ static int parse_capture(struct capture *capture, int argc, char **argv, struct 
 	if (ret || capture->help)
 		return ret;
 	if (optind >= argc || !strcmp(argv[optind - 1], "--"))
-		return aftl_fail(error, -EINVAL, "DEVICE missing: what is to be traced?");
+		return aftl_fail(error, -EINVAL, "DEVICE missing: name the device to be traced");
 	capture->device_path = argv[optind++];
 	if (optind < argc && !strcmp(argv[optind], "--"))
 		optind++;
 	if (optind >= argc)
-		return aftl_fail(error, -EINVAL, "PROGRAM missing: what is to be run?");
+		return aftl_fail(error, -EINVAL, "PROGRAM missing: name the program to be run");
 	capture->program.argv = argv + optind;
 	return 0;
 }
@@ -282,7 +282,7 @@ static int record_trace(struct capture *capture, struct aftl_error *error)
 		return ret;
 	ret = fill_output_directory(capture, error);
 	if (ret)
-		rmdir(capture->output); /* fails if it has files: keep them */
+		rmdir(capture->output); /* fails and keeps the directory if it has files */
 	else
 		fprintf(stderr, "approxftl " VERB ": %s: %llu events\n", capture->output,
 			(unsigned long long)capture->blktrace.events);

@@ -9,7 +9,7 @@
 
 #include "trace-format.h"
 
-/* These implement begin(), put() and finish() of struct trace_format. */
+/* The functions begin(), put() and finish() of struct trace_format for blktrace traces. */
 int blktrace_begin(struct trace_output *output, struct aftl_error *error);
 int blktrace_put(struct trace_output *output, const struct trace_request *request,
 		 struct aftl_error *error);

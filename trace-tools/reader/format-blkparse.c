@@ -30,7 +30,7 @@ struct blkparse {
 
 /**
  * struct fields - the parsed fields of a line
- * @event: the event that the fields describe
+ * @event: the event that the fields of the line describe
  * @action: action letter: the kind of event
  * @kind: letters of the request (RWBS)
  * @seconds: whole seconds of the event's time
@@ -83,7 +83,7 @@ static void record_process_name(const struct trace_file *file, u32 pid, struct t
 		process_names_set(file->names, pid, text);
 }
 
-/* @stop: the character of the format string that follows the field. */
+/* Parse the field @code of a line; @stop is the character that follows it in the format string. */
 static bool parse_format_field(struct trace_file *file, struct text_cursor *text, char field,
 			       char stop, struct fields *fields)
 {
@@ -204,7 +204,7 @@ static bool set_operation_of_fields(struct fields *fields)
 	return fields->sectors || event->preflush;
 }
 
-/* Parse the action-specific rest of a default line: a number, a sign and another number. */
+/* Parse what follows the fields of a default line: a number, a sign and another number. */
 static bool parse_rest_of_line(struct trace_file *file, struct text_cursor *text,
 			       struct fields *fields)
 {

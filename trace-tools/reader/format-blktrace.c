@@ -214,7 +214,7 @@ static bool parse_action_event(struct trace_file *file, const struct raw_event *
 	}
 }
 
-/* Return: true if the event says something about requests. */
+/* Convert a raw event. Return: false if it describes no request. */
 static bool convert_event(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
 			  struct trace_event *event)
 {
@@ -312,7 +312,7 @@ static int wait_for_whole_event(struct trace_file *file, u32 *size, struct raw_e
 	return count_lost_end(file, error);
 }
 
-/* Event kinds whose trailing data are not needed, as enum trace_act + 1; 0 for others. */
+/* Event kinds without needed trailing data, as enum trace_act + 1; 0 for all other kinds. */
 static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	[BLKTRACE_QUEUE] = TRACE_ACT_QUEUE + 1,
 	[BLKTRACE_ISSUE] = TRACE_ACT_ISSUE + 1,
@@ -332,7 +332,7 @@ static inline bool is_plain_event(const struct blktrace *trace, const struct raw
 	       raw->sequence == trace->sequences[raw->cpu] + 1;
 }
 
-/* The kind of event is unpredictable, so this function avoids branches that depend on it. */
+/* This function has no branch that depends on the kind of event, which is unpredictable. */
 static inline u32 decode_plain_event(struct trace_file *file, const struct raw_event *raw,
 				     struct trace_event *event)
 {
@@ -383,7 +383,7 @@ static u32 fill_from_plain_events(struct trace_file *file, struct trace_event *e
 	return done;
 }
 
-/* Read one event of any kind. Return: 1 if it says something about requests. */
+/* Read one event of any kind. Return: 1 if it describes a request. */
 static int fill_from_event(struct trace_file *file, struct trace_event *event,
 			   struct aftl_error *error)
 {

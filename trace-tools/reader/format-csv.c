@@ -56,7 +56,7 @@ static bool is_csv_format(const u8 *head, size_t size)
 	return size >= sizeof(header) && !memcmp(head, header, sizeof(header) - 1);
 }
 
-/* Parse one word of --columns. */
+/* Parse one item of --columns, such as "time=1". */
 static bool set_column_by_word(struct csv *csv, struct text_cursor word, u32 *found)
 {
 	struct text_cursor key = text_get_until(&word, '=');
@@ -236,7 +236,7 @@ static bool parse_csv_field(const struct trace_file *file, u8 column, struct tex
 	}
 }
 
-/* Only the first line may be a title: it has a word in the column of the time. */
+/* Return true for a title: the first line of a file, if its column of the time has a word. */
 static bool is_column_title(const struct trace_file *file, u8 column, struct text_cursor word)
 {
 	return file->input.line <= 1 && column == COLUMN_TIME && word.at < word.end &&

@@ -23,7 +23,7 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	    !trace_bytes(sectors, TRACE_SECTOR, &request->bytes) || !text_skip_gap(&text) ||
 	    !text_get_below(&text, 1, &type) || !text_skip_blanks(&text) || !text_at_end(&text))
 		return TRACE_LINE_WRONG;
-	/* Format detection has no input: open_mqsim_trace() will ask for the unit of such times. */
+	/* Format detection has no input: open_mqsim_trace() asks for the time unit later. */
 	if (file->input.bytes && !file->hints->time_unit_ns &&
 	    memchr(time.at, '.', (size_t)(time.end - time.at))) {
 		*cause = "a time with decimals, whose unit must be told: --time-unit";
@@ -34,7 +34,7 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	return trace_check_request(request, cause);
 }
 
-/* The first line decides the unit; later lines with decimals are dropped as unreadable. */
+/* The first line decides whether times have decimals; later lines that do are unreadable. */
 static int open_mqsim_trace(struct trace_file *file, struct aftl_error *error)
 {
 	const char *head = (const char *)trace_input_at(&file->input);

@@ -32,7 +32,7 @@ static const struct layout {
 	{ .bytes = 40, .version = 3, .command = 0, .length = 8, .block = 16, .took = true },
 };
 
-/* Detect the version from the first two records: one byte alone may match by chance. */
+/* Detect the version from the first two records: one version byte may match by chance. */
 static const struct layout *detect_vscsi_layout(const u8 *head, size_t size)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(layouts); i++) {

@@ -14,7 +14,7 @@ struct process_names;
 struct process_names *process_names_create(void);
 void process_names_free(struct process_names *names);
 
-/* @name: up to 16 characters. A later name replaces an earlier one of the same process. */
+/* Store the name of a process, up to 16 characters; it replaces an earlier name of the process. */
 void process_names_set(struct process_names *names, u32 pid, const char *name);
 
 /* Return: the name, or NULL if the trace has none. */

@@ -22,7 +22,7 @@ static inline bool text_is_digit(const char *at)
 	return *at >= '0' && *at <= '9';
 }
 
-/* Parse a decimal number of 64 bits. */
+/* Parse a decimal number that fits in 64 bits. */
 static inline bool text_get_u64(struct text_cursor *text, u64 *value)
 {
 	const char *at = text->at;
@@ -49,7 +49,7 @@ static inline bool text_get_below(struct text_cursor *text, u64 most, u64 *value
 	return text_get_u64(text, value) && *value <= most;
 }
 
-/* Parse digits behind a decimal point, in units of 1 / @unit; smaller digits are cut off. */
+/* Parse the digits behind a decimal point, and return them in units of 1 / @unit, rounded down. */
 static inline u64 text_get_decimals(struct text_cursor *text, u64 unit)
 {
 	u64 value = 0, divisor = 1;

@@ -9,7 +9,7 @@
 #include "trace-codec.h"
 #include "trace-input.h"
 
-/* Size of the buffer for compressed bytes: it takes over all that were read for the detection. */
+/* Size of the buffer for compressed bytes, which first takes those read for the detection. */
 #define PACKED_ROOM TRACE_INPUT_ROOM
 
 /* zlib's windowBits: a window of 2^15 bytes, plus 16 for the gzip format. */
@@ -193,7 +193,7 @@ static ssize_t decompress_gzip(struct trace_codec *codec, u8 *out, size_t room,
 	return (ssize_t)(room - gzip->avail_out);
 }
 
-/* Prepare for another compressed stream behind the one that has ended. */
+/* Prepare for another compressed stream that may follow in the file. */
 static void restart_codec(struct trace_codec *codec)
 {
 	end_codec_stream(codec);

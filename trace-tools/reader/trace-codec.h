@@ -36,7 +36,7 @@ void trace_codec_add_input(struct trace_codec *codec, size_t size);
 ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 			   struct aftl_error *error);
 
-/* Return: true if everything was decompressed. */
+/* Return: true if the whole file was decompressed. */
 bool trace_codec_is_finished(const struct trace_codec *codec);
 
 #endif

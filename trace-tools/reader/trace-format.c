@@ -24,7 +24,7 @@ const char *const trace_by_names[TRACE_BYS] = {
 	[TRACE_BY_HINT] = "hint",	  [TRACE_BY_STREAM] = "stream",
 };
 
-/* Lines that are examined to detect a text format, and how many of them may be unreadable. */
+/* Number of lines that are examined to detect a text format, and how many may be unreadable. */
 #define PROBED_LINES 64
 #define PROBE_TOLERANCE 10
 
@@ -91,7 +91,7 @@ enum trace_line_verdict trace_check_request(const struct trace_request *request,
 	return *cause ? TRACE_LINE_WRONG : TRACE_LINE_DONE;
 }
 
-/* A line of a trace is converted to one of these. */
+/* union trace_item - a line of a trace, converted to a request or an event */
 union trace_item {
 	struct trace_request request;
 	struct trace_event event;

@@ -77,12 +77,12 @@ struct trace_file {
 	u32 texts_kept;
 };
 
-/* At most this many notes about regions and labels are kept; further ones are only counted. */
+/* Maximum number of notes about regions and labels that are kept; further ones are only counted. */
 #define TRACE_TEXTS 65536
 
 enum trace_line_verdict {
 	TRACE_LINE_WRONG,
-	TRACE_LINE_EMPTY,	/* a title, a comment or an irrelevant event */
+	TRACE_LINE_EMPTY,	/* the line is a title, a comment or an irrelevant event */
 	TRACE_LINE_DONE,
 };
 
@@ -166,10 +166,10 @@ struct trace_format {
 /* All formats; the list ends with NULL. */
 extern const struct trace_format *const trace_formats[];
 
-/* Formats that the implementations of other formats use. */
+/* The format CSV, which the implementation of Parquet uses. */
 extern const struct trace_format trace_format_csv;
 
-/* Return: the format, or NULL if no format has that name. */
+/* Return: the format called @name, or NULL if there is none. */
 const struct trace_format *trace_format_find(const char *name);
 
 /**
@@ -205,10 +205,10 @@ int __must_check trace_output_finish(struct trace_output *output, struct aftl_er
 
 size_t trace_item_bytes(const struct trace_format *format);
 
-/* Convert a request to records: its preflush, if any, and itself. Return: their number. */
+/* Convert a request and its preflush, if any, to records. Return: number of records. */
 u32 trace_request_records(const struct trace_request *request, struct aftl_record records[2]);
 
-/* Helper of the formats: convert a count of units to bytes; false if it overflows. */
+/* Convert a count of units to bytes; return false if the number of bytes overflows. */
 
 static inline bool trace_bytes(u64 count, u64 unit, u64 *bytes)
 {
@@ -225,7 +225,7 @@ const char *trace_losses_keep_text(struct trace_file *file, const char *text, si
 /* Parse "r", "w", "read" or "write", ignoring case. */
 bool trace_parse_operation(struct text_cursor word, u8 *op);
 
-/* Map a SCSI operation code to an operation; false if the command is of no interest. */
+/* Map a SCSI operation code to an operation; return false for a command without data or flush. */
 bool trace_scsi_op(u64 code, u8 *op);
 
 #endif

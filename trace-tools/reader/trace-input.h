@@ -46,11 +46,11 @@ int __must_check trace_input_open(struct trace_input *input, const char *path,
 				  struct aftl_error *error);
 void trace_input_close(struct trace_input *input);
 
-/* Read from a buffer that the caller keeps; for tests. */
+/* Read from a buffer in memory, which the caller keeps, instead of a file; for tests. */
 void trace_input_open_memory(struct trace_input *input, const char *name, const u8 *bytes,
 			     size_t size);
 
-/* Buffer at least @wanted bytes (at most TRACE_INPUT_ROOM), or all that are left. */
+/* Fill the buffer with at least @wanted bytes (at most TRACE_INPUT_ROOM), or all that are left. */
 int __must_check trace_input_fill_buffer(struct trace_input *input, size_t wanted,
 					 struct aftl_error *error);
 
@@ -70,7 +70,7 @@ static inline void trace_input_take(struct trace_input *input, size_t size)
 	input->offset += size;
 }
 
-/* A line without its line end. */
+/* struct trace_line - a line of the input without its line end */
 struct trace_line {
 	const char *at;
 	const char *end;

@@ -10,7 +10,7 @@
 
 #include "core/base/params.h"
 
-/* At most this many complaints are printed unless the user asked for a list. */
+/* Maximum number of complaints that are printed, unless the user asked for a list. */
 #define TRACE_LOSSES_SHOWN 10
 
 /**

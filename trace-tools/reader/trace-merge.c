@@ -153,7 +153,7 @@ static u64 get_item_time(const u8 *item)
 	return *(const u64 *)item;
 }
 
-/* Take items of one file up to the limit. */
+/* Append items of one file to the run of next items, up to the time @limit_ns. */
 static void take_run_of_source(struct trace_merge *merge, struct trace_window *window, u64 limit_ns)
 {
 	do {
@@ -164,8 +164,8 @@ static void take_run_of_source(struct trace_merge *merge, struct trace_window *w
 }
 
 /*
- * Merge two files; @a goes first at equal times. The order is unpredictable, so the loop avoids
- * branches that depend on it.
+ * Merge the items of two files; @a goes first at equal times. The order of the items is
+ * unpredictable, so no branch of the loop depends on it.
  */
 static void merge_sources(struct trace_merge *merge, struct trace_window *a, struct trace_window *b,
 			  u64 limit_ns)
@@ -209,7 +209,7 @@ static bool peek_next_item_time(struct trace_merge *merge, u32 i)
 	return true;
 }
 
-/* Add items to the run; false if a file must be read before more can be ordered. */
+/* Add items to the run of next items; false if a file must be read before more can be ordered. */
 static bool extend_merged_run(struct trace_merge *merge)
 {
 	struct turn turn = find_source_of_next_item(merge);

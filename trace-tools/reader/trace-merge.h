@@ -21,7 +21,7 @@ struct trace_source {
 	bool over;
 };
 
-/* Maximum number of items that are ordered in one go. */
+/* Maximum number of items in the run of next items. */
 #define TRACE_MERGE_RUN 256
 
 /**

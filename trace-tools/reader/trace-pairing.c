@@ -4,7 +4,7 @@
 #include "checked-memory.h"
 #include "trace-pairing.h"
 
-/* A part of a write that has a class of its own. */
+/* struct class_mark - a part of a write that has a class of its own */
 struct class_mark {
 	u64 begin;
 	u64 end;
@@ -51,7 +51,7 @@ struct piece {
 	u32 key;
 };
 
-/* Initial sizes; small, so that both tables stay in the L1 cache while few requests are pending. */
+/* Initial sizes of @pending and @pieces, so small that they stay in the L1 cache at first. */
 #define FIRST_PIECES 1024U
 #define FIRST_PENDING 128U
 
@@ -134,7 +134,7 @@ static u32 sectors_of_request(const struct trace_event *event)
 	return (u32)DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
 }
 
-/* All flushes use the same position, as they have no sectors. */
+/* Return the first sector of a request; all flushes have the same, as they have no sectors. */
 static u64 begin_sector_of_event(const struct trace_event *event)
 {
 	return event->bytes ? event->sector : 0;
@@ -216,7 +216,7 @@ static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* Prefer the candidate that ends at @end, then the older one. */
+/* Return true if @piece is better than @best: it alone ends at @end, or else it is older. */
 static bool is_better_piece(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
@@ -242,7 +242,7 @@ static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 b
 
 /* ---- requests */
 
-/* Find any piece of a request. Only a split request requires a scan of the table. */
+/* Find any piece of a request: at its most recent place, or, if it was split, by a scan. */
 static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_request_at(pairing, number);
@@ -284,7 +284,7 @@ static void grow_request_ring(struct trace_pairing *pairing, u64 end)
 	free(old);
 }
 
-/* Set each member by itself: clearing the whole structure first takes twice as long. */
+/* Initialise @pending member by member: clearing the whole structure first takes twice as long. */
 static inline void set_up_pending(struct pending *pending, const struct trace_event *event,
 				  u16 stream, u64 begin, u32 depth)
 {
@@ -347,7 +347,7 @@ static void insert_rest_of_piece(struct trace_pairing *pairing, u32 key, u64 num
 	insert_piece(pairing, key, number, begin, end);
 }
 
-/* Complete the sectors of a piece from its beginning up to @end. */
+/* Mark the sectors of a piece from its beginning up to @end as completed. */
 static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, u64 end,
 				      const struct trace_event *event)
 {
@@ -412,7 +412,7 @@ static void complete_request(struct trace_pairing *pairing, const struct trace_e
 	} while (begin < end);
 }
 
-/* Search at most this many of the latest requests for the one that an event refers to. */
+/* Maximum number of latest requests among which the request of an event is searched. */
 #define RECENT 4096
 
 static bool pending_covers(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
@@ -497,7 +497,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 
 /* ---- classes */
 
-/* Where marks overlap, the later one wins. */
+/* Give a part of a write the class of a note. It replaces the classes of earlier notes there. */
 static void add_request_mark(struct pending *pending, u64 begin, u64 end,
 			     const struct trace_event *event)
 {
@@ -526,7 +526,7 @@ static void tag_request(struct trace_pairing *pairing, const struct trace_event 
 
 	pending = find_newest(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
-		/* Later kernels themselves report the request as a write of zeroes. */
+		/* Later kernels trace the request as a write of zeroes: no write is missing. */
 		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
 					    !find_newest(pairing, stream, event->op, begin, end,
 							 event->cpu, &number);
@@ -629,7 +629,7 @@ static bool take_part_with_one_class(struct pending *pending, struct trace_reque
 	return true;
 }
 
-/* Deliver from the oldest request; false if its end is unknown. */
+/* Deliver the oldest request or its next part; false if its completion is unknown. */
 static bool take_oldest_request(struct trace_pairing *pairing, struct trace_request *request)
 {
 	struct pending *oldest = pending_request_at(pairing, pairing->first);

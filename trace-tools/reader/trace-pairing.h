@@ -12,8 +12,8 @@
 #include "trace-request.h"
 
 /*
- * Requests are delivered in the order of their begin. A request without a completion is no longer
- * waited for after this many later ones.
+ * Requests are delivered in the order of their begin; one without a completion is waited for until
+ * so many later requests have begun.
  */
 #define TRACE_PAIRING_WINDOW 262144
 
@@ -35,7 +35,7 @@ struct trace_pairing_counts {
 	u64 untagged;
 };
 
-/* @issue: a request begins with its issue event, not with its queue event. */
+/* Create a pairing. With @issue a request begins with its issue event, not its queue event. */
 struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 

@@ -183,7 +183,7 @@ static int end_trace_events(struct trace_reader *reader)
 	return 1;
 }
 
-/* Return: 1, 0 after the last event, or a negative error number. */
+/* Get the next events. Return: 1, 0 after the last event, or a negative error number. */
 static int read_next_events(struct trace_reader *reader, struct aftl_error *error)
 {
 	const void *const *events;

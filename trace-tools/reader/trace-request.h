@@ -29,10 +29,10 @@ extern const char *const trace_by_names[TRACE_BYS];
 /* Names of operations in tables and files. */
 #define trace_op_names aftl_op_names
 
-/* Stream numbers are less than this. */
+/* Upper bound of stream numbers, which are smaller. */
 #define TRACE_STREAMS 65536
 
-/* Quality levels, for sources without class names. */
+/* Classes of a source without class names: the quality levels. */
 enum trace_class {
 	TRACE_PRECISE,
 	TRACE_APPROXIMATE,

@@ -14,7 +14,7 @@
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* Windows in the buffer: the last stays back until the reader has consumed the others. */
+/* Size of the buffer in windows; the last window stays back until the others are consumed. */
 #define TRACE_WINDOW_ROOM 4
 
 /**
@@ -44,10 +44,10 @@ struct trace_window {
 void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size);
 void trace_window_free(struct trace_window *window);
 
-/* Get the buffer for the next items. It has room once all ready items were taken. */
+/* Get the memory for the next items. It is never full once all ready items were taken. */
 void *trace_window_item_room(struct trace_window *window, u32 *room);
 
-/* Report the number of items stored; @last: there will be no more. */
+/* Sort @items items that the caller has stored; @last: no more will follow. */
 void trace_window_add_items(struct trace_window *window, u32 items, bool last);
 
 static inline void *trace_window_peek_item(const struct trace_window *window)
@@ -56,7 +56,7 @@ static inline void *trace_window_peek_item(const struct trace_window *window)
 		window->items + window->next * window->item_bytes : NULL;
 }
 
-/* Return: the end of the items that may be taken. */
+/* Return: the end of the items that the reader may take. */
 static inline const u8 *trace_window_ready_end(const struct trace_window *window)
 {
 	return window->items + window->ready * window->item_bytes;

@@ -58,7 +58,7 @@ int __must_check data_buffers_create(struct data_buffers *buffers, u64 bytes, u3
 				     int control, struct aftl_error *error);
 void data_buffers_free(struct data_buffers *buffers);
 
-/* Get a page-aligned buffer, waiting for one. Return: NULL after data_buffers_close(). */
+/* Wait for a page-aligned buffer and return it. Return: NULL after data_buffers_close(). */
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes);
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes);
 

@@ -7,7 +7,7 @@
 
 #include "core/base/params.h"
 
-/* Kinds of memory: quality levels of data. Classes whose names contain no level are precise. */
+/* Kinds of memory, by quality level. Classes whose names contain no level are precise. */
 enum data_kind {
 	DATA_PRECISE,
 	DATA_APPROXIMATE,

@@ -23,7 +23,7 @@ struct engine {
 
 static int create_uring(struct engine *engine, struct aftl_error *error)
 {
-	/* The completion queue has twice as many entries, enough for the pool's event, too. */
+	/* The ring has 2 x @depth completion entries, enough for the worker pool's event, too. */
 	int ret = io_uring_queue_init(engine->config.depth, &engine->ring, 0);
 
 	if (ret == -ENOMEM)
@@ -72,7 +72,7 @@ static void prepare_sqe(const struct engine *engine, struct io_uring_sqe *sqe,
 	io_uring_sqe_set_data(sqe, ticket);
 }
 
-/* Submit; retry after a pause while the kernel lacks memory or completion entries. */
+/* Submit the entries; retry after a pause while the kernel lacks memory or completion entries. */
 static void submit_sqes(struct engine *engine)
 {
 	const struct timespec breath = ns_to_timespec(10000);
@@ -100,7 +100,7 @@ static void uring_engine_submit(struct engine *engine, struct ticket *ticket)
 	submit_sqes(engine);
 }
 
-/* Wait for a completion of the ring or of the pool. */
+/* Wait for a completion in the ring or in the worker pool. */
 static void uring_engine_wait(struct engine *engine, u64 until_ns)
 {
 	struct timespec left = ns_to_timespec(machine_clock_ns_until(until_ns));
@@ -114,7 +114,7 @@ static void uring_engine_wait(struct engine *engine, u64 until_ns)
 		return;
 	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
 	    read(events[1].fd, &count, sizeof(count)) < 0)
-		return; /* The result is ignored, because the pool is polled after each wait. */
+		return; /* The count is not needed: the pool is polled after each wait. */
 }
 
 static struct ticket *reap_ring_completion(struct engine *engine)

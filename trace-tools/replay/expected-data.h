@@ -72,13 +72,13 @@ void expected_data_end_write(struct expected_data *data, u64 first, u32 count, u
 /* Before a read is submitted, store in @floors the oldest acceptable write of each unit. */
 void expected_data_begin_read(const struct expected_data *data, u64 first, u32 count, u32 *floors);
 
-/* The result of checking a unit that was read. */
+/* Results of the check of a unit that was read */
 enum data_verdict {
 	DATA_GOOD,
-	DATA_FOREIGN,	/* not data of this stream, and nothing is expected there */
-	DATA_LOST,	/* unrecognisable although the unit was written */
+	DATA_FOREIGN,	/* the unit has other data than this stream's, and was not written */
+	DATA_LOST,	/* the unit was written, but its data are unrecognisable */
 	DATA_MISPLACED, /* the data belong to another unit */
-	DATA_STALE,	/* data of an overwritten write */
+	DATA_STALE,	/* the data are those of a write that was overwritten */
 	DATA_VERDICTS,
 };
 

@@ -34,7 +34,7 @@ const struct aftl_record_header *foreign_trace_header(const struct foreign_trace
 /* Print the format and the units of each file, one line per file. */
 void foreign_trace_describe(const struct foreign_trace *trace, FILE *out);
 
-/* Print the losses; call it after the last record. */
+/* Print the parts of the trace that could not be read; call this after the last record. */
 void foreign_trace_print_losses(const struct foreign_trace *trace, FILE *out);
 
 #endif

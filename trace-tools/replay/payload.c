@@ -58,7 +58,7 @@ u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payl
 	return flips;
 }
 
-/* Majority vote over each bit of the three copies. */
+/* Return a word of the head by majority vote over each bit of the three copies. */
 static u64 majority_of_copies(const u64 *words, unsigned int word)
 {
 	u64 a = le64toh(words[word]);

@@ -66,7 +66,7 @@ static void collect_completions(struct pilot *pilot)
 	}
 }
 
-/* Return: time to look again; 0 if the first ticket can be submitted now. */
+/* Return: when the pilot has to look for work again; 0 if it can submit @ticket now. */
 static u64 next_wakeup_time(const struct pilot *pilot, const struct ticket *ticket)
 {
 	u64 now = machine_clock_now_ns();
@@ -80,7 +80,7 @@ static u64 next_wakeup_time(const struct pilot *pilot, const struct ticket *tick
 	return due > now ? min(due, now + LOOK_UP_NS) : 0;
 }
 
-/* Sleep until shortly before @moment (option --spin), then poll without sleeping. */
+/* Sleep until shortly before the time @moment (option --spin), then poll without sleeping. */
 static void wait_until_moment(struct pilot *pilot, u64 moment)
 {
 	u64 spin_ns = pilot->run->options->spin_ns;
@@ -93,7 +93,7 @@ static void wait_until_moment(struct pilot *pilot, u64 moment)
 
 static bool has_replay_finished(const struct pilot *pilot)
 {
-	/* This order matters: the feeder queues its last ticket before it sets @fed. */
+	/* Read @fed first: the feeder queues its last ticket before it sets @fed. */
 	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
 	       !ticket_queue_peek(&pilot->run->ready);
 }
@@ -175,7 +175,7 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 		u64 end = machine_clock_now_ns() + AHEAD_NS;
 		u32 ready = 0, before;
 
-		/* Wait until the feeder is done, or cannot go on for lack of tickets or memory. */
+		/* Wait until the feeder is done, or lacks tickets or memory to go on. */
 		do {
 			before = ready;
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);

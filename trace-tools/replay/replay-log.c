@@ -103,7 +103,7 @@ static int report_log_error(const struct replay_log *log, const char *what,
 
 /* Writing */
 
-/* Store the fields that are equal in all logs. */
+/* Store the fields of the header that are equal in all logs. */
 static void store_log_constants(u8 *bytes)
 {
 	u8 *entry;
@@ -144,8 +144,8 @@ static void store_log_header(struct replay_log *log)
 }
 
 /*
- * The log is a file that cannot be replaced, such as a device: the commit has copied the header
- * there; continue to write at its end.
+ * Reopen a log that cannot be replaced, such as a device, behind the header, which the commit has
+ * copied there.
  */
 static int reopen_log(struct replay_log *log, const struct output_file *file,
 		      struct aftl_error *error)
@@ -157,7 +157,7 @@ static int reopen_log(struct replay_log *log, const struct output_file *file,
 	return aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
 }
 
-/* Give the file its name now: with its header it is readable, however the replay ends. */
+/* Give the log its name already with the header: it is readable then, however the replay ends. */
 static int set_log_name_in_error(struct replay_log *log, struct output_file *file,
 				 struct aftl_error *error)
 {
@@ -207,7 +207,7 @@ void replay_log_write_entry(struct replay_log *log, const struct replay_log_entr
 	log->entries++;
 }
 
-/* stdio remembers a failure until replay_log_finish(). */
+/* replay_log_finish() reports a failure, which stdio remembers. */
 void replay_log_flush(struct replay_log *log)
 {
 	fflush(log->file);
@@ -262,7 +262,7 @@ static int check_log_header(const struct replay_log *log, const u8 *bytes, struc
 	return 0;
 }
 
-/* Copy a text and terminate it. */
+/* Copy a text of the header and terminate it. */
 static void copy_header_text(char *text, const u8 *bytes, size_t size)
 {
 	memcpy(text, bytes, size);

@@ -124,7 +124,7 @@ int __must_check replay_run_one_phase(struct replay_run *run, const struct reque
 void replay_run_prepare(struct replay_run *run);
 void replay_run_release(struct replay_run *run);
 
-/* State of a source that reads back every written unit; for one run at a time. */
+/* struct read_back - state of a request source that reads every written unit back */
 struct read_back {
 	const struct expected_data *expected;
 	u64 next_unit;

@@ -6,7 +6,7 @@
 
 static const u8 magic[4] = { 0x89, 'A', 'F', 'T' };
 
-/* @reader is set for a record file, @foreign for any other format. */
+/* A stream has either @reader, for a record file, or @foreign, for any other format. */
 struct replay_stream {
 	struct record_reader *reader;
 	struct foreign_trace *foreign;
@@ -110,7 +110,7 @@ int stream_rewind(struct replay_stream *stream, struct aftl_error *error)
 		return foreign_trace_rewind(stream->foreign, error);
 	ret = record_rewind(stream->reader);
 	if (ret)
-		return aftl_fail(error, ret, "%.120s: a stream is read twice, which this cannot be",
+		return aftl_fail(error, ret, "%.120s: replay reads its input twice; use a file",
 				 stream->path);
 	return 0;
 }
@@ -194,7 +194,7 @@ int stream_survey(struct replay_stream *stream, struct stream_survey *survey,
 		ret = 0;
 	}
 	survey->folded = stream->folded;
-	/* Isolate the lowest set bit: the largest power of two that divides all values. */
+	/* The lowest set bit is the largest power of two that divides all offsets and lengths. */
 	survey->grain_bytes &= ~survey->grain_bytes + 1;
 	return ret;
 }

@@ -9,7 +9,7 @@
 #include "foreign-trace.h"
 #include "record-file.h"
 
-/* Value of a speed of 1, the recorded one. */
+/* Value of stream_change.speed for the recorded speed. */
 #define REPLAY_SPEED_ONE 1000000000000ULL
 
 /**
@@ -73,7 +73,7 @@ bool stream_is_record_file(const struct replay_stream *stream);
 /* Set the changes for all requests from now on. */
 void stream_set_change(struct replay_stream *stream, const struct stream_change *change);
 
-/* Read the whole stream, so that a damaged one is refused before anything is written. */
+/* Read the whole stream, so that a damaged stream is refused before the target is written. */
 int __must_check stream_survey(struct replay_stream *stream, struct stream_survey *survey,
 			       struct aftl_error *error);
 

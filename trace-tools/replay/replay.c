@@ -110,7 +110,7 @@ static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_e
 	return stream_survey(replay->stream, &replay->survey, error);
 }
 
-/* Size to wrap addresses at: rounded so that wrapped requests keep an alignment of up to 4 KiB. */
+/* Return the size at which addresses wrap: requests keep an alignment of up to 4 KiB. */
 static u64 usable_target_bytes(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
@@ -150,7 +150,8 @@ static int check_replay_limits(const struct replay *replay, struct aftl_error *e
 	if (!survey->requests)
 		return aftl_fail(error, -EINVAL, "%.120s has no request", replay->options.trace);
 	if (survey->largest_bytes > DATA_BUFFER_LARGEST)
-		return aftl_fail(error, -EFBIG, "a request has %llu bytes, the most is %u",
+		return aftl_fail(error, -EFBIG,
+				 "a request has %llu bytes, more than the maximum of %u",
 				 (unsigned long long)survey->largest_bytes, DATA_BUFFER_LARGEST);
 	if (replay->options.verify && survey->requests >= U32_MAX)
 		return aftl_fail(error, -EFBIG,
@@ -282,7 +283,7 @@ static void write_replay_description(struct replay *replay)
 	json_string(&json, "tags", replay->tags.text);
 	json_end_object(&json);
 	json_end(&json);
-	/* The document did not fit: omit it. */
+	/* Omit the JSON document if it did not fit into the header. */
 	if (fclose(out))
 		header->about[0] = '\0';
 }
@@ -501,7 +502,7 @@ static void release_replay(struct replay *replay)
 	stream_close(replay->stream);
 }
 
-/* Summary of an existing log */
+/* The following functions summarise an existing log. */
 
 static int read_replay_log(struct replay_log *log, struct replay_report *report,
 			   struct aftl_error *error)

@@ -7,7 +7,7 @@
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* Polling interval, the longest wait of a completed ticket; and the interval of log flushes. */
+/* Interval of the checks for completed tickets, and interval of the log's flushes. */
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 

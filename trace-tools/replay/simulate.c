@@ -56,7 +56,7 @@ static int write_changed_trace(struct replay_stream *stream, char path[NAMELESS_
 	if (ret)
 		return ret;
 	ret = copy_stream_to_writer(stream, writer, error);
-	/* Keep the message of the first failure. */
+	/* If writing has failed before, keep the message of that failure. */
 	finished = record_finish(writer, ret ? &unused : error);
 	return ret ? ret : finished;
 }

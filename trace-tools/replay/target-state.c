@@ -20,7 +20,7 @@ struct status_answer {
 	};
 };
 
-/* Without DM_STATUS_TABLE_FLAG the kernel answers with the status line. */
+/* Ask device-mapper for a status line: without DM_STATUS_TABLE_FLAG it returns that. */
 static bool query_status(dev_t device, struct status_answer *answer)
 {
 	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);

@@ -16,7 +16,7 @@ bool target_state_read(const struct replay_target *target, struct target_status 
 /* Print how full a drive is before the replay, and the simulator's option for an equal start. */
 void target_state_print_start(const char *path, const struct target_status *status, FILE *out);
 
-/* Print a sentence if the host's timers completed requests more than @late_ns after model time. */
+/* Print a warning if the drive completed requests more than @late_ns later than its model. */
 void target_state_print_lateness(const char *path, const struct target_status *status, u64 late_ns,
 				 FILE *out);
 

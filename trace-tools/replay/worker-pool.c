@@ -86,7 +86,7 @@ static void announce_completion(const struct worker_pool *pool)
 {
 	u64 one = 1;
 
-	/* write() only fails if the counter would overflow; the waiter is woken then, too. */
+	/* write() fails only if the counter overflows, and wakes the waiter then, too. */
 	while (write(pool->event, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }

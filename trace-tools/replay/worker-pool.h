@@ -16,7 +16,7 @@ void worker_pool_free(struct worker_pool *pool);
 /* Queue a ticket. The worker records the submission time when it begins. */
 void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket);
 
-/* Return: a completed ticket, or NULL. */
+/* Take a completed ticket. Return: NULL if there is none. */
 struct ticket *worker_pool_reap(struct worker_pool *pool);
 
 /* Return: an eventfd that counts completions. After reading it, reap until NULL is returned. */

@@ -4,11 +4,10 @@
  *
  *	CLASS:TERM,TERM...	CLASS is approximate or precise
  *
- *	process=NAME		the writing process is called so; NAME may end with *
- *	range=OFFSET+LENGTH	all of the write is in there
- *	size=LEAST..MOST	its size; either may be missing
- *	stream=N		it is of that stream
- *	share=RATIO		that share of the mebibytes of addresses, by seed
+ *	process=NAME the writing process is called so; NAME may end with * range=OFFSET+LENGTH the
+ *	whole write is in this range size=LEAST..MOST the size of the write; LEAST or MOST may be
+ *	missing stream=N the write belongs to this stream share=RATIO the write is in a drawn
+ *	mebibyte of addresses: a share of RATIO of them is drawn by the seed
  *
  * A rule matches if all its terms do. The first matching rule decides; a write without a matching
  * rule is precise.

@@ -22,7 +22,7 @@ static void print_provenance_words(struct json_writer *json, const char *key, ch
 	json_end_array(json);
 }
 
-/* Up to 32 texts of 64 bytes, each byte up to 6 when escaped: the result may be too long. */
+/* Write the provenance with @words words and file names; it may be too long for a header. */
 static char *render_provenance(const struct trace_run *run, u32 words)
 {
 	struct json_writer json;
@@ -77,7 +77,8 @@ char *provenance_text(const struct trace_run *run, struct aftl_error *error)
 	if (strlen(text) < AFTL_RECORD_PROVENANCE_SIZE)
 		return text;
 	free(text);
-	aftl_fail(error, -EINVAL, "--about: a record file keeps %u bytes of facts, these are more",
+	aftl_fail(error, -EINVAL,
+		  "--about: a record file keeps %u bytes of facts; give fewer or shorter ones",
 		  AFTL_RECORD_PROVENANCE_SIZE - 1);
 	return NULL;
 }

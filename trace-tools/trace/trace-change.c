@@ -42,7 +42,7 @@ static bool request_in_sample(const struct trace_change *change,
 	       change->sample;
 }
 
-/* Scale in steps of 4 KiB and keep the offset within the step, so that the alignment is kept. */
+/* Scale the offset in steps of 4 KiB; the offset within a step stays, and so does the alignment. */
 static void scale_request(const struct trace_change *change, struct trace_request *request)
 {
 	u64 step = request->offset / TRACE_SCALE_BYTES;

@@ -10,7 +10,7 @@
 /* Requests in the same block of this size are sampled together. */
 #define TRACE_SAMPLE_BYTES 1048576ULL
 
-/* Unit of --scale-lba: offsets within it do not change. */
+/* Unit of --scale-lba: offsets within a unit do not change. */
 #define TRACE_SCALE_BYTES 4096ULL
 
 /**

@@ -77,7 +77,7 @@ static int set_output_format(struct copy *copy, const char *path, struct aftl_er
 	return 0;
 }
 
-/* Set the origin. Only record files can store the user's description of it. */
+/* Set the origin of the requests. Only record files can store the user's description of it. */
 static int set_output_origin(struct copy *copy, struct aftl_error *error)
 {
 	const struct trace_options *options = &copy->run->options;
@@ -147,7 +147,7 @@ static int begin_trace_copy(struct copy *copy, const char *path, struct aftl_err
 	return ret;
 }
 
-/* Return: 1, 0 at the end, or a negative error number. */
+/* Get the next request of the preview or the source. Return: 1, 0 at the end, or an error. */
 static int next_request(struct copy *copy, struct trace_request *request, struct aftl_error *error)
 {
 	int ret = 1;
@@ -251,7 +251,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 		return ret;
 	}
 	ret = write_all_requests(copy, error);
-	/* A signal may have interrupted a write to a pipe. */
+	/* The failure may be a write to a pipe that a signal interrupted. */
 	if (ret && interrupted())
 		ret = aftl_fail(error, -EINTR, "interrupted");
 	closed = trace_output_finish(&copy->output, ret ? &other : error);

@@ -15,7 +15,7 @@ typedef void trace_editor(void *context, struct trace_request *request, const ch
  * @run: an open run; its last word names the output
  * @edit: called for each request before other changes; or NULL
  *
- * Prints to stderr what is read beforehand, and the losses afterwards.
+ * Prints to stderr the format of the source before the copy, and the losses afterwards.
  */
 enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *context);
 

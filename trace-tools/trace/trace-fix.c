@@ -37,7 +37,7 @@ struct fix {
 	u64 events;
 };
 
-/* Offsets in an event of version 7. */
+/* Offsets of fields in an event of blktrace version 7. */
 #define MAGIC_AT 0
 #define ACTION_AT 28
 #define EXTRA_AT 46
@@ -150,7 +150,7 @@ static int fix_capture_member(struct fix *fix, const char *in, const char *captu
 
 	if (scnprintf(target, sizeof(target), "%s%s", out, in + strlen(capture)) >=
 	    (int)sizeof(target) - 1)
-		return aftl_fail(error, -ENAMETOOLONG, "%.120s: the name is too long", out);
+		return aftl_fail(error, -ENAMETOOLONG, "%.120s: the file name is too long", out);
 	return fix_file(fix, in, target, error);
 }
 

@@ -8,7 +8,7 @@
 #include "reading-options.h"
 #include "text-list.h"
 
-/* One bit for each subcommand. */
+/* A bit for each subcommand, by which an option names the subcommands that accept it. */
 enum trace_verb_bit {
 	VERB_INFO = 1,
 	VERB_CONVERT = 2,

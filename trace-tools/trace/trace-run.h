@@ -35,7 +35,7 @@ struct trace_run {
  * @help: one phrase for the help
  * @bit: decides which options it has
  * @usage: text for --help, before the options
- * @targets: number of words at the end of its command line that name no source
+ * @targets: number of words at the end of the command line that name no source
  * @sourceless: its words are no sources that trace_run_verb() opens
  * @run: executes it
  */
@@ -69,7 +69,7 @@ enum exit_code trace_complain_usage(const struct aftl_error *error);
 int __must_check trace_run_next(struct trace_run *run, struct trace_request *request,
 				struct aftl_error *error);
 
-/* Write source, losses and requests as members of the JSON document. */
+/* Write the source, its losses and the number of requests as members of the JSON document. */
 void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
 			    const struct trace_summary *summary);
 

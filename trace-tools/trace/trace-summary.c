@@ -142,7 +142,7 @@ void trace_summary_add_request(struct trace_summary *summary, const struct trace
 }
 
 /**
- * struct selection - the leaves to add up; -1 matches any value
+ * struct selection - values of the requests whose statistics are added up; -1 matches any value
  */
 struct selection {
 	int process;
@@ -153,7 +153,7 @@ struct selection {
 
 static const struct selection everything = { -1, -1, -1, -1 };
 
-/* Add up the selected leaves; the caller frees the histogram of the result. */
+/* Add up the selected statistics; the caller frees the histogram of the result. */
 static struct trace_share sum_selected_leaves(const struct trace_summary *summary,
 					      const struct selection *wanted)
 {
