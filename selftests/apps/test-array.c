@@ -34,7 +34,7 @@ static void count_random_access_errors(enum app_io io)
 		u64 at = aftl_random_below(&random, WORDS);
 
 		if (i % 3)
-			array_put(&array, at, shadow[at] = i);
+			array_write_word(&array, at, shadow[at] = i);
 		else
 			CHECK(array_value(&array, at) == shadow[at]);
 		if (i % 5000 == 4999)
@@ -71,7 +71,7 @@ TAP_TEST(pages_stay_valid_while_in_use)
 	place.io = APP_IO_BUFFERED;
 	CHECK_EQ(array_create(&array, &place, &shape, &setup, &error), 0);
 	for (page = 0; page < 32; page++)
-		array_put(&array, page * ARRAY_PAGE_WORDS, (double)page);
+		array_write_word(&array, page * ARRAY_PAGE_WORDS, (double)page);
 	for (page = 0; page < 32; page++) {
 		held[page % ARRAY_HELD] = array_page_values(&array, page, false);
 		for (i = 0; i < ARRAY_HELD && i <= page; i++)
@@ -92,9 +92,9 @@ TAP_TEST(values_out_of_range_become_0)
 
 	CHECK_EQ(array_create(&array, &place, &wide, &setup, &error), 0);
 	for (i = 0; i < 8; i++)
-		array_put(&array, i, bad[i]);
-	array_put(&array, 8, NAN);
-	array_put(&array, 9, INFINITY);
+		array_write_word(&array, i, bad[i]);
+	array_write_word(&array, 8, NAN);
+	array_write_word(&array, 9, INFINITY);
 	CHECK_EQ(array_close(&array, &repaired, &error), 0);
 	CHECK_EQ(array_open(&array, &place, &narrow, &setup, &error), 0);
 	for (i = 0; i < 8; i++)
@@ -111,7 +111,7 @@ TAP_TEST(an_index_beyond_the_end_is_an_error)
 	u64 repaired = 0;
 
 	CHECK_EQ(array_create(&array, &place, &shape, &setup, &error), 0);
-	array_put(&array, 1ULL << 60, 1);
+	array_write_word(&array, 1ULL << 60, 1);
 	CHECK(array_value(&array, U64_MAX) == 1 || array_value(&array, U64_MAX) == 0);
 	CHECK(array_close(&array, &repaired, &error) == -EINVAL);
 	CHECK_CONTAINS(error.text, "no such page");
@@ -124,7 +124,7 @@ TAP_TEST(headers_are_read_as_written)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(tail) - 1; i++) {
-		header_make(header, MAGIC_PIXELS, &all, tail);
+		app_header_make(header, MAGIC_PIXELS, &all, tail);
 		CHECK_EQ(app_header_parse(header, &found, &error), 0);
 		CHECK(!memcmp(&found, &all, sizeof(all)));
 		CHECK(!memcmp(header + HEADER_BYTES - i, tail, i));
@@ -137,7 +137,7 @@ TAP_TEST(common_headers_are_read_as_written)
 {
 	char header[HEADER_BYTES];
 
-	header_make(header, MAGIC_ARRAY, &setup, "");
+	app_header_make(header, MAGIC_ARRAY, &setup, "");
 	header[HEADER_BYTES - 1] = '\0';
 	CHECK(strstr(header, "# degree 0\n# rounds 0\n# seed 7\n#     "));
 	CHECK(!strstr(header, "scans") && !strstr(header, "group"));
@@ -151,7 +151,7 @@ TAP_TEST(damaged_headers_are_refused_or_harmless)
 	unsigned int i, j, refused = 0;
 
 	for (i = 0; i < 4000; i++) {
-		header_make(header, MAGIC_ARRAY, &setup, "");
+		app_header_make(header, MAGIC_ARRAY, &setup, "");
 		for (j = 0; j <= i % 64; j++)
 			header[aftl_random_below(&random, i % 2 ? 200 : HEADER_BYTES)] =
 				(char)aftl_random_next(&random);
@@ -195,7 +195,7 @@ static void damage_bytes(const struct app *app, const struct app_setup *with,
 			char byte = (char)aftl_random_next(random);
 			enum approxftl_class is = input->kind;
 
-			if (app_unit_is_precise(app, with, at / FILE_UNIT * FILE_UNIT))
+			if (is_app_unit_precise(app, with, at / FILE_UNIT * FILE_UNIT))
 				is = APPROXFTL_PRECISE;
 			if (is == kind && !aftl_random_below(random, rarity))
 				CHECK_EQ(pwrite(fd, &byte, 1, at), 1);

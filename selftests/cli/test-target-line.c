@@ -200,7 +200,7 @@ static void check_profile_fits(const char *profile, u64 mib)
 
 	target_line_init(&line);
 	set_line_key("profile", profile);
-	CHECK_MSG(!target_line_fit(&line, sectors, &error), "%s %llu MiB: %s", profile,
+	CHECK_MSG(!target_line_fit_blocks(&line, sectors, &error), "%s %llu MiB: %s", profile,
 		  (unsigned long long)mib, error.text);
 	CHECK(!target_line_compute_size(&line, &size, &error));
 	CHECK_MSG(size.sectors >= sectors, "%s %llu MiB", profile, (unsigned long long)mib);
@@ -227,6 +227,6 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 TAP_TEST(sizes_without_a_number_of_blocks_are_refused)
 {
 	target_line_init(&line);
-	CHECK_EQ(target_line_fit(&line, 1ULL << 50, &error), -EINVAL);
+	CHECK_EQ(target_line_fit_blocks(&line, 1ULL << 50, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "is out of range");
 }

@@ -19,14 +19,14 @@ static const char *const arguments[] = {
 
 static void check_drive_open(void)
 {
-	char *text = play_text();
+	char *text = playground_text();
 	size_t used = 0;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(arguments); i++)
 		used += (size_t)scnprintf(text + used, PLAY_TEXT_BYTES - used, "%s",
 					  arguments[i]) + 1;
-	CHECK_EQ(play_open(ARRAY_SIZE(arguments)), 0);
+	CHECK_EQ(playground_open(ARRAY_SIZE(arguments)), 0);
 }
 
 static u64 check_simulated(void)
@@ -51,15 +51,15 @@ static u64 check_simulated(void)
 /* Call every query of the library; queries do not change the device. */
 static bool call_every_query(void)
 {
-	int failed = play_about() | play_state() | play_events(0);
+	int failed = playground_describe() | playground_describe_state() | playground_list_events(0);
 	u32 i;
 
 	for (i = 0; i < PLAY_COLOURS; i++)
-		play_palette()[i] = i;
+		playground_palette()[i] = i;
 	for (i = 0; i < PLAY_VIEWS; i++)
-		failed |= !play_paint(i, 2, 7, 16) | !play_paint(i, 4, 96, 5);
+		failed |= !playground_paint_pages(i, 2, 7, 16) | !playground_paint_pages(i, 4, 96, 5);
 	for (i = 0; i < 400; i += 7)
-		failed |= play_block(i) | play_page(i, i % 300) | play_cells(i, i % 300, i % 9);
+		failed |= playground_describe_block(i) | playground_describe_page(i, i % 300) | playground_describe_cells(i, i % 300, i % 9);
 	return !failed;
 }
 
@@ -75,10 +75,10 @@ static void check_cell_errors(void)
 		u32 crossed = 0;
 		u32 cell;
 
-		CHECK_EQ(play_cells(i / geo->pages, i % geo->pages, i % geo->page_units), 0);
-		raw = strstr(play_text(), "\"raw\": ");
+		CHECK_EQ(playground_describe_cells(i / geo->pages, i % geo->pages, i % geo->page_units), 0);
+		raw = strstr(playground_text(), "\"raw\": ");
 		for (cell = 0; cell < geo->unit_bits; cell++)
-			crossed += play_voltages()[cell] >> 24;
+			crossed += playground_voltages()[cell] >> 24;
 		CHECK(raw && crossed == (u32)atoi(raw + 7));
 		found += crossed;
 	}
@@ -90,11 +90,11 @@ static void check_random_actions(void)
 	u32 at;
 
 	for (at = 1; at < REQUESTS; at += at % 64 + 1)
-		CHECK_EQ(play_to(at, 1e18), 0);
+		CHECK_EQ(playground_run_to(at, 1e18), 0);
 	CHECK(call_every_query());
-	CHECK_EQ(play_to(REQUESTS, 1e18), 0);
-	CHECK_EQ(play_finish(), 0);
-	CHECK_EQ(play_digest(), check_simulated());
+	CHECK_EQ(playground_run_to(REQUESTS, 1e18), 0);
+	CHECK_EQ(playground_finish(), 0);
+	CHECK_EQ(playground_digest(), check_simulated());
 }
 
 static u32 count_different_bits(const u8 *content, u8 byte, u32 bytes)
@@ -114,38 +114,38 @@ static u64 check_counted_events(void)
 
 static void check_page_content(void)
 {
-	u8 *content = play_content(16 * 4096);
+	u8 *content = playground_content(16 * 4096);
 	u64 before = check_counted_events();
 
 	memset(content, 0x5a, 16 * 4096);
-	CHECK_EQ(play_write(40, 16, AFTL_APPROX), 0);
-	CHECK_EQ(play_age(8760), 0);
-	CHECK_EQ(play_read(40, 16), 0);
+	CHECK_EQ(playground_write(40, 16, AFTL_APPROX), 0);
+	CHECK_EQ(playground_age(8760), 0);
+	CHECK_EQ(playground_read(40, 16), 0);
 	CHECK(check_counted_events() > before + 10);
 	CHECK_EQ(count_different_bits(content, 0x5a, 16 * 4096), check_counted_events() - before);
-	CHECK(play_read(U32_MAX - 8, 16));
-	CHECK_CONTAINS(play_text(), "there are");
+	CHECK(playground_read(U32_MAX - 8, 16));
+	CHECK_CONTAINS(playground_text(), "there are");
 }
 
 static void check_parameter_change(void)
 {
-	scnprintf(play_text(), PLAY_TEXT_BYTES, "policy=vth_b");
-	CHECK_EQ(play_change(), 0);
-	scnprintf(play_text(), PLAY_TEXT_BYTES, "age=730h");
-	CHECK_EQ(play_change(), 0);
-	CHECK_EQ(play_audit(), 0);
-	CHECK_EQ(play_to(REQUESTS + 2000, 1e18), 0);
-	CHECK_EQ(play_audit(), 0);
+	scnprintf(playground_text(), PLAY_TEXT_BYTES, "policy=vth_b");
+	CHECK_EQ(playground_change(), 0);
+	scnprintf(playground_text(), PLAY_TEXT_BYTES, "age=730h");
+	CHECK_EQ(playground_change(), 0);
+	CHECK_EQ(playground_audit(), 0);
+	CHECK_EQ(playground_run_to(REQUESTS + 2000, 1e18), 0);
+	CHECK_EQ(playground_audit(), 0);
 	CHECK(call_every_query());
-	scnprintf(play_text(), PLAY_TEXT_BYTES, "policy=none");
-	CHECK(play_change());
-	CHECK_TEXT(play_text(), "there is no policy \"none\"");
+	scnprintf(playground_text(), PLAY_TEXT_BYTES, "policy=none");
+	CHECK(playground_change());
+	CHECK_TEXT(playground_text(), "there is no policy \"none\"");
 }
 
 int main(void)
 {
 	if (!tap_run("a device is created", check_drive_open))
-		tap_bail_out("%s", play_text());
+		tap_bail_out("%s", playground_text());
 	tap_run("a run in steps ends as in the simulator", check_random_actions);
 	tap_run("cells that crossed a reference match the errors", check_cell_errors);
 	tap_run("bytes are read with the device's flipped bits", check_page_content);

@@ -17,14 +17,14 @@ pytestmark = needs_page
 #: Some pages of a worn device with aged data, with the data of their cells.
 PAGES = """(() => {
     const device = new Device(app.module, %s);
-    device.call("play_to", 3000, FOREVER);
-    device.call("play_finish");
-    device.call("play_age", %d);
+    device.call("playground_run_to", 3000, FOREVER);
+    device.call("playground_finish");
+    device.call("playground_age", %d);
     const {pages, layers} = device.about;
     const found = [];
     for (let block = 0; block < 40; block += 3)
         for (let page = block %% 5; page < pages; page += 7) {
-            const {layer} = device.json("play_page", block, page);
+            const {layer} = device.json("playground_describe_page", block, page);
             const {words, spreads, ...cells} = device.cells(block, page, 0);
             found.push({...cells, layer, layers});
         }
@@ -61,12 +61,13 @@ def test_the_drawn_states_give_the_cores_error_rate(policy: str, cycles: int,
 #: One page of each kind that the policy writes, with the states as they are drawn.
 SPREADS = """(() => {
     const device = new Device(app.module, %s);
-    device.call("play_to", 2000, FOREVER);
-    device.call("play_age", %d);
+    device.call("playground_run_to", 2000, FOREVER);
+    device.call("playground_age", %d);
     const found = {};
     for (let block = 0; block < 128; block++)
         for (let page = 0; page < 64; page++) {
-            const {programmed, mode, class: kind} = device.json("play_page", block, page);
+             const {programmed, mode, class: kind} =
+                 device.json("playground_describe_page", block, page);
             if (!programmed || found[`${mode} ${kind}`])
                 continue;
             const {words, spreads, ...cells} = device.cells(block, page, 0);
@@ -120,7 +121,7 @@ def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
         const found = [];
         for (let at = 0; at < 40 * device.about.pages; at += 9) {
             const [block, page] = [Math.floor(at / device.about.pages), at % device.about.pages];
-            const {slots, class: kind} = device.json("play_page", block, page);
+            const {slots, class: kind} = device.json("playground_describe_page", block, page);
             if (!slots || !slots[0].flips || !kind)
                 continue;
             const cells = device.cells(block, page, 0);

@@ -60,7 +60,7 @@ WALK = """(() => {
             run.go(at);
             return run.device.digest();
         });
-        run.device.call("play_audit");
+        run.device.call("playground_audit");
         return {args, digests};
     } catch (error) {
         return {args, refused: error.message};
@@ -104,22 +104,22 @@ def test_every_way_to_a_time_gives_the_same_state(load: str, browser: Browser) -
         const digest = (walk) => {
             const device = new Device(app.module, args);
             walk(device);
-            device.call("play_to", 700, FOREVER);
+            device.call("playground_run_to", 700, FOREVER);
             device.state();
             digests.add(device.digest());
         };
         digest(() => 0);
         digest((device) => {
             for (let at = 1; at < 700; at++)
-                device.call("play_to", at, FOREVER);
+                device.call("playground_run_to", at, FOREVER);
         });
         digest((device) => {
             for (let ns = 0; device.state().requests < 600; ns += 777777)
-                device.call("play_to", MOST_REQUESTS, ns);
+                device.call("playground_run_to", MOST_REQUESTS, ns);
         });
-        digest((device) => { device.call("play_to", 200, FOREVER); device.digest();
+        digest((device) => { device.call("playground_run_to", 200, FOREVER); device.digest();
             device.paint(1, layoutOf(device.about, 1), coloursOf("mode", "#ffffff"));
-            device.json("play_page", 3, 3); });
+            device.json("playground_describe_page", 3, 3); });
         return digests.size;
     })()""".replace("LOAD", load)) == 1
 
@@ -245,7 +245,7 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
         run.go(900);
         const before = of();
         run.go(2000);
-        run.device.call("play_audit");
+        run.device.call("playground_audit");
         const valid = run.state.valid_units;
         return {there, before, again: of(), valid};
     })()""")
@@ -565,8 +565,8 @@ def test_history_of_a_block_agrees_with_the_simulator(browser: Browser) -> None:
     table = simulate_natively(*words[2:], "--block-table")["runs"][0]["block_table"]
     for block in (0, 1, 2, 128):
         told = browser.run_script(f"""(() => {{ const before = app.runs.a.device.copy();
-            app.runs.a.device.call("play_finish");
-            const told = app.runs.a.device.json("play_block", {block});
+            app.runs.a.device.call("playground_finish");
+            const told = app.runs.a.device.json("playground_describe_block", {block});
             app.runs.a.device.restore(before); return told; }})()""")
         for ours, theirs in (("state", "state"), ("valid", "valid_units"), ("erases", "erases")):
             assert told[ours] == table[theirs][block], (block, ours)
@@ -835,7 +835,8 @@ def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
                     for key in ("host_write_units", "array_erases"))
     shown, blocks, units = browser.run_script(f"""(() => {{
         const device = new Device(app.module, "{options}".split(" "));
-        const at = (requests) => (device.call("play_to", requests, FOREVER), device.state());
+        const run = (requests) => device.call("playground_run_to", requests, FOREVER);
+        const at = (requests) => (run(requests), device.state());
         const [then, now] = [at(8000), at(24000)];
         const lifetime = CHARTS.find((chart) => chart.name === "lifetime");
         return [lifetime.of(now, then), now.blocks, now.units];

@@ -50,7 +50,7 @@ static bool block_may_hold(u64 unit, u32 generation)
 				     .name = { .device = 9, .seed = 7, .unit = unit,
 					       .generation = generation } };
 
-	return ledger_allows_content(ledger, unit, ledger_unit_floor(ledger, unit), &found);
+	return ledger_allows_content(ledger, unit, ledger_oldest_generation(ledger, unit), &found);
 }
 
 TAP_TEST(the_last_write_must_be_found)
@@ -106,7 +106,7 @@ TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 	before = begin_and_end_write(0, 4, false);
 	one = begin_ledger_change(0, 3, LEDGER_WRITE);
 	other = begin_ledger_change(1, 3, LEDGER_WRITE);
-	ledger_mark_overlap(&other, &one);
+	ledger_record_overlap(&other, &one);
 	ledger_end_change(ledger, &other, false);
 	CHECK(block_may_hold(1, one.generation) && block_may_hold(1, other.generation));
 	CHECK(!block_may_hold(3, before) && !block_may_hold(1, before));
@@ -181,7 +181,7 @@ TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 	reopen_ledger();
 	one = begin_ledger_change(0, 2, LEDGER_WRITE);
 	other = begin_ledger_change(1, 2, LEDGER_WRITE);
-	ledger_mark_overlap(&other, &one);
+	ledger_record_overlap(&other, &one);
 	ledger_end_change(ledger, &other, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(block_may_hold(1, one.generation) && block_may_hold(1, other.generation) &&
@@ -260,10 +260,10 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	change = begin_ledger_change(0, 1, LEDGER_ANYTHING);
 	ledger_end_change(ledger, &change, false);
 	CHECK(block_may_hold(0, 0) && block_may_hold(0, 1));
-	CHECK(ledger_allows_content(ledger, 0, ledger_unit_floor(ledger, 0), &found));
+	CHECK(ledger_allows_content(ledger, 0, ledger_oldest_generation(ledger, 0), &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
-	CHECK(!ledger_allows_content(ledger, 0, ledger_unit_floor(ledger, 0), &found));
+	CHECK(!ledger_allows_content(ledger, 0, ledger_oldest_generation(ledger, 0), &found));
 	begin_and_end_write(0, 1, false);
 	CHECK(!block_may_hold(0, 0));
 	free(change.floors);

@@ -111,7 +111,7 @@ static bool has_blktrace_ended(struct blktrace_run *run)
 	return true;
 }
 
-static void sleep_ms(long ms)
+static void sleep_milliseconds(long ms)
 {
 	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
 
@@ -130,9 +130,9 @@ static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *
 			return report_blktrace_failure(run, error);
 		if (ms >= PATIENCE_MS)
 			return aftl_fail(error, -ETIMEDOUT, "blktrace does not start to record");
-		sleep_ms(LOOK_MS);
+		sleep_milliseconds(LOOK_MS);
 	}
-	sleep_ms(10L * LOOK_MS);
+	sleep_milliseconds(10L * LOOK_MS);
 	if (ioctl(run->device, BLKTRACESTART) && errno != EINVAL)
 		return aftl_fail(error, -errno, "cannot start the trace: %s", strerror(errno));
 	return has_blktrace_ended(run) ? report_blktrace_failure(run, error) : 0;

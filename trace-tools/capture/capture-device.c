@@ -12,8 +12,8 @@
 #include "target-line.h"
 
 /* Read a sysfs attribute of the device, without its line end; false if it does not exist. */
-static bool read_attribute(const struct capture_device *device, const char *attribute, char *text,
-			   size_t size)
+static bool read_device_attribute(const struct capture_device *device, const char *attribute,
+				  char *text, size_t size)
 {
 	char path[128];
 	FILE *file;
@@ -31,7 +31,8 @@ static bool read_attribute(const struct capture_device *device, const char *attr
 }
 
 /* Get the kernel's name of the device, which blktrace uses, from the target of its sysfs link. */
-static int find_name(struct capture_device *device, const char *path, struct aftl_error *error)
+static int find_device_name(struct capture_device *device, const char *path,
+			    struct aftl_error *error)
 {
 	char link[64], target[PATH_MAX];
 	ssize_t length;
@@ -86,14 +87,14 @@ int capture_device_find(struct capture_device *device, const char *path, struct 
 	number = S_ISBLK(found.st_mode) ? found.st_rdev : found.st_dev;
 	device->major = major(number);
 	device->minor = minor(number);
-	ret = find_name(device, path, error);
+	ret = find_device_name(device, path, error);
 	if (ret)
 		return ret;
-	if (read_attribute(device, "size", text, sizeof(text)))
+	if (read_device_attribute(device, "size", text, sizeof(text)))
 		device->size_bytes = strtoull(text, NULL, 10) * TARGET_SECTOR;
 	find_mount_point(device);
 	/* Query the device-mapper target. A device that is no emulated SSD is not an error. */
-	device->emulated = read_attribute(device, "dm/name", name, sizeof(name)) &&
+	device->emulated = read_device_attribute(device, "dm/name", name, sizeof(name)) &&
 			   !dm_device_find(&device->dm, name, &unused);
 	return 0;
 }

@@ -95,7 +95,8 @@ static void print_record_help(void)
 	command_line_print_help(&command);
 }
 
-static int parse_capture(struct capture *capture, int argc, char **argv, struct aftl_error *error)
+static int parse_record_arguments(struct capture *capture, int argc, char **argv,
+				  struct aftl_error *error)
 {
 	int ret = command_line_parse(&command, capture, argc, argv, error);
 
@@ -290,7 +291,7 @@ static int record_trace(struct capture *capture, struct aftl_error *error)
 }
 
 /* Exit with the program's status; report problems of the capture that the program cannot see. */
-static int choose_exit_status(const struct capture *capture)
+static int exit_status_of_capture(const struct capture *capture)
 {
 	int status = capture_program_exit(&capture->program);
 
@@ -314,7 +315,7 @@ static int run_capture(struct capture *capture)
 	capture_state_free(&capture->before);
 	capture_state_free(&capture->after);
 	if (!ret)
-		return choose_exit_status(capture);
+		return exit_status_of_capture(capture);
 	return complain_failed(VERB, &error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
@@ -328,7 +329,7 @@ enum exit_code trace_record_main(int argc, char **argv)
 	capture->buffers = BUFFERS;
 	capture->argc = argc;
 	capture->argv = argv;
-	if (parse_capture(capture, argc, argv, &error)) {
+	if (parse_record_arguments(capture, argc, argv, &error)) {
 		complain_of(VERB, "%s", error.text);
 		code = EXIT_USAGE;
 	} else if (capture->help) {

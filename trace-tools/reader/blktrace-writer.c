@@ -51,8 +51,8 @@ int blktrace_begin(struct trace_output *output, struct aftl_error *error __maybe
 	return 0;
 }
 
-static void put_event(struct trace_output *output, const struct trace_request *request, u64 t_ns,
-		      u32 action, const void *extra, u16 size)
+static void write_trace_event(struct trace_output *output, const struct trace_request *request,
+			      u64 t_ns, u32 action, const void *extra, u16 size)
 {
 	struct blktrace_out *out = output->state;
 	bool is_note = action & BLKTRACE_IS_NOTE;
@@ -92,7 +92,7 @@ static u32 blktrace_kind_of_request(const struct trace_request *request)
 	       (request->fua ? (u32)BLKTRACE_IS_FUA : 0) | BLKTRACE_IS_FS;
 }
 
-static bool completes_earlier(const struct completion *a, const struct completion *b)
+static bool does_complete_earlier(const struct completion *a, const struct completion *b)
 {
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->order < b->order;
 }
@@ -105,7 +105,7 @@ static void push_pending_completion(struct blktrace_out *out, const struct compl
 		out->room = out->room ? 2 * out->room : 256;
 		out->heap = memory_grown(out->heap, out->room, sizeof(*out->heap));
 	}
-	for (; at && completes_earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && does_complete_earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		out->heap[at] = out->heap[(at - 1) / 2];
 	out->heap[at] = *completion;
 }
@@ -117,9 +117,9 @@ static void pop_first_completion(struct blktrace_out *out)
 
 	while ((child = 2 * at + 1) < out->waiting) {
 		if (child + 1 < out->waiting &&
-		    completes_earlier(&out->heap[child + 1], &out->heap[child]))
+		    does_complete_earlier(&out->heap[child + 1], &out->heap[child]))
 			child++;
-		if (!completes_earlier(&out->heap[child], &last))
+		if (!does_complete_earlier(&out->heap[child], &last))
 			break;
 		out->heap[at] = out->heap[child];
 		at = child;
@@ -132,9 +132,9 @@ static void write_completions_until(struct trace_output *output, u64 until_ns)
 	struct blktrace_out *out = output->state;
 
 	while (out->waiting && out->heap[0].t_ns <= until_ns) {
-		put_event(output, &out->heap[0].request, out->heap[0].t_ns,
-			  BLKTRACE_COMPLETE | BLKTRACE_IS_COMPLETE |
-			  blktrace_kind_of_request(&out->heap[0].request), NULL, 0);
+		write_trace_event(output, &out->heap[0].request, out->heap[0].t_ns,
+				  BLKTRACE_COMPLETE | BLKTRACE_IS_COMPLETE |
+				  blktrace_kind_of_request(&out->heap[0].request), NULL, 0);
 		pop_first_completion(out);
 	}
 }
@@ -151,8 +151,8 @@ static void write_process_name(struct trace_output *output, const struct trace_r
 		return;
 	process_names_set(out->named, request->pid, name);
 	memcpy(bytes, name, strnlen(name, sizeof(bytes)));
-	put_event(output, request, request->t_ns, BLKTRACE_IS_NOTE + BLKTRACE_NOTE_PROCESS, bytes,
-		  sizeof(bytes));
+	write_trace_event(output, request, request->t_ns, BLKTRACE_IS_NOTE + BLKTRACE_NOTE_PROCESS,
+			  bytes, sizeof(bytes));
 }
 
 static u8 level_digit_of_class(const struct trace_output *output, u32 class)
@@ -179,8 +179,8 @@ static void write_class_note(struct trace_output *output, const struct trace_req
 			   level ? "approximate" : "precise",
 			   trace_by_names[request->by ? request->by : (u8)TRACE_BY_RULE],
 			   levels[level]);
-	put_event(output, request, request->t_ns, BLKTRACE_NOTE_MESSAGE | BLKTRACE_IS_NOTE, note,
-		  (u16)length);
+	write_trace_event(output, request, request->t_ns, BLKTRACE_NOTE_MESSAGE | BLKTRACE_IS_NOTE,
+			  note, (u16)length);
 }
 
 /* blktrace stores whole sectors, and sizes in 32 bits; other requests cannot be written. */
@@ -201,8 +201,9 @@ int blktrace_put(struct trace_output *output, const struct trace_request *reques
 	}
 	write_completions_until(output, request->t_ns);
 	write_process_name(output, request);
-	put_event(output, request, request->t_ns,
-		  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | blktrace_kind_of_request(request), NULL, 0);
+	write_trace_event(output, request, request->t_ns,
+			  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | blktrace_kind_of_request(request),
+			  NULL, 0);
 	write_class_note(output, request);
 	if (request->latency_ns)
 		push_pending_completion(out, &(struct completion){

@@ -82,7 +82,7 @@ static int check_record_file_end(const struct trace_file *file, struct aftl_erro
 	return 0;
 }
 
-static int fill_from_aft(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int read_aft_requests(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
 	struct trace_request *requests = out;
 	struct aft *aft = file->state;
@@ -174,7 +174,7 @@ static int write_aft_request(struct trace_output *output, const struct trace_req
 	int ret = 0;
 
 	for (u32 i = 0; i < count && !ret; i++)
-		ret = record_put(output->state, &records[i], error);
+		ret = record_append(output->state, &records[i], error);
 	return ret;
 }
 
@@ -193,7 +193,7 @@ const struct trace_format trace_format_aft = {
 	.time_unit_ns = 1,
 	.open = open_aft_file,
 	.known = is_aft_format,
-	.fill = fill_from_aft,
+	.fill = read_aft_requests,
 	.own_file = true,
 	.begin = begin_aft_file,
 	.put = write_aft_request,

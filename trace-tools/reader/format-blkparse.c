@@ -50,9 +50,9 @@ static bool parse_device_field(struct text_cursor *text, u32 *device)
 {
 	u64 major, minor;
 
-	if (!text_get_below(text, 4095, &major) || !text_skip_if_equal(text, ',') ||
+	if (!text_get_number_to(text, 4095, &major) || !text_skip_if_equal(text, ',') ||
 	    !text_skip_blanks(text) ||
-	    !text_get_below(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
+	    !text_get_number_to(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
 		return false;
 	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
 	return true;
@@ -60,21 +60,21 @@ static bool parse_device_field(struct text_cursor *text, u32 *device)
 
 static bool parse_small_number(struct text_cursor *text, u64 most, u64 *number)
 {
-	return text_get_below(text, most, number);
+	return text_get_number_to(text, most, number);
 }
 
 static bool parse_size_field(struct text_cursor *text, u64 unit, struct fields *fields)
 {
 	u64 count;
 
-	if (!text_get_below(text, U32_MAX, &count))
+	if (!text_get_number_to(text, U32_MAX, &count))
 		return false;
 	fields->sized = true;
 	fields->sectors = DIV_ROUND_UP(count * unit, TRACE_SECTOR);
 	return true;
 }
 
-static void record_process_name(const struct trace_file *file, u32 pid, struct text_cursor name)
+static void store_process_name(const struct trace_file *file, u32 pid, struct text_cursor name)
 {
 	char text[PROCESS_NAME_SIZE];
 
@@ -131,7 +131,7 @@ static bool parse_format_field(struct trace_file *file, struct text_cursor *text
 	else if (field == 'd')
 		fields->kind = word;
 	else if (field == 'C')
-		record_process_name(file, event->pid, word);
+		store_process_name(file, event->pid, word);
 	return word.end > word.at;
 }
 
@@ -163,7 +163,7 @@ static bool parse_line_by_format(struct trace_file *file, struct text_cursor *te
 	return true;
 }
 
-static bool set_action_of_fields(struct fields *fields)
+static bool interpret_action_field(struct fields *fields)
 {
 	static const struct {
 		const char *action;
@@ -175,14 +175,14 @@ static bool set_action_of_fields(struct fields *fields)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(acts); i++) {
 		fields->event.act = acts[i].act;
-		if (text_equals(fields->action, acts[i].action))
+		if (is_text_equal(fields->action, acts[i].action))
 			return true;
 	}
 	return false;
 }
 
 /* RWBS letters of blkparse: F before the operation is a preflush, F behind it is FUA. */
-static bool set_operation_of_fields(struct fields *fields)
+static bool interpret_kind_field(struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
 	struct text_cursor kind = fields->kind;
@@ -211,7 +211,7 @@ static bool parse_rest_of_line(struct trace_file *file, struct text_cursor *text
 	struct trace_event *event = &fields->event;
 
 	text_skip_blanks(text);
-	if (text->at < text->end && text_is_digit(text->at)) {
+	if (text->at < text->end && is_text_digit(text->at)) {
 		if (!text_get_u64(text, &event->sector))
 			return false;
 		text_skip_blanks(text);
@@ -229,7 +229,7 @@ static bool parse_rest_of_line(struct trace_file *file, struct text_cursor *text
 		text_skip_blanks(text);
 	}
 	if (event->act != TRACE_ACT_COMPLETE && text_skip_if_equal(text, '['))
-		record_process_name(file, event->pid, text_get_until(text, ']'));
+		store_process_name(file, event->pid, text_get_until(text, ']'));
 	return true;
 }
 
@@ -247,15 +247,15 @@ static enum trace_line_verdict parse_event_line(struct trace_file *file, struct 
 	const struct blkparse *state = file->state;
 
 	fields->event.t_ns += fields->seconds * SECOND_NS;
-	if (state->usual && text_equals(fields->action, "m"))
+	if (state->usual && is_text_equal(fields->action, "m"))
 		return parse_message_line(file, text, fields);
-	if (!set_action_of_fields(fields)) {
+	if (!interpret_action_field(fields)) {
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}
 	if (state->usual && !parse_rest_of_line(file, &text, fields))
 		return TRACE_LINE_WRONG;
-	if (!set_operation_of_fields(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
+	if (!interpret_kind_field(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}
@@ -276,7 +276,7 @@ static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struc
 	enum trace_line_verdict verdict;
 	struct fields fields = { .sized = false };
 
-	if (state->over || text_at_end(&text))
+	if (state->over || is_text_at_end(&text))
 		return TRACE_LINE_EMPTY;
 	if (is_summary_line(text)) {
 		state->over = true;
@@ -313,13 +313,14 @@ static bool is_blkparse_format(const u8 *head, size_t size)
 	u32 device;
 
 	text_skip_blanks(&text);
-	if (!parse_device_field(&text, &device) || !text_skip_gap(&text) ||
-	    !text_get_u64(&text, &number) || !text_skip_gap(&text) ||
-	    !text_get_u64(&text, &number) || !text_skip_gap(&text) ||
+	if (!parse_device_field(&text, &device) || !text_skip_required_blanks(&text) ||
+	    !text_get_u64(&text, &number) || !text_skip_required_blanks(&text) ||
+	    !text_get_u64(&text, &number) || !text_skip_required_blanks(&text) ||
 	    !text_get_u64(&text, &number) || !text_skip_if_equal(&text, '.'))
 		return false;
 	end = text.at;
-	return text_get_u64(&text, &number) && text.at == end + 9 && text_skip_gap(&text);
+	return text_get_u64(&text, &number) && text.at == end + 9 &&
+	       text_skip_required_blanks(&text);
 }
 
 const struct trace_format trace_format_blkparse = {

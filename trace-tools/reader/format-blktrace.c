@@ -272,7 +272,7 @@ static int skip_damaged_bytes(struct trace_file *file, struct aftl_error *error)
 				  (unsigned long long)(file->input.offset - begin));
 }
 
-static int count_lost_end(struct trace_file *file, struct aftl_error *error)
+static int count_truncated_end(struct trace_file *file, struct aftl_error *error)
 {
 	size_t left = trace_input_left(&file->input);
 	u64 begin = file->input.offset;
@@ -284,8 +284,8 @@ static int count_lost_end(struct trace_file *file, struct aftl_error *error)
 }
 
 /* Slow path: handle the end of the file, damaged bytes, or a buffer that needs refilling. */
-static int wait_for_whole_event(struct trace_file *file, u32 *size, struct raw_event *raw,
-				struct aftl_error *error)
+static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_event *raw,
+			      struct aftl_error *error)
 {
 	const struct blktrace *trace = file->state;
 	struct trace_input *input = &file->input;
@@ -298,7 +298,7 @@ static int wait_for_whole_event(struct trace_file *file, u32 *size, struct raw_e
 			return ret;
 	}
 	if (trace_input_left(input) < trace->header_bytes)
-		return count_lost_end(file, error);
+		return count_truncated_end(file, error);
 	if (load_u32(trace_input_at(input), trace->swapped) != (BLKTRACE_MAGIC | trace->version))
 		return skip_damaged_bytes(file, error);
 	load_event(trace, trace_input_at(input), raw, trace->swapped);
@@ -309,7 +309,7 @@ static int wait_for_whole_event(struct trace_file *file, u32 *size, struct raw_e
 	if (ret || trace_input_left(input) >= *size)
 		return ret;
 	*size = 0;
-	return count_lost_end(file, error);
+	return count_truncated_end(file, error);
 }
 
 /* Event kinds without needed trailing data, as enum trace_act + 1; 0 for all other kinds. */
@@ -384,13 +384,13 @@ static u32 fill_from_plain_events(struct trace_file *file, struct trace_event *e
 }
 
 /* Read one event of any kind. Return: 1 if it describes a request. */
-static int fill_from_event(struct trace_file *file, struct trace_event *event,
-			   struct aftl_error *error)
+static int convert_next_event(struct trace_file *file, struct trace_event *event,
+			      struct aftl_error *error)
 {
 	const struct blktrace *trace = file->state;
 	struct raw_event raw;
 	u32 size;
-	int ret = wait_for_whole_event(file, &size, &raw, error);
+	int ret = buffer_whole_event(file, &size, &raw, error);
 
 	if (ret || !size)
 		return ret;
@@ -415,7 +415,7 @@ static int fill_from_blktrace(struct trace_file *file, void *out, u32 room,
 		done += fill_from_plain_events(file, events + done, room - done);
 		if (done == room)
 			break;
-		ret = fill_from_event(file, events + done, error);
+		ret = convert_next_event(file, events + done, error);
 		if (ret < 0)
 			return ret;
 		done += (u32)ret;

@@ -49,15 +49,15 @@ static bool is_column_heading(const struct trace_columns *columns, struct text_c
 	if (!columns->heading)
 		return false;
 	return strchr(columns->heading, ',') ?
-		       text_equals(text, columns->heading) :
-		       text_is_equal_nocase(text_get_until(&text, ','), columns->heading);
+		       is_text_equal(text, columns->heading) :
+		       is_text_equal_nocase(text_get_until(&text, ','), columns->heading);
 }
 
 static bool parse_scaled_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
 {
 	u64 count;
 
-	return text_get_u64(text, &count) && trace_bytes(count, unit, bytes);
+	return text_get_u64(text, &count) && trace_units_to_bytes(count, unit, bytes);
 }
 
 /* @op_known: set to false if the column has no known operation. */
@@ -74,7 +74,7 @@ static bool parse_trace_column(const struct trace_file *file, enum column column
 		return (text->at < text->end && *text->at == ',') ||
 		       text_get_scaled(text, file->time_unit_ns, &request->latency_ns);
 	case COLUMN_STREAM:
-		if (!text_get_below(text, TRACE_STREAMS - 1, &number))
+		if (!text_get_number_to(text, TRACE_STREAMS - 1, &number))
 			return false;
 		request->stream = (u16)number;
 		return true;
@@ -90,7 +90,7 @@ static bool parse_trace_column(const struct trace_file *file, enum column column
 		*op_known = trace_parse_operation(text_get_until(text, ','), &request->op);
 		return true;
 	case COLUMN_TYPE:
-		if (!text_get_below(text, 1, &number))
+		if (!text_get_number_to(text, 1, &number))
 			return false;
 		request->op = number ? AFTL_OP_WRITE : AFTL_OP_READ;
 		return true;
@@ -119,7 +119,7 @@ static enum trace_line_verdict read_columns_line(struct trace_file *file, struct
 		if (!parse_trace_column(file, columns->columns[i], &text, request, &op_known))
 			return TRACE_LINE_WRONG;
 	}
-	if (!text_at_end(&text) && !(columns->more && text_skip_if_equal(&text, ',')))
+	if (!is_text_at_end(&text) && !(columns->more && text_skip_if_equal(&text, ',')))
 		return TRACE_LINE_WRONG;
 	if (op_known)
 		return trace_check_request(request, cause);

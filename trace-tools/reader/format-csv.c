@@ -65,22 +65,22 @@ static bool set_column_by_word(struct csv *csv, struct text_cursor word, u32 *fo
 
 	if (!text_skip_if_equal(&word, '='))
 		return false;
-	if (text_equals(key, "sep")) {
-		csv->separator = text_equals(word, "tab") ? '\t' : *word.at;
-		return text_equals(word, "tab") || word.end == word.at + 1;
+	if (is_text_equal(key, "sep")) {
+		csv->separator = is_text_equal(word, "tab") ? '\t' : *word.at;
+		return is_text_equal(word, "tab") || word.end == word.at + 1;
 	}
-	if (text_equals(key, "op-read")) {
+	if (is_text_equal(key, "op-read")) {
 		csv->reads = *word.at - '0';
-		return text_equals(word, "0") || text_equals(word, "1");
+		return is_text_equal(word, "0") || is_text_equal(word, "1");
 	}
-	if (text_equals(key, "op-scsi")) {
-		csv->scsi = text_equals(word, "16") ? 16 : 10;
-		return csv->scsi == 16 || text_equals(word, "10");
+	if (is_text_equal(key, "op-scsi")) {
+		csv->scsi = is_text_equal(word, "16") ? 16 : 10;
+		return csv->scsi == 16 || is_text_equal(word, "10");
 	}
-	if (!text_get_below(&word, WIDTH, &number) || !number || !text_at_end(&word))
+	if (!text_get_number_to(&word, WIDTH, &number) || !number || !is_text_at_end(&word))
 		return false;
 	for (i = 0; i < COLUMNS; i++)
-		if (text_equals(key, names[i]))
+		if (is_text_equal(key, names[i]))
 			break;
 	if (i == COLUMNS || csv->meaning[number - 1] != NO_COLUMN || *found & BIT(i))
 		return false;
@@ -121,7 +121,7 @@ static int check_csv_units(const struct trace_file *file, struct aftl_error *err
 	return 0;
 }
 
-static int open_headed_csv(struct trace_file *file, struct csv *csv, struct aftl_error *error)
+static int open_csv_with_header(struct trace_file *file, struct csv *csv, struct aftl_error *error)
 {
 	struct trace_line title;
 
@@ -146,7 +146,7 @@ static int open_csv_file(struct trace_file *file, struct aftl_error *error)
 	csv->reads = -1;
 	memset(csv->meaning, NO_COLUMN, sizeof(csv->meaning));
 	if (!file->hints->columns)
-		return open_headed_csv(file, csv, error);
+		return open_csv_with_header(file, csv, error);
 	ret = set_csv_columns(csv, file->hints->columns, error);
 	return ret ? ret : check_csv_units(file, error);
 }
@@ -160,7 +160,7 @@ static bool parse_scsi_operation(const struct csv *csv, struct text_cursor word,
 		return false;
 	scnprintf(text, sizeof(text), "%.*s", (int)(word.end - word.at), word.at);
 	code = strtoul(text, &end, csv->scsi);
-	return end > text && !*end && trace_scsi_op(code, op);
+	return end > text && !*end && trace_operation_of_scsi_code(code, op);
 }
 
 static bool parse_csv_operation(const struct csv *csv, struct text_cursor word, u8 *op)
@@ -169,7 +169,7 @@ static bool parse_csv_operation(const struct csv *csv, struct text_cursor word, 
 		u64 number;
 
 		*op = AFTL_OP_READ;
-		if (!text_get_below(&word, 1, &number) || !text_at_end(&word))
+		if (!text_get_number_to(&word, 1, &number) || !is_text_at_end(&word))
 			return false;
 		if ((int)number != csv->reads)
 			*op = AFTL_OP_WRITE;
@@ -180,7 +180,7 @@ static bool parse_csv_operation(const struct csv *csv, struct text_cursor word, 
 	if (trace_parse_operation(word, op))
 		return true;
 	for (*op = AFTL_OP_FLUSH; *op < AFTL_OPS; (*op)++)
-		if (text_is_equal_nocase(word, trace_op_names[*op]))
+		if (is_text_equal_nocase(word, trace_op_names[*op]))
 			return true;
 	return false;
 }
@@ -190,17 +190,17 @@ static bool parse_csv_class(struct text_cursor word, u8 *class)
 	char name[AFTL_RECORD_NAME_SIZE];
 
 	scnprintf(name, sizeof(name), "%.*s", (int)(word.end - word.at), word.at);
-	return aftl_record_level(name, class) || text_at_end(&word);
+	return aftl_record_level(name, class) || is_text_at_end(&word);
 }
 
 static bool parse_csv_number(struct text_cursor *word, u64 most, u64 *number)
 {
-	return text_get_below(word, most, number) && text_at_end(word);
+	return text_get_number_to(word, most, number) && is_text_at_end(word);
 }
 
 static bool parse_csv_scaled_number(struct text_cursor *word, u64 unit, u64 *number)
 {
-	return text_get_scaled(word, unit, number) && text_at_end(word);
+	return text_get_scaled(word, unit, number) && is_text_at_end(word);
 }
 
 static bool parse_csv_field(const struct trace_file *file, u8 column, struct text_cursor word,
@@ -219,10 +219,10 @@ static bool parse_csv_field(const struct trace_file *file, u8 column, struct tex
 	case COLUMN_BYTES:
 		return parse_csv_scaled_number(&word, file->offset_unit, &request->bytes);
 	case COLUMN_LATENCY:
-		return text_at_end(&word) ||
+		return is_text_at_end(&word) ||
 		       parse_csv_scaled_number(&word, file->time_unit_ns, &request->latency_ns);
 	case COLUMN_PID:
-		right = text_at_end(&word) || parse_csv_number(&word, U32_MAX, &number);
+		right = is_text_at_end(&word) || parse_csv_number(&word, U32_MAX, &number);
 		request->pid = (u32)number;
 		return right;
 	case COLUMN_STREAM:
@@ -240,7 +240,7 @@ static bool parse_csv_field(const struct trace_file *file, u8 column, struct tex
 static bool is_column_title(const struct trace_file *file, u8 column, struct text_cursor word)
 {
 	return file->input.line <= 1 && column == COLUMN_TIME && word.at < word.end &&
-	       !text_is_digit(word.at);
+	       !is_text_digit(word.at);
 }
 
 static enum trace_line_verdict read_csv_line(struct trace_file *file, struct text_cursor text,

@@ -92,11 +92,11 @@ static bool stream_of_file_name(struct iolog *iolog, struct text_cursor name, u1
 	u32 number = 0;
 	size_t at = 0;
 
-	if (iolog->names_size && text_equals(name, iolog->names + iolog->last_at)) {
+	if (iolog->names_size && is_text_equal(name, iolog->names + iolog->last_at)) {
 		*stream = (u16)iolog->last;
 		return true;
 	}
-	for (; at < iolog->names_size && !text_equals(name, iolog->names + at); number++)
+	for (; at < iolog->names_size && !is_text_equal(name, iolog->names + at); number++)
 		at += strlen(iolog->names + at) + 1;
 	if (number >= TRACE_STREAMS)
 		return false;
@@ -113,10 +113,10 @@ static bool operation_of_action(struct text_cursor action, u8 *op)
 	if (trace_parse_operation(action, op))
 		return true;
 	*op = AFTL_OP_FLUSH;
-	if (text_equals(action, "sync") || text_equals(action, "datasync"))
+	if (is_text_equal(action, "sync") || is_text_equal(action, "datasync"))
 		return true;
 	*op = AFTL_OP_DISCARD;
-	return text_equals(action, "trim");
+	return is_text_equal(action, "trim");
 }
 
 static enum trace_line_verdict parse_wait_line(struct trace_file *file, struct text_cursor *text)
@@ -124,7 +124,7 @@ static enum trace_line_verdict parse_wait_line(struct trace_file *file, struct t
 	struct iolog *iolog = file->state;
 	u64 ns;
 
-	if (iolog->version != 2 || !text_skip_gap(text) ||
+	if (iolog->version != 2 || !text_skip_required_blanks(text) ||
 	    !text_get_scaled(text, file->time_unit_ns, &ns) ||
 	    __builtin_add_overflow(iolog->now_ns, ns, &iolog->now_ns))
 		return TRACE_LINE_WRONG;
@@ -135,8 +135,9 @@ static bool parse_iolog_range(struct text_cursor *text, struct trace_request *re
 {
 	if (request->op == AFTL_OP_FLUSH)
 		return true;
-	return text_skip_gap(text) && text_get_u64(text, &request->offset) && text_skip_gap(text) &&
-	       text_get_u64(text, &request->bytes) && text_skip_blanks(text) && text_at_end(text);
+	return text_skip_required_blanks(text) && text_get_u64(text, &request->offset) &&
+	       text_skip_required_blanks(text) && text_get_u64(text, &request->bytes) &&
+	       text_skip_blanks(text) && is_text_at_end(text);
 }
 
 static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct text_cursor text,
@@ -147,16 +148,16 @@ static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct t
 	struct text_cursor name, action;
 
 	*request = (struct trace_request){ .t_ns = iolog->now_ns };
-	if (iolog->version == 3 &&
-	    (!text_get_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_skip_gap(&text)))
+	if (iolog->version == 3 && (!text_get_scaled(&text, file->time_unit_ns, &request->t_ns) ||
+				    !text_skip_required_blanks(&text)))
 		return TRACE_LINE_WRONG;
 	name = text_get_word(&text);
-	text_skip_gap(&text);
+	text_skip_required_blanks(&text);
 	action = text_get_word(&text);
-	if (text_equals(action, "add") || text_equals(action, "open") ||
-	    text_equals(action, "close"))
+	if (is_text_equal(action, "add") || is_text_equal(action, "open") ||
+	    is_text_equal(action, "close"))
 		return TRACE_LINE_EMPTY;
-	if (text_equals(action, "wait"))
+	if (is_text_equal(action, "wait"))
 		return parse_wait_line(file, &text);
 	if (!operation_of_action(action, &request->op) || !parse_iolog_range(&text, request))
 		return TRACE_LINE_WRONG;

@@ -16,12 +16,15 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	*request = (struct trace_request){ 0 };
 	text_skip_blanks(&text);
 	time = text;
-	if (!text_get_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_skip_gap(&text) ||
-	    !text_get_below(&text, TRACE_STREAMS - 1, &device) || !text_skip_gap(&text) ||
-	    !text_get_u64(&text, &sector) || !trace_bytes(sector, TRACE_SECTOR, &request->offset) ||
-	    !text_skip_gap(&text) || !text_get_u64(&text, &sectors) ||
-	    !trace_bytes(sectors, TRACE_SECTOR, &request->bytes) || !text_skip_gap(&text) ||
-	    !text_get_below(&text, 1, &type) || !text_skip_blanks(&text) || !text_at_end(&text))
+	if (!text_get_scaled(&text, file->time_unit_ns, &request->t_ns) ||
+	    !text_skip_required_blanks(&text) ||
+	    !text_get_number_to(&text, TRACE_STREAMS - 1, &device) ||
+	    !text_skip_required_blanks(&text) || !text_get_u64(&text, &sector) ||
+	    !trace_units_to_bytes(sector, TRACE_SECTOR, &request->offset) ||
+	    !text_skip_required_blanks(&text) || !text_get_u64(&text, &sectors) ||
+	    !trace_units_to_bytes(sectors, TRACE_SECTOR, &request->bytes) ||
+	    !text_skip_required_blanks(&text) || !text_get_number_to(&text, 1, &type) ||
+	    !text_skip_blanks(&text) || !is_text_at_end(&text))
 		return TRACE_LINE_WRONG;
 	/* Format detection has no input: open_mqsim_trace() asks for the time unit later. */
 	if (file->input.bytes && !file->hints->time_unit_ns &&

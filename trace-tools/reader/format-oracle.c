@@ -21,7 +21,7 @@ static enum trace_line_verdict parse_oracle_record(const struct trace_file *file
 		.op = AFTL_OP_READ,
 	};
 	*cause = "the object is beyond the last byte of 64 bits";
-	if (!trace_bytes(fixed_record_number(at + 4, 8), unit, &request->offset))
+	if (!trace_units_to_bytes(fixed_record_number(at + 4, 8), unit, &request->offset))
 		return TRACE_LINE_WRONG;
 	return trace_check_request(request, cause);
 }

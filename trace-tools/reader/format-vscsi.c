@@ -77,13 +77,15 @@ static enum trace_line_verdict parse_vscsi_record(const struct trace_file *file,
 	const u8 *block = at + layout->block;
 
 	*request = (struct trace_request){ .bytes = fixed_record_number(at + layout->length, 4) };
-	if (!trace_scsi_op(fixed_record_number(at + layout->command, 2), &request->op))
+	if (!trace_operation_of_scsi_code(fixed_record_number(at + layout->command, 2),
+					  &request->op))
 		return TRACE_LINE_EMPTY;
 	*cause = "a block, or a time, is beyond 64 bits";
-	if (!trace_bytes(fixed_record_number(block, 8), TRACE_SECTOR, &request->offset) ||
-	    !trace_bytes(fixed_record_number(block + 8, 8), file->time_unit_ns, &request->t_ns) ||
-	    (layout->took && !trace_bytes(fixed_record_number(block + 16, 8), file->time_unit_ns,
-					  &request->latency_ns)))
+	if (!trace_units_to_bytes(fixed_record_number(block, 8), TRACE_SECTOR, &request->offset) ||
+	    !trace_units_to_bytes(fixed_record_number(block + 8, 8), file->time_unit_ns,
+				  &request->t_ns) ||
+	    (layout->took && !trace_units_to_bytes(fixed_record_number(block + 16, 8),
+						   file->time_unit_ns, &request->latency_ns)))
 		return TRACE_LINE_WRONG;
 	return trace_check_request(request, cause);
 }

@@ -17,7 +17,7 @@ struct text_cursor {
 	const char *end;
 };
 
-static inline bool text_is_digit(const char *at)
+static inline bool is_text_digit(const char *at)
 {
 	return *at >= '0' && *at <= '9';
 }
@@ -28,7 +28,7 @@ static inline bool text_get_u64(struct text_cursor *text, u64 *value)
 	const char *at = text->at;
 	u64 number = 0;
 
-	while (at < text->end && text_is_digit(at)) {
+	while (at < text->end && is_text_digit(at)) {
 		u64 digit = (u64)(*at - '0');
 
 		if (number > (U64_MAX - digit) / 10)
@@ -44,7 +44,7 @@ static inline bool text_get_u64(struct text_cursor *text, u64 *value)
 }
 
 /* Parse a number that is not greater than @most. */
-static inline bool text_get_below(struct text_cursor *text, u64 most, u64 *value)
+static inline bool text_get_number_to(struct text_cursor *text, u64 most, u64 *value)
 {
 	return text_get_u64(text, value) && *value <= most;
 }
@@ -54,7 +54,7 @@ static inline u64 text_get_decimals(struct text_cursor *text, u64 unit)
 {
 	u64 value = 0, divisor = 1;
 
-	for (; text->at < text->end && text_is_digit(text->at); text->at++) {
+	for (; text->at < text->end && is_text_digit(text->at); text->at++) {
 		if (divisor >= unit)
 			continue;
 		value = value * 10 + (u64)(*text->at - '0');
@@ -85,7 +85,7 @@ static inline bool text_skip_if_equal(struct text_cursor *text, char wanted)
 	return true;
 }
 
-static inline bool text_at_end(const struct text_cursor *text)
+static inline bool is_text_at_end(const struct text_cursor *text)
 {
 	return text->at == text->end;
 }
@@ -99,7 +99,7 @@ static inline bool text_skip_blanks(struct text_cursor *text)
 }
 
 /* Skip blanks and tabs; at least one is required. */
-static inline bool text_skip_gap(struct text_cursor *text)
+static inline bool text_skip_required_blanks(struct text_cursor *text)
 {
 	const char *before = text->at;
 
@@ -128,15 +128,15 @@ static inline struct text_cursor text_get_word(struct text_cursor *text)
 	return word;
 }
 
-static inline bool text_equals(struct text_cursor word, const char *wanted)
+static inline bool is_text_equal(struct text_cursor word, const char *wanted)
 {
 	size_t length = strlen(wanted);
 
 	return (size_t)(word.end - word.at) == length && !memcmp(word.at, wanted, length);
 }
 
-/* Like text_equals(), but ignores case. */
-static inline bool text_is_equal_nocase(struct text_cursor word, const char *wanted)
+/* Like is_text_equal(), but ignores case. */
+static inline bool is_text_equal_nocase(struct text_cursor word, const char *wanted)
 {
 	for (; *wanted && word.at < word.end; wanted++, word.at++)
 		if ((*word.at | 0x20) != (*wanted | 0x20))

@@ -48,13 +48,13 @@ size_t trace_item_bytes(const struct trace_format *format)
 bool trace_parse_operation(struct text_cursor word, u8 *op)
 {
 	*op = AFTL_OP_READ;
-	if (text_is_equal_nocase(word, "r") || text_is_equal_nocase(word, "read"))
+	if (is_text_equal_nocase(word, "r") || is_text_equal_nocase(word, "read"))
 		return true;
 	*op = AFTL_OP_WRITE;
-	return text_is_equal_nocase(word, "w") || text_is_equal_nocase(word, "write");
+	return is_text_equal_nocase(word, "w") || is_text_equal_nocase(word, "write");
 }
 
-bool trace_scsi_op(u64 code, u8 *op)
+bool trace_operation_of_scsi_code(u64 code, u8 *op)
 {
 	/*
 	 * SCSI operation codes by operation, for commands of 6, 10, 16 and 12 bytes; WRITE AND
@@ -98,7 +98,7 @@ union trace_item {
 };
 
 /* Decide whether the first lines have this format; an unterminated last line does not count. */
-static bool probe_text_format(struct trace_file *file, const u8 *head, size_t size)
+static bool do_lines_have_format(struct trace_file *file, const u8 *head, size_t size)
 {
 	const char *at = (const char *)head, *end = at + size, *stop;
 	u32 lines = 0, wrong = 0, done = 0;
@@ -122,8 +122,8 @@ static bool probe_text_format(struct trace_file *file, const u8 *head, size_t si
 	return done && wrong * PROBE_TOLERANCE <= lines;
 }
 
-static bool probe_format(const struct trace_file *file, const struct trace_format *format,
-			 const u8 *head, size_t size)
+static bool does_file_have_format(const struct trace_file *file, const struct trace_format *format,
+				  const u8 *head, size_t size)
 {
 	struct trace_file trial = {
 		.format = format,
@@ -137,7 +137,7 @@ static bool probe_format(const struct trace_file *file, const struct trace_forma
 		return false;
 	if (format->known)
 		return format->known(head, size);
-	return format->line && probe_text_format(&trial, head, size);
+	return format->line && do_lines_have_format(&trial, head, size);
 }
 
 static int detect_trace_format(struct trace_file *file, struct aftl_error *error)
@@ -147,7 +147,7 @@ static int detect_trace_format(struct trace_file *file, struct aftl_error *error
 	const struct trace_format *const *format;
 
 	for (format = trace_formats; *format; format++) {
-		if (!probe_format(file, *format, head, size))
+		if (!does_file_have_format(file, *format, head, size))
 			continue;
 		if (file->format)
 			return aftl_fail(error, -EINVAL,
@@ -224,7 +224,7 @@ struct trace_text {
 	char text[];
 };
 
-const char *trace_losses_keep_text(struct trace_file *file, const char *text, size_t length)
+const char *trace_keep_text(struct trace_file *file, const char *text, size_t length)
 {
 	struct trace_text *kept;
 

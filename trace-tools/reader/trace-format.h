@@ -210,7 +210,7 @@ u32 trace_request_records(const struct trace_request *request, struct aftl_recor
 
 /* Convert a count of units to bytes; return false if the number of bytes overflows. */
 
-static inline bool trace_bytes(u64 count, u64 unit, u64 *bytes)
+static inline bool trace_units_to_bytes(u64 count, u64 unit, u64 *bytes)
 {
 	return !__builtin_mul_overflow(count, unit, bytes);
 }
@@ -220,12 +220,12 @@ enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause);
 
 /* Copy a text for the lifetime of the file. Return: NULL if too many texts were kept. */
-const char *trace_losses_keep_text(struct trace_file *file, const char *text, size_t length);
+const char *trace_keep_text(struct trace_file *file, const char *text, size_t length);
 
 /* Parse "r", "w", "read" or "write", ignoring case. */
 bool trace_parse_operation(struct text_cursor word, u8 *op);
 
 /* Map a SCSI operation code to an operation; return false for a command without data or flush. */
-bool trace_scsi_op(u64 code, u8 *op);
+bool trace_operation_of_scsi_code(u64 code, u8 *op);
 
 #endif

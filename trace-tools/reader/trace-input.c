@@ -60,7 +60,7 @@ static int fill_compressed_input(struct trace_input *input, struct aftl_error *e
 	return 0;
 }
 
-static int fill_uncompressed(struct trace_input *input, struct aftl_error *error)
+static int fill_uncompressed_input(struct trace_input *input, struct aftl_error *error)
 {
 	ssize_t got = read_raw(input, input->bytes + input->end, TRACE_INPUT_ROOM - input->end);
 
@@ -82,7 +82,7 @@ int trace_input_fill_buffer(struct trace_input *input, size_t wanted, struct aft
 	}
 	while (!ret && !input->over && trace_input_left(input) < wanted)
 		ret = input->codec ? fill_compressed_input(input, error) :
-				     fill_uncompressed(input, error);
+				     fill_uncompressed_input(input, error);
 	return ret;
 }
 

@@ -60,7 +60,8 @@ void trace_merge_close(struct trace_merge *merge)
 	*merge = (struct trace_merge){ 0 };
 }
 
-static int report_late_item(struct trace_source *source, u64 before, struct aftl_error *error)
+static int report_item_out_of_order(struct trace_source *source, u64 before,
+				    struct aftl_error *error)
 {
 	u64 late = source->window.late - before;
 	struct trace_file *file = &source->file;
@@ -88,7 +89,7 @@ static int refill_merge_source(struct trace_source *source, struct aftl_error *e
 			return ret;
 		source->over = !ret;
 		trace_window_add_items(&source->window, (u32)ret, source->over);
-		ret = report_late_item(source, late, error);
+		ret = report_item_out_of_order(source, late, error);
 		if (ret)
 			return ret;
 	}
@@ -154,7 +155,8 @@ static u64 get_item_time(const u8 *item)
 }
 
 /* Append items of one file to the run of next items, up to the time @limit_ns. */
-static void take_run_of_source(struct trace_merge *merge, struct trace_window *window, u64 limit_ns)
+static void take_items_of_source(struct trace_merge *merge, struct trace_window *window,
+				 u64 limit_ns)
 {
 	do {
 		merge->run[merge->run_end++] = trace_window_peek_item(window);
@@ -218,7 +220,7 @@ static bool extend_merged_run(struct trace_merge *merge)
 	if (turn.first == NONE)
 		return false;
 	if (turn.second == NONE) {
-		take_run_of_source(merge, &merge->sources[turn.first].window, turn.limit_ns);
+		take_items_of_source(merge, &merge->sources[turn.first].window, turn.limit_ns);
 		return peek_next_item_time(merge, turn.first);
 	}
 	merge_sources(merge, &merge->sources[min(turn.first, turn.second)].window,

@@ -6,17 +6,17 @@ static const char mark[] = "approxftl ";
 static bool class_of_note_word(struct text_cursor word, u8 *class)
 {
 	*class = TRACE_APPROXIMATE;
-	if (text_equals(word, "approximate"))
+	if (is_text_equal(word, "approximate"))
 		return true;
 	*class = TRACE_PRECISE;
-	return text_equals(word, "precise");
+	return is_text_equal(word, "precise");
 }
 
 /* Parse the source of a class. An unknown word, maybe of a later version, counts as "tag". */
 static u8 class_source_of_word(struct text_cursor word)
 {
 	for (u32 by = TRACE_BY_TAG; by < TRACE_BYS; by++)
-		if (text_equals(word, trace_by_names[by]))
+		if (is_text_equal(word, trace_by_names[by]))
 			return (u8)by;
 	return TRACE_BY_TAG;
 }
@@ -26,8 +26,8 @@ static u8 parse_level_of_class(u8 class, struct text_cursor *text)
 {
 	u64 level;
 
-	if (class != TRACE_APPROXIMATE || !text_skip_gap(text) ||
-	    !text_get_below(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
+	if (class != TRACE_APPROXIMATE || !text_skip_required_blanks(text) ||
+	    !text_get_number_to(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
 		return class;
 	return (u8)level;
 }
@@ -36,9 +36,11 @@ static bool parse_write_note(struct text_cursor text, struct trace_event *event)
 {
 	u64 sector, sectors;
 
-	if (!text_get_u64(&text, &sector) || !text_skip_gap(&text) ||
-	    !text_get_below(&text, U32_MAX / TRACE_SECTOR, &sectors) || !text_skip_gap(&text) ||
-	    !class_of_note_word(text_get_word(&text), &event->class) || !text_skip_gap(&text))
+	if (!text_get_u64(&text, &sector) || !text_skip_required_blanks(&text) ||
+	    !text_get_number_to(&text, U32_MAX / TRACE_SECTOR, &sectors) ||
+	    !text_skip_required_blanks(&text) ||
+	    !class_of_note_word(text_get_word(&text), &event->class) ||
+	    !text_skip_required_blanks(&text))
 		return false;
 	event->by = class_source_of_word(text_get_word(&text));
 	event->class = parse_level_of_class(event->class, &text);
@@ -54,8 +56,8 @@ static bool parse_zeroes_note(struct text_cursor text, struct trace_event *event
 {
 	u64 sectors;
 
-	if (!text_get_u64(&text, &event->sector) || !text_skip_gap(&text) ||
-	    !text_get_below(&text, U32_MAX / TRACE_SECTOR, &sectors))
+	if (!text_get_u64(&text, &event->sector) || !text_skip_required_blanks(&text) ||
+	    !text_get_number_to(&text, U32_MAX / TRACE_SECTOR, &sectors))
 		return false;
 	event->op = AFTL_OP_WRITE_ZEROES;
 	event->bytes = (u32)sectors * TRACE_SECTOR;
@@ -73,17 +75,17 @@ bool trace_parse_note(struct trace_file *file, struct text_cursor text, struct t
 	text.at += length;
 	kind = text;
 	kind = text_get_word(&kind);
-	if (text_equals(kind, "write")) {
+	if (is_text_equal(kind, "write")) {
 		text.at = kind.end;
-		return text_skip_gap(&text) && parse_write_note(text, event);
+		return text_skip_required_blanks(&text) && parse_write_note(text, event);
 	}
-	if (text_equals(kind, "zeroes")) {
+	if (is_text_equal(kind, "zeroes")) {
 		text.at = kind.end;
-		return text_skip_gap(&text) && parse_zeroes_note(text, event);
+		return text_skip_required_blanks(&text) && parse_zeroes_note(text, event);
 	}
-	if (!text_equals(kind, "region") && !text_equals(kind, "label"))
+	if (!is_text_equal(kind, "region") && !is_text_equal(kind, "label"))
 		return false;
 	event->act = TRACE_ACT_TEXT;
-	event->text = trace_losses_keep_text(file, text.at, (size_t)(text.end - text.at));
+	event->text = trace_keep_text(file, text.at, (size_t)(text.end - text.at));
 	return event->text;
 }

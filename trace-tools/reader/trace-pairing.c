@@ -258,7 +258,7 @@ static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number
 	return NOWHERE;
 }
 
-static void give_up_oldest_request(struct trace_pairing *pairing)
+static void deliver_oldest_unfinished(struct trace_pairing *pairing)
 {
 	struct pending *oldest = pending_request_at(pairing, pairing->first);
 
@@ -285,8 +285,8 @@ static void grow_request_ring(struct trace_pairing *pairing, u64 end)
 }
 
 /* Initialise @pending member by member: clearing the whole structure first takes twice as long. */
-static inline void set_up_pending(struct pending *pending, const struct trace_event *event,
-				  u16 stream, u64 begin, u32 depth)
+static inline void init_pending_request(struct pending *pending, const struct trace_event *event,
+					u16 stream, u64 begin, u32 depth)
 {
 	struct trace_request *request = &pending->request;
 
@@ -312,24 +312,25 @@ static inline void set_up_pending(struct pending *pending, const struct trace_ev
 	pending->zeroes = false;
 }
 
-static void begin_request(struct trace_pairing *pairing, const struct trace_event *event,
-			  u16 stream)
+static void begin_paired_request(struct trace_pairing *pairing, const struct trace_event *event,
+				 u16 stream)
 {
 	u64 number = pairing->next++, begin = begin_sector_of_event(event);
 
 	if (number - pairing->first == pairing->ring)
 		grow_request_ring(pairing, number);
-	set_up_pending(pending_request_at(pairing, number), event, stream, begin, ++pairing->open);
+	init_pending_request(pending_request_at(pairing, number), event, stream, begin,
+			     ++pairing->open);
 	add_piece(pairing, piece_key(stream, event->op), number, begin,
 		  begin + sectors_of_request(event));
 	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
-		give_up_oldest_request(pairing);
+		deliver_oldest_unfinished(pairing);
 		pairing->ripe = RIPE;
 	}
 }
 
-static void end_request(struct trace_pairing *pairing, struct pending *pending,
-			const struct trace_event *event)
+static void end_paired_request(struct trace_pairing *pairing, struct pending *pending,
+			       const struct trace_event *event)
 {
 	u64 begin_ns = pending->request.t_ns;
 
@@ -359,7 +360,7 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 	pending->left -= (u32)(end - piece->begin);
 	remove_piece(pairing, place);
 	if (!pending->left)
-		end_request(pairing, pending, event);
+		end_paired_request(pairing, pending, event);
 	if (end == piece_end)
 		pending->pieces--;
 	else
@@ -384,12 +385,12 @@ static inline bool complete_whole_piece(struct trace_pairing *pairing,
 	piece->key = 0;
 	pairing->used--;
 	pending->pieces = 0;
-	end_request(pairing, pending, event);
+	end_paired_request(pairing, pending, event);
 	return true;
 }
 
-static void complete_request(struct trace_pairing *pairing, const struct trace_event *event,
-			     u16 stream)
+static void complete_paired_request(struct trace_pairing *pairing, const struct trace_event *event,
+				    u16 stream)
 {
 	u32 key = piece_key(stream, event->op);
 	u64 begin = begin_sector_of_event(event), end = begin + sectors_of_request(event);
@@ -415,7 +416,7 @@ static void complete_request(struct trace_pairing *pairing, const struct trace_e
 /* Maximum number of latest requests among which the request of an event is searched. */
 #define RECENT 4096
 
-static bool pending_covers(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
+static bool does_pending_cover(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
 {
 	const struct trace_request *request = &pending->request;
 
@@ -434,7 +435,7 @@ static struct pending *find_newest(const struct trace_pairing *pairing, u16 stre
 	for (i = pairing->next; i > stop; i--) {
 		struct pending *pending = pending_request_at(pairing, i - 1);
 
-		if (!pending_covers(pending, stream, op, begin, end) ||
+		if (!does_pending_cover(pending, stream, op, begin, end) ||
 		    (found && pending->cpu != cpu))
 			continue;
 		found = pending;
@@ -460,8 +461,8 @@ static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 }
 
 /* A bio-based device resubmits the remainder of a split bio: the completion covers all of it. */
-static void resubmit_rest_of_request(struct trace_pairing *pairing, const struct trace_event *event,
-				     u16 stream)
+static void restart_rest_of_request(struct trace_pairing *pairing, const struct trace_event *event,
+				    u16 stream)
 {
 	struct pending *pending;
 	struct piece piece;
@@ -487,7 +488,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 	u32 place;
 
 	if (event->detail == event->sector) {
-		resubmit_rest_of_request(pairing, event, stream);
+		restart_rest_of_request(pairing, event, stream);
 		return;
 	}
 	place = find_piece(pairing, piece_key(stream, event->op), event->sector, event->detail);
@@ -518,7 +519,8 @@ static void add_request_mark(struct pending *pending, u64 begin, u64 end,
 	mark->by = event->by;
 }
 
-static void tag_request(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+static void apply_note_to_request(struct trace_pairing *pairing, const struct trace_event *event,
+				  u16 stream)
 {
 	u64 begin = event->sector, end = event->sector + event->bytes / TRACE_PAIRING_SECTOR;
 	struct pending *pending;
@@ -551,17 +553,17 @@ static inline void pair_event(struct trace_pairing *pairing, const struct trace_
 	case TRACE_ACT_QUEUE:
 	case TRACE_ACT_ISSUE:
 		if (event->act == pairing->begin_act)
-			begin_request(pairing, event, stream);
+			begin_paired_request(pairing, event, stream);
 		break;
 	case TRACE_ACT_COMPLETE:
-		complete_request(pairing, event, stream);
+		complete_paired_request(pairing, event, stream);
 		pairing->ripe++;
 		break;
 	case TRACE_ACT_SPLIT:
 		split_request(pairing, event, stream);
 		break;
 	case TRACE_ACT_TAG:
-		tag_request(pairing, event, stream);
+		apply_note_to_request(pairing, event, stream);
 		break;
 	}
 }

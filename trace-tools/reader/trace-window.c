@@ -26,7 +26,7 @@ static u8 *window_item(const struct trace_window *window, u8 *items, size_t i)
 	return items + i * window->item_bytes;
 }
 
-static u64 item_time(const struct trace_window *window, u8 *items, size_t i)
+static u64 window_item_time(const struct trace_window *window, u8 *items, size_t i)
 {
 	return *(const u64 *)window_item(window, items, i);
 }
@@ -43,10 +43,11 @@ void *trace_window_item_room(struct trace_window *window, u32 *room)
 }
 
 /* Check the order of the items from @from on; earlier ones are known to be in order. */
-static bool items_are_in_order(const struct trace_window *window, u32 from)
+static bool are_items_in_order(const struct trace_window *window, u32 from)
 {
 	for (u32 i = max(from, 1U); i < window->count; i++)
-		if (item_time(window, window->items, i) < item_time(window, window->items, i - 1))
+		if (window_item_time(window, window->items, i) <
+		    window_item_time(window, window->items, i - 1))
 			return false;
 	return true;
 }
@@ -58,8 +59,9 @@ static void merge_window_items(const struct trace_window *window, u8 *to, u8 *it
 	size_t left = from, right = middle, i;
 
 	for (i = from; i < end; i++) {
-		bool take_left = left < middle && (right >= end ||
-			item_time(window, items, left) <= item_time(window, items, right));
+		bool take_left = left < middle &&
+				 (right >= end || window_item_time(window, items, left) <=
+							  window_item_time(window, items, right));
 
 		memcpy(window_item(window, to, i),
 		       window_item(window, items, take_left ? left++ : right++),
@@ -87,11 +89,11 @@ static void count_late_items(struct trace_window *window)
 {
 	u32 i = 0;
 
-	while (i < window->ready && item_time(window, window->items, i) < window->last_ns)
+	while (i < window->ready && window_item_time(window, window->items, i) < window->last_ns)
 		i++;
 	window->late += i;
 	if (window->ready > i)
-		window->last_ns = item_time(window, window->items, window->ready - 1);
+		window->last_ns = window_item_time(window, window->items, window->ready - 1);
 }
 
 void trace_window_add_items(struct trace_window *window, u32 items, bool last)
@@ -99,7 +101,7 @@ void trace_window_add_items(struct trace_window *window, u32 items, bool last)
 	u32 before = window->count;
 
 	window->count += items;
-	if (!items_are_in_order(window, before))
+	if (!are_items_in_order(window, before))
 		sort_window_items(window);
 	if (last)
 		window->ready = window->count;

@@ -21,8 +21,8 @@ static u64 buffer_index_bytes(unsigned int index)
 	return 1ULL << (index + DATA_BUFFER_SMALLEST_SHIFT);
 }
 
-static void *take_fresh_buffer(const struct data_buffers *buffers, struct data_arena *arena,
-			       unsigned int index)
+static void *take_unused_data_buffer(const struct data_buffers *buffers, struct data_arena *arena,
+				     unsigned int index)
 {
 	void *buffer = arena->memory + arena->used;
 
@@ -32,7 +32,7 @@ static void *take_fresh_buffer(const struct data_buffers *buffers, struct data_a
 	return buffer;
 }
 
-static void *take_returned_buffer(struct data_arena *arena, unsigned int index)
+static void *take_returned_data_buffer(struct data_arena *arena, unsigned int index)
 {
 	struct free_buffer *buffer = arena->free[index];
 
@@ -41,7 +41,7 @@ static void *take_returned_buffer(struct data_arena *arena, unsigned int index)
 	return buffer;
 }
 
-static void return_buffer(struct data_arena *arena, unsigned int index, void *memory)
+static void return_data_buffer(struct data_arena *arena, unsigned int index, void *memory)
 {
 	struct free_buffer *buffer = memory;
 
@@ -74,7 +74,7 @@ static int create_data_arena(struct data_buffers *buffers, enum data_kind kind, 
 	if (!ret) {
 		/* Reserve one buffer of each size, which is never split for smaller requests. */
 		for (unsigned int i = 0; i <= buffer_size_index(largest); i++)
-			return_buffer(arena, i, take_fresh_buffer(buffers, arena, i));
+			return_data_buffer(arena, i, take_unused_data_buffer(buffers, arena, i));
 	}
 	return ret;
 }
@@ -109,11 +109,12 @@ void data_buffers_free(struct data_buffers *buffers)
 	pthread_mutex_destroy(&buffers->lock);
 }
 
-static void *take_buffer(struct data_buffers *buffers, struct data_arena *arena, unsigned int index)
+static void *take_data_buffer(struct data_buffers *buffers, struct data_arena *arena,
+			      unsigned int index)
 {
-	void *buffer = take_returned_buffer(arena, index);
+	void *buffer = take_returned_data_buffer(arena, index);
 
-	return buffer ? buffer : take_fresh_buffer(buffers, arena, index);
+	return buffer ? buffer : take_unused_data_buffer(buffers, arena, index);
 }
 
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes)
@@ -123,7 +124,7 @@ void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 byt
 	void *buffer = NULL;
 
 	pthread_mutex_lock(&buffers->lock);
-	while (!buffers->closed && !(buffer = take_buffer(buffers, arena, index)))
+	while (!buffers->closed && !(buffer = take_data_buffer(buffers, arena, index)))
 		pthread_cond_wait(&buffers->returned, &buffers->lock);
 	pthread_mutex_unlock(&buffers->lock);
 	return buffer;
@@ -132,7 +133,7 @@ void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 byt
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes)
 {
 	pthread_mutex_lock(&buffers->lock);
-	return_buffer(&buffers->arenas[kind], buffer_size_index(bytes), buffer);
+	return_data_buffer(&buffers->arenas[kind], buffer_size_index(bytes), buffer);
 	pthread_cond_signal(&buffers->returned);
 	pthread_mutex_unlock(&buffers->lock);
 }

@@ -63,8 +63,8 @@ void expected_data_begin_read(const struct expected_data *data, u64 first, u32 c
 }
 
 /* Identify the write that the data come from; without a readable head try the newest write. */
-static bool identify_write(const struct expected_data *data, const void *bytes, u64 unit,
-			   struct payload *what, u32 *flips)
+static bool find_write_of_data(const struct expected_data *data, const void *bytes, u64 unit,
+			       struct payload *what, u32 *flips)
 {
 	const struct expected_unit *now = &data->units[unit];
 
@@ -83,7 +83,7 @@ enum data_verdict expected_data_judge(const struct expected_data *data, const vo
 	const struct expected_unit *now = &data->units[unit];
 	bool any = !floor || now->unknown >= floor;
 
-	if (!identify_write(data, bytes, unit, what, flips))
+	if (!find_write_of_data(data, bytes, unit, what, flips))
 		return any ? DATA_FOREIGN : DATA_LOST;
 	if (what->unit != unit)
 		return any ? DATA_FOREIGN : DATA_MISPLACED;

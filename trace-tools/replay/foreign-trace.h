@@ -21,7 +21,7 @@ int __must_check foreign_trace_open(struct foreign_trace **out, const char *path
 /* Close the trace, which may be NULL. */
 void foreign_trace_close(struct foreign_trace *trace);
 
-/* Like record_next(). */
+/* Get the next record, as record_read_next() does for a record file. */
 int __must_check foreign_trace_next_record(struct foreign_trace *trace, struct aftl_record *record,
 					   struct aftl_error *error);
 

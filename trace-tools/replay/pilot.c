@@ -36,7 +36,7 @@ static bool ticket_changes_data(const struct ticket *ticket)
 	return !is_read_ticket(ticket) && ticket->request.op != AFTL_OP_FLUSH;
 }
 
-static void expect_ticket_content(struct replay_run *run, struct ticket *ticket)
+static void record_expected_content(struct replay_run *run, struct ticket *ticket)
 {
 	const struct payload what = { .sequence = (u32)ticket->sequence,
 				      .class = ticket->request.class };
@@ -98,7 +98,7 @@ static bool has_replay_finished(const struct pilot *pilot)
 	       !ticket_queue_peek(&pilot->run->ready);
 }
 
-static void step_replay_loop(struct pilot *pilot)
+static void submit_or_wait_once(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
 	struct ticket *ticket = ticket_queue_peek(&run->ready);
@@ -118,14 +118,14 @@ static void step_replay_loop(struct pilot *pilot)
 	} else {
 		ticket_queue_drop_first(&run->ready);
 		if (pilot->run->verifies)
-			expect_ticket_content(pilot->run, ticket);
+			record_expected_content(pilot->run, ticket);
 		pilot->under_way++;
 		pilot->type->submit(pilot->engine, ticket);
 	}
 	collect_completions(pilot);
 }
 
-void lock_program_in_memory(void)
+void lock_pages_in_memory(void)
 {
 	(void)mlockall(MCL_CURRENT);
 }
@@ -188,7 +188,7 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 	if (!ret)
 		ret = raise_thread_priority(run->options, error);
 	while (!ret && !has_replay_finished(&pilot))
-		step_replay_loop(&pilot);
+		submit_or_wait_once(&pilot);
 	if (pilot.engine)
 		pilot.type->close(pilot.engine);
 	return ret;

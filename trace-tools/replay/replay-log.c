@@ -158,7 +158,7 @@ static int reopen_log(struct replay_log *log, const struct output_file *file,
 }
 
 /* Give the log its name already with the header: it is readable then, however the replay ends. */
-static int set_log_name_in_error(struct replay_log *log, struct output_file *file,
+static int prefix_error_with_log(struct replay_log *log, struct output_file *file,
 				 struct aftl_error *error)
 {
 	int ret;
@@ -187,7 +187,7 @@ int replay_log_create(struct replay_log **out, const char *path,
 	if (!ret) {
 		log->file = file.stream;
 		store_log_header(log);
-		ret = set_log_name_in_error(log, &file, error);
+		ret = prefix_error_with_log(log, &file, error);
 	}
 	if (ret)
 		replay_log_close(log);

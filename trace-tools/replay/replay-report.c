@@ -97,7 +97,7 @@ static u64 histogram_mean(const struct aftl_histogram *histogram)
 	return histogram->count ? histogram->sum / histogram->count : 0;
 }
 
-static u64 rate_per_s(u64 requests, u64 ns)
+static u64 rate_per_second(u64 requests, u64 ns)
 {
 	return scaled_ratio(requests, ns, NS_PER_S);
 }
@@ -129,9 +129,11 @@ static void write_fidelity_json(const struct replay_report *report, struct json_
 		json_u64(json, "late_requests", report->late);
 		json_fixed(json, "late_share", scaled_ratio(report->late, report->done, 1000000),
 			   6);
-		json_u64(json, "offered_per_second", rate_per_s(report->done, report->last_due_ns));
+		json_u64(json, "offered_per_second",
+			 rate_per_second(report->done, report->last_due_ns));
 	}
-	json_u64(json, "achieved_per_second", rate_per_s(report->done, report->last_submit_ns));
+	json_u64(json, "achieved_per_second",
+		 rate_per_second(report->done, report->last_submit_ns));
 	json_end_object(json);
 }
 
@@ -191,13 +193,13 @@ static void add_time_cells(struct text_table *table, const struct aftl_histogram
 {
 	char text[HUMAN_SIZE];
 
-	human_time(text, histogram_mean(histogram));
+	human_format_time(text, histogram_mean(histogram));
 	text_table_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		quantile_format(text, histogram_quantile_ns(histogram, quantiles[i].share));
 		text_table_cell(table, "%s", text);
 	}
-	human_time(text, histogram->largest);
+	human_format_time(text, histogram->largest);
 	text_table_cell(table, "%s", text);
 }
 
@@ -209,7 +211,7 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 
 	if (!latency)
 		return;
-	human_bytes(size, latency->bytes);
+	human_format_bytes(size, latency->bytes);
 	text_table_row(table);
 	text_table_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
 	text_table_cell(table, "%llu", (unsigned long long)latency->ns.count);
@@ -245,7 +247,7 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 
 static void print_request_rates(const struct replay_report *report, FILE *out)
 {
-	unsigned long long achieved = rate_per_s(report->done, report->last_submit_ns);
+	unsigned long long achieved = rate_per_second(report->done, report->last_submit_ns);
 	char share[HUMAN_SIZE];
 	char late[HUMAN_SIZE];
 
@@ -254,10 +256,11 @@ static void print_request_rates(const struct replay_report *report, FILE *out)
 			report->header.closed_depth);
 		return;
 	}
-	human_span(late, report->late_ns);
-	human_fixed(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
+	human_format_span(late, report->late_ns);
+	human_format_decimal(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
 	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
-		(unsigned long long)rate_per_s(report->done, report->last_due_ns), late, share);
+		(unsigned long long)rate_per_second(report->done, report->last_due_ns), late,
+		share);
 	if (scaled_ratio(report->late, report->done, 100) >= LATE_MATTERS)
 		fprintf(out, TOO_SLOW, share, late);
 }
@@ -281,7 +284,7 @@ void replay_report_print(const struct replay_report *report, FILE *out)
 {
 	char elapsed[HUMAN_SIZE];
 
-	human_span(elapsed, report->last_complete_ns);
+	human_format_span(elapsed, report->last_complete_ns);
 	fprintf(out, "%llu of %llu requests in %s by %s, at most %u under way\n",
 		(unsigned long long)report->done, (unsigned long long)report->header.planned,
 		elapsed, report->header.engine, report->header.limit);

@@ -111,7 +111,7 @@ int __must_check run_replay_loop(struct replay_run *run, struct aftl_error *erro
  * Lock the program's present pages in memory, if permitted: a page fault on a slow disk would
  * delay requests by milliseconds. Call this before the memory for data is allocated.
  */
-void lock_program_in_memory(void);
+void lock_pages_in_memory(void);
 
 /**
  * replay_run_one_phase() - run all requests of a source

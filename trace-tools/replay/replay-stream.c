@@ -18,7 +18,7 @@ struct replay_stream {
 	u64 folded;
 };
 
-static void learn_request_kinds(struct replay_stream *stream)
+static void map_classes_to_kinds(struct replay_stream *stream)
 {
 	const struct aftl_record_header *header = stream_header(stream);
 
@@ -58,7 +58,7 @@ int stream_open(struct replay_stream **out, const char *path, const struct readi
 		free(stream);
 		return ret;
 	}
-	learn_request_kinds(stream);
+	map_classes_to_kinds(stream);
 	*out = stream;
 	return 0;
 }
@@ -78,13 +78,13 @@ const struct aftl_record_header *stream_header(const struct replay_stream *strea
 				 record_header(stream->reader);
 }
 
-void stream_describe(const struct replay_stream *stream, FILE *out)
+void stream_print_format(const struct replay_stream *stream, FILE *out)
 {
 	if (stream->foreign)
 		foreign_trace_describe(stream->foreign, out);
 }
 
-void stream_losses(const struct replay_stream *stream, FILE *out)
+void stream_print_losses(const struct replay_stream *stream, FILE *out)
 {
 	if (stream->foreign)
 		foreign_trace_print_losses(stream->foreign, out);
@@ -150,7 +150,7 @@ int stream_next(struct replay_stream *stream, struct aftl_record *record,
 	if (stream->change.limit && stream->given == stream->change.limit)
 		return 0;
 	ret = stream->foreign ? foreign_trace_next_record(stream->foreign, record, error) :
-				record_next(stream->reader, record, error);
+				record_read_next(stream->reader, record, error);
 	if (ret <= 0)
 		return ret;
 	if (!stream->given)

@@ -62,10 +62,10 @@ void stream_close(struct replay_stream *stream);
 const struct aftl_record_header *stream_header(const struct replay_stream *stream);
 
 /* Print the detected format; prints nothing for a record file. */
-void stream_describe(const struct replay_stream *stream, FILE *out);
+void stream_print_format(const struct replay_stream *stream, FILE *out);
 
 /* After the last request: print the losses of a trace in another format. */
-void stream_losses(const struct replay_stream *stream, FILE *out);
+void stream_print_losses(const struct replay_stream *stream, FILE *out);
 
 /* Return true if the stream is read from a record file, not from another format. */
 bool stream_is_record_file(const struct replay_stream *stream);

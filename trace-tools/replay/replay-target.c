@@ -48,8 +48,8 @@ static int create_target_file(const struct target_options *options, struct aftl_
 	return ret;
 }
 
-static int assume_new_target_file(struct replay_target *target,
-				  const struct target_options *options)
+static int describe_new_target_file(struct replay_target *target,
+				    const struct target_options *options)
 {
 	target->size = options->size;
 	target->sector = FILE_SECTOR;
@@ -137,8 +137,9 @@ static bool probed_bytes_zero(const u8 *bytes, size_t count)
 }
 
 /* Read through a second descriptor, because the first one may require aligned memory. */
-static int check_fs_marks(const struct replay_target *target, const struct target_options *options,
-			  struct aftl_error *error)
+static int check_file_system_signatures(const struct replay_target *target,
+					const struct target_options *options,
+					struct aftl_error *error)
 {
 	u8 *bytes = memory_zeroed(1, MARKED_BYTES);
 	int fd = open(options->path, O_RDONLY | O_CLOEXEC);
@@ -165,7 +166,7 @@ static int finish_opening_device(struct replay_target *target, const struct targ
 	target->sector = (u32)sector;
 	if (!options->writes || options->overwrite || options->only_look)
 		return 0;
-	return check_fs_marks(target, options, error);
+	return check_file_system_signatures(target, options, error);
 }
 
 static int open_existing_target(struct replay_target *target, const struct target_options *options,
@@ -196,7 +197,7 @@ int target_open(struct replay_target *target, const struct target_options *optio
 	*target = (struct replay_target){ .path = options->path, .fd = -1 };
 	if (stat(options->path, &found) && errno == ENOENT) {
 		if (options->only_look && options->size)
-			return assume_new_target_file(target, options);
+			return describe_new_target_file(target, options);
 		ret = create_target_file(options, error);
 		fresh = true;
 	}

@@ -49,19 +49,20 @@ struct replay {
 /* Preparation */
 
 /* Print the detected format before a trace in another format is used. */
-static void print_source_format(const struct replay *replay)
+static void print_trace_format(const struct replay *replay)
 {
 	const struct stream_survey *survey = &replay->survey;
 	char span[HUMAN_SIZE], share[HUMAN_SIZE];
 
 	if (stream_is_record_file(replay->stream))
 		return;
-	stream_losses(replay->stream, stderr);
+	stream_print_losses(replay->stream, stderr);
 	if (replay->options.quiet)
 		return;
-	human_span(span, survey->span_ns);
-	human_fixed(share, scaled_ratio(survey->by_op[AFTL_OP_WRITE], survey->requests, 1000), 1,
-		    " %");
+	human_format_span(span, survey->span_ns);
+	human_format_decimal(share,
+			     scaled_ratio(survey->by_op[AFTL_OP_WRITE], survey->requests, 1000), 1,
+			     " %");
 	fprintf(stderr, "%llu requests: span %s, %s writes\n",
 		(unsigned long long)survey->requests, span, share);
 }
@@ -74,7 +75,7 @@ static int open_request_stream(struct replay *replay, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (!options->quiet)
-		stream_describe(replay->stream, stderr);
+		stream_print_format(replay->stream, stderr);
 	replay->change = (struct stream_change){
 		.speed = options->speed,
 		.align = options->align_bytes,
@@ -83,7 +84,7 @@ static int open_request_stream(struct replay *replay, struct aftl_error *error)
 	stream_set_change(replay->stream, &replay->change);
 	ret = stream_survey(replay->stream, &replay->survey, error);
 	if (!ret)
-		print_source_format(replay);
+		print_trace_format(replay);
 	return ret;
 }
 
@@ -111,7 +112,7 @@ static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_e
 }
 
 /* Return the size at which addresses wrap: requests keep an alignment of up to 4 KiB. */
-static u64 usable_target_bytes(const struct replay *replay)
+static u64 wrapping_size_of_target(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
 
@@ -130,7 +131,7 @@ static int fit_stream_to_target(struct replay *replay, struct aftl_error *error)
 				 (unsigned long long)survey->end_bytes, target->path,
 				 (unsigned long long)target->size);
 	if (survey->end_bytes > target->size) {
-		int ret = wrap_stream_addresses(replay, usable_target_bytes(replay), error);
+		int ret = wrap_stream_addresses(replay, wrapping_size_of_target(replay), error);
 
 		if (ret)
 			return ret;
@@ -237,18 +238,18 @@ static void print_replay_plan(const struct replay *replay)
 	const struct stream_survey *survey = &replay->survey;
 	char size[HUMAN_SIZE], span[HUMAN_SIZE];
 
-	human_span(span, survey->span_ns);
+	human_format_span(span, survey->span_ns);
 	printf("%s: %llu requests in %s\n", replay->options.trace,
 	       (unsigned long long)survey->requests, span);
 	for (unsigned int op = 0; op < AFTL_OPS; op++) {
 		if (!survey->by_op[op])
 			continue;
-		human_bytes(size, survey->bytes_by_op[op]);
+		human_format_bytes(size, survey->bytes_by_op[op]);
 		printf("  %s: %llu, %s\n", names[op], (unsigned long long)survey->by_op[op], size);
 	}
 	if (survey->folded)
 		printf("  folded: %llu\n", (unsigned long long)survey->folded);
-	human_bytes(size, replay->run.target.size);
+	human_format_bytes(size, replay->run.target.size);
 	printf("%s: %s of %s, %s, by %s\n", replay->run.target.path,
 	       replay->run.target.device ? "block device" : "file", size,
 	       replay->run.target.direct ? "direct" : "through the page cache",
@@ -362,8 +363,8 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 	if (!options->max_lag_ns || report->header.closed_depth ||
 	    replay_report_lag_p99(report) <= options->max_lag_ns)
 		return EXIT_DONE;
-	human_span(lag, replay_report_lag_p99(report));
-	human_span(most, options->max_lag_ns);
+	human_format_span(lag, replay_report_lag_p99(report));
+	human_format_span(most, options->max_lag_ns);
 	complain_of("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
 		    most);
 	return EXIT_NOT_VERIFIED;
@@ -434,7 +435,7 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 	int ret = open_tag_control(replay, error);
 	struct target_status status;
 
-	lock_program_in_memory();
+	lock_pages_in_memory();
 	if (!ret)
 		ret = prepare_expected_data(replay, error);
 	if (!ret)

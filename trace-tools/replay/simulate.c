@@ -33,7 +33,7 @@ static int copy_stream_to_writer(struct replay_stream *stream, struct record_wri
 		ret = stream_next(stream, &record, error);
 		if (ret <= 0)
 			break;
-		ret = record_put(writer, &record, error);
+		ret = record_append(writer, &record, error);
 	}
 	return ret;
 }

@@ -57,7 +57,8 @@ void target_state_print_start(const char *path, const struct target_status *stat
 {
 	char share[HUMAN_SIZE];
 
-	human_fixed(share, scaled_ratio(status->valid_units, status->units, 1000), 1, " %");
+	human_format_decimal(share, scaled_ratio(status->valid_units, status->units, 1000), 1,
+			     " %");
 	fprintf(out, "%s: starts %s full, %llu of %llu logical pages hold data", path, share,
 		(unsigned long long)status->valid_units, (unsigned long long)status->units);
 	if (!status->valid_units) {
@@ -74,7 +75,7 @@ void target_state_print_lateness(const char *path, const struct target_status *s
 
 	if (status->late_p99_ns <= late_ns)
 		return;
-	human_span(late, status->late_p99_ns);
+	human_format_span(late, status->late_p99_ns);
 	fprintf(out, "this machine's timers were late: since its last reset %s completed ", path);
 	fprintf(out, "1 %% of the requests more than %s after the model's time, ", late);
 	fputs("and the percentiles are not those of the modelled device; ", out);

@@ -28,7 +28,7 @@ struct worker_pool {
 	pthread_t *ids;
 };
 
-static void append_ticket(struct ticket_list *list, struct ticket *ticket)
+static void append_ticket_to_list(struct ticket_list *list, struct ticket *ticket)
 {
 	ticket->next = NULL;
 	if (list->first)
@@ -63,7 +63,7 @@ static int write_ticket_data(const struct replay_target *target, const struct ti
 	return check_transfer(ticket, pwritev2(target->fd, &iov, 1, offset, flags));
 }
 
-static int perform_ticket(const struct replay_target *target, const struct ticket *ticket)
+static int execute_ticket(const struct replay_target *target, const struct ticket *ticket)
 {
 	u64 offset = ticket_offset(ticket);
 
@@ -102,10 +102,10 @@ static void *run_worker_thread(void *argument)
 		if (ticket) {
 			pthread_mutex_unlock(&pool->lock);
 			ticket->submit_ns = machine_clock_now_ns() - pool->config.begin_ns;
-			ticket->error = -perform_ticket(pool->config.target, ticket);
+			ticket->error = -execute_ticket(pool->config.target, ticket);
 			ticket->complete_ns = machine_clock_now_ns() - pool->config.begin_ns;
 			pthread_mutex_lock(&pool->lock);
-			append_ticket(&pool->done, ticket);
+			append_ticket_to_list(&pool->done, ticket);
 			announce_completion(pool);
 		} else {
 			pthread_cond_wait(&pool->work, &pool->lock);
@@ -171,7 +171,7 @@ void worker_pool_free(struct worker_pool *pool)
 void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket)
 {
 	pthread_mutex_lock(&pool->lock);
-	append_ticket(&pool->waiting, ticket);
+	append_ticket_to_list(&pool->waiting, ticket);
 	pthread_cond_signal(&pool->work);
 	pthread_mutex_unlock(&pool->lock);
 }

@@ -56,8 +56,8 @@ static bool parse_rule_size(struct text_cursor word, struct class_rule *rule)
 
 	if (!text_skip_if_equal(&word, '.') || !text_skip_if_equal(&word, '.'))
 		return false;
-	return (text_at_end(&least) || parse_rule_bytes(least, &rule->least)) &&
-	       (text_at_end(&word) || parse_rule_bytes(word, &rule->most)) &&
+	return (is_text_at_end(&least) || parse_rule_bytes(least, &rule->least)) &&
+	       (is_text_at_end(&word) || parse_rule_bytes(word, &rule->most)) &&
 	       rule->least <= rule->most;
 }
 
@@ -65,7 +65,7 @@ static bool parse_rule_stream(struct text_cursor word, struct class_rule *rule)
 {
 	u64 number;
 
-	if (!text_get_below(&word, TRACE_STREAMS - 1, &number) || !text_at_end(&word))
+	if (!text_get_number_to(&word, TRACE_STREAMS - 1, &number) || !is_text_at_end(&word))
 		return false;
 	rule->stream = (int)number;
 	return true;
@@ -73,13 +73,13 @@ static bool parse_rule_stream(struct text_cursor word, struct class_rule *rule)
 
 static bool parse_rule_share(struct text_cursor word, struct class_rule *rule)
 {
-	return text_get_scaled(&word, RATIO_ONE, &rule->share) && text_at_end(&word) &&
+	return text_get_scaled(&word, RATIO_ONE, &rule->share) && is_text_at_end(&word) &&
 	       rule->share <= RATIO_ONE;
 }
 
 static bool parse_rule_process(struct text_cursor word, struct class_rule *rule)
 {
-	if (text_at_end(&word) || rule->process)
+	if (is_text_at_end(&word) || rule->process)
 		return false;
 	rule->process = memory_zeroed((size_t)(word.end - word.at) + 1, 1);
 	memcpy(rule->process, word.at, (size_t)(word.end - word.at));
@@ -100,7 +100,7 @@ static bool parse_rule_term(struct text_cursor word, struct class_rule *rule)
 	struct text_cursor key = text_get_until(&word, '=');
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(terms); i++)
-		if (text_equals(key, terms[i].key))
+		if (is_text_equal(key, terms[i].key))
 			return text_skip_if_equal(&word, '=') && terms[i].parse(word, rule);
 	return false;
 }

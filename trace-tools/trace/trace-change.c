@@ -8,7 +8,7 @@ static int parse_sample(const char *words, struct trace_change *change, struct a
 	u64 ratio;
 
 	if (!text_get_u64(&text, &change->sample_seed) || !text_skip_if_equal(&text, ':') ||
-	    !text_get_scaled(&text, TRACE_SCALE_ONE, &ratio) || !text_at_end(&text) || !ratio ||
+	    !text_get_scaled(&text, TRACE_SCALE_ONE, &ratio) || !is_text_at_end(&text) || !ratio ||
 	    ratio > TRACE_SCALE_ONE)
 		return aftl_fail(error, -EINVAL,
 				 "--sample: \"%.40s\" is not SEED:RATIO, such as 1:0.25", words);
@@ -34,8 +34,8 @@ int trace_change_init(struct trace_change *change, const struct trace_options *o
 	return 0;
 }
 
-static bool request_in_sample(const struct trace_change *change,
-			      const struct trace_request *request)
+static bool is_request_in_sample(const struct trace_change *change,
+				 const struct trace_request *request)
 {
 	return !change->sample || !request->bytes ||
 	       aftl_hash64_pair(change->sample_seed, request->offset / TRACE_SAMPLE_BYTES) <
@@ -84,7 +84,7 @@ int trace_change_apply(struct trace_change *change, struct trace_request *reques
 	int ret = 0;
 
 	rest->bytes = 0;
-	if (!request_in_sample(change, request)) {
+	if (!is_request_in_sample(change, request)) {
 		change->left_out++;
 		return 0;
 	}

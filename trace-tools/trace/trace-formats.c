@@ -49,7 +49,7 @@ static int print_format_list(struct trace_run *run, struct aftl_error *error)
 	if (ret)
 		return ret;
 	json_array(&json, "rows");
-	list_json(&list, &json);
+	list_write_json(&list, &json);
 	json_end_array(&json);
 	return trace_run_json_end(run, &json, error);
 }

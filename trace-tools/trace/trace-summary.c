@@ -102,7 +102,7 @@ static void pop_earliest_end(struct trace_summary *summary)
 	summary->ends[at] = last;
 }
 
-static void count_queue_depth(struct trace_summary *summary, const struct trace_request *request)
+static void compute_queue_depth(struct trace_summary *summary, const struct trace_request *request)
 {
 	u64 depth = request->depth;
 
@@ -138,7 +138,7 @@ void trace_summary_add_request(struct trace_summary *summary, const struct trace
 	summary->streams[request->stream / 8] |= 1U << request->stream % 8;
 	summary->fua += request->fua;
 	summary->preflush += request->preflush;
-	count_queue_depth(summary, request);
+	compute_queue_depth(summary, request);
 }
 
 /**
@@ -283,13 +283,13 @@ static void add_latency_cells(struct text_table *table, const struct latency_his
 
 	if (!latency->count)
 		return;
-	human_time(text, latency_mean(latency));
+	human_format_time(text, latency_mean(latency));
 	text_table_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
-		human_time(text, latency_quantile(latency, quantiles[i].per_million));
+		human_format_time(text, latency_quantile(latency, quantiles[i].per_million));
 		text_table_cell(table, "%s", text);
 	}
-	human_time(text, latency->greatest);
+	human_format_time(text, latency->greatest);
 	text_table_cell(table, "%s", text);
 }
 
@@ -303,9 +303,10 @@ static void add_share_row(struct text_table *table, const struct trace_summary *
 		text_table_row(table);
 		text_table_cell(table, "%s%s", what, name);
 		text_table_cell(table, "%llu", (unsigned long long)share.requests);
-		human_fixed(text, scaled_ratio(share.requests, summary->requests, 1000), 1, " %");
+		human_format_decimal(text, scaled_ratio(share.requests, summary->requests, 1000), 1,
+				     " %");
 		text_table_cell(table, "%s", text);
-		human_bytes(text, share.bytes);
+		human_format_bytes(text, share.bytes);
 		text_table_cell(table, "%s", text);
 		add_latency_cells(table, &share.latency);
 	}
@@ -348,9 +349,9 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	struct text_table table;
 	char text[HUMAN_SIZE];
 
-	human_span(text, summary->last_ns - summary->first_ns);
+	human_format_span(text, summary->last_ns - summary->first_ns);
 	fprintf(out, "span %s, ", text);
-	human_bytes(text, summary->end);
+	human_format_bytes(text, summary->end);
 	fprintf(out, "addresses up to %s, streams %u\n", text, trace_summary_streams(summary));
 	text_table_begin(&table, 10, 1);
 	add_title_row(&table);
@@ -358,7 +359,8 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	text_table_print_and_free(&table, out);
 	if (!summary->depth_known)
 		return;
-	human_fixed(text, scaled_ratio(summary->depth_sum, summary->depth_known, 100), 2, "");
+	human_format_decimal(text, scaled_ratio(summary->depth_sum, summary->depth_known, 100), 2,
+			     "");
 	fprintf(out, "requests met %s under way on average, with themselves, and at most %llu\n",
 		text, (unsigned long long)summary->depth_max);
 }

@@ -10,7 +10,7 @@
 #define LEVELS_MAX 16
 
 /**
- * struct descent - context of descend_range()
+ * struct descent - context of find_devices_below_range()
  * @take: receives each range of an emulated SSD
  * @context: for @take
  */
@@ -82,7 +82,8 @@ static bool descend_loop(struct device_range *range)
 }
 
 /* Map @range through a linear target. Return: 1, 0 if the target is not linear, or an error. */
-static int descend_mapped(struct device_range *range, const char *name, struct aftl_error *error)
+static int descend_linear_target(struct device_range *range, const char *name,
+				 struct aftl_error *error)
 {
 	u64 sector = range->offset / SECTOR, sectors;
 	int ret = dm_device_find_linear(name, &sector, &sectors, &range->major, &range->minor,
@@ -112,7 +113,7 @@ static int descend_to_device(struct device_range *range, struct dm_device *devic
 		ret = dm_device_find(device, name, &unused);
 		if (ret != -ENXIO)
 			return ret ? aftl_fail(error, ret, "%s", unused.text) : 0;
-		ret = descend_mapped(range, name, error);
+		ret = descend_linear_target(range, name, error);
 		if (ret < 0)
 			return ret;
 		if (!ret)
@@ -123,7 +124,8 @@ static int descend_to_device(struct device_range *range, struct dm_device *devic
 			 range->major, range->minor);
 }
 
-static int descend_range(void *context, const struct device_range *range, struct aftl_error *error)
+static int find_devices_below_range(void *context, const struct device_range *range,
+				    struct aftl_error *error)
 {
 	const struct descent *descent = context;
 	struct device_range rest = *range;
@@ -150,5 +152,6 @@ int block_stack_locate_file(const char *path, u64 offset, u64 length,
 {
 	struct descent descent = { take, context };
 
-	return file_extents_call_on_each(path, offset, length, descend_range, &descent, error);
+	return file_extents_call_on_each(path, offset, length, find_devices_below_range, &descent,
+					 error);
 }

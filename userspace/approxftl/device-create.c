@@ -29,8 +29,8 @@ struct plan {
 };
 
 /* Set the profile (if @profiles) or all other keys of the line; the profile must be set first. */
-static int set_line_keys(const struct device_options *options, bool profiles, bool *blocks,
-			 struct target_line *line, struct aftl_error *error)
+static int set_table_line_keys(const struct device_options *options, bool profiles, bool *blocks,
+			       struct target_line *line, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -49,7 +49,8 @@ static bool is_line_on_volume(const struct target_line *line)
 	return line->store[0] == '/';
 }
 
-static int parse_size(const struct device_options *options, u64 *sectors, struct aftl_error *error)
+static int parse_device_size(const struct device_options *options, u64 *sectors,
+			     struct aftl_error *error)
 {
 	struct aftl_error cause;
 	u64 bytes;
@@ -83,20 +84,20 @@ static int check_device_size(const struct device_options *options, const struct 
 	return 0;
 }
 
-int device_make_line(const struct device_options *options, struct target_line *line,
-		     struct target_size *size, u64 *sectors, struct aftl_error *error)
+int device_make_table_line(const struct device_options *options, struct target_line *line,
+			   struct target_size *size, u64 *sectors, struct aftl_error *error)
 {
 	bool blocks = false;
 	int ret;
 
 	target_line_init(line);
-	ret = set_line_keys(options, true, &blocks, line, error);
+	ret = set_table_line_keys(options, true, &blocks, line, error);
 	if (!ret)
-		ret = set_line_keys(options, false, &blocks, line, error);
+		ret = set_table_line_keys(options, false, &blocks, line, error);
 	if (!ret && options->size)
-		ret = parse_size(options, sectors, error);
+		ret = parse_device_size(options, sectors, error);
 	if (!ret && options->size && !blocks)
-		ret = target_line_fit(line, *sectors, error);
+		ret = target_line_fit_blocks(line, *sectors, error);
 	if (!ret)
 		ret = target_line_compute_size(line, size, error);
 	return ret ? ret : check_device_size(options, size, sectors, error);
@@ -110,7 +111,8 @@ static int make_creation_plan(const struct device_options *options, struct plan 
 	plan->name = options->words[0];
 	ret = dm_device_check_name(plan->name, error);
 	return ret ? ret :
-		     device_make_line(options, &plan->line, &plan->size, &plan->sectors, error);
+		     device_make_table_line(options, &plan->line, &plan->size, &plan->sectors,
+					    error);
 }
 
 static int check_store_volume(const struct target_line *line, struct aftl_error *error)
@@ -135,8 +137,8 @@ static void print_dmsetup_command(const struct plan *plan, const char *arguments
 	       (unsigned long long)plan->sectors, TARGET_NAME, arguments);
 }
 
-static void print_plan_json(const struct device_options *options, const struct plan *plan,
-			    const char *arguments)
+static void print_creation_plan_json(const struct device_options *options, const struct plan *plan,
+				     const char *arguments)
 {
 	char table[TARGET_LINE_SIZE + 64];
 	char timing[AFTL_VALUE_SIZE];
@@ -146,7 +148,7 @@ static void print_plan_json(const struct device_options *options, const struct p
 	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
 		  TARGET_NAME, arguments);
 	target_line_format_timing(&plan->line, timing);
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_string(&json, "name", plan->name);
 	json_bool(&json, "created", !options->dry_run);
 	json_string(&json, "table", table);
@@ -181,10 +183,10 @@ static void print_creation_plan(const struct device_options *options, const stru
 {
 	char size[HUMAN_SIZE], starting[STARTING_STATE_SIZE];
 
-	human_bytes(size, plan->sectors * TARGET_SECTOR);
+	human_format_bytes(size, plan->sectors * TARGET_SECTOR);
 	starting_state_print(&plan->line.config, starting);
 	if (options->json) {
-		print_plan_json(options, plan, arguments);
+		print_creation_plan_json(options, plan, arguments);
 	} else if (options->dry_run) {
 		print_dmsetup_command(plan, arguments);
 	} else {
@@ -197,15 +199,15 @@ static void print_creation_plan(const struct device_options *options, const stru
 	}
 }
 
-int device_make_header(const struct target_line *line, struct aftl_volume_header *super, bool *made,
-		       struct aftl_error *error)
+int device_make_volume_header(const struct target_line *line, struct aftl_volume_header *super,
+			      bool *made, struct aftl_error *error)
 {
 	if (!is_line_on_volume(line))
 		return 0;
 	super->config = line->config;
 	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);
 	scnprintf(super->policy, sizeof(super->policy), "%s", line->policy->name);
-	return volume_ensure(line->store, super, made, error);
+	return volume_make_if_absent(line->store, super, made, error);
 }
 
 static int create_dm_device(struct plan *plan, const char *arguments, struct aftl_error *error)
@@ -217,7 +219,7 @@ static int create_dm_device(struct plan *plan, const char *arguments, struct aft
 	if (!ret)
 		ret = dm_device_check_name_free(plan->name, error);
 	if (!ret)
-		ret = device_make_header(&plan->line, &plan->super, &plan->made, error);
+		ret = device_make_volume_header(&plan->line, &plan->super, &plan->made, error);
 	return ret ? ret : dm_device_create(plan->name, plan->sectors, arguments, error);
 }
 

@@ -67,14 +67,14 @@ static void print_faults(const struct device_options *options, const struct faul
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < table->count; i++)
 		add_fault_row(&list, &table->all[i]);
-	if (!device_answer_is_complete(options)) {
-		device_answer_list(options, &list);
+	if (!device_json_is_complete(options)) {
+		device_print_list(options, &list);
 		return;
 	}
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_string(&json, "name", table->device.name);
 	json_array(&json, "faults");
-	list_json(&list, &json);
+	list_write_json(&list, &json);
 	json_end_array(&json);
 	json_envelope_end(&json);
 }
@@ -185,7 +185,7 @@ static int send_faults(struct fault_table *table, struct aftl_error *error)
 }
 
 /* Arm all faults of a script or none. No other fault may wait, so that counts begin at 0. */
-static int send_script(struct fault_table *table, struct aftl_error *error)
+static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
 	struct aftl_error unused;
@@ -233,8 +233,8 @@ static int read_unit_size(struct fault_table *table, struct aftl_error *error)
 	return ret;
 }
 
-static int add_range_units(void *context, const struct dm_device *device,
-			   const struct device_range *range, struct aftl_error *error)
+static int add_faults_of_range(void *context, const struct dm_device *device,
+			       const struct device_range *range, struct aftl_error *error)
 {
 	struct file_fault *place = context;
 	struct fault_table *table = place->table;
@@ -271,7 +271,7 @@ static int locate_file_faults(const struct device_options *options, const struct
 	struct file_fault place = { *fault, table };
 
 	return block_stack_locate_file(options->file, options->offset,
-				       options->length ? options->length : 1, add_range_units,
+				       options->length ? options->length : 1, add_faults_of_range,
 				       &place, error);
 }
 
@@ -339,14 +339,14 @@ static int parse_faults(const struct device_options *options, struct fault_scrip
 			       parse_fault_operands(options, 1, NULL, 0, script->all, error);
 }
 
-static int change_faults(const struct device_options *options, struct fault_table *table,
-			 struct aftl_error *error)
+static int send_or_clear_faults(const struct device_options *options, struct fault_table *table,
+				struct aftl_error *error)
 {
 	if (options->list_faults)
 		return read_faults(table, error);
 	if (options->clear)
 		return clear_faults(table, error);
-	return options->script ? send_script(table, error) : send_faults(table, error);
+	return options->script ? send_fault_script(table, error) : send_faults(table, error);
 }
 
 static int find_faulty_device(const struct device_options *options,
@@ -373,7 +373,7 @@ static enum exit_code run_device_fault(const struct device_options *options)
 		return complain_failed(options->verb, &error, EXIT_USAGE);
 	ret = find_faulty_device(options, &script, &table, &error);
 	if (!ret)
-		ret = change_faults(options, &table, &error);
+		ret = send_or_clear_faults(options, &table, &error);
 	if (!ret && (!options->clear || options->json))
 		print_faults(options, &table);
 	free(table.all);

@@ -22,7 +22,7 @@ static int query_blocks(const struct dm_device *device, struct block_survey *sur
 	ret = dm_device_message(device, message, &answer, error);
 	if (ret)
 		return ret;
-	ret = block_answer_add(survey, answer, next, error);
+	ret = block_survey_parse(survey, answer, next, error);
 	free(answer);
 	return ret;
 }
@@ -91,13 +91,13 @@ static void add_block_rows(struct text_table *table, const struct health *health
 			(unsigned long long)survey->bad);
 	text_table_pair(table, "gone bad in use", "%llu blocks",
 			(unsigned long long)health->counters.retired_blocks);
-	human_fixed(mean, scaled_ratio(survey->erases_sum, good, 10), 1, "");
+	human_format_decimal(mean, scaled_ratio(survey->erases_sum, good, 10), 1, "");
 	text_table_pair(table, "erases of a block", "%llu at least, %s on average, %llu at most",
 			(unsigned long long)survey->erases_min, mean,
 			(unsigned long long)survey->erases_max);
-	human_fixed(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
+	human_format_decimal(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
 	text_table_pair(table, "wear of a block", "%s full erases on average", wear);
-	human_fixed(used, health_used_share(health), 2, "%");
+	human_format_decimal(used, health_used_endurance(health), 2, "%");
 	if (health->endurance)
 		text_table_pair(table, "endurance", "%s of %llu erases used", used,
 				(unsigned long long)health->endurance);
@@ -113,14 +113,14 @@ static void print_health_report(const struct device_view *view, const struct hea
 	const struct aftl_counters *counters;
 	char text[HUMAN_SIZE];
 
-	human_bytes(size, view->device.sectors * TARGET_SECTOR);
+	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	text_table_begin(&table, 2, 2);
 	text_table_pair(&table, "device", "%s, %s, profile %s, policy %s", view->device.name, size,
 			view->line.profile, health->status.policy);
 	text_table_pair(&table, "mode", "%s", health->status.mode);
 	add_block_rows(&table, health);
 	counters = &health->counters;
-	human_fixed(text, sim_write_amplification(counters, 0), 4, "");
+	human_format_decimal(text, sim_write_amplification(counters, 0), 4, "");
 	text_table_pair(&table, "write amplification", "%s", text);
 	text_table_pair(&table, "errors corrected", "%llu bits, %llu further sensing levels",
 			(unsigned long long)counters->read_corrected_bits,
@@ -160,7 +160,7 @@ static void write_blocks_json(struct json_writer *json, const struct health *hea
 	json_u64(json, "erases_max", survey->erases_max);
 	json_fixed(json, "wear_mean", scaled_ratio(survey->wear_sum, good, 1), 4);
 	json_u64(json, "endurance", health->endurance);
-	json_fixed(json, "endurance_used_percent", health_used_share(health), 2);
+	json_fixed(json, "endurance_used_percent", health_used_endurance(health), 2);
 	json_end_object(json);
 }
 
@@ -171,7 +171,7 @@ static void print_health_json(const struct device_options *options,
 	struct json_writer json;
 	const struct aftl_counters *counters;
 
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_array(&json, "devices");
 	device_json_begin(&json, view);
 	json_string(&json, "verdict", health_verdict_words[health->verdict]);

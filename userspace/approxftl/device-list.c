@@ -49,8 +49,8 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	char size[HUMAN_SIZE], used[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
 	char late[HUMAN_SIZE];
 
-	human_bytes(size, bytes);
-	human_fixed(used, used_share_permille(&view->status), 1, "%");
+	human_format_bytes(size, bytes);
+	human_format_decimal(used, used_share_permille(&view->status), 1, "%");
 	target_line_format_timing(&view->line, timing);
 	list_add_row(list);
 	list_add_text(list, "%s", view->device.name);
@@ -68,7 +68,7 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	list_add_number(list, view->status.retired_blocks, 0, NULL);
 	list_add_number(list, view->status.read_flipped_bits, 0, NULL);
 	list_add_number(list, view->status.lost_units, 0, NULL);
-	human_time(late, view->status.late_p99_ns);
+	human_format_time(late, view->status.late_p99_ns);
 	list_add_number(list, view->status.late_p99_ns, 0, late);
 }
 
@@ -77,7 +77,7 @@ static void print_json_list(const struct device_options *options, const struct d
 {
 	struct json_writer json;
 
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_array(&json, "devices");
 	for (unsigned int i = 0; i < count; i++) {
 		device_json_begin(&json, &views[i]);
@@ -92,14 +92,14 @@ static void print_device_list(const struct device_options *options, const struct
 {
 	struct text_list list;
 
-	if (device_answer_is_complete(options)) {
+	if (device_json_is_complete(options)) {
 		print_json_list(options, views, count);
 		return;
 	}
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < count; i++)
 		add_device_row(&list, &views[i]);
-	device_answer_list(options, &list);
+	device_print_list(options, &list);
 }
 
 /* Report a device whose lines cannot be parsed, and list the others. */
@@ -158,7 +158,7 @@ static void add_bytes_row(struct text_table *table, const char *title, u64 bytes
 {
 	char text[HUMAN_SIZE];
 
-	human_bytes(text, bytes);
+	human_format_bytes(text, bytes);
 	text_table_pair(table, title, "%s", text);
 }
 
@@ -166,7 +166,7 @@ static void add_time_row(struct text_table *table, const char *title, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
-	human_time(text, ns);
+	human_format_time(text, ns);
 	text_table_pair(table, title, "%s", text);
 }
 
@@ -175,7 +175,7 @@ static void add_device_share_row(struct text_table *table, const char *title, u6
 {
 	char share[HUMAN_SIZE];
 
-	human_fixed(share, scaled_ratio(part, whole, 1000), 1, "%");
+	human_format_decimal(share, scaled_ratio(part, whole, 1000), 1, "%");
 	text_table_pair(table, title, "%s: %llu of %llu %s", share, (unsigned long long)part,
 			(unsigned long long)whole, what);
 }
@@ -192,7 +192,7 @@ static void print_device_status(const struct device_view *view)
 	char size[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
 
 	text_table_begin(&table, 2, 2);
-	human_bytes(size, view->device.sectors * TARGET_SECTOR);
+	human_format_bytes(size, view->device.sectors * TARGET_SECTOR);
 	target_line_format_timing(&view->line, timing);
 	text_table_pair(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
 			view->device.major, view->device.minor, size, view->device.open_count);

@@ -56,7 +56,7 @@ static bool has_name_suffix(const char *name, const char *end)
 }
 
 /* Return the decimals that convert nanoseconds or picojoules to seconds or joules. */
-static unsigned int decimals_of_unit(const char *name)
+static unsigned int decimals_of_metric_unit(const char *name)
 {
 	return has_name_suffix(name, "_ns") ? NS : has_name_suffix(name, "_pj") ? PJ : 0;
 }
@@ -65,7 +65,7 @@ static unsigned int decimals_of_unit(const char *name)
 static void make_metric_name(char text[METRIC_NAME], const char *part, const char *name,
 			     const char *end)
 {
-	unsigned int decimals = decimals_of_unit(name);
+	unsigned int decimals = decimals_of_metric_unit(name);
 
 	scnprintf(text, METRIC_NAME, "approxftl_%s%.*s%s%s", part,
 		  (int)strlen(name) - (decimals ? 3 : 0), name,
@@ -115,7 +115,7 @@ static void print_counter_metrics(const struct metrics *metrics)
 					  aftl_counter_get(&metrics->devices[j]
 								    .sample.stats.counters,
 							   i),
-					  decimals_of_unit(own));
+					  decimals_of_metric_unit(own));
 	}
 }
 
@@ -130,7 +130,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 		const char *status = (const char *)&metrics->devices[i].view.status;
 
 		print_metric_line(name, &metrics->devices[i], *(const u64 *)(status + field),
-				  decimals_of_unit(own));
+				  decimals_of_metric_unit(own));
 	}
 }
 

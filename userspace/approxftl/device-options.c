@@ -85,8 +85,8 @@ static const struct command_option options_table[] = {
 	SWITCH('h', 'h', "help", help, "print this"),
 };
 
-static bool takes_device_option(const struct command_line *line,
-				const struct command_option *option)
+static bool verb_has_option(const struct command_line *line,
+			    const struct command_option *option)
 {
 	const struct device_verb *verb = line->context;
 
@@ -98,8 +98,8 @@ static bool takes_device_option(const struct command_line *line,
 
 /* Operands and keys */
 
-static int add_device_key(struct device_options *options, const char *key, size_t length,
-			  const char *value, struct aftl_error *error)
+static int add_table_line_key(struct device_options *options, const char *key, size_t length,
+			      const char *value, struct aftl_error *error)
 {
 	unsigned int at = options->key_count;
 
@@ -111,14 +111,14 @@ static int add_device_key(struct device_options *options, const char *key, size_
 	return 0;
 }
 
-static int add_device_pair(void *fields, const char *pair, struct aftl_error *error)
+static int add_table_line_pair(void *fields, const char *pair, struct aftl_error *error)
 {
 	struct device_options *options = fields;
 	size_t length = pair_key_length(pair);
 
 	if (!length)
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not of the form KEY=VALUE", pair);
-	return add_device_key(options, pair, length, pair + length + 1, error);
+	return add_table_line_key(options, pair, length, pair + length + 1, error);
 }
 
 static int add_verb_operand(void *fields, const char *word, struct aftl_error *error)
@@ -127,7 +127,7 @@ static int add_verb_operand(void *fields, const char *word, struct aftl_error *e
 	const struct device_verb *verb = options->rules;
 
 	if (verb->pairs && options->word_count == verb->most_words)
-		return add_device_pair(options, word, error);
+		return add_table_line_pair(options, word, error);
 	if (options->word_count == verb->most_words)
 		return command_report_extra_operand(verb->name, word, error);
 	options->words = memory_grown(options->words, options->word_count + 1,
@@ -136,14 +136,14 @@ static int add_verb_operand(void *fields, const char *word, struct aftl_error *e
 	return 0;
 }
 
-static int take_key_option(void *fields, const struct command_option *option, const char *value,
-			   struct aftl_error *error)
+static int take_table_line_option(void *fields, const struct command_option *option,
+				  const char *value, struct aftl_error *error)
 {
 	if (option->kind == KIND_KEY)
-		return add_device_key(fields, option->name, strlen(option->name), value, error);
+		return add_table_line_key(fields, option->name, strlen(option->name), value, error);
 	return *value == '@' ?
-		       parameter_file_call_on_each(value + 1, add_device_pair, fields, error) :
-		       add_device_pair(fields, value, error);
+		       parameter_file_call_on_each(value + 1, add_table_line_pair, fields, error) :
+		       add_table_line_pair(fields, value, error);
 }
 
 static struct command_line command_line_of_verb(const struct device_verb *verb)
@@ -154,9 +154,9 @@ static struct command_line command_line_of_verb(const struct device_verb *verb)
 		.count = ARRAY_SIZE(options_table),
 		.column = 34,
 		.context = verb,
-		.takes = takes_device_option,
+		.takes = verb_has_option,
 		.word = add_verb_operand,
-		.other = take_key_option,
+		.other = take_table_line_option,
 	};
 }
 
@@ -245,17 +245,17 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	return EXIT_DONE;
 }
 
-void device_answer_begin(const struct device_options *options, struct json_writer *json)
+void device_json_begin_answer(const struct device_options *options, struct json_writer *json)
 {
 	json_envelope_begin(json, options->out, options->argc, options->argv);
 }
 
-bool device_answer_is_complete(const struct device_options *options)
+bool device_json_is_complete(const struct device_options *options)
 {
 	return options->json && !options->list.chosen;
 }
 
-void device_answer_list(const struct device_options *options, struct text_list *list)
+void device_print_list(const struct device_options *options, struct text_list *list)
 {
 	struct json_writer json;
 
@@ -263,9 +263,9 @@ void device_answer_list(const struct device_options *options, struct text_list *
 		list_print(list, options->out);
 		return;
 	}
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_array(&json, "rows");
-	list_json(list, &json);
+	list_write_json(list, &json);
 	json_end_array(&json);
 	json_envelope_end(&json);
 }

@@ -56,7 +56,7 @@ static enum exit_code run_device_remove(const struct device_options *options)
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json) {
-		device_answer_begin(options, &json);
+		device_json_begin_answer(options, &json);
 		json_string(&json, "name", device.name);
 		json_bool(&json, "removed", !waits);
 		json_bool(&json, "deferred", waits);
@@ -81,8 +81,8 @@ const struct device_verb verb_remove = {
 
 #define MESSAGE_SIZE 1024
 
-static int join_message_words(const struct device_options *options, char text[MESSAGE_SIZE],
-			      struct aftl_error *error)
+static int join_words_of_message(const struct device_options *options, char text[MESSAGE_SIZE],
+				 struct aftl_error *error)
 {
 	size_t used = 0;
 
@@ -98,8 +98,8 @@ static int join_message_words(const struct device_options *options, char text[ME
 }
 
 /* Splits @answer in place. */
-static void print_answer(const struct device_options *options, const struct dm_device *device,
-			 char *answer)
+static void print_message_answer(const struct device_options *options,
+				 const struct dm_device *device, char *answer)
 {
 	struct json_writer json;
 	char *rest = answer;
@@ -109,7 +109,7 @@ static void print_answer(const struct device_options *options, const struct dm_d
 		fputs(answer, stdout);
 		return;
 	}
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_string(&json, "name", device->name);
 	json_list(&json, "message");
 	for (unsigned int i = 1; i < options->word_count; i++)
@@ -131,14 +131,14 @@ static enum exit_code run_device_message(const struct device_options *options)
 	int ret = check_device_mapper_ready(&error);
 
 	if (!ret)
-		ret = join_message_words(options, message, &error);
+		ret = join_words_of_message(options, message, &error);
 	if (!ret)
 		ret = dm_device_find(&device, options->words[0], &error);
 	if (!ret)
 		ret = dm_device_message(&device, message, &answer, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
-	print_answer(options, &device, answer);
+	print_message_answer(options, &device, answer);
 	free(answer);
 	return EXIT_DONE;
 }

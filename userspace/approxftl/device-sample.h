@@ -43,7 +43,7 @@ static inline u64 sample_mean_lateness_ns(const struct sample *sample)
 }
 
 /* Return @count per second, in tenths. */
-static inline u64 sample_rate(const struct sample *sample, u64 count)
+static inline u64 sample_rate_per_second(const struct sample *sample, u64 count)
 {
 	return scaled_ratio(count, sample->at_ns, SECOND_NS * 10);
 }

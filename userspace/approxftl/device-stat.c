@@ -54,13 +54,13 @@ static void add_fixed_point_cell(struct text_list *line, u64 value, unsigned int
 {
 	char text[HUMAN_SIZE];
 
-	human_fixed(text, value, decimals, end);
+	human_format_decimal(text, value, decimals, end);
 	list_add_number(line, value, decimals, text);
 }
 
 static void add_rate_cell(struct text_list *line, const struct sample *sample, u64 count)
 {
-	add_fixed_point_cell(line, sample_rate(sample, count), 1, "");
+	add_fixed_point_cell(line, sample_rate_per_second(sample, count), 1, "");
 }
 
 static void add_throughput_cell(struct text_list *line, const struct sample *sample, u64 sectors)
@@ -75,7 +75,7 @@ static void add_time_cell(struct text_list *line, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
-	human_time(text, ns);
+	human_format_time(text, ns);
 	list_add_number(line, ns, 0, text);
 }
 
@@ -175,8 +175,8 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 		json_end_object(json);
 	}
 	json_end_object(json);
-	json_handles(json, stats->handles, count_used_handles(stats->handles));
-	json_counters(json, &stats->counters);
+	json_write_handles(json, stats->handles, count_used_handles(stats->handles));
+	json_write_counters(json, &stats->counters);
 }
 
 static void print_stat_line(struct series *series, const struct sample *sample, u64 number)
@@ -187,7 +187,7 @@ static void print_stat_line(struct series *series, const struct sample *sample, 
 	list_begin(&line, &options->list);
 	make_stat_line(&line, sample);
 	if (options->json) {
-		list_json(&line, &series->json);
+		list_write_json(&line, &series->json);
 		return;
 	}
 	if (number % HEAD_EVERY == 0)
@@ -197,7 +197,7 @@ static void print_stat_line(struct series *series, const struct sample *sample, 
 
 static void print_stat_sample(struct series *series, const struct sample *sample, u64 number)
 {
-	if (device_answer_is_complete(series->options)) {
+	if (device_json_is_complete(series->options)) {
 		json_object(&series->json, NULL);
 		json_u64(&series->json, "interval_ns", sample->at_ns);
 		json_u64(&series->json, "device_interval_ns", sample->device_ns);
@@ -235,7 +235,7 @@ static int take_next_sample(struct series *series, struct sample *before, struct
 
 static void series_json_begin(struct series *series)
 {
-	device_answer_begin(series->options, &series->json);
+	device_json_begin_answer(series->options, &series->json);
 	if (series->options->list.chosen) {
 		json_array(&series->json, "rows");
 		return;
@@ -299,7 +299,7 @@ static void print_handle_row(struct text_table *table, const struct aftl_handle_
 
 static void print_stat_totals_json(struct series *series, const struct sample *sample)
 {
-	device_answer_begin(series->options, &series->json);
+	device_json_begin_answer(series->options, &series->json);
 	json_array(&series->json, "devices");
 	device_json_begin(&series->json, &series->view);
 	write_sample_json(&series->json, sample);
@@ -329,11 +329,11 @@ static enum exit_code print_totals_of_device(struct series *series)
 			print_stream_row(&table, &stats->streams[i]);
 		for (unsigned int i = 0; i < count_used_handles(stats->handles); i++)
 			print_handle_row(&table, stats->handles, i);
-		human_fixed(text, sim_write_amplification(&stats->counters, 0), 4, "");
+		human_format_decimal(text, sim_write_amplification(&stats->counters, 0), 4, "");
 		text_table_pair(&table, "write amplification", "%s", text);
-		human_time(text, sample_mean_lateness_ns(&sample));
+		human_format_time(text, sample_mean_lateness_ns(&sample));
 		text_table_pair(&table, "late, mean", "%s", text);
-		human_time(text, aftl_histogram_quantile(&stats->late, 9900));
+		human_format_time(text, aftl_histogram_quantile(&stats->late, 9900));
 		text_table_pair(&table, "late, 99%", "%s", text);
 		text_table_print_and_free(&table, stdout);
 	}

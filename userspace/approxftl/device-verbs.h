@@ -124,20 +124,20 @@ struct device_verb {
 enum exit_code device_verb_main(const struct device_verb *verb, int argc, char **argv);
 
 /* Begin the verb's JSON document. */
-void device_answer_begin(const struct device_options *options, struct json_writer *json);
+void device_json_begin_answer(const struct device_options *options, struct json_writer *json);
 
 /* Return true if JSON has all data; with -o or -S it has the same list as the table. */
-bool device_answer_is_complete(const struct device_options *options);
+bool device_json_is_complete(const struct device_options *options);
 
 /* Print the list as the command line requests and free it. */
-void device_answer_list(const struct device_options *options, struct text_list *list);
+void device_print_list(const struct device_options *options, struct text_list *list);
 
 /* Return the last value of KEY, or @standard if it was not given. */
 const char *device_key_value(const struct device_options *options, const char *key,
 			     const char *standard);
 
 /**
- * device_make_line() - make the table line of the options, and check it with the core
+ * device_make_table_line() - make the table line of the options, and check it with the core
  * @line: takes the line
  * @size: takes the size of the device that it describes
  * @sectors: takes the size of the device in the table: that of --size, or the whole capacity
@@ -145,8 +145,9 @@ const char *device_key_value(const struct device_options *options, const char *k
  *
  * Return: 0 or a negative error number.
  */
-int __must_check device_make_line(const struct device_options *options, struct target_line *line,
-				  struct target_size *size, u64 *sectors, struct aftl_error *error);
+int __must_check device_make_table_line(const struct device_options *options,
+					struct target_line *line, struct target_size *size,
+					u64 *sectors, struct aftl_error *error);
 
 /* Print @error and convert @ret, a negative error number, to an exit code. */
 enum exit_code device_failed(const struct device_options *options, int ret,

@@ -25,7 +25,7 @@ __printf(2, 3) static void set_found(struct diagnosis *diagnosis, const char *fo
 	va_end(args);
 }
 
-static void set_missing(struct diagnosis *diagnosis, const char *what)
+static void set_finding_missing(struct diagnosis *diagnosis, const char *what)
 {
 	diagnosis->finding = FINDING_MISSING;
 	scnprintf(diagnosis->found, sizeof(diagnosis->found), "%s", what);
@@ -48,7 +48,7 @@ static void set_diagnosis(struct diagnosis *diagnosis, bool there, const char *g
 		set_found(diagnosis, "%s", good);
 		return;
 	}
-	set_missing(diagnosis, bad);
+	set_finding_missing(diagnosis, bad);
 	set_remedy(diagnosis, "%s", remedy);
 }
 
@@ -75,8 +75,8 @@ static FILE *open_machine_file(const struct machine *machine, const char *name)
 }
 
 /* Copy the first line of file @name that contains @word; return false if there is none. */
-static bool find_line(const struct machine *machine, const char *name, const char *word,
-		      char *line, size_t size)
+static bool find_machine_line(const struct machine *machine, const char *name,
+			      const char *word, char *line, size_t size)
 {
 	FILE *file = open_machine_file(machine, name);
 	bool seen = false;
@@ -116,15 +116,16 @@ static void diagnose_modules(const struct machine *machine, struct diagnosis *di
 	char line[4096];
 
 	if (!machine_has_file(machine, "/proc/modules")) {
-		set_missing(diagnosis, "this kernel cannot load modules");
+		set_finding_missing(diagnosis, "this kernel cannot load modules");
 		set_remedy(diagnosis,
 			   "boot a kernel of the distribution, or use a virtual machine");
-	} else if (find_line(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
-		set_missing(diagnosis, "the kernel was started with \"nomodule\"");
+	} else if (find_machine_line(machine, "/proc/cmdline", "nomodule", line,
+				     sizeof(line))) {
+		set_finding_missing(diagnosis, "the kernel was started with \"nomodule\"");
 		set_remedy(diagnosis, "reboot without it, or use a virtual machine");
-	} else if (find_line(machine, "/proc/sys/kernel/modules_disabled", "1", line,
-			     sizeof(line))) {
-		set_missing(diagnosis, "loading modules has been switched off");
+	} else if (find_machine_line(machine, "/proc/sys/kernel/modules_disabled", "1",
+				     line, sizeof(line))) {
+		set_finding_missing(diagnosis, "loading modules has been switched off");
 		set_remedy(diagnosis,
 			   "reboot; sysctl kernel.modules_disabled cannot be taken back");
 	} else {
@@ -136,8 +137,10 @@ static void diagnose_device_mapper(const struct machine *machine, struct diagnos
 {
 	char line[4096];
 
-	set_diagnosis(diagnosis, machine_has_file(machine, "/sys/module/dm_mod") ||
-		      find_line(machine, "/proc/misc", "device-mapper", line, sizeof(line)),
+	set_diagnosis(diagnosis,
+		      machine_has_file(machine, "/sys/module/dm_mod") ||
+			      find_machine_line(machine, "/proc/misc", "device-mapper",
+						line, sizeof(line)),
 		      "in the kernel", "not in the kernel", "modprobe dm-mod");
 }
 
@@ -160,7 +163,7 @@ static bool is_module_installed(const struct machine *machine)
 	char line[4096];
 
 	scnprintf(name, sizeof(name), "/lib/modules/%s/modules.dep", machine->release);
-	return find_line(machine, name, "/" MODULE ".ko", line, sizeof(line));
+	return find_machine_line(machine, name, "/" MODULE ".ko", line, sizeof(line));
 }
 
 static void diagnose_headers(const struct machine *machine, struct diagnosis *diagnosis)
@@ -170,7 +173,7 @@ static void diagnose_headers(const struct machine *machine, struct diagnosis *di
 	} else if (is_module_loaded(machine) || is_module_installed(machine)) {
 		set_found(diagnosis, "not there, and not needed: the module is built");
 	} else {
-		set_missing(diagnosis, "not there: the module cannot be built");
+		set_finding_missing(diagnosis, "not there: the module cannot be built");
 		set_remedy(diagnosis, "apt-get install linux-headers-%s", machine->release);
 	}
 }
@@ -182,7 +185,7 @@ static void diagnose_module(const struct machine *machine, struct diagnosis *dia
 	} else if (is_module_loaded(machine)) {
 		set_found(diagnosis, "loaded, but not installed: the next boot will not find it");
 	} else {
-		set_missing(diagnosis, "not installed for this kernel");
+		set_finding_missing(diagnosis, "not installed for this kernel");
 		set_remedy(diagnosis,
 			   "in the sources: make -C /lib/modules/%s/build M=$PWD modules modules_install && depmod -a",
 			   machine->release);
@@ -196,7 +199,7 @@ static void diagnose_module_loaded(const struct machine *machine, struct diagnos
 	} else if (is_module_installed(machine)) {
 		set_found(diagnosis, "not loaded; the first \"approxftl create\" does that");
 	} else {
-		set_missing(diagnosis, "not loaded");
+		set_finding_missing(diagnosis, "not loaded");
 		set_remedy(diagnosis, "modprobe %s, once it is installed", MODULE);
 	}
 }
@@ -208,15 +211,16 @@ static bool is_kernel_locked_down(const struct machine *machine)
 {
 	char line[200];
 
-	return find_line(machine, "/sys/kernel/security/lockdown", "[", line, sizeof(line)) &&
+	return find_machine_line(machine, "/sys/kernel/security/lockdown", "[", line,
+				 sizeof(line)) &&
 	       !strstr(line, "[none]");
 }
 
 static void diagnose_signature(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[200];
-	bool enforced = find_line(machine, "/sys/module/module/parameters/sig_enforce", "Y", line,
-				  sizeof(line));
+	bool enforced = find_machine_line(machine, "/sys/module/module/parameters/sig_enforce",
+					  "Y", line, sizeof(line));
 
 	set_diagnosis(diagnosis,
 		      is_module_loaded(machine) || (!is_kernel_locked_down(machine) && !enforced),
@@ -238,15 +242,16 @@ static void diagnose_tags(const struct machine *machine, struct diagnosis *diagn
 	if (!access(path, R_OK | W_OK)) {
 		set_found(diagnosis, "/dev/approxftl");
 	} else if (access(path, F_OK)) {
-		set_missing(diagnosis, "/dev/approxftl is not there, though the module is loaded");
+		set_finding_missing(diagnosis,
+				    "/dev/approxftl is not there, though the module is loaded");
 		set_remedy(diagnosis, "udevadm trigger --subsystem-match=misc");
 	} else {
-		set_missing(diagnosis, "you may not use /dev/approxftl");
+		set_finding_missing(diagnosis, "you may not use /dev/approxftl");
 		set_remedy(diagnosis, "adduser \"$USER\" approxftl, then log in again");
 	}
 }
 
-static bool path_matches(const char *format, const char *root, const char *name)
+static bool does_any_path_match(const char *format, const char *root, const char *name)
 {
 	char pattern[PATH_SIZE];
 	glob_t hits;
@@ -267,14 +272,15 @@ static void diagnose_python_package(const struct machine *machine, struct diagno
 {
 	const char *home = getenv("HOME");
 
-	if (path_matches("%s/usr/lib/python3/dist-packages/%s", machine->root, package) ||
-	    path_matches("%s/usr/local/lib/python3*/dist-packages/%s", machine->root, package)) {
+	if (does_any_path_match("%s/usr/lib/python3/dist-packages/%s", machine->root, package) ||
+	    does_any_path_match("%s/usr/local/lib/python3*/dist-packages/%s", machine->root,
+				package)) {
 		set_found(diagnosis, "installed");
-	} else if (home && path_matches("%s%s/.cache/approxftl/venv-*/bin/python3", machine->root,
-					home)) {
+	} else if (home && does_any_path_match("%s%s/.cache/approxftl/venv-*/bin/python3",
+					       machine->root, home)) {
 		set_found(diagnosis, "installed for the programs in the build directory");
 	} else {
-		set_missing(diagnosis, "not installed");
+		set_finding_missing(diagnosis, "not installed");
 		set_remedy(diagnosis, "apt-get install python3-%s", package);
 	}
 }
@@ -304,13 +310,14 @@ static void diagnose_memory(const struct machine *machine, struct diagnosis *dia
 	char text[HUMAN_SIZE];
 	char line[200];
 
-	if (!find_line(machine, "/proc/meminfo", "MemAvailable:", line, sizeof(line)) ||
+	if (!find_machine_line(machine, "/proc/meminfo", "MemAvailable:", line,
+			       sizeof(line)) ||
 	    sscanf(line, "MemAvailable: %12llu", &kib) != 1) {
 		diagnosis->finding = FINDING_UNKNOWN;
 		scnprintf(diagnosis->found, sizeof(diagnosis->found), "not to be seen");
 		return;
 	}
-	human_bytes(text, kib << 10);
+	human_format_bytes(text, kib << 10);
 	scnprintf(line, sizeof(line), "%s available", text);
 	set_diagnosis(diagnosis, kib << 10 >= MEMORY_LEAST, line,
 		      "less than 256 MiB available: not enough for data in memory",
@@ -324,7 +331,7 @@ static void diagnose_program(const struct machine *machine, const struct doctor_
 		set_found(diagnosis, "installed");
 		return;
 	}
-	set_missing(diagnosis, "not installed");
+	set_finding_missing(diagnosis, "not installed");
 	set_remedy(diagnosis, "apt-get install %s", check->package);
 }
 

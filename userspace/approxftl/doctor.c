@@ -87,7 +87,7 @@ static void print_check_list(const struct device_options *options,
 		list_add_text(&list, "%s", examination->diagnoses[i].found);
 		list_add_text(&list, "%s", examination->diagnoses[i].remedy);
 	}
-	device_answer_list(options, &list);
+	device_print_list(options, &list);
 }
 
 static void print_check_group(struct text_table *table, const struct examination *examination,
@@ -144,11 +144,12 @@ static void print_examination(const struct examination *examination)
 
 /* JSON */
 
-static void print_json(const struct device_options *options, const struct examination *examination)
+static void print_examination_json(const struct device_options *options,
+				   const struct examination *examination)
 {
 	struct json_writer json;
 
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_string(&json, "kernel", examination->machine.release);
 	json_object(&json, "usable");
 	for (unsigned int i = 0; i < DOCTOR_GROUPS; i++)
@@ -181,7 +182,7 @@ static enum exit_code run_doctor(const struct device_options *options)
 	if (options->list.chosen)
 		print_check_list(options, &examination);
 	else if (options->json)
-		print_json(options, &examination);
+		print_examination_json(options, &examination);
 	else
 		print_examination(&examination);
 	return examination.usable[DOCTOR_NATIVE] ? EXIT_DONE : EXIT_FAILED;

@@ -14,7 +14,7 @@ struct listed {
 	const char *about;
 };
 
-static bool list_profile_at(unsigned int index, struct listed *listed)
+static bool get_profile_at(unsigned int index, struct listed *listed)
 {
 	listed->name = aftl_profile_name(index);
 	if (listed->name)
@@ -22,7 +22,7 @@ static bool list_profile_at(unsigned int index, struct listed *listed)
 	return listed->name;
 }
 
-static bool list_policy_at(unsigned int index, struct listed *listed)
+static bool get_policy_at(unsigned int index, struct listed *listed)
 {
 	const struct aftl_policy_type *type = aftl_policy_at(index);
 
@@ -31,7 +31,7 @@ static bool list_policy_at(unsigned int index, struct listed *listed)
 	return type;
 }
 
-static bool list_param_at(unsigned int index, struct listed *listed)
+static bool get_param_at(unsigned int index, struct listed *listed)
 {
 	if (index >= aftl_param_count())
 		return false;
@@ -157,11 +157,11 @@ static void print_param_list(const struct device_options *options, const struct 
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (is_name_requested(options, aftl_param_at(i)->key))
 			add_param_row(&list, aftl_param_at(i), aftl_param_get(config, i));
-	device_answer_list(options, &list);
+	device_print_list(options, &list);
 }
 
-static void add_text_cell(struct json_writer *json, const char *key, const struct aftl_param *param,
-			  u64 value)
+static void add_param_cell(struct json_writer *json, const char *key,
+			   const struct aftl_param *param, u64 value)
 {
 	char text[AFTL_VALUE_SIZE];
 
@@ -173,12 +173,12 @@ static void write_param_json(struct json_writer *json, const struct aftl_param *
 {
 	json_object(json, NULL);
 	json_string(json, "key", param->key);
-	add_text_cell(json, "value", param, value);
+	add_param_cell(json, "value", param, value);
 	json_u64(json, "stored_value", value);
 	json_string(json, "type", type_names[param->type]);
 	json_string(json, "stored_unit", type_units[param->type]);
-	add_text_cell(json, "smallest", param, param->smallest);
-	add_text_cell(json, "largest", param, param->largest);
+	add_param_cell(json, "smallest", param, param->smallest);
+	add_param_cell(json, "largest", param, param->largest);
 	if (param->words) {
 		json_list(json, "words");
 		for (unsigned int i = 0; param->words[i]; i++)
@@ -194,7 +194,7 @@ static void print_params_json(const struct device_options *options, const char *
 {
 	struct json_writer json;
 
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_string(&json, "profile", profile);
 	json_array(&json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
@@ -207,7 +207,7 @@ static void print_params_json(const struct device_options *options, const char *
 static enum exit_code run_list_params(const struct device_options *options)
 {
 	const char *profile = device_key_value(options, "profile", "demo");
-	enum exit_code code = check_words(options, list_param_at);
+	enum exit_code code = check_words(options, get_param_at);
 	struct aftl_config config;
 	struct aftl_error error;
 
@@ -215,7 +215,7 @@ static enum exit_code run_list_params(const struct device_options *options)
 		return code;
 	if (aftl_profile_load(&config, profile, &error))
 		return complain_failed(options->verb, &error, EXIT_USAGE);
-	if (device_answer_is_complete(options))
+	if (device_json_is_complete(options))
 		print_params_json(options, profile, &config);
 	else
 		print_param_list(options, &config);
@@ -247,7 +247,7 @@ static void print_json_names(const struct device_options *options, list_at at)
 	struct listed listed;
 	unsigned int i = 0;
 
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_array(&json, options->verb);
 	while (next_requested_name(options, at, &i, &listed)) {
 		json_object(&json, NULL);
@@ -261,12 +261,12 @@ static void print_json_names(const struct device_options *options, list_at at)
 
 static enum exit_code run_list_names(const struct device_options *options)
 {
-	list_at at = strcmp(options->verb, "profiles") ? list_policy_at : list_profile_at;
+	list_at at = strcmp(options->verb, "profiles") ? get_policy_at : get_profile_at;
 	enum exit_code code = check_words(options, at);
 
 	if (code)
 		return code;
-	if (device_answer_is_complete(options)) {
+	if (device_json_is_complete(options)) {
 		print_json_names(options, at);
 	} else {
 		struct text_list list;
@@ -279,7 +279,7 @@ static enum exit_code run_list_names(const struct device_options *options)
 			list_add_text(&list, "%s", listed.name);
 			list_add_text(&list, "%s", listed.about);
 		}
-		device_answer_list(options, &list);
+		device_print_list(options, &list);
 	}
 	return EXIT_DONE;
 }

@@ -88,8 +88,8 @@ static int report_known_content(const struct medium_file *file, blkid_probe prob
 }
 
 /* Probe for each signature as wipefs does: at all offsets, even with a wrong checksum. */
-static int probe_signatures(const struct medium_file *file, blkid_probe probe,
-			    struct aftl_error *error)
+static int probe_medium_signatures(const struct medium_file *file, blkid_probe probe,
+				   struct aftl_error *error)
 {
 	int ret;
 
@@ -116,21 +116,21 @@ static int check_known_content(const struct medium_file *file, struct aftl_error
 
 	if (!probe)
 		return aftl_fail(error, -ENOMEM, "not enough memory to probe %.160s", file->path);
-	ret = probe_signatures(file, probe, error);
+	ret = probe_medium_signatures(file, probe, error);
 	blkid_free_probe(probe);
 	return ret;
 }
 
 /* Zeroes */
 
-u64 medium_offset(u64 bytes, u32 index)
+u64 medium_sample_offset(u64 bytes, u32 index)
 {
 	u64 places = (bytes - 2ULL * MEDIUM_END_BYTES) / MEDIUM_PLACE_BYTES;
 
 	return MEDIUM_END_BYTES + aftl_hash64_pair(bytes, index) % places * MEDIUM_PLACE_BYTES;
 }
 
-static bool all_bytes_zero(const u8 *bytes, u32 size)
+static bool are_all_bytes_zero(const u8 *bytes, u32 size)
 {
 	return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
 }
@@ -153,7 +153,7 @@ static int check_buffer_is_zero(struct medium_file *file, u64 offset, u32 size,
 	if (ret)
 		return aftl_fail(error, ret, "%.160s cannot be read: %s", file->path,
 				 strerror(-ret));
-	return all_bytes_zero(bytes, size) ? 0 : report_nonzero_byte(file, offset, error);
+	return are_all_bytes_zero(bytes, size) ? 0 : report_nonzero_byte(file, offset, error);
 }
 
 static int check_range_is_zero(struct medium_file *file, u64 from, u64 to, struct aftl_error *error)
@@ -174,8 +174,8 @@ static int check_sampled_ranges_are_zero(struct medium_file *file, struct aftl_e
 	int ret = 0;
 
 	for (u32 i = 0; !ret && i < MEDIUM_PLACES; i++)
-		ret = check_buffer_is_zero(file, medium_offset(file->size, i), MEDIUM_PLACE_BYTES,
-					   error);
+		ret = check_buffer_is_zero(file, medium_sample_offset(file->size, i),
+					   MEDIUM_PLACE_BYTES, error);
 	return ret;
 }
 

@@ -169,7 +169,7 @@ int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *e
 	return 0;
 }
 
-void medium_file_part(struct medium_file *part, const struct medium_file *whole, u64 base)
+void medium_file_open_part(struct medium_file *part, const struct medium_file *whole, u64 base)
 {
 	*part = *whole;
 	part->medium.host = part;

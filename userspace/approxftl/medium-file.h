@@ -63,7 +63,7 @@ int __must_check medium_file_extend(struct medium_file *file, u64 bytes,
  * Make @part a medium that begins at @base of @whole. Close only @whole, after the last use of
  * @part.
  */
-void medium_file_part(struct medium_file *part, const struct medium_file *whole, u64 base);
+void medium_file_open_part(struct medium_file *part, const struct medium_file *whole, u64 base);
 
 /* Read or write @size bytes at @offset of the volume. Return: 0 or a negative error number. */
 int __must_check medium_file_transfer(struct medium_file *file, u64 offset, void *bytes, u32 size,

@@ -202,9 +202,9 @@ static enum exit_code run_serve(const struct device_options *options)
 	bool made;
 	int ret;
 
-	if (device_make_line(options, &line, &size, &sectors, &error))
+	if (device_make_table_line(options, &line, &size, &sectors, &error))
 		return complain_failed(options->verb, &error, EXIT_USAGE);
-	ret = device_make_header(&line, &super, &made, &error);
+	ret = device_make_volume_header(&line, &super, &made, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
 	ret = make_socket_directory(&serving, &error);

@@ -206,7 +206,7 @@ static void print_query_json(const struct device_options *options, const struct 
 	struct json_writer json;
 	const struct approxftl_errors *errors;
 
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_string(&json, "path", options->words[0]);
 	tag_write_ranges_json(&json, "ranges", query->extents, query->extent_count);
 	errors = &query->errors;
@@ -237,7 +237,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		return EXIT_FAILED;
 	ret = query_tags_of_open_file(library, fd, &query);
 	close(fd);
-	if (!ret && device_answer_is_complete(options)) {
+	if (!ret && device_json_is_complete(options)) {
 		print_query_json(options, &query);
 	} else if (!ret) {
 		struct text_list list;
@@ -247,7 +247,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 			add_tagged_range_row(&list, &query.extents[range]);
 		for (unsigned int i = 0; i < query.unit_count;)
 			i = add_unit_run_row(&list, &query, i);
-		device_answer_list(options, &list);
+		device_print_list(options, &list);
 	}
 	if (!ret && !options->json && !options->list.chosen)
 		print_unit_sums(&query);

@@ -132,7 +132,7 @@ struct change {
 
 typedef int (*range_fn)(const struct change *change, off_t offset, off_t length);
 
-static int tag_one_range(const struct change *change, off_t offset, off_t length)
+static int tag_file_range(const struct change *change, off_t offset, off_t length)
 {
 	int level = max((int)change->options->level, 1);
 
@@ -170,7 +170,7 @@ static enum exit_code check_all_ranges(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static int call_on_each_range(const struct change *change, range_fn fn)
+static int call_on_each_tag_range(const struct change *change, range_fn fn)
 {
 	const struct device_options *options = change->options;
 	off_t offset, length;
@@ -193,7 +193,7 @@ static void print_file_ranges(const struct device_options *options, const char *
 
 	if (!options->json)
 		return;
-	device_answer_begin(options, &json);
+	device_json_begin_answer(options, &json);
 	json_string(&json, "path", path);
 	tag_write_ranges_json(&json, "ranges", extents, count);
 	json_envelope_end(&json);
@@ -227,11 +227,11 @@ static void warn_of_direct_writes(const struct change *change)
 static enum exit_code change_tags_of_file(const struct change *change)
 {
 	const struct device_options *options = change->options;
-	int ret = call_on_each_range(change, tag_one_range);
+	int ret = call_on_each_tag_range(change, tag_file_range);
 
 	if (!ret && options->remember)
 		ret = approxftl_remember(change->library, change->fd);
-	if (!ret && options->rewrite && call_on_each_range(change, rewrite_tagged_range))
+	if (!ret && options->rewrite && call_on_each_tag_range(change, rewrite_tagged_range))
 		return EXIT_FAILED;
 	if (!ret) {
 		struct approxftl_extent *extents;
@@ -258,7 +258,7 @@ static enum exit_code set_class_of_ranges(struct approxftl *library,
 	if (code)
 		return code;
 	if (!library)
-		return call_on_each_range(&change, tag_one_range) ? EXIT_FAILED : EXIT_DONE;
+		return call_on_each_tag_range(&change, tag_file_range) ? EXIT_FAILED : EXIT_DONE;
 	if (tag_open_file(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
 	code = change_tags_of_file(&change);
@@ -361,7 +361,7 @@ struct listing {
 static void add_file_to_listing(struct listing *listing, const char *path,
 				const struct approxftl_extent *extents, unsigned int count)
 {
-	if (!device_answer_is_complete(listing->options)) {
+	if (!device_json_is_complete(listing->options)) {
 		for (unsigned int i = 0; i < count; i++)
 			add_range_row(&listing->list, path, &extents[i]);
 		return;
@@ -401,8 +401,8 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 
 static void print_listing(struct listing *listing)
 {
-	if (!device_answer_is_complete(listing->options)) {
-		device_answer_list(listing->options, &listing->list);
+	if (!device_json_is_complete(listing->options)) {
+		device_print_list(listing->options, &listing->list);
 		return;
 	}
 	json_end_array(&listing->json);
@@ -416,8 +416,8 @@ static enum exit_code run_tag_list(struct approxftl *library, const struct devic
 	enum exit_code code = EXIT_DONE;
 
 	list_begin(&listing.list, &listing.options->list);
-	if (device_answer_is_complete(listing.options)) {
-		device_answer_begin(listing.options, &listing.json);
+	if (device_json_is_complete(listing.options)) {
+		device_json_begin_answer(listing.options, &listing.json);
 		json_array(&listing.json, "files");
 	}
 	for (unsigned int i = 0; i < options->word_count; i++) {

@@ -48,7 +48,7 @@ static void apply_file_attribute(struct scan *scan, const char *path)
 	scan->ranges += ret;
 }
 
-static void scan_directory_entry(struct scan *scan, const FTSENT *entry)
+static void scan_file_of_tree(struct scan *scan, const FTSENT *entry)
 {
 	switch (entry->fts_info) {
 	case FTS_F:
@@ -80,7 +80,7 @@ static void scan_file_tree(struct scan *scan)
 		return;
 	}
 	while ((entry = fts_read(tree)))
-		scan_directory_entry(scan, entry);
+		scan_file_of_tree(scan, entry);
 	fts_close(tree);
 }
 
@@ -94,7 +94,7 @@ static void print_scan_result(const struct scan *scan)
 		       (unsigned long long)scan->ranges);
 		return;
 	}
-	device_answer_begin(scan->options, &json);
+	device_json_begin_answer(scan->options, &json);
 	json_string(&json, "path", scan->options->words[0]);
 	json_u64(&json, "files", scan->looked);
 	json_u64(&json, "tagged_files", scan->tagged);
@@ -143,7 +143,7 @@ static enum exit_code run_tag_watch(struct approxftl *library, const struct devi
 	if (ret)
 		return tag_report_failure(options, options->words[0], ret);
 	if (options->json) {
-		device_answer_begin(options, &json);
+		device_json_begin_answer(options, &json);
 		json_string(&json, "path", options->words[0]);
 		json_bool(&json, "watched", on);
 		json_envelope_end(&json);

@@ -405,8 +405,8 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 
 	aftl_volume_release(checkup->now.volume);
 	checkup->now.volume = NULL;
-	medium_file_part(&checkup->now.file, &checkup->whole,
-			 aftl_shard_offset(&checkup->super.layout, index));
+	medium_file_open_part(&checkup->now.file, &checkup->whole,
+			      aftl_shard_offset(&checkup->super.layout, index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(checkup->now.volume),
 						&checkup->super, index))
@@ -491,7 +491,7 @@ static void print_checkup_json(const struct checkup *checkup)
 {
 	struct json_writer json;
 
-	device_answer_begin(checkup->options, &json);
+	device_json_begin_answer(checkup->options, &json);
 	json_string(&json, "path", checkup->whole.path);
 	json_bool(&json, "sound", !checkup->found);
 	json_bool(&json, "closed", !checkup->open);
@@ -576,7 +576,7 @@ static enum exit_code run_volume_check(const struct device_options *options)
 	interruption_catch();
 	if (ret)
 		return volume_failed(options, path, ret, &error);
-	medium_file_part(&checkup.now.file, &checkup.whole, 0);
+	medium_file_open_part(&checkup.now.file, &checkup.whole, 0);
 	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
 		ret = find_all_shards(&checkup, &error);

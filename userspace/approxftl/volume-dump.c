@@ -77,7 +77,7 @@ static bool extent_is_written(struct dump *dump, u64 frame)
 }
 
 /* Return the table entry at @place, zeroes if never written; NULL if its sector is unreadable. */
-static const u8 *read_entry(struct dump *dump, struct aftl_place place)
+static const u8 *read_table_entry(struct dump *dump, struct aftl_place place)
 {
 	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
 
@@ -89,14 +89,15 @@ static const u8 *read_entry(struct dump *dump, struct aftl_place place)
 /* Read the OOB entry of a page. Return: 0, or -EUCLEAN if the entry is damaged. */
 static int read_spare_entry(struct dump *dump, u32 page, struct aftl_spare *spare)
 {
-	const u8 *bytes = read_entry(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
+	const u8 *bytes =
+		read_table_entry(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
 
 	return bytes ? aftl_spare_decode(spare, &dump->geo, bytes) : -EUCLEAN;
 }
 
 static int read_block_erase_entry(struct dump *dump, u32 block, struct aftl_erase_entry *entry)
 {
-	const u8 *bytes = read_entry(dump, aftl_erase_place(&dump->super.layout, block));
+	const u8 *bytes = read_table_entry(dump, aftl_erase_place(&dump->super.layout, block));
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
@@ -122,7 +123,7 @@ static void dump_volume_header(struct dump *dump)
 static void dump_state_record(struct dump *dump, u32 frame)
 {
 	struct aftl_place place = { .sector = (u64)frame * AFTL_FRAME_SECTORS };
-	const u8 *payload = read_entry(dump, place);
+	const u8 *payload = read_table_entry(dump, place);
 	struct aftl_volume_state state;
 	bool sound = payload && !aftl_volume_state_decode(&state, payload);
 
@@ -348,7 +349,7 @@ static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *un
 static void dump_zone_entry(struct dump *dump, u32 unit)
 {
 	u32 zone = unit / dump->geo.zone_units;
-	const u8 *bytes = read_entry(dump, aftl_zone_place(&dump->super.layout, zone));
+	const u8 *bytes = read_table_entry(dump, aftl_zone_place(&dump->super.layout, zone));
 	struct aftl_zone_entry entry = { 0 };
 	bool sound = bytes && !aftl_zone_entry_decode(&entry, bytes);
 
@@ -366,7 +367,7 @@ static void dump_zone_entry(struct dump *dump, u32 unit)
 
 static void dump_discard_entry(struct dump *dump, u32 unit)
 {
-	const u8 *bytes = read_entry(dump, aftl_discard_place(&dump->super.layout, unit));
+	const u8 *bytes = read_table_entry(dump, aftl_discard_place(&dump->super.layout, unit));
 	u64 seq = bytes ? aftl_get_le(bytes, 8) : 0;
 
 	if (dump->options->json)
@@ -476,15 +477,15 @@ static int find_dumped_shard(struct dump *dump, struct aftl_error *error)
 	u32 shard = 0;
 	int ret;
 
-	medium_file_part(&dump->file, &dump->whole, 0);
+	medium_file_open_part(&dump->file, &dump->whole, 0);
 	ret = find_volume_header(dump, error);
 	if (!ret && dump->options->shard)
 		ret = parse_number_arg("shard", dump->options->shard,
 				       (u32)dump->super.config.shards, &shard, error);
 	if (ret || !shard)
 		return ret;
-	medium_file_part(&dump->file, &dump->whole,
-			 aftl_shard_offset(&dump->super.layout, shard));
+	medium_file_open_part(&dump->file, &dump->whole,
+			      aftl_shard_offset(&dump->super.layout, shard));
 	ret = find_volume_header(dump, &cause);
 	return ret ? aftl_fail(error, ret, "shard %u: %.200s", shard, cause.text) : 0;
 }
@@ -501,7 +502,7 @@ static int print_volume_dump(struct dump *dump, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (options->json) {
-		device_answer_begin(options, &dump->json);
+		device_json_begin_answer(options, &dump->json);
 		json_string(&dump->json, "path", dump->file.path);
 	}
 	dump_requested_part(dump, block, unit);

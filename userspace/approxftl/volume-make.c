@@ -210,7 +210,7 @@ static int format_one_shard(struct making *making, u32 index, struct aftl_error 
 	struct medium_file part;
 	int ret;
 
-	medium_file_part(&part, file, aftl_shard_offset(&super.layout, index));
+	medium_file_open_part(&part, file, aftl_shard_offset(&super.layout, index));
 	aftl_volume_header_to_shard(&super, index);
 	ret = aftl_volume_format(&part.medium, &super, error);
 	if (!index)
@@ -311,8 +311,8 @@ static bool has_volume_header(const struct medium_file *file)
 	return ret != -ENODATA && ret != -EMEDIUMTYPE;
 }
 
-int volume_ensure(const char *path, struct aftl_volume_header *super, bool *made,
-		  struct aftl_error *error)
+int volume_make_if_absent(const char *path, struct aftl_volume_header *super, bool *made,
+			  struct aftl_error *error)
 {
 	struct making making = { .super = *super };
 	int ret = medium_file_open(&making.file, path, true, error);
@@ -350,7 +350,7 @@ static void print_made_volume(const struct making *making)
 	char size[HUMAN_SIZE];
 
 	if (options->json) {
-		device_answer_begin(options, &json);
+		device_json_begin_answer(options, &json);
 		json_string(&json, "path", making->file.path);
 		json_bool(&json, "made", !options->dry_run);
 		json_object(&json, "superblock");
@@ -359,7 +359,7 @@ static void print_made_volume(const struct making *making)
 		json_envelope_end(&json);
 		return;
 	}
-	human_bytes(size, compute_volume_bytes(making));
+	human_format_bytes(size, compute_volume_bytes(making));
 	printf("%s %s on %s:\n", size, options->dry_run ? "would be used" : "used",
 	       making->file.path);
 	volume_print_header(&making->super);

@@ -48,7 +48,7 @@ void volume_write_header_json(struct json_writer *json, const struct aftl_volume
 	json_u64(json, "snapshot", layout->snapshot);
 	json_u64(json, "data", layout->data);
 	json_end_object(json);
-	json_parameters(json, &super->config);
+	json_write_parameters(json, &super->config);
 }
 
 /* Print the parameters that differ from the profile. */

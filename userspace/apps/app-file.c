@@ -90,7 +90,7 @@ static int refuse_app_file(const struct app_file *file, const char *why, struct 
 }
 
 /* Truncate an existing file if the program may replace it. */
-static int truncate_old(struct app_file *file, struct aftl_error *error)
+static int truncate_old_file(struct app_file *file, struct aftl_error *error)
 {
 	struct stat status;
 
@@ -117,7 +117,7 @@ static int create_empty_file(struct app_file *file, struct aftl_error *error)
 			  0644);
 	if (file->fd >= 0)
 		return 0;
-	return errno == EEXIST ? truncate_old(file, error) :
+	return errno == EEXIST ? truncate_old_file(file, error) :
 				 report_file_error(file, errno, "make", error);
 }
 
@@ -170,8 +170,8 @@ int app_file_open(struct app_file *file, const struct app_place *place, const ch
 	return map_app_file(file, error);
 }
 
-static int write_as_class(struct app_file *file, const void *data, u64 offset, size_t bytes,
-			  enum approxftl_class kind, struct aftl_error *error)
+static int write_and_tag_bytes(struct app_file *file, const void *data, u64 offset, size_t bytes,
+			       enum approxftl_class kind, struct aftl_error *error)
 {
 	const char *from = data;
 	ssize_t done;
@@ -216,13 +216,13 @@ static int write_file_bytes(struct app_file *file, const void *data, u64 offset,
 	if (ret)
 		return ret;
 	if (!file->map)
-		return write_as_class(file, data, offset, bytes, kind, error);
+		return write_and_tag_bytes(file, data, offset, bytes, kind, error);
 	memcpy(file->map + offset, data, bytes);
 	return 0;
 }
 
-int app_file_protect(struct app_file *file, const void *data, u64 offset, size_t bytes,
-		     struct aftl_error *error)
+int app_file_write_precise(struct app_file *file, const void *data, u64 offset, size_t bytes,
+			   struct aftl_error *error)
 {
 	int ret = 0;
 

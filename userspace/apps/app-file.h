@@ -54,9 +54,9 @@ struct app_file {
 };
 
 /*
- * Create a file of @bytes. The file has class @kind, except for ranges of app_file_protect(). An
- * existing file is replaced if this program wrote it. Links are not followed. A failure leaves no
- * file.
+ * Create a file of @bytes. The file has class @kind, except for the ranges of
+ * app_file_write_precise(). An existing file is replaced if this program wrote it. Links are not
+ * followed. A failure leaves no file.
  */
 int __must_check app_file_create(struct app_file *file, const struct app_place *place,
 				 const char *name, u64 bytes, enum approxftl_class kind,
@@ -68,8 +68,8 @@ int __must_check app_file_open(struct app_file *file, const struct app_place *pl
 			       struct aftl_error *error);
 
 /* Declare a range precise, and write it. */
-int __must_check app_file_protect(struct app_file *file, const void *data, u64 offset,
-				  size_t bytes, struct aftl_error *error);
+int __must_check app_file_write_precise(struct app_file *file, const void *data, u64 offset,
+					size_t bytes, struct aftl_error *error);
 
 int __must_check app_file_write(struct app_file *file, const void *data, u64 offset,
 				size_t bytes, struct aftl_error *error);

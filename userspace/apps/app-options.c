@@ -38,7 +38,7 @@ static const struct command_option options_table[] = {
 #include "parameter-table.h"
 };
 
-static int take_choice_word(const char *option, const char *const *words, const char *word,
+static int parse_app_choice(const char *option, const char *const *words, const char *word,
 			    unsigned int *value, struct aftl_error *error)
 {
 	for (unsigned int i = 0; words[i]; i++) {
@@ -58,11 +58,11 @@ static int take_app_specific_option(void *fields, const struct command_option *o
 
 	if (option->kind == OPTION_PHASE) {
 		/* The options read and compute name the same phase, which begins with reading. */
-		return take_choice_word("phase", app_phases,
+		return parse_app_choice("phase", app_phases,
 					strcmp(value, "read") ? value : "compute", &options->phase,
 					error);
 	}
-	return take_choice_word("io", app_ios, value, &options->io, error);
+	return parse_app_choice("io", app_ios, value, &options->io, error);
 }
 
 static int find_named_app(struct app_options *options, const char *name, struct aftl_error *error)

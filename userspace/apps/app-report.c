@@ -92,11 +92,11 @@ static void print_result_quality(struct text_table *table, const struct app_run 
 	print[run->options->app->measure](table, run);
 }
 
-static void print_time(struct text_table *table, const char *title, u64 ns)
+static void print_app_time(struct text_table *table, const char *title, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
-	human_time(text, ns);
+	human_format_time(text, ns);
 	text_table_pair(table, title, "%s", text);
 }
 
@@ -109,12 +109,13 @@ void app_run_print(const struct app_run *run)
 		puts("no device of dm-approxftl here: all data are precise");
 	text_table_begin(&table, 2, 1);
 	if (has_run_write_phase(run))
-		print_time(&table, "write", run->write_ns);
+		print_app_time(&table, "write", run->write_ns);
 	if (has_run_compute_phase(run)) {
 		char text[HUMAN_SIZE];
 
-		print_time(&table, run->options->app->output ? "compute" : "read", run->compute_ns);
-		human_bytes(text, run->flips.approximate_bytes);
+		print_app_time(&table, run->options->app->output ? "compute" : "read",
+			       run->compute_ns);
+		human_format_bytes(text, run->flips.approximate_bytes);
 		text_table_pair(&table, "approximate data", "%s", text);
 		text_table_pair(&table, "flipped bits in them", "%llu",
 				(unsigned long long)run->flips.flipped);

@@ -86,7 +86,8 @@ static void set_usual_setup(struct app_setup *setup, const struct app_setup *giv
 	}
 }
 
-static int read_setup(struct app_run *run, const struct app_place *place, struct aftl_error *error)
+static int read_app_setup(struct app_run *run, const struct app_place *place,
+			  struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
 	const char *name = app->inputs[0].name;
@@ -117,7 +118,7 @@ static int choose_app_setup(struct app_run *run, const struct app_place *place,
 	const struct app *app = run->options->app;
 
 	if (!has_run_write_phase(run))
-		return read_setup(run, place, error);
+		return read_app_setup(run, place, error);
 	set_usual_setup(&run->setup, &run->options->setup, &app->usual);
 	if (app->refuses(&run->setup))
 		return aftl_fail(error, -EINVAL, "%s: %s", app->name, app->sizes);

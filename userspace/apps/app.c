@@ -43,6 +43,6 @@ int app_fill_array(const struct app_place *place, const struct array_shape *shap
 	int ret = array_create(&array, place, shape, setup, error);
 
 	for (index = 0; !ret && index < shape->words; index++)
-		array_put(&array, index, value(setup, index));
+		array_write_word(&array, index, value(setup, index));
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &repaired, error);
 }

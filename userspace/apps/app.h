@@ -115,7 +115,7 @@ struct app {
 };
 
 /* Return true if the unit at @offset of an approximate input is precise. */
-static inline bool app_unit_is_precise(const struct app *app, const struct app_setup *setup,
+static inline bool is_app_unit_precise(const struct app *app, const struct app_setup *setup,
 				       u64 offset)
 {
 	return offset < HEADER_BYTES || (app->is_precise && app->is_precise(setup, offset));
@@ -149,7 +149,8 @@ enum app_purpose {
 	PURPOSE_OUTLIERS,
 };
 
-static inline u64 app_draw(const struct app_setup *setup, enum app_purpose purpose, u64 index)
+static inline u64 app_draw_number(const struct app_setup *setup, enum app_purpose purpose,
+				  u64 index)
 {
 	return aftl_hash64_pair(aftl_hash64_pair(setup->seed, purpose), index);
 }
@@ -164,7 +165,7 @@ static inline u64 app_draw(const struct app_setup *setup, enum app_purpose purpo
 static inline double app_draw_uniform(const struct app_setup *setup, enum app_purpose purpose,
 				      u64 index)
 {
-	return (double)(app_draw(setup, purpose, index) >> 11) / APP_DRAWS;
+	return (double)(app_draw_number(setup, purpose, index) >> 11) / APP_DRAWS;
 }
 
 /* Create an array; @value returns each value from its index. */
@@ -179,7 +180,7 @@ static inline double array_value(struct array *array, u64 index)
 	return array_page_values(array, index / ARRAY_PAGE_WORDS, false)[index % ARRAY_PAGE_WORDS];
 }
 
-static inline void array_put(struct array *array, u64 index, double value)
+static inline void array_write_word(struct array *array, u64 index, double value)
 {
 	array_page_values(array, index / ARRAY_PAGE_WORDS, true)[index % ARRAY_PAGE_WORDS] = value;
 }

@@ -26,7 +26,7 @@ static u64 page_offset(u64 page)
 	return HEADER_BYTES + page * PAGE_BYTES;
 }
 
-static void prepare_array(struct array *array, const struct array_shape *shape)
+static void set_array_shape(struct array *array, const struct array_shape *shape)
 {
 	*array = (struct array){ .shape = *shape };
 	array->pages = DIV_ROUND_UP(shape->words, ARRAY_PAGE_WORDS);
@@ -56,12 +56,12 @@ int array_create(struct array *array, const struct app_place *place,
 	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
-	prepare_array(array, shape);
+	set_array_shape(array, shape);
 	ret = app_file_create(&array->file, place, shape->name, page_offset(array->pages),
 			      class_of_array(shape), error);
-	header_make(header, MAGIC_ARRAY, setup, "");
+	app_header_make(header, MAGIC_ARRAY, setup, "");
 	if (!ret)
-		ret = app_file_protect(&array->file, header, 0, HEADER_BYTES, error);
+		ret = app_file_write_precise(&array->file, header, 0, HEADER_BYTES, error);
 	free(header);
 	if (!ret)
 		alloc_array_slots(array);
@@ -75,7 +75,7 @@ int array_open(struct array *array, const struct app_place *place,
 	struct app_setup found;
 	int ret;
 
-	prepare_array(array, shape);
+	set_array_shape(array, shape);
 	ret = app_file_open(&array->file, place, shape->name, class_of_array(shape), error);
 	if (!ret)
 		ret = app_file_read_setup(&array->file, &found, error);

@@ -33,7 +33,7 @@ static void compare_file_pieces(struct app_flips *flips, const struct comparison
 
 		flips->bytes += FILE_UNIT;
 		if (of->kind == APPROXFTL_PRECISE ||
-		    app_unit_is_precise(of->app, of->setup, offset + at)) {
+		    is_app_unit_precise(of->app, of->setup, offset + at)) {
 			flips->damaged += bits;
 		} else {
 			flips->approximate_bytes += FILE_UNIT;

@@ -17,7 +17,7 @@ struct chain {
 	double lowered_frames[8];
 };
 
-static void extend_difference_chain(struct chain *chain, u8 difference, u64 reaches)
+static void add_difference_to_chain(struct chain *chain, u8 difference, u64 reaches)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		bool lowers = difference >> bit & 1;
@@ -52,8 +52,8 @@ static void add_chain_error(const struct chain *chain, u8 pixel, struct app_fore
 }
 
 /* Add one pixel of all frames to the forecast. */
-static void forecast_pixel(const struct app_setup *setup, u64 x, u64 y,
-			   struct app_forecast *forecast)
+static void forecast_pixel_error(const struct app_setup *setup, u64 x, u64 y,
+				 struct app_forecast *forecast)
 {
 	struct chain chain = { 0 };
 	u8 before = 0;
@@ -65,20 +65,20 @@ static void forecast_pixel(const struct app_setup *setup, u64 x, u64 y,
 		if (frame % setup->group == 0)
 			chain = (struct chain){ 0 };
 		else
-			extend_difference_chain(&chain, pixel - before, rest);
+			add_difference_to_chain(&chain, pixel - before, rest);
 		add_chain_error(&chain, pixel, forecast);
 		before = pixel;
 	}
 }
 
-void forecast_frame_groups(const struct app_setup *setup, struct app_forecast *forecast)
+void forecast_damage_of_frame_groups(const struct app_setup *setup, struct app_forecast *forecast)
 {
 	double pixels = (double)(setup->frames * picture_pixel_count(setup));
 
 	*forecast = (struct app_forecast){ 0 };
 	for (u64 y = 0; y < setup->height; y++)
 		for (u64 x = 0; x < setup->width; x++)
-			forecast_pixel(setup, x, y, forecast);
+			forecast_pixel_error(setup, x, y, forecast);
 	forecast->mean /= pixels;
 	forecast->variance /= pixels * pixels;
 }

@@ -8,6 +8,6 @@
 #include "app.h"
 
 /* Forecast the mean square error of a video with @setup->group > 0, pixel by pixel. */
-void forecast_frame_groups(const struct app_setup *setup, struct app_forecast *forecast);
+void forecast_damage_of_frame_groups(const struct app_setup *setup, struct app_forecast *forecast);
 
 #endif

@@ -162,7 +162,8 @@ static int compute_lu(const struct app_place *place, const struct app_setup *set
 }
 
 /* Add to @out the upper (U) or lower (L) part of the block's rows, times @in. */
-static void add_product(const double *block, s64 below, bool upper, const double *in, double *out)
+static void add_block_row_product(const double *block, s64 below, bool upper, const double *in,
+				  double *out)
 {
 	for (int i = 0; i < BLOCK; i++) {
 		for (int j = 0; j < BLOCK; j++) {
@@ -175,16 +176,16 @@ static void add_product(const double *block, s64 below, bool upper, const double
 }
 
 /* Set @out to U * @in, or to L * @in, where L has ones on its diagonal. */
-static void multiply_factor(struct array *factors, u64 side, bool upper, const double *in,
-			    double *out)
+static void multiply_lu_factor(struct array *factors, u64 side, bool upper, const double *in,
+			       double *out)
 {
 	for (u64 i = 0; i < side * BLOCK; i++)
 		out[i] = upper ? 0 : in[i];
 	for (u64 i = 0; i < side; i++)
 		for (u64 j = 0; j < side; j++)
-			add_product(array_page_values(factors, i * side + j, false),
-				    ((s64)i - (s64)j) * BLOCK, upper, in + j * BLOCK,
-				    out + i * BLOCK);
+			add_block_row_product(array_page_values(factors, i * side + j, false),
+					      ((s64)i - (s64)j) * BLOCK, upper, in + j * BLOCK,
+					      out + i * BLOCK);
 }
 
 /* The error is |L U x - A x| / |A x| in the maximum norm, for a vector x of ones. */
@@ -196,8 +197,8 @@ static double lu_residual(struct array *factors, const struct app_setup *setup)
 
 	for (i = 0; i < n; i++)
 		x[i] = 1;
-	multiply_factor(factors, n / BLOCK, true, x, ux);
-	multiply_factor(factors, n / BLOCK, false, ux, lux);
+	multiply_lu_factor(factors, n / BLOCK, true, x, ux);
+	multiply_lu_factor(factors, n / BLOCK, false, ux, lux);
 	for (i = 0; i < n; i++) {
 		double sum = 0;
 

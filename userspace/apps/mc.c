@@ -59,7 +59,8 @@ static int compute_mc(const struct app_place *place, const struct app_setup *set
 	if (!ret)
 		ret = array_create(&estimates, place, &out, setup, error);
 	for (u64 page = 0; !ret && page < out.words; page++)
-		array_put(&estimates, page, estimate_pi(array_page_values(&samples, page, false)));
+		array_write_word(&estimates, page,
+				 estimate_pi(array_page_values(&samples, page, false)));
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 

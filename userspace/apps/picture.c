@@ -20,7 +20,7 @@ u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 
 	if (((x + 4 * frame) / 48 + y / 40) % 3 == 0)
 		value += 48;
-	return (u8)(value + app_draw(setup, PURPOSE_TEXTURE, index) % 12);
+	return (u8)(value + app_draw_number(setup, PURPOSE_TEXTURE, index) % 12);
 }
 
 void picture_fill_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
@@ -55,8 +55,8 @@ static double window_similarity(const u8 *a, const u8 *b, u64 width)
 	       ((sum_a * sum_a + sum_b * sum_b + c1) * (aa + bb + c2));
 }
 
-static void compare_windows(const u8 *pixels, const u8 *wanted, u64 width,
-			    struct app_result *result)
+static void compare_picture_windows(const u8 *pixels, const u8 *wanted, u64 width,
+				    struct app_result *result)
 {
 	for (u64 y = 0; y < PIECE_ROWS; y += WINDOW) {
 		for (u64 x = 0; x < width; x += WINDOW) {
@@ -84,5 +84,5 @@ void picture_compare_piece(const struct app_setup *setup, const u8 *pixels, cons
 {
 	result->squared += (double)picture_square_error(setup, pixels, wanted);
 	result->pixels += setup->width * PIECE_ROWS;
-	compare_windows(pixels, wanted, setup->width, result);
+	compare_picture_windows(pixels, wanted, setup->width, result);
 }

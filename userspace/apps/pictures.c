@@ -60,7 +60,7 @@ static u64 row_stride(const struct app_setup *setup)
 }
 
 /* Return: number of frames from one raw frame to the next, or of pixels in a row. */
-static u64 raw_period(const struct app_setup *setup)
+static u64 raw_distance(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
 }
@@ -82,7 +82,7 @@ static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
 /* Return: the prediction that the difference of pixel @x is relative to. */
 static u8 predicted_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
-	if ((is_setup_video(&video->setup) ? video->frame : x) % raw_period(&video->setup) == 0)
+	if ((is_setup_video(&video->setup) ? video->frame : x) % raw_distance(&video->setup) == 0)
 		return 0;
 	return is_setup_video(&video->setup) ? before[index] : video->pixels[index - 1];
 }
@@ -119,7 +119,8 @@ static int write_video_piece(struct video *video, u64 row, struct aftl_error *er
 	for (u64 i = 0; i < width * PIECE_ROWS; i++)
 		video->stored[i] = video->pixels[i] - predicted_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
-	return (is_intra_frame(&video->setup, video->frame) ? app_file_protect : app_file_write)
+	return (is_intra_frame(&video->setup, video->frame) ? app_file_write_precise :
+							      app_file_write)
 		(&video->file, video->stored, piece_offset(video, row), width * PIECE_ROWS, error);
 }
 
@@ -127,8 +128,8 @@ static int write_video_frame(struct video *video, const char *header, struct aft
 {
 	int ret;
 
-	ret = app_file_protect(&video->file, header, video->frame * row_stride(&video->setup),
-			       HEADER_BYTES, error);
+	ret = app_file_write_precise(&video->file, header, video->frame * row_stride(&video->setup),
+				     HEADER_BYTES, error);
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS)
 		ret = write_video_piece(video, row, error);
 	return ret;
@@ -144,7 +145,8 @@ static void make_picture_header(const struct app_setup *setup, char *header)
 	char tail[64];
 
 	scnprintf(tail, sizeof(tail), "%u %u\n255\n", (u32)setup->width, (u32)setup->height);
-	header_make(header, raw_period(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup, tail);
+	app_header_make(header, raw_distance(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup,
+			tail);
 }
 
 static int create_pictures(const struct app_place *place, const struct app_setup *setup,
@@ -203,7 +205,8 @@ static int check_frame_header(struct video *video, struct aftl_error *error)
 	return ret;
 }
 
-static int read_frame(struct video *video, struct app_result *result, struct aftl_error *error)
+static int read_video_frame(struct video *video, struct app_result *result,
+			    struct aftl_error *error)
 {
 	double squared = result->squared;
 	int ret = check_frame_header(video, error);
@@ -234,7 +237,7 @@ static int compute_pictures(const struct app_place *place, const struct app_setu
 	ret = app_file_open(&video.file, place, picture_file_name(setup), APPROXFTL_APPROXIMATE,
 			    error);
 	for (; !ret && video.frame < frame_count(setup); video.frame++)
-		ret = read_frame(&video, result, error);
+		ret = read_video_frame(&video, result, error);
 	free_video_buffers(&video);
 	return ret;
 }
@@ -262,7 +265,7 @@ static bool forecast_picture_psnr(const struct app_setup *setup, struct app_fore
 	if (setup->scans)
 		progressive_forecast(setup, forecast);
 	else if (setup->group)
-		forecast_frame_groups(setup, forecast);
+		forecast_damage_of_frame_groups(setup, forecast);
 	else
 		*forecast = (struct app_forecast){ SQUARES_OF_BITS,
 						   FOURTH_POWERS_OF_BITS / pixels };

@@ -28,7 +28,7 @@ struct progressive {
 };
 
 /* Return: number of bit planes that are not in scan 0. */
-static u32 count_late_planes(const struct app_setup *setup)
+static u32 count_planes_after_scan_0(const struct app_setup *setup)
 {
 	return ((u32)setup->scans - 1) / 2;
 }
@@ -36,9 +36,9 @@ static u32 count_late_planes(const struct app_setup *setup)
 /* Return: the scan that contains a bit plane of a coefficient. */
 static u32 scan_of_bit_plane(const struct app_setup *setup, u32 cell, u32 plane)
 {
-	if (!cell || plane >= count_late_planes(setup))
+	if (!cell || plane >= count_planes_after_scan_0(setup))
 		return 0;
-	return 2 * (count_late_planes(setup) - plane) - (cell < HIGH_CELL);
+	return 2 * (count_planes_after_scan_0(setup) - plane) - (cell < HIGH_CELL);
 }
 
 static u64 picture_block_count(const struct app_setup *setup)
@@ -55,7 +55,7 @@ static u64 bit_plane_bytes(const struct app_setup *setup)
 static u32 count_scan_runs(const struct app_setup *setup, u32 scan)
 {
 	if (!scan)
-		return PLANES + (BLOCK_CELLS - 1) * (PLANES - count_late_planes(setup));
+		return PLANES + (BLOCK_CELLS - 1) * (PLANES - count_planes_after_scan_0(setup));
 	return scan % 2 ? HIGH_CELL - 1 : BLOCK_CELLS - HIGH_CELL;
 }
 
@@ -124,7 +124,8 @@ static void transform_piece_blocks(struct progressive *image, u64 row, u8 *pixel
 }
 
 /* Copy a bit plane of a coefficient to the buffer of a scan, or add it to the coefficient. */
-static void move_bit_plane(struct progressive *image, u32 cell, u32 plane, u8 *run, bool store)
+static void copy_or_add_bit_plane(struct progressive *image, u32 cell, u32 plane, u8 *run,
+				  bool store)
 {
 	u64 i, count = picture_block_count(&image->setup);
 	u8 *cells = image->cells + cell * count;
@@ -137,7 +138,7 @@ static void move_bit_plane(struct progressive *image, u32 cell, u32 plane, u8 *r
 	}
 }
 
-static void move_scan_bit_planes(struct progressive *image, u32 scan, bool store)
+static void copy_or_add_scan_bit_planes(struct progressive *image, u32 scan, bool store)
 {
 	u8 *run = image->scan;
 
@@ -147,7 +148,7 @@ static void move_scan_bit_planes(struct progressive *image, u32 scan, bool store
 		for (u32 plane = PLANES; plane-- > 0;) {
 			if (scan_of_bit_plane(&image->setup, cell, plane) != scan)
 				continue;
-			move_bit_plane(image, cell, plane, run, store);
+			copy_or_add_bit_plane(image, cell, plane, run, store);
 			run += bit_plane_bytes(&image->setup);
 		}
 	}
@@ -158,7 +159,7 @@ static void make_scan_header(const struct app_setup *setup, u32 scan, char *head
 	char tail[40];
 
 	scnprintf(tail, sizeof(tail), "scan %u of %u\n", scan, (u32)setup->scans);
-	header_make(header, MAGIC_SCAN, setup, tail);
+	app_header_make(header, MAGIC_SCAN, setup, tail);
 }
 
 static int write_image_scan(struct progressive *image, u32 scan, struct aftl_error *error)
@@ -168,14 +169,14 @@ static int write_image_scan(struct progressive *image, u32 scan, struct aftl_err
 	int ret;
 
 	make_scan_header(&image->setup, scan, header);
-	ret = app_file_protect(&image->file, header, offset, HEADER_BYTES, error);
+	ret = app_file_write_precise(&image->file, header, offset, HEADER_BYTES, error);
 	free(header);
 	if (ret)
 		return ret;
-	move_scan_bit_planes(image, scan, true);
-	return (scan ? app_file_write : app_file_protect)(&image->file, image->scan,
-							  offset + HEADER_BYTES,
-							  scan_bytes(&image->setup, scan), error);
+	copy_or_add_scan_bit_planes(image, scan, true);
+	return (scan ? app_file_write :
+		       app_file_write_precise)(&image->file, image->scan, offset + HEADER_BYTES,
+					       scan_bytes(&image->setup, scan), error);
 }
 
 int progressive_create(const struct app_place *place, const struct app_setup *setup,
@@ -227,7 +228,7 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 				    scan_offset(&image->setup, scan) + HEADER_BYTES,
 				    scan_bytes(&image->setup, scan), error);
 	if (!ret)
-		move_scan_bit_planes(image, scan, false);
+		copy_or_add_scan_bit_planes(image, scan, false);
 	return ret;
 }
 
@@ -273,9 +274,9 @@ void progressive_forecast(const struct app_setup *setup, struct app_forecast *fo
 	const double share = (BLOCK_CELLS - 1.0) / BLOCK_CELLS;
 
 	/* A flip makes all pixels of the block round anew, adding 1/6 to each squared error. */
-	*forecast =
-		(struct app_forecast){ .mean = (BLOCK_CELLS - 1) * count_late_planes(setup) / 6.0 };
-	for (u32 plane = 0; plane < count_late_planes(setup); plane++) {
+	*forecast = (struct app_forecast){ .mean = (BLOCK_CELLS - 1) *
+						   count_planes_after_scan_0(setup) / 6.0 };
+	for (u32 plane = 0; plane < count_planes_after_scan_0(setup); plane++) {
 		double worth = (double)(PROGRESSIVE_STEP << plane);
 		double square = worth * worth;
 

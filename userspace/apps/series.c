@@ -76,7 +76,7 @@ static u64 samples_bytes(const struct app_setup *setup)
 
 static bool is_sample_outlier(const struct app_setup *setup, u64 at)
 {
-	return app_draw(setup, PURPOSE_OUTLIERS, at) % RARITY == 0;
+	return app_draw_number(setup, PURPOSE_OUTLIERS, at) % RARITY == 0;
 }
 
 static u64 outlier_list_words(const struct app_setup *setup)
@@ -94,13 +94,13 @@ static s64 usual_sample_value(const struct app_setup *setup, u64 at)
 	double turn = 2 * M_PI * (double)at;
 
 	return lround(15000 + 6000 * sin(turn / 1440) + 9000 * sin(turn / 525600)) +
-	       (s64)(app_draw(setup, PURPOSE_NOISE, at) % 400) - 200;
+	       (s64)(app_draw_number(setup, PURPOSE_NOISE, at) % 400) - 200;
 }
 
 /* Generate a sample; outliers are far above or below all others. */
 static s64 original_sample(const struct app_setup *setup, u64 at)
 {
-	u64 draw = app_draw(setup, PURPOSE_OUTLIERS, at) / RARITY;
+	u64 draw = app_draw_number(setup, PURPOSE_OUTLIERS, at) / RARITY;
 	s64 jump = 100000 + (s64)(draw / 2 % 900000);
 
 	if (!is_sample_outlier(setup, at))
@@ -147,7 +147,7 @@ static int open_indices(struct series *series, open_function get, const struct a
 	return ret ? ret : get(&series->outliers, place, &outliers, setup, error);
 }
 
-static u64 *word_at(struct array *array, u64 word, bool write)
+static u64 *series_word_at(struct array *array, u64 word, bool write)
 {
 	return array_indices(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
 }
@@ -172,15 +172,16 @@ static int write_sample_block(struct series *series, u64 number, struct aftl_err
 	struct block block;
 
 	fill_sample_block(&series->setup, number, &block);
-	*word_at(&series->index, 2 * number, true) = (u64)block.least;
-	*word_at(&series->index, 2 * number + 1, true) = block.span;
+	*series_word_at(&series->index, 2 * number, true) = (u64)block.least;
+	*series_word_at(&series->index, 2 * number + 1, true) = block.span;
 	memset(series->stored, 0, FILE_UNIT);
 	for (u32 i = 0; i < block.count; i++) {
 		series->stored[i] = stored_sample(&block, i);
 		if (block.is_outlier[i]) {
-			*word_at(&series->outliers, series->next++, true) =
+			*series_word_at(&series->outliers, series->next++, true) =
 				number * BLOCK_SAMPLES + i;
-			*word_at(&series->outliers, series->next++, true) = (u64)block.values[i];
+			*series_word_at(&series->outliers, series->next++, true) =
+				(u64)block.values[i];
 		}
 	}
 	return app_file_write(&series->file, series->stored, HEADER_BYTES + number * FILE_UNIT,
@@ -195,9 +196,9 @@ static int create_samples(struct series *series, const struct app_place *place,
 
 	ret = app_file_create(&series->file, place, SAMPLES_NAME, samples_bytes(&series->setup),
 			      APPROXFTL_APPROXIMATE, error);
-	header_make(header, MAGIC_SERIES, &series->setup, "");
+	app_header_make(header, MAGIC_SERIES, &series->setup, "");
 	if (!ret)
-		ret = app_file_protect(&series->file, header, 0, HEADER_BYTES, error);
+		ret = app_file_write_precise(&series->file, header, 0, HEADER_BYTES, error);
 	free(header);
 	return ret;
 }
@@ -215,7 +216,7 @@ static int create_series(const struct app_place *place, const struct app_setup *
 	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++)
 		ret = write_sample_block(&series, number, error);
 	if (!ret) {
-		*word_at(&series.outliers, series.next, true) = NOWHERE;
+		*series_word_at(&series.outliers, series.next, true) = NOWHERE;
 		ret = app_file_sync(&series.file, error);
 	}
 	return close_series_arrays(&series, ret, error);
@@ -224,9 +225,9 @@ static int create_series(const struct app_place *place, const struct app_setup *
 /* If the next outlier is at @at, take it from the list. Fails if the list has no end mark. */
 static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 {
-	if (*word_at(&series->outliers, series->next, false) != at)
+	if (*series_word_at(&series->outliers, series->next, false) != at)
 		return false;
-	*value = *word_at(&series->outliers, series->next + 1, false);
+	*value = *series_word_at(&series->outliers, series->next + 1, false);
 	series->next += 2;
 	return true;
 }
@@ -234,8 +235,8 @@ static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 /* Compare a block that was read with the original samples, whatever a damaged index says. */
 static void compare_sample_block(struct series *series, u64 number, struct app_result *result)
 {
-	u64 least = *word_at(&series->index, 2 * number, false), value;
-	u64 span = *word_at(&series->index, 2 * number + 1, false);
+	u64 least = *series_word_at(&series->index, 2 * number, false), value;
+	u64 span = *series_word_at(&series->index, 2 * number + 1, false);
 	u64 first = number * BLOCK_SAMPLES, before = 0;
 	u32 i;
 

@@ -44,8 +44,8 @@ static void pad_header_with_comments(char *at, const char *end)
 	}
 }
 
-void header_make(char *header, const char *magic, const struct app_setup *setup,
-		 const char *tail)
+void app_header_make(char *header, const char *magic, const struct app_setup *setup,
+		     const char *tail)
 {
 	char text[HEADER_BYTES + 1], *end = text + HEADER_BYTES - strlen(tail);
 	struct app_setup copy = *setup;

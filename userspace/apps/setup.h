@@ -56,14 +56,14 @@ static inline u64 *setup_value(struct app_setup *setup, unsigned int parameter)
 int __must_check app_setup_check(const struct app_setup *setup, struct aftl_error *error);
 
 /**
- * header_make() - write the text of a header
+ * app_header_make() - write the text of a header
  * @header: buffer of HEADER_BYTES
  * @magic: first line, MAGIC_*
  * @setup: parameters, written as lines that begin with "# ", which are comments in PGM
  * @tail: last part of the header
  */
-void header_make(char *header, const char *magic, const struct app_setup *setup,
-		 const char *tail);
+void app_header_make(char *header, const char *magic, const struct app_setup *setup,
+		     const char *tail);
 
 /**
  * app_header_parse() - read the parameters from a header, which may hold any bytes

@@ -17,7 +17,7 @@ static bool is_smm_size_invalid(const struct app_setup *setup)
 
 static u64 matrix_row_degree(const struct app_setup *setup, u64 row)
 {
-	return 1 + aftl_scale_random(app_draw(setup, PURPOSE_DEGREES, row),
+	return 1 + aftl_scale_random(app_draw_number(setup, PURPOSE_DEGREES, row),
 			      (u32)(2 * setup->degree - 1));
 }
 
@@ -35,7 +35,8 @@ static u64 column_of_nonzero(const struct app_setup *setup, u64 row, u64 positio
 {
 	u64 room = setup->size / matrix_row_degree(setup, row);
 
-	return position * room + app_draw(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
+	return position * room +
+	       app_draw_number(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
 }
 
 static double matrix_weight(const struct app_setup *setup, u64 row, u64 position)
@@ -91,7 +92,8 @@ static u64 *index_word(struct array *array, u64 index, bool write)
 	return array_indices(array, index / ARRAY_PAGE_WORDS, write) + index % ARRAY_PAGE_WORDS;
 }
 
-static void fill_row(struct matrix *matrix, const struct app_setup *setup, u64 row, u64 begin)
+static void fill_matrix_row(struct matrix *matrix, const struct app_setup *setup, u64 row,
+			    u64 begin)
 {
 	u64 i, degree = matrix_row_degree(setup, row);
 	double sum = 0;
@@ -99,7 +101,7 @@ static void fill_row(struct matrix *matrix, const struct app_setup *setup, u64 r
 	for (i = 0; i < degree; i++)
 		sum += matrix_weight(setup, row, i);
 	for (i = 0; i < degree; i++) {
-		array_put(&matrix->values, begin + i, matrix_weight(setup, row, i) / sum);
+		array_write_word(&matrix->values, begin + i, matrix_weight(setup, row, i) / sum);
 		*index_word(&matrix->columns, begin + i, true) = column_of_nonzero(setup, row, i);
 	}
 }
@@ -130,7 +132,7 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 
 		for (row = 0; row < setup->size; row++) {
 			*index_word(&matrix.rows, row, true) = begin;
-			fill_row(&matrix, setup, row, begin);
+			fill_matrix_row(&matrix, setup, row, begin);
 			begin += matrix_row_degree(setup, row);
 		}
 		*index_word(&matrix.rows, row, true) = begin;
@@ -163,7 +165,8 @@ static int iterate_products(struct matrix *matrix, struct array *vectors,
 
 	for (u64 round = 0; !ret && round < setup->rounds; round++, from = !from) {
 		for (u64 row = 0; row < setup->size; row++)
-			array_put(&vectors[!from], row, row_product(matrix, row, &vectors[from]));
+			array_write_word(&vectors[!from], row,
+					 row_product(matrix, row, &vectors[from]));
 		ret = array_write_back_all(&vectors[!from], error);
 	}
 	return ret;
@@ -187,7 +190,7 @@ static int create_initial_vector(struct array *vectors, const struct app_place *
 	if (!ret)
 		ret = array_create(&vectors[1], place, &out, setup, error);
 	for (u64 i = 0; !ret && i < setup->size; i++)
-		array_put(&vectors[first], i, array_value(&vector, i));
+		array_write_word(&vectors[first], i, array_value(&vector, i));
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, repaired, error);
 }
 

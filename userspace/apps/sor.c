@@ -110,7 +110,7 @@ static int compute_sor(const struct app_place *place, const struct app_setup *se
 	if (!ret)
 		ret = array_create(&relaxed, place, &out, setup, error);
 	for (u64 i = 0; !ret && i < in.words; i++)
-		array_put(&relaxed, i, array_value(&grid, i));
+		array_write_word(&relaxed, i, array_value(&grid, i));
 	if (!ret)
 		ret = relax_grid(&relaxed, setup, error);
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);

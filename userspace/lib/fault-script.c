@@ -22,7 +22,7 @@ struct reader {
 	char words[5][FAULT_WORD];
 };
 
-static int end_fault(struct reader *reader, struct aftl_error *error)
+static int add_scripted_fault(struct reader *reader, struct aftl_error *error)
 {
 	struct fault_script *script = reader->script;
 	char *words[5];
@@ -49,7 +49,7 @@ static int end_fault(struct reader *reader, struct aftl_error *error)
 }
 
 /* Copy the value of a line without its quotes; return false if @text is no valid value. */
-static bool copy_value(char value[FAULT_WORD], const char *text)
+static bool copy_toml_value(char value[FAULT_WORD], const char *text)
 {
 	bool quoted = *text == '"';
 	size_t length;
@@ -67,7 +67,7 @@ static bool copy_value(char value[FAULT_WORD], const char *text)
 }
 
 /* Split KEY = VALUE. */
-static bool split_line(const char *line, char key[FAULT_WORD], char value[FAULT_WORD])
+static bool split_toml_line(const char *line, char key[FAULT_WORD], char value[FAULT_WORD])
 {
 	size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
 	const char *rest = line + length + strspn(line + length, " \t");
@@ -77,10 +77,10 @@ static bool split_line(const char *line, char key[FAULT_WORD], char value[FAULT_
 	memcpy(key, line, length);
 	key[length] = '\0';
 	rest++;
-	return copy_value(value, rest + strspn(rest, " \t"));
+	return copy_toml_value(value, rest + strspn(rest, " \t"));
 }
 
-static int take_script_line(struct reader *reader, const char *line, struct aftl_error *error)
+static int take_toml_line(struct reader *reader, const char *line, struct aftl_error *error)
 {
 	char key[FAULT_WORD], value[FAULT_WORD];
 	static const char table[] = "[[fault]]";
@@ -88,7 +88,7 @@ static int take_script_line(struct reader *reader, const char *line, struct aftl
 	unsigned int at = 0;
 
 	if (!strncmp(line, table, sizeof(table) - 1)) {
-		int ret = end_fault(reader, error);
+		int ret = add_scripted_fault(reader, error);
 
 		line += sizeof(table) - 1;
 		line += strspn(line, " \t");
@@ -102,7 +102,7 @@ static int take_script_line(struct reader *reader, const char *line, struct aftl
 	if (!reader->open)
 		return aftl_fail(error, -EINVAL,
 				 "the first line that is no comment is not [[fault]]");
-	if (!split_line(line, key, value))
+	if (!split_toml_line(line, key, value))
 		return aftl_fail(error, -EINVAL,
 				 "fault %u has a line that is not NAME = NUMBER, NAME = \"TEXT\" or a comment",
 				 reader->script->count + 1);
@@ -123,7 +123,7 @@ static int take_line(void *context, const char *line, struct aftl_error *error)
 {
 	struct reader *reader = context;
 	struct aftl_error cause;
-	int ret = take_script_line(reader, line, &cause);
+	int ret = take_toml_line(reader, line, &cause);
 
 	return ret ? aftl_fail(error, ret, "%.80s: %.150s", reader->path, cause.text) : 0;
 }
@@ -136,7 +136,7 @@ int fault_script_read(struct fault_script *script, const char *path, struct aftl
 
 	script->count = 0;
 	ret = parameter_file_call_on_each(path, take_line, &reader, error);
-	if (ret || !end_fault(&reader, &cause))
+	if (ret || !add_scripted_fault(&reader, &cause))
 		return ret;
 	return aftl_fail(error, -EINVAL, "%.80s: %.150s", path, cause.text);
 }

@@ -22,7 +22,7 @@ static void print_scaled_digits(char text[HUMAN_SIZE], u64 value, u64 unit, cons
 		scnprintf(text, HUMAN_SIZE, "%llu %s", (unsigned long long)rounded, name);
 }
 
-void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
+void human_format_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
 {
 	print_scaled_digits(text, value, unit, name, 4);
 }
@@ -37,35 +37,35 @@ static void format_time_digits(char text[HUMAN_SIZE], u64 ns, unsigned int digit
 		print_scaled_digits(text, ns, 1000000000, "s ", digits);
 }
 
-void human_time(char text[HUMAN_SIZE], u64 ns)
+void human_format_time(char text[HUMAN_SIZE], u64 ns)
 {
 	format_time_digits(text, ns, 4);
 }
 
-void human_binned_time(char text[HUMAN_SIZE], u64 ns)
+void human_format_bin_time(char text[HUMAN_SIZE], u64 ns)
 {
 	format_time_digits(text, ns, 3);
 }
 
-void human_span(char text[HUMAN_SIZE], u64 ns)
+void human_format_span(char text[HUMAN_SIZE], u64 ns)
 {
 	size_t last;
 
-	human_time(text, ns);
+	human_format_time(text, ns);
 	last = strlen(text) - 1;
 	if (text[last] == ' ')
 		text[last] = '\0';
 }
 
-void human_bytes(char text[HUMAN_SIZE], u64 bytes)
+void human_format_bytes(char text[HUMAN_SIZE], u64 bytes)
 {
 	if (bytes < 1 << 30)
-		human_scaled(text, bytes, 1 << 20, "MiB");
+		human_format_scaled(text, bytes, 1 << 20, "MiB");
 	else
-		human_scaled(text, bytes, 1 << 30, "GiB");
+		human_format_scaled(text, bytes, 1 << 30, "GiB");
 }
 
-void human_fixed(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end)
+void human_format_decimal(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end)
 {
 	u64 scale = 1;
 

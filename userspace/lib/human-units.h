@@ -8,20 +8,20 @@
 #define HUMAN_SIZE 32
 
 /* Print @value / @unit with four digits, followed by the unit's @name. */
-void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name);
+void human_format_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name);
 
-void human_time(char text[HUMAN_SIZE], u64 ns);
+void human_format_time(char text[HUMAN_SIZE], u64 ns);
 
-/* Like human_time() with three digits, for the value of a histogram bin. */
-void human_binned_time(char text[HUMAN_SIZE], u64 ns);
+/* Like human_format_time() with three digits, for the value of a histogram bin. */
+void human_format_bin_time(char text[HUMAN_SIZE], u64 ns);
 
-/* Like human_time() without padding after a one-letter unit, for running text. */
-void human_span(char text[HUMAN_SIZE], u64 ns);
+/* Like human_format_time() without padding after a one-letter unit, for running text. */
+void human_format_span(char text[HUMAN_SIZE], u64 ns);
 
-void human_bytes(char text[HUMAN_SIZE], u64 bytes);
+void human_format_bytes(char text[HUMAN_SIZE], u64 bytes);
 
 /* Print @value / 10^@decimals, followed by @end. */
-void human_fixed(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end);
+void human_format_decimal(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end);
 
 /* Return @part * @scale / @whole, or 0 if @whole is 0. */
 static inline u64 scaled_ratio(u64 part, u64 whole, u64 scale)

@@ -58,10 +58,10 @@ void interruption_catch(void)
 
 bool interrupted(void)
 {
-	return atomic_load(&seen) || stop_requested();
+	return atomic_load(&seen) || is_stop_requested();
 }
 
-void interruption_embed(void)
+void interruption_keep_handlers(void)
 {
 	atomic_store(&embedded, true);
 }
@@ -71,22 +71,22 @@ void interruption_set_flag(const atomic_bool *flag)
 	stop = flag;
 }
 
-const atomic_bool *stop_followed(void)
+const atomic_bool *stop_flag_of_thread(void)
 {
 	return stop;
 }
 
-bool stop_requested(void)
+bool is_stop_requested(void)
 {
 	return stop && atomic_load(stop);
 }
 
-void interruption_leave_to_parent(void)
+void interruption_end_parent_only(void)
 {
 	atomic_store(&patient, true);
 }
 
-void interruption_ends(const char *sentence)
+void interruption_exit_with(const char *sentence)
 {
 	last_sentence = sentence;
 	install_signal_handlers();

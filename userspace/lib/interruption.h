@@ -18,28 +18,28 @@ void interruption_catch(void);
 bool interrupted(void);
 
 /* The process belongs to another program: leave its signal handlers alone from now on. */
-void interruption_embed(void);
+void interruption_keep_handlers(void);
 
 /* Let interrupted() in this thread return true also if @flag is set; NULL ends this. */
 void interruption_set_flag(const atomic_bool *flag);
 
 /* Return this thread's flag of interruption_set_flag(), for threads that work for it. */
-const atomic_bool *stop_followed(void);
+const atomic_bool *stop_flag_of_thread(void);
 
-/* Return true if the flag of stop_followed() is set. Its owner needs no partial results. */
-bool stop_requested(void);
+/* Return true if the flag of stop_flag_of_thread() is set. Its owner needs no partial results. */
+bool is_stop_requested(void);
 
 /*
  * Call this in a forked child after interruption_catch(): a second signal then ends only the
  * parent.
  */
-void interruption_leave_to_parent(void);
+void interruption_end_parent_only(void);
 
 /*
  * For programs without partial results: the first signal prints @sentence and exits with
  * EXIT_INTERRUPTED.
  */
-void interruption_ends(const char *sentence);
+void interruption_exit_with(const char *sentence);
 
 /**
  * interruption_clean_up() - register a function to call when a signal ends the program

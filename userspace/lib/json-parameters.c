@@ -54,7 +54,7 @@ static void write_param_value_json(struct json_writer *json, const char *key,
 	}
 }
 
-void json_parameters(struct json_writer *json, const struct aftl_config *config)
+void json_write_parameters(struct json_writer *json, const struct aftl_config *config)
 {
 	char key[64];
 
@@ -68,7 +68,7 @@ void json_parameters(struct json_writer *json, const struct aftl_config *config)
 	json_end_object(json);
 }
 
-void json_counters(struct json_writer *json, const struct aftl_counters *counters)
+void json_write_counters(struct json_writer *json, const struct aftl_counters *counters)
 {
 	json_object(json, "counters");
 	for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
@@ -76,7 +76,8 @@ void json_counters(struct json_writer *json, const struct aftl_counters *counter
 	json_end_object(json);
 }
 
-void json_handles(struct json_writer *json, const struct aftl_handle_stats *handles, u64 count)
+void json_write_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
+			u64 count)
 {
 	json_list(json, "placement_handles");
 	for (unsigned int i = 0; i < count; i++) {

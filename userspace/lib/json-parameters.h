@@ -8,10 +8,11 @@
 #include "json-writer.h"
 
 /* Print the object "parameters": keys contain the unit of a number, as in read_ns, op_percent. */
-void json_parameters(struct json_writer *json, const struct aftl_config *config);
+void json_write_parameters(struct json_writer *json, const struct aftl_config *config);
 
 /* Print "counters"; print the list "placement_handles", which begins with the default handle. */
-void json_counters(struct json_writer *json, const struct aftl_counters *counters);
-void json_handles(struct json_writer *json, const struct aftl_handle_stats *handles, u64 count);
+void json_write_counters(struct json_writer *json, const struct aftl_counters *counters);
+void json_write_handles(struct json_writer *json, const struct aftl_handle_stats *handles,
+			u64 count);
 
 #endif

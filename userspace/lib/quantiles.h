@@ -32,7 +32,7 @@ static inline void quantile_format(char text[HUMAN_SIZE], u64 ns)
 	if (ns == QUANTILE_UNKNOWN)
 		scnprintf(text, HUMAN_SIZE, "-");
 	else
-		human_binned_time(text, ns);
+		human_format_bin_time(text, ns);
 }
 
 #endif

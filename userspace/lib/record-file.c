@@ -33,13 +33,14 @@ static bool is_standard_stream(const char *path)
 	return !strcmp(path, "-");
 }
 
-static int blame_file(const char *name, int code, const char *what, struct aftl_error *error)
+static int report_record_file_error(const char *name, int code, const char *what,
+				    struct aftl_error *error)
 {
 	return aftl_fail(error, code, "%.120s: %s: %s", name, what, strerror(-code));
 }
 
-static int blame_offset(const struct record_reader *reader, u64 offset, const char *cause,
-			struct aftl_error *error)
+static int report_record_error_at(const struct record_reader *reader, u64 offset, const char *cause,
+				  struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %.120s", reader->name,
 			 (unsigned long long)offset, cause);
@@ -48,7 +49,7 @@ static int blame_offset(const struct record_reader *reader, u64 offset, const ch
 /* errno is 0 if the stream failed in an earlier call; report EIO then. */
 static int report_record_write_error(const struct record_writer *writer, struct aftl_error *error)
 {
-	return blame_file(writer->name, errno ? -errno : -EIO, "cannot write", error);
+	return report_record_file_error(writer->name, errno ? -errno : -EIO, "cannot write", error);
 }
 
 static int read_record_header(struct record_reader *reader, struct aftl_error *error)
@@ -57,11 +58,11 @@ static int read_record_header(struct record_reader *reader, struct aftl_error *e
 	size_t got = fread(reader->buffer, 1, AFTL_RECORD_HEADER_BYTES, reader->file);
 
 	if (ferror(reader->file))
-		return blame_file(reader->name, -errno, "cannot read", error);
+		return report_record_file_error(reader->name, -errno, "cannot read", error);
 	if (got < AFTL_RECORD_HEADER_BYTES) {
 		scnprintf(cause.text, sizeof(cause.text),
 			  "the file ends inside its header of %u bytes", AFTL_RECORD_HEADER_BYTES);
-		return blame_offset(reader, got, cause.text, error);
+		return report_record_error_at(reader, got, cause.text, error);
 	}
 	reader->offset = AFTL_RECORD_HEADER_BYTES;
 	if (aftl_record_header_decode(&reader->header, reader->buffer, &cause))
@@ -80,7 +81,7 @@ int record_open(struct record_reader **out, const char *path, struct aftl_error 
 	reader->name = is_standard_stream(path) ? "standard input" : path;
 	reader->file = is_standard_stream(path) ? stdin : fopen(path, "rb");
 	if (!reader->file)
-		ret = blame_file(path, -errno, "cannot open", error);
+		ret = report_record_file_error(path, -errno, "cannot open", error);
 	else
 		ret = read_record_header(reader, error);
 	if (ret) {
@@ -106,7 +107,7 @@ static int refill_record_buffer(struct record_reader *reader, struct aftl_error 
 	reader->end = left + fread(reader->buffer + left, 1, sizeof(reader->buffer) - left,
 				   reader->file);
 	if (ferror(reader->file))
-		return blame_file(reader->name, -errno, "cannot read", error);
+		return report_record_file_error(reader->name, -errno, "cannot read", error);
 	return 0;
 }
 
@@ -116,17 +117,18 @@ static int check_record_count(const struct record_reader *reader, struct aftl_er
 	char cause[120];
 
 	if (reader->end)
-		return blame_offset(reader, reader->offset,
-				    "the file ends inside a record of 32 bytes", error);
+		return report_record_error_at(reader, reader->offset,
+					      "the file ends inside a record of 32 bytes", error);
 	if (!reader->header.records)
 		return 0;
 	scnprintf(cause, sizeof(cause), "the file ends after %llu of %llu records",
 		  (unsigned long long)reader->records,
 		  (unsigned long long)reader->header.records);
-	return blame_offset(reader, reader->offset, cause, error);
+	return report_record_error_at(reader, reader->offset, cause, error);
 }
 
-int record_next(struct record_reader *reader, struct aftl_record *record, struct aftl_error *error)
+int record_read_next(struct record_reader *reader, struct aftl_record *record,
+		     struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -141,10 +143,11 @@ int record_next(struct record_reader *reader, struct aftl_record *record, struct
 			return check_record_count(reader, error);
 	}
 	if (aftl_record_decode(&reader->header, record, reader->buffer + reader->begin, &cause))
-		return blame_offset(reader, reader->offset, cause.text, error);
+		return report_record_error_at(reader, reader->offset, cause.text, error);
 	if (record->t_ns < reader->last_ns)
-		return blame_offset(reader, reader->offset,
-				    "the time is before that of the previous record", error);
+		return report_record_error_at(reader, reader->offset,
+					      "the time is before that of the previous record",
+					      error);
 	reader->begin += AFTL_RECORD_BYTES;
 	reader->offset += AFTL_RECORD_BYTES;
 	reader->last_ns = record->t_ns;
@@ -194,7 +197,7 @@ int record_create(struct record_writer **out, const char *path, const char *name
 	writer->name = is_standard_stream(path) ? "standard output" : name;
 	writer->file = is_standard_stream(path) ? stdout : fopen(path, "wb");
 	if (!writer->file)
-		ret = blame_file(name, -errno, "cannot create", error);
+		ret = report_record_file_error(name, -errno, "cannot create", error);
 	else
 		ret = write_record_header(writer, error);
 	if (ret) {
@@ -207,8 +210,8 @@ int record_create(struct record_writer **out, const char *path, const char *name
 	return 0;
 }
 
-int record_put(struct record_writer *writer, const struct aftl_record *record,
-	       struct aftl_error *error)
+int record_append(struct record_writer *writer, const struct aftl_record *record,
+		  struct aftl_error *error)
 {
 	u8 bytes[AFTL_RECORD_BYTES];
 	int ret;
@@ -226,7 +229,7 @@ int record_put(struct record_writer *writer, const struct aftl_record *record,
 	return 0;
 }
 
-void record_was_interrupted(struct record_writer *writer)
+void record_mark_interrupted(struct record_writer *writer)
 {
 	scnprintf(writer->header.provenance, sizeof(writer->header.provenance),
 		  RECORD_INTERRUPTED);

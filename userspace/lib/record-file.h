@@ -22,13 +22,13 @@ int record_open(struct record_reader **out, const char *path, struct aftl_error 
 const struct aftl_record_header *record_header(const struct record_reader *reader);
 
 /**
- * record_next() - read and check the next record
+ * record_read_next() - read and check the next record
  *
  * Return: 1, 0 at the end, or a negative error number; the message in @error then names the
  * file and the byte offset of the malformed record.
  */
-int record_next(struct record_reader *reader, struct aftl_record *record,
-		struct aftl_error *error);
+int record_read_next(struct record_reader *reader, struct aftl_record *record,
+		     struct aftl_error *error);
 
 /* Go back to the first record; -ESPIPE if the input is not seekable. */
 int record_rewind(struct record_reader *reader);
@@ -46,15 +46,15 @@ int record_create(struct record_writer **out, const char *path, const char *name
 		  const struct aftl_record_header *header, struct aftl_error *error);
 
 /* Write a record. Times must not decrease. */
-int record_put(struct record_writer *writer, const struct aftl_record *record,
-	       struct aftl_error *error);
+int record_append(struct record_writer *writer, const struct aftl_record *record,
+		  struct aftl_error *error);
 
 /* Provenance of an interrupted recording; a pipe lacks it, as its header was written before. */
 #define RECORD_INTERRUPTED_KEY "\"interrupted\": true"
 #define RECORD_INTERRUPTED "{" RECORD_INTERRUPTED_KEY "}"
 
 /* Mark the recording as incomplete in the header, which record_finish() writes. */
-void record_was_interrupted(struct record_writer *writer);
+void record_mark_interrupted(struct record_writer *writer);
 
 /**
  * record_finish() - complete the file

@@ -183,7 +183,8 @@ static const struct aftl_host_ops host_ops = {
 };
 
 /* Create one shard so that the core checks the policy's needs; untouched memory costs nothing. */
-static int try_shard(const struct target_line *line, u64 *memory_bytes, struct aftl_error *error)
+static int create_trial_shard(const struct target_line *line, u64 *memory_bytes,
+			      struct aftl_error *error)
 {
 	struct aftl_config own;
 	struct aftl *ftl;
@@ -210,7 +211,7 @@ int target_line_compute_size(const struct target_line *line, struct target_size 
 	if (ret)
 		return ret;
 	size->sectors = size->shards.units * size->shards.geo.unit_bytes / TARGET_SECTOR;
-	return try_shard(line, &size->memory_bytes, error);
+	return create_trial_shard(line, &size->memory_bytes, error);
 }
 
 /* Compute the geometry of a shard with one block per plane, no over-provisioning, no zones. */
@@ -237,7 +238,8 @@ static u64 units_per_shard(const struct target_line *line, const struct aftl_geo
 	return DIV_ROUND_UP(units, run * line->config.shards) * run;
 }
 
-static int try_blocks(struct target_line *line, u64 blocks, u64 sectors, struct aftl_error *error)
+static int try_block_count(struct target_line *line, u64 blocks, u64 sectors,
+			   struct aftl_error *error)
 {
 	struct target_size size;
 	char text[AFTL_VALUE_SIZE];
@@ -270,7 +272,7 @@ static int estimate_block_count(const struct target_line *line, u64 sectors, u64
 	return 0;
 }
 
-int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *error)
+int target_line_fit_blocks(struct target_line *line, u64 sectors, struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 blocks;
@@ -278,11 +280,11 @@ int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *er
 
 	if (ret)
 		return ret;
-	ret = try_blocks(line, blocks, sectors, error);
+	ret = try_block_count(line, blocks, sectors, error);
 	/* The policy's reserve or the rounding to zones needs more blocks: enlarge the device. */
 	for (unsigned int tries = 0; ret && tries < FIT_TRIES; tries++) {
 		blocks += blocks / 16 + 1;
-		if (!try_blocks(line, blocks, sectors, &unused))
+		if (!try_block_count(line, blocks, sectors, &unused))
 			return 0;
 	}
 	return ret;
@@ -348,7 +350,7 @@ static size_t skip_blanks_to_word(const char **at)
 }
 
 /* Copy the next word; return false if there is none or it is too long. */
-static bool next_word(const char **at, char *word, size_t size)
+static bool next_line_word(const char **at, char *word, size_t size)
 {
 	size_t length = skip_blanks_to_word(at);
 
@@ -368,8 +370,8 @@ static int parse_line_pairs(struct target_line *line, const char *at, bool profi
 	char value[TARGET_STORE_SIZE];
 	int ret = 0;
 
-	while (!ret && next_word(&at, key, sizeof(key))) {
-		if (!next_word(&at, value, sizeof(value)))
+	while (!ret && next_line_word(&at, key, sizeof(key))) {
+		if (!next_line_word(&at, value, sizeof(value)))
 			return aftl_fail(error, -EINVAL, "option %s has no value", key);
 		if (!strcmp(key, "profile") != profile)
 			continue;
@@ -387,7 +389,8 @@ int target_line_parse(struct target_line *line, const char *text, struct aftl_er
 	int ret;
 
 	target_line_init(line);
-	if (!next_word(&text, store, sizeof(store)) || !next_word(&text, count, sizeof(count)))
+	if (!next_line_word(&text, store, sizeof(store)) ||
+	    !next_line_word(&text, count, sizeof(count)))
 		return aftl_fail(error, -EINVAL, "the table line is too short");
 	scnprintf(line->store, sizeof(line->store), "%s", store);
 	ret = parse_line_pairs(line, text, true, error);

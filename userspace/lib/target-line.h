@@ -84,9 +84,10 @@ int __must_check target_line_compute_size(const struct target_line *line, struct
 					  struct aftl_error *error);
 
 /**
- * target_line_fit() - set the smallest number of blocks that provides @sectors
+ * target_line_fit_blocks() - set the smallest number of blocks that provides @sectors
  */
-int __must_check target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *error);
+int __must_check target_line_fit_blocks(struct target_line *line, u64 sectors,
+					struct aftl_error *error);
 
 /**
  * target_line_print() - print the target's arguments in the target's own format

@@ -65,7 +65,7 @@ static void read_status_number(struct reader *reader, const char *name, u64 *val
 	reader->good = parse_digits(word, word + length, value);
 }
 
-static void parse_pair(struct reader *reader, const char *name, u64 *part, u64 *whole)
+static void parse_statistics_pair(struct reader *reader, const char *name, u64 *part, u64 *whole)
 {
 	const char *word, *slash;
 	size_t length;
@@ -93,7 +93,8 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 		return aftl_fail(error, -EINVAL, "the device has not been resumed yet");
 #define STATUS_TEXT(name, help) read_status_text(&reader, #name, status->name);
 #define STATUS_NUMBER(name, help) read_status_number(&reader, #name, &status->name);
-#define STATUS_PAIR(part, whole, help) parse_pair(&reader, #part, &status->part, &status->whole);
+#define STATUS_PAIR(part, whole, help) \
+	parse_statistics_pair(&reader, #part, &status->part, &status->whole);
 #include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
@@ -115,7 +116,7 @@ struct place {
 
 #define PLACES (AFTL_COUNTERS + 7)
 
-static void list_counter_addresses(struct target_stats *stats, struct place places[PLACES])
+static void list_statistics_places(struct target_stats *stats, struct place places[PLACES])
 {
 	u64 *counters = (u64 *)&stats->counters;
 	const struct place others[] = {
@@ -234,7 +235,7 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 	bool seen[PLACES] = { false };
 
 	memset(stats, 0, sizeof(*stats));
-	list_counter_addresses(stats, places);
+	list_statistics_places(stats, places);
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		const char *blank = memchr(text, ' ', length);

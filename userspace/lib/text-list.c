@@ -175,7 +175,7 @@ void list_add_number(struct text_list *list, u64 value, unsigned int decimals, c
 	char plain[HUMAN_SIZE];
 
 	if (decimals)
-		human_fixed(plain, value, decimals, "");
+		human_format_decimal(plain, value, decimals, "");
 	else
 		scnprintf(plain, sizeof(plain), "%llu", (unsigned long long)value);
 	*next_list_cell(list) = (struct list_cell){
@@ -230,7 +230,7 @@ static void free_list_rows(struct text_list *list)
 
 /* Answers */
 
-static void begin_table(struct text_table *table, const struct list_choice *choice)
+static void begin_list_table(struct text_table *table, const struct list_choice *choice)
 {
 	text_table_begin(table, choice->shown_count, 0);
 	for (unsigned int i = 0; i < choice->shown_count; i++)
@@ -248,7 +248,7 @@ void list_print(struct text_list *list, FILE *out)
 	struct text_table table;
 
 	sort_list_rows(list);
-	begin_table(&table, choice);
+	begin_list_table(&table, choice);
 	for (unsigned int i = 0; i < list->count; i++) {
 		text_table_row(&table);
 		for (unsigned int j = 0; j < choice->shown_count; j++)
@@ -289,7 +289,7 @@ static void write_cell_json(struct json_writer *json, const char *key, const str
 		json_null(json, key);
 }
 
-void list_json(struct text_list *list, struct json_writer *json)
+void list_write_json(struct text_list *list, struct json_writer *json)
 {
 	const struct list_choice *choice = list->choice;
 

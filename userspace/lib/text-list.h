@@ -99,6 +99,6 @@ void list_print_head(const struct list_choice *choice, int width, FILE *out);
 void list_print_wide(struct text_list *list, int width, FILE *out);
 
 /* Print the selected columns as objects into an open JSON array and free the rows. */
-void list_json(struct text_list *list, struct json_writer *json);
+void list_write_json(struct text_list *list, struct json_writer *json);
 
 #endif

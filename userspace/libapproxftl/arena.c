@@ -104,7 +104,7 @@ static struct piece *alloc_piece_node(size_t offset, size_t bytes, bool used)
 }
 
 /* Treat the existing content of the file as one allocated piece. */
-static int adopt_file_content(struct approxftl_arena *arena)
+static int allocate_file_content(struct approxftl_arena *arena)
 {
 	struct stat status;
 	size_t bytes;
@@ -130,9 +130,9 @@ static int init_arena(struct approxftl_arena *arena, struct approxftl *a)
 		ret = reserve_addresses(arena);
 	if (ret)
 		return ret;
-	ret = adopt_file_content(arena);
+	ret = allocate_file_content(arena);
 	if (ret)
-		aftl_lib_refused(ret, 0, "arena");
+		aftl_lib_refuse_operation(ret, 0, "arena");
 	return ret;
 }
 
@@ -147,7 +147,7 @@ int approxftl_arena_create(struct approxftl *a, int fd, struct approxftl_arena *
 	pthread_mutex_init(&arena->lock, NULL);
 	arena->page = sysconf(_SC_PAGESIZE);
 	arena->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	ret = arena->fd < 0 ? aftl_lib_refused(-errno, 0, "arena") : init_arena(arena, a);
+	ret = arena->fd < 0 ? aftl_lib_refuse_operation(-errno, 0, "arena") : init_arena(arena, a);
 	if (ret)
 		approxftl_arena_destroy(arena);
 	else
@@ -301,5 +301,5 @@ void *approxftl_arena_at(struct approxftl_arena *arena, off_t offset)
 
 int approxftl_arena_sync(struct approxftl_arena *arena)
 {
-	return fdatasync(arena->fd) ? aftl_lib_refused(-errno, 0, "arena") : 0;
+	return fdatasync(arena->fd) ? aftl_lib_refuse_operation(-errno, 0, "arena") : 0;
 }

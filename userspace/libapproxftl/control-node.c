@@ -83,7 +83,7 @@ int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
 	return ret ? ret : (int)query.count;
 }
 
-int aftl_lib_control_scope(int control, unsigned int kind, const char *label)
+int aftl_lib_control_begin_scope(int control, unsigned int kind, const char *label)
 {
 	struct approxftl_scope scope = {
 		.size = sizeof(scope),
@@ -96,7 +96,7 @@ int aftl_lib_control_scope(int control, unsigned int kind, const char *label)
 	return aftl_lib_device_ioctl(control, APPROXFTL_SCOPE, &scope);
 }
 
-int aftl_lib_control_note(int control, const char *label)
+int aftl_lib_control_add_label(int control, const char *label)
 {
 	struct approxftl_note note = {
 		.size = sizeof(note),

@@ -36,9 +36,9 @@ static inline bool aftl_lib_is_tag_class(unsigned int kind)
 }
 
 /* Begin a scope of class @kind; APPROXFTL_NONE ends it. @label may be NULL. */
-int aftl_lib_control_scope(int control, unsigned int kind, const char *label);
+int aftl_lib_control_begin_scope(int control, unsigned int kind, const char *label);
 
-int aftl_lib_control_note(int control, const char *label);
+int aftl_lib_control_add_label(int control, const char *label);
 
 ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t bytes, off_t offset,
 			       unsigned int kind, unsigned int *reason);

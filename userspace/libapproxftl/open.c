@@ -125,5 +125,5 @@ int approxftl_caps(struct approxftl *a, struct approxftl_info *info)
 	if (!approxftl_active(a))
 		return 0;
 	ret = aftl_lib_control_caps(a->control, info);
-	return ret ? aftl_lib_refused(ret, 0, "capabilities") : 0;
+	return ret ? aftl_lib_refuse_operation(ret, 0, "capabilities") : 0;
 }

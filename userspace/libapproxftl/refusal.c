@@ -90,7 +90,7 @@ int aftl_lib_refuse(int error, const char *format, ...)
 }
 
 /* Return the message for an error number without a reason. */
-static const char *message_of_error(int error, char *text, size_t size)
+static const char *message_of_error_number(int error, char *text, size_t size)
 {
 	switch (-error) {
 	case EPERM:
@@ -104,11 +104,12 @@ static const char *message_of_error(int error, char *text, size_t size)
 	}
 }
 
-int aftl_lib_refused(int error, unsigned int reason, const char *what)
+int aftl_lib_refuse_operation(int error, unsigned int reason, const char *what)
 {
 	char text[128];
 
 	if (reason)
 		return aftl_lib_refuse(error, "%s: %s", what, message_of_reason(reason));
-	return aftl_lib_refuse(error, "%s: %s", what, message_of_error(error, text, sizeof(text)));
+	return aftl_lib_refuse(error, "%s: %s", what,
+			       message_of_error_number(error, text, sizeof(text)));
 }

@@ -11,6 +11,6 @@
 int aftl_lib_refuse(int error, const char *format, ...);
 
 /* @what names the operation. @reason is enum approxftl_reason; 0 for the text of @error. */
-int aftl_lib_refused(int error, unsigned int reason, const char *what);
+int aftl_lib_refuse_operation(int error, unsigned int reason, const char *what);
 
 #endif

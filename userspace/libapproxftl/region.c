@@ -117,8 +117,8 @@ static int set_kernel_scope(const struct approxftl *a, unsigned int kind, const 
 
 	if (!approxftl_active(a))
 		return 0;
-	ret = aftl_lib_control_scope(a->control, kind, *label ? label : NULL);
-	return ret ? aftl_lib_refused(ret, 0, "region") : 0;
+	ret = aftl_lib_control_begin_scope(a->control, kind, *label ? label : NULL);
+	return ret ? aftl_lib_refuse_operation(ret, 0, "region") : 0;
 }
 
 static int push_thread_region(struct approxftl *a, struct region *region)
@@ -184,6 +184,6 @@ int approxftl_label(struct approxftl *a, const char *text)
 		return aftl_lib_refuse(-EINVAL, "a label has at least one character");
 	if (!approxftl_active(a))
 		return 0;
-	ret = aftl_lib_control_note(a->control, text);
-	return ret ? aftl_lib_refused(ret, 0, "label") : 0;
+	ret = aftl_lib_control_add_label(a->control, text);
+	return ret ? aftl_lib_refuse_operation(ret, 0, "label") : 0;
 }

@@ -39,7 +39,7 @@ static int print_attribute_ranges(struct approxftl *a, int fd, char *text, size_
 static int remove_tag_attribute(int fd)
 {
 	if (fremovexattr(fd, AFTL_LIB_ATTRIBUTE) && errno != ENODATA)
-		return aftl_lib_refused(-errno, 0, "remember");
+		return aftl_lib_refuse_operation(-errno, 0, "remember");
 	return 0;
 }
 
@@ -57,7 +57,7 @@ int approxftl_remember(struct approxftl *a, int fd)
 	if (!length)
 		return remove_tag_attribute(fd);
 	if (fsetxattr(fd, AFTL_LIB_ATTRIBUTE, text, length, 0))
-		return aftl_lib_refused(-errno, 0, "remember");
+		return aftl_lib_refuse_operation(-errno, 0, "remember");
 	return 0;
 }
 
@@ -67,7 +67,7 @@ static int read_remembered_tags(int fd, char *text)
 	ssize_t length = fgetxattr(fd, AFTL_LIB_ATTRIBUTE, text, AFTL_LIB_ATTRIBUTE_MAX);
 
 	if (length < 0 && errno != ENODATA && errno != EOPNOTSUPP)
-		return aftl_lib_refused(-errno, 0, "recall");
+		return aftl_lib_refuse_operation(-errno, 0, "recall");
 	if (length < 0)
 		length = 0;
 	text[length] = '\0';
@@ -122,5 +122,5 @@ int approxftl_watch(struct approxftl *a, int fd, bool on)
 	if (!approxftl_active(a))
 		return 0;
 	ret = aftl_lib_control_watch(a->control, fd, on, &reason);
-	return ret ? aftl_lib_refused(ret, reason, "watch") : 0;
+	return ret ? aftl_lib_refuse_operation(ret, reason, "watch") : 0;
 }

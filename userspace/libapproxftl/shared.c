@@ -34,7 +34,7 @@ static int get_file_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 	return ask.map.fm_mapped_extents ? 1 : 0;
 }
 
-int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece)
+int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece)
 {
 	struct fiemap_extent extent = { .fe_flags = 0 };
 	int ret = get_file_extent(fd, at, &extent);
@@ -60,7 +60,7 @@ static bool is_file_data_unreported(int control, int fd)
 	struct statfs where;
 
 	if (fstatfs(fd, &where) || where.f_type != XFS_SUPER_MAGIC ||
-	    aftl_lib_shared_next(fd, 0, UINT64_MAX, &piece) <= 0)
+	    aftl_lib_shared_next_piece(fd, 0, UINT64_MAX, &piece) <= 0)
 		return false;
 	return !aftl_lib_control_stored(control, fd, &piece.first, 1, &unit, 1, &unit_bytes,
 					&reason);
@@ -83,7 +83,8 @@ int aftl_lib_shared_open(int control, int fd, int *device)
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !is_file_data_unreported(control, fd))
 		return 0;
 	if (are_extents_on_other_device(fd))
-		return aftl_lib_refused(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE, "what is stored");
+		return aftl_lib_refuse_operation(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE,
+						 "what is stored");
 	*device = aftl_lib_open_device_number(status.st_dev);
 	if (*device < 0)
 		return aftl_lib_refuse(*device, "the file has or had clones; %s",

@@ -31,6 +31,6 @@ struct aftl_lib_piece {
 };
 
 /* Get the first piece between @at and @end. Return: 1, 0 if none, or a negative number. */
-int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece);
+int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece);
 
 #endif

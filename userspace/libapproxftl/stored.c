@@ -61,7 +61,7 @@ static int query_stored_ranges_below(struct survey *survey, struct approxftl_uni
 	uint64_t at = UINT64_MAX;
 	int i, ret;
 
-	ret = aftl_lib_shared_next(survey->fd, survey->cursor, survey->end, &piece);
+	ret = aftl_lib_shared_next_piece(survey->fd, survey->cursor, survey->end, &piece);
 	if (ret > 0) {
 		at = piece.first - piece.shift;
 		ret = aftl_lib_control_stored(survey->handle->control, survey->device, &at,
@@ -91,7 +91,7 @@ static int next_stored_ranges(struct survey *survey, struct approxftl_unit *out,
 	if (ret == -EBADF)
 		aftl_lib_refuse(ret, "what is stored: open the file for reading");
 	else if (ret < 0)
-		aftl_lib_refused(ret, reason, "what is stored");
+		aftl_lib_refuse_operation(ret, reason, "what is stored");
 	return ret;
 }
 

@@ -27,7 +27,7 @@ static int is_fd_device(int fd, bool *device)
 	struct stat status;
 
 	if (fstat(fd, &status))
-		return aftl_lib_refused(-errno, 0, "the descriptor");
+		return aftl_lib_refuse_operation(-errno, 0, "the descriptor");
 	*device = S_ISBLK(status.st_mode);
 	return 0;
 }
@@ -45,7 +45,7 @@ static int send_tag_request(struct approxftl *a, int fd, off_t offset, off_t len
 	if (ret)
 		return ret;
 	ret = aftl_lib_control_tag(a->control, device, fd, offset, length, kind, &reason);
-	return ret ? aftl_lib_refused(ret, reason, what) : 0;
+	return ret ? aftl_lib_refuse_operation(ret, reason, what) : 0;
 }
 
 int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
@@ -84,7 +84,7 @@ int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_ex
 		ret = aftl_lib_control_query(a->control, device, fd, &cursor, out + count,
 					     most - count);
 		if (ret < 0)
-			return aftl_lib_refused(ret, 0, "query");
+			return aftl_lib_refuse_operation(ret, 0, "query");
 		count += ret;
 		ret = 0;
 	}

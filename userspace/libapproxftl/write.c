@@ -13,7 +13,7 @@ static ssize_t write_without_tag(int fd, const void *data, size_t bytes, off_t o
 {
 	ssize_t written = pwrite(fd, data, bytes, offset);
 
-	return written < 0 ? aftl_lib_refused(-errno, 0, "write") : written;
+	return written < 0 ? aftl_lib_refuse_operation(-errno, 0, "write") : written;
 }
 
 ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t bytes,
@@ -28,5 +28,5 @@ ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t b
 	if (!approxftl_active(a))
 		return write_without_tag(fd, data, bytes, offset);
 	written = aftl_lib_control_write(a->control, fd, data, bytes, offset, kind, &reason);
-	return written < 0 ? aftl_lib_refused(written, reason, "write") : written;
+	return written < 0 ? aftl_lib_refuse_operation(written, reason, "write") : written;
 }

@@ -22,7 +22,7 @@ const char *simlib_version(void)
 
 struct simlib_job *simlib_job_create(void)
 {
-	interruption_embed();
+	interruption_keep_handlers();
 	return calloc(1, sizeof(struct simlib_job));
 }
 

@@ -39,7 +39,7 @@ static int put_request(struct record_writer *writer, const struct request_column
 	if (i && from->arrival_ns[i] < from->arrival_ns[i - 1])
 		return aftl_fail(error, -EINVAL, "request %llu arrives before the one before it",
 				 (unsigned long long)i);
-	if (record_put(writer, &record, &cause))
+	if (record_append(writer, &record, &cause))
 		return aftl_fail(error, -EINVAL, "request %llu: %.180s", (unsigned long long)i,
 				 cause.text);
 	return 0;

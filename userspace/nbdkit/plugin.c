@@ -88,7 +88,7 @@ static int set_plugin_size(const char *text, struct aftl_error *error)
 				 NBD_SECTOR);
 	if (plugin_value_of_key("blocks") || device.volume)
 		return 0;
-	return target_line_fit(&device.line, device.bytes / NBD_SECTOR, error);
+	return target_line_fit_blocks(&device.line, device.bytes / NBD_SECTOR, error);
 }
 
 static int check_plugin_table_line(struct aftl_error *error)

@@ -12,7 +12,7 @@ SCRIPTS = ("wasi", "device", "state", "palette", "draw", "cells", "fingers", "ch
            "tours", "app")
 
 
-def pack_file_as_text(path: Path) -> str:
+def compress_file_to_text(path: Path) -> str:
     """Return a file as text that the page unpacks: the same every time."""
     return base64.b64encode(gzip.compress(path.read_bytes(), 9, mtime=0)).decode()
 
@@ -20,7 +20,7 @@ def pack_file_as_text(path: Path) -> str:
 def build_playground_page(folder: Path, library: Path) -> str:
     """Return the page."""
     script = "\n".join((folder / f"{name}.js").read_text() for name in SCRIPTS)
-    parts = {"@STYLE@": (folder / "page.css").read_text(), "@WASM@": pack_file_as_text(library),
+    parts = {"@STYLE@": (folder / "page.css").read_text(), "@WASM@": compress_file_to_text(library),
              "@SCRIPT@": script}
     html = (folder / "page.html").read_text()
     for mark, part in parts.items():

@@ -38,12 +38,12 @@ struct look {
 static const struct voltages *seen;
 static u32 *cells;
 
-const double *play_spread(u32 state)
+const double *playground_distribution(u32 state)
 {
 	return seen->mass[min(state, CELL_STATES_MOST - 1U)];
 }
 
-const u32 *play_voltages(void)
+const u32 *playground_voltages(void)
 {
 	return cells;
 }
@@ -243,7 +243,7 @@ static void write_cells_json(struct json_writer *json, const struct look *look)
 	json_end_array(json);
 }
 
-int play_cells(u32 block, u32 page, u32 slot)
+int playground_describe_cells(u32 block, u32 page, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
 	struct look look = {
@@ -259,7 +259,7 @@ int play_cells(u32 block, u32 page, u32 slot)
 	mark_misread_cells(&look);
 	if (seen->count)
 		draw_page_cells(&look);
-	play_json_begin(&json);
+	playground_json_begin(&json);
 	write_cells_json(&json, &look);
-	return play_json_end(&json);
+	return playground_json_end(&json);
 }

@@ -5,7 +5,7 @@
 #include "checked-memory.h"
 #include "play.h"
 
-u8 *play_content(u32 bytes)
+u8 *playground_content(u32 bytes)
 {
 	if (bytes > play.content_bytes)
 		play.content = memory_grown(play.content, bytes, 1);
@@ -20,7 +20,7 @@ static bool is_unit_in_content(u32 unit)
 	return play.returning && unit >= play.reading && end <= play.content_bytes;
 }
 
-void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read)
+void playground_flip_bits(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 	u32 unit = from_lpn(read->lpn);
@@ -53,22 +53,22 @@ static int submit_content_write(u8 op, u32 unit, u32 units, u32 class)
 		.class = (u8)class,
 	};
 	if (!aftl_submit(play.drive.ftl, request))
-		return play_finish();
+		return playground_finish();
 	sim_drive_complete_request(&play.drive, request);
 	aftl_fail(&error, -EINVAL, "the device has %u units, and none at %u", play.drive.geo->units,
 		  unit + units);
-	return play_fail(-EINVAL, &error);
+	return playground_fail(-EINVAL, &error);
 }
 
-int play_write(u32 unit, u32 units, u32 class)
+int playground_write(u32 unit, u32 units, u32 class)
 {
 	return submit_content_write(AFTL_OP_WRITE, unit, units, class);
 }
 
 /* Complete reads of the request stream first: they have no bytes that errors could flip. */
-int play_read(u32 unit, u32 units)
+int playground_read(u32 unit, u32 units)
 {
-	int ret = play_finish();
+	int ret = playground_finish();
 
 	play.reading = unit;
 	play.returning = true;

@@ -14,7 +14,7 @@ static int copy_trace_records(struct foreign_trace *trace, struct record_writer 
 	int ret;
 
 	while ((ret = foreign_trace_next_record(trace, &record, error)) > 0) {
-		ret = record_put(writer, &record, error);
+		ret = record_append(writer, &record, error);
 		if (ret)
 			return ret;
 		(*count)++;
@@ -38,12 +38,12 @@ static int copy_trace_to_file(struct foreign_trace *trace, const char *to, struc
 		ret = -EIO;
 	}
 	if (!ret)
-		scnprintf(play_text(), PLAY_TEXT_BYTES, "%s, %llu requests", header->source_format,
-			  (unsigned long long)count);
+		scnprintf(playground_text(), PLAY_TEXT_BYTES, "%s, %llu requests",
+			  header->source_format, (unsigned long long)count);
 	return ret;
 }
 
-int play_convert(void)
+int playground_convert_trace(void)
 {
 	const struct reading_options reading = { .strict = false };
 	char from[256], to[256];
@@ -51,12 +51,12 @@ int play_convert(void)
 	struct aftl_error error;
 	int ret;
 
-	scnprintf(from, sizeof(from), "%s", play_text());
-	scnprintf(to, sizeof(to), "%s", play_text() + strlen(play_text()) + 1);
+	scnprintf(from, sizeof(from), "%s", playground_text());
+	scnprintf(to, sizeof(to), "%s", playground_text() + strlen(playground_text()) + 1);
 	ret = foreign_trace_open(&trace, from, &reading, &error);
 	if (!ret) {
 		ret = copy_trace_to_file(trace, to, &error);
 		foreign_trace_close(trace);
 	}
-	return ret ? play_fail(ret, &error) : 0;
+	return ret ? playground_fail(ret, &error) : 0;
 }

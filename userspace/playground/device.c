@@ -44,7 +44,7 @@ static const struct aftl_host_ops ops = {
 	.free = core_memory_free,
 	.complete = complete_play_request,
 	.array = record_array_event,
-	.read = play_flip,
+	.read = playground_flip_bits,
 };
 
 /* Creating */
@@ -57,7 +57,7 @@ static int parse_play_options(u32 count, struct aftl_error *error)
 	int ret;
 
 	play.arguments = memory_zeroed(1, PLAY_TEXT_BYTES);
-	memcpy(play.arguments, play_text(), PLAY_TEXT_BYTES - 1);
+	memcpy(play.arguments, playground_text(), PLAY_TEXT_BYTES - 1);
 	for (i = 0; i < count && used < PLAY_TEXT_BYTES; i++) {
 		list[i] = play.arguments + used;
 		used += strlen(list[i]) + 1;
@@ -113,7 +113,7 @@ static int open_play_stream(struct aftl_error *error)
 	return 0;
 }
 
-int play_open(u32 count)
+int playground_open(u32 count)
 {
 	struct aftl_error error;
 	int ret = parse_play_options(count, &error);
@@ -125,7 +125,7 @@ int play_open(u32 count)
 		ret = create_play_device(&error);
 	if (!ret)
 		ret = open_play_stream(&error);
-	return ret ? play_fail(ret, &error) : 0;
+	return ret ? playground_fail(ret, &error) : 0;
 }
 
 /* Running */
@@ -136,61 +136,63 @@ static u64 page_time_to_ns(double ns)
 	return ns < (double)AFTL_TIME_MAX ? (u64)ceil(ns) : U64_MAX;
 }
 
-int play_to(u32 requests, double ns)
+int playground_run_to(u32 requests, double ns)
 {
 	struct aftl_error error;
 	int ret = sim_drive_run_to(&play.drive, requests, page_time_to_ns(ns), &error);
 
-	return ret ? play_fail(ret, &error) : 0;
+	return ret ? playground_fail(ret, &error) : 0;
 }
 
-int play_finish(void)
+int playground_finish(void)
 {
 	struct aftl_error error;
 	int ret;
 
 	play.drive.ended = true;
 	ret = sim_drive_run_all(&play.drive, &error);
-	return ret ? play_fail(ret, &error) : 0;
+	return ret ? playground_fail(ret, &error) : 0;
 }
 
-u64 play_digest(void)
+u64 playground_digest(void)
 {
 	return aftl_digest(play.drive.ftl);
 }
 
-int play_audit(void)
+int playground_audit(void)
 {
 	struct aftl_error error;
 	int ret = aftl_audit(play.drive.ftl, &error);
 
-	return ret ? play_fail(ret, &error) : 0;
+	return ret ? playground_fail(ret, &error) : 0;
 }
 
 /* Changing */
 
-int play_age(u32 hours)
+int playground_age(u32 hours)
 {
 	struct aftl_error error;
 
 	if (hours > PLAY_AGE_HOURS)
-		return play_fail(aftl_fail(&error, -EINVAL, "at most %u hours can pass at once",
-					   PLAY_AGE_HOURS), &error);
+		return playground_fail(aftl_fail(&error, -EINVAL,
+						 "at most %u hours can pass at once",
+						 PLAY_AGE_HOURS),
+				       &error);
 	aftl_age(play.drive.ftl, hours * AFTL_HOUR_NS);
 	return 0;
 }
 
-int play_change(void)
+int playground_change(void)
 {
 	const struct aftl *before = play.drive.ftl;
 	struct sim_change change = { .at = 0 };
 	struct aftl_error error;
-	int ret = sim_change_parse(&change, play_text(), &error);
+	int ret = sim_change_parse(&change, playground_text(), &error);
 
 	if (!ret)
 		ret = sim_drive_apply_change(&play.drive, &change, &ops, NULL, &error);
 	/* A new policy has other kinds of blocks: paint all blocks again. */
 	for (u32 i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;
-	return ret ? play_fail(ret, &error) : 0;
+	return ret ? playground_fail(ret, &error) : 0;
 }

@@ -13,7 +13,7 @@
 
 static u32 palette[PLAY_COLOURS];
 
-u32 *play_palette(void)
+u32 *playground_palette(void)
 {
 	return palette;
 }
@@ -228,7 +228,7 @@ static bool is_picture_different(const struct picture *picture, u32 view, u32 er
 	return another;
 }
 
-u32 *play_paint(u32 view, u32 across, u32 columns, u32 width)
+u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width)
 {
 	static u32 *pixels;
 	static struct look *looks;

@@ -41,9 +41,9 @@ struct play_event {
  * @event_count: number of events so far; @events has the last PLAY_EVENTS of them
  * @events: ring buffer: event n is at index n % PLAY_EVENTS
  * @begun: per block: number of programs and erases since the starting state was reached
- * @content: buffer; see play_content()
+ * @content: buffer; see playground_content()
  * @content_bytes: size of @content
- * @returning: a read of play_read() is in flight
+ * @returning: a read of playground_read() is in flight
  * @reading: first unit of that read
  */
 struct play {
@@ -62,13 +62,13 @@ struct play {
 extern struct play play;
 
 /* Return the message of @error to the page. Return: @ret */
-int play_fail(int ret, const struct aftl_error *error);
+int playground_fail(int ret, const struct aftl_error *error);
 
-/* Begin a JSON object; play_json_end() returns it to the page. */
-void play_json_begin(struct json_writer *json);
-int play_json_end(struct json_writer *json);
+/* Begin a JSON object; playground_json_end() returns it to the page. */
+void playground_json_begin(struct json_writer *json);
+int playground_json_end(struct json_writer *json);
 
 /* The callback of the core for data that a request has read: flips their bits. */
-void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read);
+void playground_flip_bits(void *host, struct aftl_request *request, const struct aftl_read *read);
 
 #endif

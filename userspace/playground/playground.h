@@ -6,8 +6,8 @@
  * library is the complete state. A page that saves a copy of it and restores it later goes back in
  * time exactly, including all requests in flight.
  *
- * Texts are passed in play_text(), in both directions. Functions of type int return 0, or another
- * number with a message in play_text().
+ * Texts are passed in both directions in playground_text(). Functions of type int return 0, or
+ * another number with a message in playground_text().
  */
 #ifndef AFTL_PLAYGROUND_H
 #define AFTL_PLAYGROUND_H
@@ -18,56 +18,57 @@
 #define PLAY_TEXT_BYTES 8192
 
 /* Get the text buffer; a text from the library may be longer than PLAY_TEXT_BYTES. */
-char *play_text(void);
+char *playground_text(void);
 
 /**
- * play_open() - create and fill a device, and open its request stream
- * @count: number of arguments of "approxftl sim" in play_text(), each terminated with a zero
+ * playground_open() - create and fill a device, and open its request stream
+ * @count: number of arguments of "approxftl sim" in playground_text(), each terminated with a zero
  *
- * The stream is endless, regardless of --requests; play_to() sets the limit. Call this once only.
+ * The stream is endless, regardless of --requests; playground_run_to() sets the limit. Call this
+ * function once only.
  */
-int play_open(u32 count);
+int playground_open(u32 count);
 
 /**
- * play_to() - run until a number of requests was submitted, or until a time
+ * playground_run_to() - run until a number of requests was submitted, or until a time
  * @requests: number of requests since the begin
  * @ns: device time; a time in the past has no effect
  *
  * See sim_drive_run_to().
  */
-int play_to(u32 requests, double ns);
+int playground_run_to(u32 requests, double ns);
 
 /**
- * play_finish() - complete all submitted requests
+ * playground_finish() - complete all submitted requests
  *
  * The device is then in the state that "approxftl sim --requests" leaves after as many requests.
  * To continue without this interruption the page restores its copy of the memory.
  */
-int play_finish(void);
+int playground_finish(void);
 
 /* Return: aftl_digest() of the device. */
-u64 play_digest(void);
+u64 playground_digest(void);
 
 /* Return: aftl_audit() of the device. */
-int play_audit(void);
+int playground_audit(void);
 
 /* Maximum of the parameter "age": a hundred years. */
 #define PLAY_AGE_HOURS (36500 * 24)
 
 /* Let the given number of hours pass without requests. */
-int play_age(u32 hours);
+int playground_age(u32 hours);
 
-/* Apply a change: play_text() has the text after the colon of "approxftl sim --change". */
-int play_change(void);
+/* Apply a change: playground_text() has the text after the colon of "approxftl sim --change". */
+int playground_change(void);
 
-/* Return JSON in play_text(): constants of the device; its counters and times; a block; a page. */
-int play_about(void);
-int play_state(void);
-int play_block(u32 block);
-int play_page(u32 block, u32 page);
+/* Return JSON in playground_text(): constants; counters and times; a block; a page. */
+int playground_describe(void);
+int playground_describe_state(void);
+int playground_describe_block(u32 block);
+int playground_describe_page(u32 block, u32 page);
 
 /**
- * play_cells() - return JSON in play_text(): the cells of one unit of a page
+ * playground_describe_cells() - return JSON in playground_text(): the cells of one unit of a page
  * @block: number of the block on the device @page: page of the block
  * @slot: unit of the page
  *
@@ -75,18 +76,18 @@ int play_page(u32 block, u32 page);
  * rates were computed; number and positions of misread cells are the core's. Simulated requests
  * have no bytes, so the state and the voltage of each cell are drawn at random.
  */
-int play_cells(u32 block, u32 page, u32 slot);
+int playground_describe_cells(u32 block, u32 page, u32 slot);
 
-/* Return the part of a state's cells in each bin (voltages.h), for the last play_cells(). */
-const double *play_spread(u32 state);
+/* Return for the cells described last the part of a state's cells in each bin of voltages.h. */
+const double *playground_distribution(u32 state);
 
-/* Return for each cell of play_cells() millivolts + 32768, state << 16, and 1 << 24 if misread. */
-const u32 *play_voltages(void);
+/* Return for each cell described last millivolts + 32768, state << 16, 1 << 24 if misread. */
+const u32 *playground_voltages(void);
 
-/* Return JSON in play_text(): the latest programs and erases, from event number @since on. */
-int play_events(u32 since);
+/* Return JSON in playground_text(): the latest programs and erases, from event number @since on. */
+int playground_list_events(u32 since);
 
-/* The property that play_paint() shows for each page. */
+/* The property that playground_paint_pages() shows for each page. */
 enum play_view {
 	PLAY_VIEW_USE,
 	PLAY_VIEW_MODE,
@@ -102,12 +103,12 @@ enum play_view {
 #define PLAY_COLOURS 256
 
 /**
- * play_palette() - get the palette of play_paint(); the page sets it, with red in the low byte
+ * playground_palette() - get the palette of the picture; the page sets it, red in the low byte
  */
-u32 *play_palette(void);
+u32 *playground_palette(void);
 
 /**
- * play_paint() - paint a picture with one pixel for each page
+ * playground_paint_pages() - paint a picture with one pixel for each page
  * @view: enum play_view
  * @across: number of LUNs side by side
  * @columns: number of blocks of a LUN side by side
@@ -117,34 +118,34 @@ u32 *play_palette(void);
  * picture is @across * (@columns * (@width + 1) + 1) pixels wide. Palette entry 0 is an erased
  * page, 255 a page of a bad block; paint.c defines the others.
  */
-u32 *play_paint(u32 view, u32 across, u32 columns, u32 width);
+u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width);
 
 /* Get a buffer of @bytes for the content of the first units of the device. */
-u8 *play_content(u32 bytes);
+u8 *playground_content(u32 bytes);
 
 /**
- * play_write() - write units, in addition to the stream
+ * playground_write() - write units, in addition to the stream
  * @unit: first unit
  * @units: number of units
  * @class: enum aftl_class
  */
-int play_write(u32 unit, u32 units, u32 class);
+int playground_write(u32 unit, u32 units, u32 class);
 
 /**
- * play_read() - read units, and apply the device's errors to play_content()
+ * playground_read() - read units, and apply the device's errors to playground_content()
  * @unit: first unit, which is at the beginning of the buffer
  * @units: number of units
  *
  * Flipped bits are flipped in the buffer; a lost unit is zeroed.
  */
-int play_read(u32 unit, u32 units);
+int playground_read(u32 unit, u32 units);
 
 /**
- * play_convert() - convert any trace to a record file
+ * playground_convert_trace() - convert any trace to a record file
  *
- * On entry play_text() has the names of the input and the output, each terminated with a zero; on
- * return a message about the trace.
+ * On entry playground_text() has the names of the input and the output, each terminated with a
+ * zero; on return it has a message about the trace.
  */
-int play_convert(void);
+int playground_convert_trace(void);
 
 #endif

@@ -55,18 +55,18 @@ static void write_geometry_json(struct json_writer *json, const struct aftl_geom
 	json_u64(json, "page_units", geo->page_units);
 }
 
-int play_about(void)
+int playground_describe(void)
 {
 	const struct aftl_policy_type *type = aftl_policy_type(play.drive.ftl);
 	struct json_writer json;
 
-	play_json_begin(&json);
+	playground_json_begin(&json);
 	write_geometry_json(&json, play.drive.geo);
 	json_string(&json, "policy", type->name);
 	json_string(&json, "policy_about", type->about);
 	write_word_list_json(&json, "kinds", type->kinds, AFTL_KINDS_MAX);
 	write_word_list_json(&json, "modes", mode_words, AFTL_MODES);
-	return play_json_end(&json);
+	return playground_json_end(&json);
 }
 
 /* Counters and times */
@@ -106,13 +106,13 @@ static void write_block_counts_json(struct json_writer *json)
 	json_u64(json, "wear", wear);
 }
 
-int play_state(void)
+int playground_describe_state(void)
 {
 	const struct aftl *ftl = play.drive.ftl;
 	const struct aftl_stats *stats = aftl_get_stats(ftl);
 	struct json_writer json;
 
-	play_json_begin(&json);
+	playground_json_begin(&json);
 	json_u64(&json, "now_ns", aftl_now(ftl));
 	json_u64(&json, "since_ns", stats->since_ns);
 	json_u64(&json, "hours", aftl_hours(ftl));
@@ -133,7 +133,7 @@ int play_state(void)
 	for (u32 i = 0; i < AFTL_MODES; i++)
 		json_u64(&json, NULL, stats->mode_pages[i]);
 	json_end_array(&json);
-	return play_json_end(&json);
+	return playground_json_end(&json);
 }
 
 /* Events */
@@ -158,18 +158,18 @@ static u32 oldest_kept_event_number(u32 most)
 	return play.event_count > most ? play.event_count - most : 0;
 }
 
-int play_events(u32 since)
+int playground_list_events(u32 since)
 {
 	u32 n = max(since, oldest_kept_event_number(min(TOLD_EVENTS, PLAY_EVENTS)));
 	struct json_writer json;
 
-	play_json_begin(&json);
+	playground_json_begin(&json);
 	json_u64(&json, "next", play.event_count);
 	json_array(&json, "events");
 	for (; n < play.event_count; n++)
 		write_event_json(&json, &play.events[n % PLAY_EVENTS]);
 	json_end_array(&json);
-	return play_json_end(&json);
+	return playground_json_end(&json);
 }
 
 /* List the latest events, the newest first. */
@@ -212,14 +212,14 @@ static u32 count_valid_page_units(const struct aftl_media *media, const struct a
 }
 
 /* Encode each page as a number: 0, or 1 + mode * 64 + class * 32 + valid units. */
-int play_block(u32 index)
+int playground_describe_block(u32 index)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
 	const struct aftl_block *block = find_block_or_last(index);
 	struct json_writer json;
 	const char *kind;
 
-	play_json_begin(&json);
+	playground_json_begin(&json);
 	kind = aftl_policy_type(play.drive.ftl)->kinds[block->kind];
 	json_string(&json, "state", state_words[block->state]);
 	json_string(&json, "kind", block->programmed && kind ? kind : "");
@@ -241,7 +241,7 @@ int play_block(u32 index)
 					 min(count_valid_page_units(media, block, page), 31U));
 	}
 	json_end_array(&json);
-	return play_json_end(&json);
+	return playground_json_end(&json);
 }
 
 static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 generation,
@@ -297,14 +297,14 @@ static void write_page_detail_json(struct json_writer *json, const struct aftl_m
 	json_end_array(json);
 }
 
-int play_page(u32 index, u32 page)
+int playground_describe_page(u32 index, u32 page)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
 	const struct aftl_block *block = find_block_or_last(index);
 	struct json_writer json;
 
 	page = min(page, media->geo->pages - 1);
-	play_json_begin(&json);
+	playground_json_begin(&json);
 	json_u64(&json, "layer", aftl_layer(media->geo, page));
 	json_u64(&json, "word_line", aftl_word_line(media->geo, page) % media->geo->word_lines);
 	json_u64(&json, "bit", page % media->geo->word_line_pages);
@@ -312,5 +312,5 @@ int play_page(u32 index, u32 page)
 	if (aftl_page_is_programmed(media, block, page))
 		write_page_detail_json(&json, media, block, page);
 	write_page_history_json(&json, aftl_block_index(media, block), page);
-	return play_json_end(&json);
+	return playground_json_end(&json);
 }

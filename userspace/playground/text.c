@@ -11,23 +11,23 @@
 static char *text;
 static size_t text_bytes;
 
-char *play_text(void)
+char *playground_text(void)
 {
 	if (!text)
 		text = memory_zeroed(1, PLAY_TEXT_BYTES);
 	return text;
 }
 
-int play_fail(int ret, const struct aftl_error *error)
+int playground_fail(int ret, const struct aftl_error *error)
 {
-	scnprintf(play_text(), sizeof(error->text), "%s", error->text);
+	scnprintf(playground_text(), sizeof(error->text), "%s", error->text);
 	return ret;
 }
 
 static FILE *answer;
 static char *answer_text;
 
-void play_json_begin(struct json_writer *json)
+void playground_json_begin(struct json_writer *json)
 {
 	answer = open_memstream(&answer_text, &text_bytes);
 	json_begin(json, answer);
@@ -35,12 +35,12 @@ void play_json_begin(struct json_writer *json)
 }
 
 /* Enlarge the buffer, which is never smaller than the longest text from the page. */
-int play_json_end(struct json_writer *json)
+int playground_json_end(struct json_writer *json)
 {
 	json_end_object(json);
 	json_end(json);
 	fclose(answer);
-	text = memory_grown(play_text(), max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
+	text = memory_grown(playground_text(), max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
 	memcpy(text, answer_text, text_bytes + 1);
 	free(answer_text);
 	return 0;

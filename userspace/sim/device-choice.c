@@ -74,7 +74,7 @@ int device_choice_set(struct sim_options *options, const char *text, size_t leng
 	return aftl_param_set(&options->params, key, value, error);
 }
 
-static int set_pair(void *context, const char *pair, struct aftl_error *error)
+static int set_parameter_pair(void *context, const char *pair, struct aftl_error *error)
 {
 	struct sim_options *options = context;
 	size_t length = pair_key_length(pair);
@@ -87,8 +87,9 @@ static int set_pair(void *context, const char *pair, struct aftl_error *error)
 
 int device_choice_pairs(struct sim_options *options, const char *value, struct aftl_error *error)
 {
-	return *value == '@' ? parameter_file_call_on_each(value + 1, set_pair, options, error) :
-			       set_pair(options, value, error);
+	return *value == '@' ?
+		       parameter_file_call_on_each(value + 1, set_parameter_pair, options, error) :
+		       set_parameter_pair(options, value, error);
 }
 
 /*
@@ -132,7 +133,7 @@ static int report_unknown_sim_policy(const char *name, struct aftl_error *error)
 }
 
 /* The report tells policies apart by their names. */
-static bool has_policy(const struct sim_options *options, const struct aftl_policy_type *type)
+static bool is_policy_chosen(const struct sim_options *options, const struct aftl_policy_type *type)
 {
 	for (unsigned int i = 0; i < options->policy_count; i++)
 		if (!strcmp(options->policies[i]->name, type->name))
@@ -140,7 +141,8 @@ static bool has_policy(const struct sim_options *options, const struct aftl_poli
 	return false;
 }
 
-static int add_policy(struct sim_options *options, const char *name, struct aftl_error *error)
+static int add_chosen_policy(struct sim_options *options, const char *name,
+			     struct aftl_error *error)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(name);
 	int ret = strchr(name, '/') ? policy_load(name, &type, error) : 0;
@@ -154,7 +156,7 @@ static int add_policy(struct sim_options *options, const char *name, struct aftl
 	if (options->policy_count == SIM_POLICIES)
 		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",
 				 SIM_POLICIES);
-	if (has_policy(options, type))
+	if (is_policy_chosen(options, type))
 		return aftl_fail(error, -EINVAL, "--policy: %s is there twice",
 				 type->name);
 	options->policies[options->policy_count++] = type;
@@ -168,8 +170,8 @@ static int add_all_policies(struct sim_options *options, struct aftl_error *erro
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && (type = aftl_policy_at(i)); i++)
-		if (!has_policy(options, type))
-			ret = add_policy(options, type->name, error);
+		if (!is_policy_chosen(options, type))
+			ret = add_chosen_policy(options, type->name, error);
 	return ret;
 }
 
@@ -182,7 +184,7 @@ int device_choice_policies(struct sim_options *options, struct aftl_error *error
 	if (!*list)
 		return aftl_fail(error, -EINVAL, "--policy needs a name");
 	while (!ret && next_list_item(&list, item))
-		ret = strcmp(item, "all") ? add_policy(options, item, error) :
+		ret = strcmp(item, "all") ? add_chosen_policy(options, item, error) :
 					    add_all_policies(options, error);
 	return ret;
 }

@@ -17,7 +17,8 @@ static int read_device_file_bytes(void *host, void *data, size_t bytes)
 	return fread(data, 1, bytes, host) == bytes ? 0 : -EIO;
 }
 
-static int blame_system(const char *path, const char *what, int code, struct aftl_error *error)
+static int report_device_file_error(const char *path, const char *what, int code,
+				    struct aftl_error *error)
 {
 	return aftl_fail(error, code, "%.120s: cannot %s: %s", path, what, strerror(-code));
 }
@@ -37,13 +38,13 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 	int ret;
 
 	if (!file)
-		return blame_system(to->path, "create", -errno, error);
+		return report_device_file_error(to->path, "create", -errno, error);
 	ret = aftl_save(ftl, &sink, &cause);
 	if (ret)
-		ret = ferror(file) ? blame_system(to->path, "write", ret, error) :
+		ret = ferror(file) ? report_device_file_error(to->path, "write", ret, error) :
 				     report_snapshot_error(to->path, ret, &cause, error);
 	if ((standard ? fflush(file) : fclose(file)) && !ret)
-		ret = blame_system(to->path, "write", -errno, error);
+		ret = report_device_file_error(to->path, "write", -errno, error);
 	return ret;
 }
 
@@ -59,12 +60,12 @@ int device_file_load(struct aftl **out, const char *path, const struct aftl_host
 		return ret;
 	file = fopen(path, "rb");
 	if (!file)
-		return blame_system(path, "open", -errno, error);
+		return report_device_file_error(path, "open", -errno, error);
 	source.host = file;
 	ret = aftl_load(out, &source, ops, host, &cause);
 	/* errno is still that of the read error: aftl_load() has only freed memory since. */
 	if (ret && ferror(file))
-		ret = blame_system(path, "read", -errno, error);
+		ret = report_device_file_error(path, "read", -errno, error);
 	else if (ret)
 		ret = report_snapshot_error(path, ret, &cause, error);
 	fclose(file);

@@ -176,7 +176,7 @@ void zipf_destroy(struct zipf *zipf)
 
 static const struct zipf_bin *draw_zipf_bin(const struct zipf *zipf, struct aftl_random *random)
 {
-	u64 draw = draw_below(random, zipf->total);
+	u64 draw = draw_number_below(random, zipf->total);
 	const struct zipf_bin *bin = &zipf->bin[zipf->guide[draw >> zipf->guide_shift]];
 
 	while (bin->end <= draw)
@@ -219,11 +219,11 @@ bool tag_runs_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_rando
 	tags->runs = true;
 	tags->leave = (1ULL << 32) / mean_run;
 	tags->enter = tags->leave * share / (SHARE_WHOLE - share);
-	tags->approx = draw_share(&tags->random, share);
+	tags->approx = draw_with_probability(&tags->random, share);
 	return tags->enter <= 1ULL << 32;
 }
 
-static bool tag_state_changes(struct tags *tags)
+static bool draw_tag_run_end(struct tags *tags)
 {
 	u64 chance = tags->approx ? tags->leave : tags->enter;
 
@@ -235,8 +235,8 @@ bool tag_runs_draw(struct tags *tags)
 	bool now = tags->approx;
 
 	if (!tags->runs)
-		return draw_share(&tags->random, tags->share);
-	if (tag_state_changes(tags))
+		return draw_with_probability(&tags->random, tags->share);
+	if (draw_tag_run_end(tags))
 		tags->approx = !tags->approx;
 	return now;
 }

@@ -8,13 +8,13 @@
 #include "shares.h"
 
 /* Return true with a probability of @share / SHARE_WHOLE. */
-static inline bool draw_share(struct aftl_random *random, u32 share)
+static inline bool draw_with_probability(struct aftl_random *random, u32 share)
 {
 	return aftl_random_below(random, SHARE_WHOLE) < share;
 }
 
 /* Draw uniformly from [0, n) for any n. */
-static inline u64 draw_below(struct aftl_random *random, u64 n)
+static inline u64 draw_number_below(struct aftl_random *random, u64 n)
 {
 	return fixed_mul_high(aftl_random_next(random), n);
 }

@@ -147,7 +147,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
  * Advance the device: by one event if there is a background writer, which can submit before the
  * next completion; otherwise to the next completion.
  */
-static int run_events_until(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
+static int sim_drive_advance(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
@@ -174,7 +174,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_now(drive->ftl);
 		seen = drive->submitted - pending;
-		ret = run_events_until(drive, last_ns, error);
+		ret = sim_drive_advance(drive, last_ns, error);
 		if (ret)
 			return ret;
 	}

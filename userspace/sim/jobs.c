@@ -98,7 +98,7 @@ unsigned int sim_jobs(const struct sim_work *work)
 	fitting = max(get_available_memory() / need, 1ULL);
 	if (fitting >= wanted)
 		return (unsigned int)wanted;
-	human_bytes(bytes, need);
+	human_format_bytes(bytes, need);
 	if (!options->quiet)
 		complain_of("sim",
 			    "note: %llu of %llu runs at a time: each takes up to %s of memory",

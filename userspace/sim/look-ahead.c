@@ -6,14 +6,14 @@ void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 li
 	*ahead = (struct look_ahead){ .stream = stream, .left = limit, .end = 1 };
 }
 
-static u32 ring_place_of_position(const struct look_ahead *ahead, u32 position)
+static u32 ring_index_of_request(const struct look_ahead *ahead, u32 position)
 {
 	return (ahead->first + position) % LOOK_AHEAD_REQUESTS;
 }
 
 static void draw_request_ahead(struct look_ahead *ahead)
 {
-	struct sim_request *request = &ahead->ring[ring_place_of_position(ahead, ahead->count)];
+	struct sim_request *request = &ahead->ring[ring_index_of_request(ahead, ahead->count)];
 
 	if (!ahead->left)
 		ahead->end = 0;
@@ -29,36 +29,36 @@ static void draw_request_ahead(struct look_ahead *ahead)
  * Issue the prefetches back to back: address translation dominates their cost, and the
  * processor overlaps several translations.
  */
-static void prefetch_from_position(const struct look_ahead *ahead, u32 position, bool near)
+static void prefetch_drawn_requests(const struct look_ahead *ahead, u32 position, bool near)
 {
 	for (; position < ahead->count; position++)
-		ahead->expect(ahead->context, &ahead->ring[ring_place_of_position(ahead, position)],
+		ahead->expect(ahead->context, &ahead->ring[ring_index_of_request(ahead, position)],
 			      near);
 }
 
-static void refill_half_of_ring(struct look_ahead *ahead)
+static void draw_half_ring_ahead(struct look_ahead *ahead)
 {
 	u32 first = ahead->count;
 
 	while (ahead->end > 0 && ahead->count < first + LOOK_AHEAD_REQUESTS / 2)
 		draw_request_ahead(ahead);
-	prefetch_from_position(ahead, first, false);
+	prefetch_drawn_requests(ahead, first, false);
 }
 
 int look_ahead_next(struct look_ahead *ahead, struct sim_request *request, struct aftl_error *error)
 {
 	if (!ahead->near) {
 		if (!ahead->count)
-			refill_half_of_ring(ahead);
-		prefetch_from_position(ahead, 0, true);
+			draw_half_ring_ahead(ahead);
+		prefetch_drawn_requests(ahead, 0, true);
 		ahead->near = ahead->count;
-		refill_half_of_ring(ahead);
+		draw_half_ring_ahead(ahead);
 	}
 	if (!ahead->count) {
 		*error = ahead->error;
 		return ahead->end;
 	}
-	*request = ahead->ring[ring_place_of_position(ahead, 0)];
+	*request = ahead->ring[ring_index_of_request(ahead, 0)];
 	ahead->first++;
 	ahead->count--;
 	ahead->near--;

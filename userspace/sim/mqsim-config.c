@@ -89,8 +89,8 @@ struct config {
 };
 
 __printf(3, 4)
-static int refuse_config(const struct config *config, struct aftl_error *error, const char *format,
-			 ...)
+static int refuse_mqsim_config(const struct config *config, struct aftl_error *error,
+			       const char *format, ...)
 {
 	char cause[140];
 	unsigned int line = 1;
@@ -106,7 +106,7 @@ static int refuse_config(const struct config *config, struct aftl_error *error, 
 			    aftl_fail(error, -EINVAL, "%.80s: %s", config->path, cause);
 }
 
-static int read_config_text(struct config *config, struct aftl_error *error)
+static int read_mqsim_text(struct config *config, struct aftl_error *error)
 {
 	int ret = claim_input_file(config->path, error);
 	FILE *file = ret ? NULL : fopen(config->path, "re");
@@ -129,7 +129,7 @@ static int read_config_text(struct config *config, struct aftl_error *error)
 }
 
 /* Skip blanks, comments and the line "<?xml ...?>". Return false at one that does not end. */
-static bool skip_remarks(struct config *config)
+static bool skip_xml_comments(struct config *config)
 {
 	for (;;) {
 		bool comment;
@@ -146,57 +146,59 @@ static bool skip_remarks(struct config *config)
 	}
 }
 
-static int open_element(struct config *config, const char *name, struct aftl_error *error)
+static int enter_mqsim_element(struct config *config, const char *name, struct aftl_error *error)
 {
 	for (enum element i = ROOT; i < ELEMENTS; i++) {
 		if (strcmp(elements[i].name, name) != 0 || elements[i].parent != config->inside)
 			continue;
 		if (config->seen[i])
-			return refuse_config(config, error, "%s is there twice", name);
+			return refuse_mqsim_config(config, error, "%s is there twice", name);
 		config->seen[i] = true;
 		config->inside = i;
 		return 0;
 	}
-	return refuse_config(config, error, "\"%.40s\" has no place here in a file of MQSim", name);
+	return refuse_mqsim_config(config, error, "\"%.40s\" has no place here in a file of MQSim",
+				   name);
 }
 
-static int keep_value(struct config *config, const char *name, const char *text, size_t length,
-		      struct aftl_error *error)
+static int store_mqsim_value(struct config *config, const char *name, const char *text,
+			     size_t length, struct aftl_error *error)
 {
 	for (enum row i = 0; i < ROWS; i++) {
 		if (strcmp(rows[i].name, name) != 0 || rows[i].parent != config->inside)
 			continue;
 		if (*config->values[i])
-			return refuse_config(config, error, "%s is there twice", name);
+			return refuse_mqsim_config(config, error, "%s is there twice", name);
 		if (!length || length >= VALUE_BYTES || memchr(text, '&', length))
-			return refuse_config(config, error, "%s: \"%.*s\" is not a value", name,
-					     (int)min(length, 40UL), text);
+			return refuse_mqsim_config(config, error, "%s: \"%.*s\" is not a value",
+						   name, (int)min(length, 40UL), text);
 		memcpy(config->values[i], text, length);
 		return 0;
 	}
-	return refuse_config(config, error, "\"%.40s\" is no parameter of MQSim that is known here",
-			     name);
+	return refuse_mqsim_config(config, error,
+				   "\"%.40s\" is no parameter of MQSim that is known here", name);
 }
 
 /* Read the text and the end of the element @name, whose begin was read. */
-static int read_value(struct config *config, const char *name, const char *text,
-		      struct aftl_error *error)
+static int read_mqsim_value(struct config *config, const char *name, const char *text,
+			    struct aftl_error *error)
 {
 	size_t length = strcspn(text, "<"), end = strlen(name);
 	const char *tag = text + length;
 
 	if (strncmp(tag, "</", 2) != 0 || strncmp(tag + 2, name, end) != 0 || tag[2 + end] != '>')
-		return refuse_config(config, error, "<%s> does not end with </%s>", name, name);
+		return refuse_mqsim_config(config, error, "<%s> does not end with </%s>", name,
+					   name);
 	while (length && strchr(BLANKS, text[length - 1]))
 		length--;
-	if (keep_value(config, name, text, length, error))
+	if (store_mqsim_value(config, name, text, length, error))
 		return -EINVAL;
 	config->at = tag + end + 3;
 	return 0;
 }
 
 /* Read one tag and, if it is a parameter, its value. */
-static int read_tag(struct config *config, struct aftl_error *error)
+static int read_mqsim_tag(struct config *config, struct aftl_error *error)
 {
 	bool ends = config->at[0] == '<' && config->at[1] == '/';
 	const char *name = config->at + 1 + ends;
@@ -204,57 +206,58 @@ static int read_tag(struct config *config, struct aftl_error *error)
 	char copy[48];
 
 	if (*config->at != '<' || !length || length >= sizeof(copy) || name[length] != '>')
-		return refuse_config(config, error,
-				     "\"%.*s\" is no element, or one with attributes",
-				     (int)min(strcspn(config->at, BLANKS), 20UL), config->at);
+		return refuse_mqsim_config(config, error,
+					   "\"%.*s\" is no element, or one with attributes",
+					   (int)min(strcspn(config->at, BLANKS), 20UL), config->at);
 	memcpy(copy, name, length);
 	copy[length] = '\0';
 	if (ends) {
 		if (config->inside == ELEMENTS || strcmp(copy, elements[config->inside].name) != 0)
-			return refuse_config(config, error, "</%s> ends what did not begin", copy);
+			return refuse_mqsim_config(config, error, "</%s> ends what did not begin",
+						   copy);
 		config->inside = elements[config->inside].parent;
 	} else {
 		const char *text = name + length + 1;
 
 		text += strspn(text, BLANKS);
 		if (*text != '<' || text[1] == '/')
-			return read_value(config, copy, text, error);
-		if (open_element(config, copy, error))
+			return read_mqsim_value(config, copy, text, error);
+		if (enter_mqsim_element(config, copy, error))
 			return -EINVAL;
 	}
 	config->at = name + length + 1;
 	return 0;
 }
 
-static int read_elements(struct config *config, struct aftl_error *error)
+static int read_mqsim_elements(struct config *config, struct aftl_error *error)
 {
 	config->at = config->text;
 	config->inside = ELEMENTS;
 	do {
-		if (!skip_remarks(config))
-			return refuse_config(config, error, "a comment does not end");
-		if (*config->at && read_tag(config, error))
+		if (!skip_xml_comments(config))
+			return refuse_mqsim_config(config, error, "a comment does not end");
+		if (*config->at && read_mqsim_tag(config, error))
 			return -EINVAL;
 	} while (*config->at);
 	config->at = NULL;
 	if (config->inside != ELEMENTS)
-		return refuse_config(config, error, "it ends inside %s",
-				     elements[config->inside].name);
+		return refuse_mqsim_config(config, error, "it ends inside %s",
+					   elements[config->inside].name);
 	for (enum row i = 0; i < ROWS; i++)
 		if (!*config->values[i] && rows[i].kind != EFFECTLESS && rows[i].kind != UNMODELLED)
-			return refuse_config(config, error, "%s is missing", rows[i].name);
+			return refuse_mqsim_config(config, error, "%s is missing", rows[i].name);
 	return 0;
 }
 
-static int set_config(const struct config *config, const char *key, const char *value,
-		      struct aftl_error *error)
+static int set_mqsim_parameter(const struct config *config, const char *key, const char *value,
+			       struct aftl_error *error)
 {
 	return device_choice_set(config->options, key, strlen(key), value, error);
 }
 
 __printf(4, 5)
-static int set_formatted(const struct config *config, const char *key, struct aftl_error *error,
-			 const char *format, ...)
+static int format_mqsim_parameter(const struct config *config, const char *key,
+				  struct aftl_error *error, const char *format, ...)
 {
 	char value[40];
 	va_list arguments;
@@ -262,12 +265,12 @@ static int set_formatted(const struct config *config, const char *key, struct af
 	va_start(arguments, format);
 	vsnprintf(value, sizeof(value), format, arguments);
 	va_end(arguments);
-	return set_config(config, key, value, error);
+	return set_mqsim_parameter(config, key, value, error);
 }
 
 /* Parse a number of MQSim. Units, signs and exponents are refused; MQSim would cut them off. */
-static int parse_value(const struct config *config, enum row row, bool decimals, u64 *number,
-		       struct aftl_error *error)
+static int parse_mqsim_number(const struct config *config, enum row row, bool decimals, u64 *number,
+			      struct aftl_error *error)
 {
 	const char *text = config->values[row];
 	size_t whole = strspn(text, "0123456789");
@@ -277,14 +280,14 @@ static int parse_value(const struct config *config, enum row row, bool decimals,
 	    whole <= DIGITS && !aftl_parse_value(decimals ? AFTL_PARAM_RATE : AFTL_PARAM_COUNT,
 						 NULL, text, number, &unused))
 		return 0;
-	return refuse_config(config, error, "%s: \"%s\" is not a number of at most %u digits",
-			     rows[row].name, text, DIGITS);
+	return refuse_mqsim_config(config, error, "%s: \"%s\" is not a number of at most %u digits",
+				   rows[row].name, text, DIGITS);
 }
 
 /*
  * Return the translation that follows @word and "=" in @list, "" without one, NULL without @word.
  */
-static const char *find_meaning(const char *list, const char *word)
+static const char *translate_mqsim_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -296,22 +299,23 @@ static const char *find_meaning(const char *list, const char *word)
 	return NULL;
 }
 
-static int apply_word(const struct config *config, enum row row, struct aftl_error *error)
+static int apply_mqsim_word(const struct config *config, enum row row, struct aftl_error *error)
 {
 	const char *list = rows[row].argument;
-	const char *meaning = find_meaning(list, config->values[row]);
+	const char *meaning = translate_mqsim_word(list, config->values[row]);
 	char key[24];
 
 	if (!meaning)
-		return refuse_config(config, error, "%s: %s is not modelled", rows[row].name,
-				     config->values[row]);
+		return refuse_mqsim_config(config, error, "%s: %s is not modelled", rows[row].name,
+					   config->values[row]);
 	if (rows[row].kind == ONLY)
 		return 0;
 	scnprintf(key, sizeof(key), "%.*s", (int)strcspn(list, " "), list);
-	return set_formatted(config, key, error, "%.*s", (int)strcspn(meaning, " "), meaning);
+	return format_mqsim_parameter(config, key, error, "%.*s", (int)strcspn(meaning, " "),
+				      meaning);
 }
 
-static int apply_row(const struct config *config, enum row row, struct aftl_error *error)
+static int apply_mqsim_row(const struct config *config, enum row row, struct aftl_error *error)
 {
 	bool decimals = rows[row].kind == SHARE;
 	char share[AFTL_VALUE_SIZE], word[VALUE_BYTES];
@@ -322,39 +326,40 @@ static int apply_row(const struct config *config, enum row row, struct aftl_erro
 	case LOWER:
 		for (unsigned int i = 0; i < VALUE_BYTES; i++)
 			word[i] = (char)tolower(config->values[row][i]);
-		return set_config(config, rows[row].argument, word, error);
+		return set_mqsim_parameter(config, rows[row].argument, word, error);
 	case WORD:
 	case ONLY:
-		return apply_word(config, row, error);
+		return apply_mqsim_word(config, row, error);
 	case COUNT:
 	case BYTES:
 	case TIME:
 	case SHARE:
-		ret = parse_value(config, row, decimals, &number, error);
+		ret = parse_mqsim_number(config, row, decimals, &number, error);
 		if (ret)
 			return ret;
 		if (decimals) {
 			share_format(number / (RATE_ONE / SHARE_WHOLE), true, share);
-			return set_config(config, rows[row].argument, share, error);
+			return set_mqsim_parameter(config, rows[row].argument, share, error);
 		}
-		return set_formatted(config, rows[row].argument, error, "%llu%s",
-				     (unsigned long long)number,
-				     rows[row].kind == TIME ? "ns" : "");
+		return format_mqsim_parameter(config, rows[row].argument, error, "%llu%s",
+					      (unsigned long long)number,
+					      rows[row].kind == TIME ? "ns" : "");
 	default:
 		return 0;
 	}
 }
 
-static bool is_config_word(const struct config *config, enum row row, const char *word)
+static bool is_mqsim_word(const struct config *config, enum row row, const char *word)
 {
 	return !strcmp(config->values[row], word);
 }
 
 /* The pages of a word line have different times only if the file says so. */
-static int apply_cells(const struct config *config, const u64 *number, struct aftl_error *error)
+static int apply_mqsim_page_times(const struct config *config, const u64 *number,
+				  struct aftl_error *error)
 {
-	bool single = is_config_word(config, FLASH_TECHNOLOGY, "SLC");
-	bool triple = is_config_word(config, FLASH_TECHNOLOGY, "TLC");
+	bool single = is_mqsim_word(config, FLASH_TECHNOLOGY, "SLC");
+	bool triple = is_mqsim_word(config, FLASH_TECHNOLOGY, "TLC");
 	u64 read = number[PAGE_READ_LATENCY_LSB], program = number[PAGE_PROGRAM_LATENCY_LSB];
 	u64 last_read = single ? read : number[PAGE_READ_LATENCY_MSB];
 	u64 last_program = single ? program : number[PAGE_PROGRAM_LATENCY_MSB];
@@ -365,43 +370,46 @@ static int apply_cells(const struct config *config, const u64 *number, struct af
 	int ret;
 
 	if (differ && triple)
-		return refuse_config(config, error,
-				     "Page_Read_Latency_CSB: MQSim's order of TLC pages is not modelled");
+		return refuse_mqsim_config(config, error,
+					   "Page_Read_Latency_CSB: MQSim's order of TLC pages is not modelled");
 	if (differ && pages % 2)
-		return refuse_config(config, error, "Page_No_Per_Block: %llu is odd",
-				     (unsigned long long)pages);
-	ret = set_config(config, "bits", differ ? "2" : "1", error);
+		return refuse_mqsim_config(config, error, "Page_No_Per_Block: %llu is odd",
+					   (unsigned long long)pages);
+	ret = set_mqsim_parameter(config, "bits", differ ? "2" : "1", error);
 	if (!ret)
-		ret = set_formatted(config, "word_lines", error, "%llu",
-				    (unsigned long long)(differ ? pages / 2 : pages));
+		ret = format_mqsim_parameter(config, "word_lines", error, "%llu",
+					     (unsigned long long)(differ ? pages / 2 : pages));
 	if (!ret)
-		ret = set_formatted(config, "read", error, "%lluns", (unsigned long long)last_read);
+		ret = format_mqsim_parameter(config, "read", error, "%lluns",
+					     (unsigned long long)last_read);
 	if (!ret)
-		ret = set_formatted(config, "read_first", error, "%lluns",
-				    (unsigned long long)read);
+		ret = format_mqsim_parameter(config, "read_first", error, "%lluns",
+					     (unsigned long long)read);
 	if (!ret)
-		ret = set_formatted(config, "program", error, "%lluns",
-				    (unsigned long long)last_program);
-	return ret ? ret : set_formatted(config, "program_fast", error, "%lluns",
-					 (unsigned long long)program);
+		ret = format_mqsim_parameter(config, "program", error, "%lluns",
+					     (unsigned long long)last_program);
+	return ret ? ret : format_mqsim_parameter(config, "program_fast", error, "%lluns",
+						  (unsigned long long)program);
 }
 
-static int apply_suspend(const struct config *config, const u64 *number, struct aftl_error *error)
+static int apply_mqsim_suspension(const struct config *config, const u64 *number,
+				  struct aftl_error *error)
 {
 	bool erase = strstr(config->values[CMD_SUSPENSION_SUPPORT], "ERASE");
 	u64 time = number[erase ? SUSPEND_ERASE_TIME : SUSPEND_PROGRAM_TIME];
 
-	if (is_config_word(config, CMD_SUSPENSION_SUPPORT, "NONE"))
+	if (is_mqsim_word(config, CMD_SUSPENSION_SUPPORT, "NONE"))
 		return 0;
-	if (is_config_word(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
+	if (is_mqsim_word(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
 	    time != number[SUSPEND_PROGRAM_TIME])
-		return refuse_config(config, error,
-				     "Suspend_Program_Time: it must be Suspend_Erase_Time");
-	return set_formatted(config, "suspend_cost", error, "%lluns", (unsigned long long)time);
+		return refuse_mqsim_config(config, error,
+					   "Suspend_Program_Time: it must be Suspend_Erase_Time");
+	return format_mqsim_parameter(config, "suspend_cost", error, "%lluns",
+				      (unsigned long long)time);
 }
 
 /* Set the parameters that are computed from two or more values of the file. */
-static int apply_combinations(const struct config *config, struct aftl_error *error)
+static int apply_combined_parameters(const struct config *config, struct aftl_error *error)
 {
 	u64 number[ROWS] = { 0 };
 	unsigned int choices = 0;
@@ -409,36 +417,39 @@ static int apply_combinations(const struct config *config, struct aftl_error *er
 
 	for (enum row i = 0; i < ROWS && !ret; i++)
 		if (rows[i].kind == PART || rows[i].kind == FACTOR || rows[i].kind == COUNT)
-			ret = parse_value(config, i, rows[i].kind == FACTOR, &number[i], error);
+			ret = parse_mqsim_number(config, i, rows[i].kind == FACTOR, &number[i],
+						 error);
 	if (!ret)
-		ret = set_formatted(config, "bus", error, "%llu",
-				    (unsigned long long)number[CHANNEL_TRANSFER_RATE] *
+		ret = format_mqsim_parameter(config, "bus", error, "%llu",
+					     (unsigned long long)number[CHANNEL_TRANSFER_RATE] *
 					    number[FLASH_CHANNEL_WIDTH]);
 	if (!ret) /* GB/s of one lane, as MB/s of all lanes */
-		ret = set_formatted(config, "link", error, "%llu",
-				    (unsigned long long)(number[PCIE_LANE_BANDWIDTH] /
-							 (RATE_ONE / 1000) *
-							 number[PCIE_LANE_COUNT]));
+		ret = format_mqsim_parameter(config, "link", error, "%llu",
+					     (unsigned long long)(number[PCIE_LANE_BANDWIDTH] /
+								  (RATE_ONE / 1000) *
+								  number[PCIE_LANE_COUNT]));
 	if (!ret)
-		ret = set_formatted(config, "map_cache", error, "%llu",
-				    is_config_word(config, IDEAL_MAPPING_TABLE, "true") ? 0ULL :
-				    (unsigned long long)number[CMT_CAPACITY]);
+		ret = format_mqsim_parameter(config, "map_cache", error, "%llu",
+					     is_mqsim_word(config, IDEAL_MAPPING_TABLE, "true") ?
+						     0ULL :
+						     (unsigned long long)number[CMT_CAPACITY]);
 	if (!ret)
-		ret = set_formatted(config, "wear_gap", error, "%llu",
-				    is_config_word(config, STATIC_WEARLEVELING_ENABLED, "true") ?
-				    (unsigned long long)number[STATIC_WEARLEVELING_THRESHOLD] :
-				    0ULL);
+		ret = format_mqsim_parameter(config, "wear_gap", error, "%llu",
+				is_mqsim_word(config, STATIC_WEARLEVELING_ENABLED, "true") ?
+				(unsigned long long)number[STATIC_WEARLEVELING_THRESHOLD] :
+				0ULL);
 	/* RGA draws as many candidates as the binary logarithm of a plane's blocks. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
 		choices++;
-	if (!ret && is_config_word(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
-		ret = set_formatted(config, "victim_choices", error, "%u", max(choices, 1U));
+	if (!ret && is_mqsim_word(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
+		ret = format_mqsim_parameter(config, "victim_choices", error, "%u",
+					     max(choices, 1U));
 	if (!ret)
-		ret = apply_cells(config, number, error);
-	return ret ? ret : apply_suspend(config, number, error);
+		ret = apply_mqsim_page_times(config, number, error);
+	return ret ? ret : apply_mqsim_suspension(config, number, error);
 }
 
-static void note_unmodelled(const struct config *config)
+static void note_unmodelled_values(const struct config *config)
 {
 	char names[400] = "";
 	size_t used = 0;
@@ -451,18 +462,18 @@ static void note_unmodelled(const struct config *config)
 		complain_of("sim", "note: times of MQSim that are not modelled: %s", names);
 }
 
-static int apply_all(const struct config *config, struct aftl_error *error)
+static int apply_all_mqsim_rows(const struct config *config, struct aftl_error *error)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(constants) && !ret; i++)
-		ret = set_config(config, constants[i][0], constants[i][1], error);
+		ret = set_mqsim_parameter(config, constants[i][0], constants[i][1], error);
 	for (enum row i = 0; i < ROWS && !ret; i++)
-		ret = apply_row(config, i, error);
+		ret = apply_mqsim_row(config, i, error);
 	if (!ret)
-		ret = apply_combinations(config, error);
+		ret = apply_combined_parameters(config, error);
 	if (!ret)
-		note_unmodelled(config);
+		note_unmodelled_values(config);
 	return ret;
 }
 
@@ -473,11 +484,11 @@ int mqsim_config_apply(struct sim_options *options, const char *path, struct aft
 
 	config->options = options;
 	config->path = path;
-	ret = read_config_text(config, error);
+	ret = read_mqsim_text(config, error);
 	if (!ret)
-		ret = read_elements(config, error);
+		ret = read_mqsim_elements(config, error);
 	if (!ret)
-		ret = apply_all(config, error);
+		ret = apply_all_mqsim_rows(config, error);
 	free(config);
 	return ret;
 }

@@ -413,8 +413,8 @@ static void lay_out_live_units(struct collector *log, const struct optimum_strea
 }
 
 /* Run the stream on the offline device. Return 0, the error number of @pause, or -ENOSPC. */
-static int collect_stream(struct collector *log, const struct optimum_stream *stream,
-			  const struct future *future, int (*pause)(void))
+static int run_collector_on_stream(struct collector *log, const struct optimum_stream *stream,
+				   const struct future *future, int (*pause)(void))
 {
 	lay_out_live_units(log, stream, future);
 	for (u64 i = stream->begin; i < stream->count; i++) {
@@ -491,7 +491,7 @@ static int try_collector_schedules(struct collector *log, const struct optimum_s
 		int ret;
 
 		reset_offline_collector(log, schedule->levels, windows, window);
-		ret = collect_stream(log, stream, future, pause);
+		ret = run_collector_on_stream(log, stream, future, pause);
 		if (ret && ret != -ENOSPC)
 			return ret;
 		if (ret || log->relocated >= optimum->relocated)
@@ -505,9 +505,9 @@ static int try_collector_schedules(struct collector *log, const struct optimum_s
 	return 0;
 }
 
-static int collect_offline(const struct optimum_device *device,
-			   const struct optimum_stream *stream, const struct future *future,
-			   int (*pause)(void), struct optimum *optimum)
+static int find_best_collection(const struct optimum_device *device,
+				const struct optimum_stream *stream, const struct future *future,
+				int (*pause)(void), struct optimum *optimum)
 {
 	u64 rings = 4 * (u64)device->blocks + 64;
 	u64 slots = (u64)device->blocks * device->block_units;
@@ -549,7 +549,7 @@ int optimum_find(const struct optimum_device *device, struct optimum_stream *str
 	if (!ret)
 		ret = mark_coalesced_writes(device, stream, &future, optimum);
 	if (!ret)
-		ret = collect_offline(device, stream, &future, pause, optimum);
+		ret = find_best_collection(device, stream, &future, pause, optimum);
 	free(future.next);
 	free(future.first);
 	free(future.live);

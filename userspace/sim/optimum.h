@@ -71,16 +71,16 @@ struct optimum {
 };
 
 /* Return the lower bound of the number of programmed units. */
-static inline u64 optimum_lower(const struct optimum *optimum)
+static inline u64 optimum_lower_bound(const struct optimum *optimum)
 {
 	return optimum->writes - optimum->kept;
 }
 
 /* Return the number of units that the offline collector programs. */
-static inline u64 optimum_reached(const struct optimum *optimum)
+static inline u64 optimum_collector_programs(const struct optimum *optimum)
 {
 	return optimum->relocated == U64_MAX ? U64_MAX :
-					       optimum_lower(optimum) + optimum->relocated;
+					       optimum_lower_bound(optimum) + optimum->relocated;
 }
 
 /**

@@ -131,13 +131,13 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 }
 
 /* Standard input can be read only once. With --from it is copied to a file first. */
-static bool is_input_read_once(const struct sim_options *options)
+static bool is_trace_on_stdin(const struct sim_options *options)
 {
 	return options->trace && !strcmp(options->trace, "-") && !options->from;
 }
 
 /* Several runs cannot share one output file, nor read standard input. */
-static int check_several_runs(const struct sim_options *options, struct aftl_error *error)
+static int check_files_of_several_runs(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->seed_count > 1 && options->timeline)
 		return aftl_fail(error, -EINVAL,
@@ -150,7 +150,7 @@ static int check_several_runs(const struct sim_options *options, struct aftl_err
 	if (options->record)
 		return aftl_fail(error, -EINVAL,
 				 "--record writes one run; give one policy and one seed");
-	if (is_input_read_once(options))
+	if (is_trace_on_stdin(options))
 		return aftl_fail(error, -EINVAL,
 				 "standard input can be read once; give one policy and one seed, or name a file");
 	return 0;
@@ -188,7 +188,7 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 		return aftl_fail(error, -EINVAL, "--yardstick: the device has %s; set %s",
 				 options->params.zoned ? "zones" : "several shards",
 				 options->params.zoned ? "zoned 0" : "shards 1");
-	if (is_input_read_once(options))
+	if (is_trace_on_stdin(options))
 		return aftl_fail(error, -EINVAL,
 				 "--yardstick reads the trace twice, and standard input can be read once; name a file");
 	return 0;
@@ -236,13 +236,13 @@ static int check_file_options(const struct sim_options *options, struct aftl_err
 		return aftl_fail(error, -EINVAL,
 				 "--load brings all parameters with it; %.40s cannot be set",
 				 options->param_given);
-	if (is_input_read_once(options) && options->repeat > 1)
+	if (is_trace_on_stdin(options) && options->repeat > 1)
 		return aftl_fail(error, -EINVAL,
 				 "standard input can be read once; --repeat needs a file");
 	if (options->json && options->record && !strcmp(options->json, "-") &&
 	    !strcmp(options->record, "-"))
 		return aftl_fail(error, -EINVAL, "--json and --record both want standard output");
-	return check_several_runs(options, error);
+	return check_files_of_several_runs(options, error);
 }
 
 int option_rules_check(struct sim_options *options, struct aftl_error *error)

@@ -63,8 +63,8 @@ void option_warn_ambiguous_value(const char *name, const char *text, const char 
 }
 
 /* Warn of a 1 without percent sign: it is 100 % for an option, but 1 % for a parameter. */
-static void warn_bare_share(const struct option_row *row, const struct share *share,
-			    const char *text)
+static void warn_of_share_without_sign(const struct option_row *row, const struct share *share,
+				       const char *text)
 {
 	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE], name[OPTION_NAME];
 
@@ -98,7 +98,7 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 	}
 	ret = check_range(row, text, share.percent, share.value, error);
 	if (!ret)
-		warn_bare_share(row, &share, text);
+		warn_of_share_without_sign(row, &share, text);
 	if (ret || !share.finer)
 		return ret;
 	return option_fail(row, error,

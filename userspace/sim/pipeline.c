@@ -120,7 +120,7 @@ static bool do_pipeline_work(struct crew *crew)
 	return true;
 }
 
-static void *run_helper(void *data)
+static void *run_pipeline_thread(void *data)
 {
 	struct crew *crew = data;
 
@@ -142,9 +142,10 @@ static void run_crew_threads(struct crew *crew)
 	pthread_t *threads = memory_zeroed(max(wanted, 1U), sizeof(*threads));
 	u32 begun = 0;
 
-	while (begun + 1 < wanted && !pthread_create(&threads[begun], NULL, run_helper, crew))
+	while (begun + 1 < wanted &&
+	       !pthread_create(&threads[begun], NULL, run_pipeline_thread, crew))
 		begun++;
-	run_helper(crew);
+	run_pipeline_thread(crew);
 	while (begun)
 		pthread_join(threads[--begun], NULL);
 	free(threads);
@@ -157,7 +158,7 @@ void pipeline_run(const struct pipeline *pipeline)
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
 		.lanes = memory_zeroed(pipeline->lanes, sizeof(struct lane)),
-		.stop = stop_followed(),
+		.stop = stop_flag_of_thread(),
 	};
 
 	run_crew_threads(&crew);

@@ -78,7 +78,7 @@ static void complete_raid_request(struct raid_array *array, struct raid_request 
 		counters->write_units += request->units;
 		aftl_histogram_add(&array->write_response, response_ns);
 	}
-	settling_add(&array->settling, response_ns);
+	settling_add_time(&array->settling, response_ns);
 	counters->failed_requests += request->failed;
 	array->pending--;
 	free(request);
@@ -243,7 +243,7 @@ static void finish_stripe_row(struct raid_array *array, struct stripe *stripe)
 	admit_blocked_writes(array);
 }
 
-static void row_operation_done(struct raid_array *array, struct stripe *stripe, bool failed)
+static void count_row_operation(struct raid_array *array, struct stripe *stripe, bool failed)
 {
 	if (failed)
 		fail_row_waiters(array->flying[stripe_index(&array->cache, stripe)]);
@@ -264,7 +264,7 @@ static void complete_member_operation(struct raid_array *array, struct raid_oper
 
 	free(operation);
 	if (!owner) {
-		row_operation_done(array, stripe, failed);
+		count_row_operation(array, stripe, failed);
 		return;
 	}
 	owner->failed |= failed;

@@ -130,8 +130,8 @@ static void write_pending_record(struct recording *recording, struct pending_rec
 	if (recording->csv)
 		write_csv_row(recording, pending);
 	else if (!recording->failed)
-		recording->failed = record_put(recording->writer, &pending->record,
-					       &recording->error);
+		recording->failed = record_append(recording->writer, &pending->record,
+						  &recording->error);
 }
 
 void recording_end(struct recording *recording, u64 number, const struct recorded_end *end)
@@ -173,7 +173,7 @@ enum exit_code recording_finish(struct recording *recording, enum exit_code code
 	free(recording->pending);
 	recording->pending = NULL;
 	if (recording->writer && interrupted())
-		record_was_interrupted(recording->writer);
+		record_mark_interrupted(recording->writer);
 	ret = recording->csv ? finish_csv_recording(recording, &own) :
 			       record_finish(recording->writer, &own);
 	recording->writer = NULL;

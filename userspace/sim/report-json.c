@@ -289,7 +289,7 @@ static void write_page_counts_json(struct json_writer *json, const struct sim_re
 	}
 	json_end_object(json);
 	/* Print an empty list if there is only the default handle. */
-	json_handles(json, result->stats.handles, handles ? handles + 1 : 0);
+	json_write_handles(json, result->stats.handles, handles ? handles + 1 : 0);
 	json_object(json, "zones");
 	for (i = 0; i < AFTL_ZONE_STATES; i++)
 		json_u64(json, sim_zone_names[i], result->zone_states[i]);
@@ -395,12 +395,12 @@ static void write_raid_json(struct json_writer *json, const struct sim_raid *rai
 static void write_yardstick_json(struct json_writer *json, const struct sim_result *result)
 {
 	const struct optimum *optimum = &result->yardstick.optimum;
-	u64 reached = sim_yardstick_reached(result);
+	u64 reached = sim_yardstick_collector(result);
 
 	json_object(json, "yardstick");
 	json_u64(json, "host_write_units", optimum->writes);
 	json_u64(json, "buffered_units", optimum->kept);
-	json_fixed(json, "lower", sim_yardstick_lower(result), 4);
+	json_fixed(json, "lower", sim_yardstick_lower_bound(result), 4);
 	if (reached) {
 		json_u64(json, "relocated_units", optimum->relocated);
 		json_u64(json, "erases", optimum->erases);
@@ -468,7 +468,7 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 		slowest_write_json(&result->slowest, json);
 	if (result->raid.members)
 		write_raid_json(json, &result->raid);
-	json_counters(json, &result->stats.counters);
+	json_write_counters(json, &result->stats.counters);
 	sim_report_write_media_json(json, result);
 	json_end_object(json);
 }
@@ -488,7 +488,7 @@ void sim_report_write_json(const struct sim_report *report, FILE *out)
 	json_u64(&json, "seed", first->config.seed);
 	json_string(&json, "starting_state",
 		    first->profile ? starting_state_word(&first->config) : "saved");
-	json_parameters(&json, &first->config);
+	json_write_parameters(&json, &first->config);
 	geo = &first->geo;
 	json_object(&json, "geometry");
 	json_u64(&json, "channels", geo->channels);

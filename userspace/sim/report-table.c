@@ -38,33 +38,33 @@ struct line {
 static void format_energy(char text[HUMAN_SIZE], u64 pj)
 {
 	if (pj < 1000000000)
-		human_scaled(text, pj, 1000000, "uJ");
+		human_format_scaled(text, pj, 1000000, "uJ");
 	else if (pj < 1000000000000ULL)
-		human_scaled(text, pj, 1000000000, "mJ");
+		human_format_scaled(text, pj, 1000000000, "mJ");
 	else
-		human_scaled(text, pj, 1000000000000ULL, "J ");
+		human_format_scaled(text, pj, 1000000000000ULL, "J ");
 }
 
 static void format_table_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 {
 	switch (unit) {
 	case UNIT_TIME:
-		human_time(text, value);
+		human_format_time(text, value);
 		break;
 	case UNIT_QUANTILE:
 		quantile_format(text, value);
 		break;
 	case UNIT_FIXED4:
-		human_fixed(text, value, 4, "");
+		human_format_decimal(text, value, 4, "");
 		break;
 	case UNIT_PERCENT:
-		human_fixed(text, value, 2, "% ");
+		human_format_decimal(text, value, 2, "% ");
 		break;
 	case UNIT_ENERGY:
 		format_energy(text, value);
 		break;
 	case UNIT_BYTES:
-		human_bytes(text, value);
+		human_format_bytes(text, value);
 		break;
 	case UNIT_RATE:
 		scnprintf(text, HUMAN_SIZE, "%llu/s", (unsigned long long)value);
@@ -308,19 +308,19 @@ static const struct line amplification_line = {
 	"write amplification", table_amplification, UNIT_FIXED4, 0
 };
 
-static u64 table_yardstick_lower(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_yardstick_lower_bound(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	return result->yardstick.known ? sim_yardstick_lower(result) : 0;
+	return result->yardstick.known ? sim_yardstick_lower_bound(result) : 0;
 }
 
-static u64 table_yardstick_reached(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_yardstick_collector(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	return result->yardstick.known ? sim_yardstick_reached(result) : 0;
+	return result->yardstick.known ? sim_yardstick_collector(result) : 0;
 }
 
 static const struct line yardstick_lines[] = {
-	{ "  with knowledge of the future", table_yardstick_reached, UNIT_FIXED4, 0 },
-	{ "  no less is possible", table_yardstick_lower, UNIT_FIXED4, 0 },
+	{ "  with knowledge of the future", table_yardstick_collector, UNIT_FIXED4, 0 },
+	{ "  no less is possible", table_yardstick_lower_bound, UNIT_FIXED4, 0 },
 };
 
 static u64 table_queue_rate(const struct sim_result *result, u32 index)
@@ -366,8 +366,8 @@ static void add_ratio_cell(struct text_table *table, enum unit unit, u64 value, 
 		text_table_cell(table, "%s", value ? "-" : "");
 		return;
 	}
-	human_fixed(text, (scaled_ratio(value, first, binned ? 200 : 2000) + 1) / 2,
-		    binned ? 2 : 3, "x");
+	human_format_decimal(text, (scaled_ratio(value, first, binned ? 200 : 2000) + 1) / 2,
+			     binned ? 2 : 3, "x");
 	text_table_cell(table, "%s", text);
 }
 
@@ -511,7 +511,7 @@ static void print_handle_statistics(const struct sim_result *result, unsigned in
 	char text[ARRAY_SIZE(units)][HUMAN_SIZE];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
-		human_bytes(text[i], units[i] * result->geo.unit_bytes);
+		human_format_bytes(text[i], units[i] * result->geo.unit_bytes);
 	fprintf(out, "%s: placement handle %u%s: %s from the host, %s to media, %s erased, ",
 		result->policy->name, handle, handle ? "" : " (default)", text[0], text[1],
 		text[2]);
@@ -535,7 +535,7 @@ static void print_zone_statistics(const struct sim_result *result, FILE *out)
 
 	if (!result->geo.zones)
 		return;
-	human_bytes(size, (u64)result->geo.zone_capacity * result->geo.unit_bytes);
+	human_format_bytes(size, (u64)result->geo.zone_capacity * result->geo.unit_bytes);
 	fprintf(out, "%s: zones of %s:", result->policy->name, size);
 	for (unsigned int i = 0; i < AFTL_ZONE_STATES; i++)
 		if (result->zone_states[i])
@@ -552,8 +552,8 @@ static void print_device_description(const struct sim_result *result, FILE *out)
 	char physical[HUMAN_SIZE];
 	char starting[STARTING_STATE_SIZE] = "starts as it was saved";
 
-	human_bytes(capacity, result->units * result->geo.unit_bytes);
-	human_bytes(physical, result->slots * result->geo.unit_bytes);
+	human_format_bytes(capacity, result->units * result->geo.unit_bytes);
+	human_format_bytes(physical, result->slots * result->geo.unit_bytes);
 	if (result->profile)
 		starting_state_print(&result->config, starting);
 	fprintf(out, "device: %s, %s, %s of %s, %u dies on %u channels, ",
@@ -571,9 +571,9 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 
 	fprintf(out, "stream: %s", options->trace ? options->trace : sim_workload_word(options));
 	if (!options->trace) {
-		human_fixed(text, options->write_share, 2, "%");
+		human_format_decimal(text, options->write_share, 2, "%");
 		fprintf(out, ", %s writes", text);
-		human_fixed(text, options->approx_share, 2, "%");
+		human_format_decimal(text, options->approx_share, 2, "%");
 		fprintf(out, ", %s of them approximate, %s", text, options->size);
 		if (options->hot_size)
 			fprintf(out, " (%s in the hot range)", options->hot_size);
@@ -584,7 +584,7 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenants)
 		fprintf(out, " with %llu in the queue", (unsigned long long)options->depth);
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
-		human_time(text, result->interval_q16 >> 16);
+		human_format_time(text, result->interval_q16 >> 16);
 		fprintf(out, " each %s (%s)", text, sim_shape_word(options));
 	}
 	fputs("\n\n", out);

@@ -62,7 +62,7 @@ static void run_host_complete(void *host, struct aftl_request *request)
 	if (request->op == AFTL_OP_WRITE)
 		aftl_histogram_add(&run->class_response[request->class], response_ns);
 	if (request->op <= AFTL_OP_WRITE)
-		settling_add(&run->settling, response_ns);
+		settling_add_time(&run->settling, response_ns);
 	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE) {
 		struct sim_request ended = sim_request_from_core(request);
 
@@ -74,7 +74,7 @@ static void run_host_complete(void *host, struct aftl_request *request)
 static int run_host_yield(void *host)
 {
 	(void)host;
-	return stop_requested() ? -EINTR : 0;
+	return is_stop_requested() ? -EINTR : 0;
 }
 
 static const struct aftl_host_ops host_ops = {
@@ -451,7 +451,7 @@ static enum exit_code arm_faults(struct run *run, struct aftl_error *error)
 }
 
 /* Print a note about each fault of the script that did not happen or had no data to hit. */
-static void note_idle_faults(const struct run *run)
+static void note_faults_without_effect(const struct run *run)
 {
 	const struct aftl_fault *fault;
 	u32 count = aftl_faults(run->drive.ftl, &fault);
@@ -493,7 +493,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 		code = drive_with_progress(run, error);
 	if (code)
 		return code;
-	note_idle_faults(run);
+	note_faults_without_effect(run);
 	if (!interrupted())
 		aftl_advance(run->drive.ftl, run->options->until);
 	timeline_end_device(run->timeline);

@@ -17,7 +17,7 @@ void settling_init(struct settling *settling)
 	*settling = (struct settling){ .batch = 1 };
 }
 
-static void join_neighbour_batches(struct settling *settling)
+static void join_adjacent_batches(struct settling *settling)
 {
 	u64 *sums = settling->sums_ns;
 
@@ -33,14 +33,14 @@ void settling_close_batch(struct settling *settling)
 	settling->last_ns = 0;
 	settling->in_last = 0;
 	if (settling->count == SETTLING_BATCHES)
-		join_neighbour_batches(settling);
+		join_adjacent_batches(settling);
 }
 
 /* Requests complete in any order, so any batch may already have times: merge them all. */
 static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
-	join_neighbour_batches(settling);
+	join_adjacent_batches(settling);
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
@@ -52,7 +52,7 @@ void settling_add_numbered_time(struct settling *settling, u64 number, u64 respo
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
 }
 
-void settling_add_unnumbered_time(struct settling *sum, const struct settling *other)
+void settling_add_series(struct settling *sum, const struct settling *other)
 {
 	u64 ratio;
 
@@ -107,7 +107,7 @@ static __uint128_t squared_standard_error(const struct rest *rest)
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
 }
 
-static u64 cube_of_u64(u64 value)
+static u64 cube_of_number(u64 value)
 {
 	return value * value * value;
 }
@@ -129,8 +129,8 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 		rest.squares += (__uint128_t)sum * sum;
 		/* No overflow: squared_standard_error() has 78 bits, cubes have 21. */
 		if (rest.groups > count / KEPT &&
-		    (!best.groups || (squared_standard_error(&rest) * cube_of_u64(best.groups) <=
-				      squared_standard_error(&best) * cube_of_u64(rest.groups))))
+		    (!best.groups || (squared_standard_error(&rest) * cube_of_number(best.groups) <=
+				      squared_standard_error(&best) * cube_of_number(rest.groups))))
 			best = rest;
 	}
 	return best;

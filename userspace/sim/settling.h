@@ -46,7 +46,7 @@ void settling_init(struct settling *settling);
 void settling_close_batch(struct settling *settling);
 struct settling_verdict settling_judge(const struct settling *settling);
 
-static inline void settling_add(struct settling *settling, u64 response_ns)
+static inline void settling_add_time(struct settling *settling, u64 response_ns)
 {
 	settling->last_ns += response_ns;
 	if (++settling->in_last == settling->batch)
@@ -62,11 +62,11 @@ static inline void settling_add(struct settling *settling, u64 response_ns)
 void settling_add_numbered_time(struct settling *settling, u64 number, u64 response_ns);
 
 /* Add the times of @other to @sum. No request number is in both. */
-void settling_add_unnumbered_time(struct settling *sum, const struct settling *other);
+void settling_add_series(struct settling *sum, const struct settling *other);
 
 /*
  * The times of all numbers below @count were added: bring @settling into the state that
- * settling_add() in their order would give.
+ * settling_add_time() in their order would give.
  */
 void settling_find_warmup(struct settling *settling, u64 count);
 

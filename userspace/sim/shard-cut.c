@@ -68,8 +68,8 @@ static void add_flush_to_all_shards(struct shard_list *lists, const struct aftl_
 }
 
 /* A contiguous range of the device is a contiguous range in each shard. */
-static void split_among_shards(struct shard_list *lists, const struct aftl_shards *layout,
-			       const struct shard_work *like)
+static void split_discard_among_shards(struct shard_list *lists, const struct aftl_shards *layout,
+				       const struct shard_work *like)
 {
 	u64 begin = like->request.unit;
 	u64 end = begin + like->request.units;
@@ -128,7 +128,7 @@ void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards 
 		add_request_part(&lists[aftl_shard_of_lpn(layout, request->unit)], &like, 0,
 				 aftl_shard_lpn(layout, request->unit), request->units);
 	else if (is_discard(request))
-		split_among_shards(lists, layout, &like);
+		split_discard_among_shards(lists, layout, &like);
 	else
 		cut_into_chunk_parts(lists, layout, &like);
 }

@@ -270,8 +270,8 @@ static int fail_shard_die(struct shard *shard, struct aftl_error *error)
 	return 0;
 }
 
-static int do_work_item(struct shard *shard, const struct shard_work *work,
-			struct aftl_error *error)
+static int do_shard_work_item(struct shard *shard, const struct shard_work *work,
+			      struct aftl_error *error)
 {
 	if (likely(work->request.op < SHARD_COUNTS))
 		return work->whole ? submit_request_part(shard, work, error) :
@@ -300,7 +300,7 @@ int shard_do_work_list(struct shard *shard, const struct shard_work *list, u32 c
 	for (u32 i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
 			prefetch_shard_pages(shard, list + i, count - i);
-		ret = do_work_item(shard, list + i, error);
+		ret = do_shard_work_item(shard, list + i, error);
 	}
 	return ret;
 }

@@ -405,7 +405,7 @@ static void run_shard_to_end(void *context, u64 number, u32 index)
 	aftl_advance(run->seats[index].shard.ftl, run->until_ns);
 }
 
-static void examine_shard_in_thread(void *context, u64 number, u32 index)
+static void audit_shard_in_thread(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
@@ -442,7 +442,7 @@ static void collect_shard_sums(const struct shard_sums *sums, struct sim_result 
 		aftl_histogram_merge(&stats->write_response, &sums->class_response[i]);
 		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
-	settling_add_unnumbered_time(&result->settling, &sums->settling);
+	settling_add_series(&result->settling, &sums->settling);
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }
@@ -528,7 +528,7 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 	}
 	pipeline_run_each(run, run_shard_to_end, run->layout.count, sim_threads(run->options));
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	pipeline_run_each(run, examine_shard_in_thread, run->layout.count,
+	pipeline_run_each(run, audit_shard_in_thread, run->layout.count,
 			  sim_threads(run->options));
 	collect_sharded_result(run, result);
 	code = find_first_shard_failure(run, error);

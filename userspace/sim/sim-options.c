@@ -109,7 +109,7 @@ bool is_sim_option_param(const char *name, size_t length)
 }
 
 /* Warn that a parameter such as op=1 means 1 %, and not 100 %, as it would mean for a share. */
-static void warn_bare_percentage(const struct aftl_param *param, const char *text)
+static void warn_of_percentage_without_sign(const struct aftl_param *param, const char *text)
 {
 	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE];
 	struct share share;
@@ -134,7 +134,7 @@ static int take_param_argument(struct sim_options *options, const struct argumen
 		return -EINVAL;
 	ret = device_choice_set(options, argument->name, argument->length, argument->value, error);
 	if (!ret)
-		warn_bare_percentage(param, argument->value);
+		warn_of_percentage_without_sign(param, argument->value);
 	return ret;
 }
 
@@ -206,7 +206,8 @@ static int set_default_options(struct sim_options *options, struct aftl_error *e
 	return ret;
 }
 
-static int add_page_block(struct sim_options *options, const char *item, struct aftl_error *error)
+static int add_page_map_block(struct sim_options *options, const char *item,
+			      struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 block;
@@ -230,9 +231,9 @@ static int parse_page_map_option(struct sim_options *options, struct aftl_error 
 	if (!list || !strcmp(list, "auto"))
 		return 0;
 	if (!*list)
-		return add_page_block(options, list, error);
+		return add_page_map_block(options, list, error);
 	while (!ret && next_list_item(&list, item))
-		ret = add_page_block(options, item, error);
+		ret = add_page_map_block(options, item, error);
 	return ret;
 }
 

@@ -48,7 +48,7 @@ static u32 take_largest_waiting_time(u64 left[AFTL_WAITS])
 
 static void format_share(char text[HUMAN_SIZE], u64 part, u64 whole)
 {
-	human_fixed(text, scaled_ratio(part, whole, 1000), 1, " %");
+	human_format_decimal(text, scaled_ratio(part, whole, 1000), 1, " %");
 }
 
 /* Print the reasons of the waiting time as shares of the response time, the largest first. */
@@ -89,8 +89,8 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 		char own[HUMAN_SIZE];
 
 		format_wait_reasons(slow, reasons);
-		human_time(arrival, slow->arrival_ns);
-		human_time(response, slow->response_ns);
+		human_format_time(arrival, slow->arrival_ns);
+		human_format_time(response, slow->response_ns);
 		format_share(own, slow->service_ns, slow->response_ns);
 		text_table_row(&table);
 		text_table_cell(&table, "%s", arrival);

@@ -208,7 +208,7 @@ static bool draw_is_request_hot(struct generator *generator)
 {
 	if (!generator->hot_places)
 		return false;
-	return draw_share(&generator->place_random, generator->hot_share) ||
+	return draw_with_probability(&generator->place_random, generator->hot_share) ||
 	       generator->hot_places == generator->places;
 }
 
@@ -232,9 +232,9 @@ static u64 draw_uniform_place(struct generator *generator, bool hot)
 	u64 place;
 
 	if (hot)
-		place = draw_below(random, generator->hot_places);
+		place = draw_number_below(random, generator->hot_places);
 	else
-		place = generator->hot_places + draw_below(random, cold);
+		place = generator->hot_places + draw_number_below(random, cold);
 	return generator->scatter ? map_rank_to_address(generator, place) : place;
 }
 
@@ -249,7 +249,7 @@ static u64 draw_drifting_place(struct generator *generator)
 	u64 begin = (__uint128_t)generator->count * generator->window /
 		    generator->window_requests;
 
-	return (begin + draw_below(&generator->place_random, generator->window)) %
+	return (begin + draw_number_below(&generator->place_random, generator->window)) %
 	       generator->places;
 }
 
@@ -260,13 +260,13 @@ static u64 draw_active_extent_place(struct generator *generator)
 	u64 *turn;
 	u64 place;
 
-	if (draw_share(random, generator->active_others))
-		return draw_below(random, generator->places);
-	turn = &generator->active[draw_below(random, generator->active_count)];
+	if (draw_with_probability(random, generator->active_others))
+		return draw_number_below(random, generator->places);
+	turn = &generator->active[draw_number_below(random, generator->active_count)];
 	place = aftl_random_below(random, generator->active_extent);
 	place += *turn * generator->active_extent;
-	if (!draw_below(random, generator->active_requests))
-		*turn = draw_below(random, generator->extents);
+	if (!draw_number_below(random, generator->active_requests))
+		*turn = draw_number_below(random, generator->extents);
 	return place;
 }
 
@@ -290,12 +290,12 @@ static bool is_zone_open(const struct generator *generator, u64 zone)
 }
 
 /* Replace a full zone by a random zone that is not open. */
-static void open_another_zone(struct generator *generator, struct open_zone *open)
+static void replace_full_zone(struct generator *generator, struct open_zone *open)
 {
 	u64 zone;
 
 	do {
-		zone = draw_below(&generator->place_random, generator->zones);
+		zone = draw_number_below(&generator->place_random, generator->zones);
 	} while (generator->zones > generator->open_count && is_zone_open(generator, zone));
 	*open = (struct open_zone){ .number = zone };
 }
@@ -307,7 +307,7 @@ static u64 draw_open_zone(struct generator *generator)
 	u64 place = open->number * generator->zone + open->written;
 
 	if (++open->written == generator->zone)
-		open_another_zone(generator, open);
+		replace_full_zone(generator, open);
 	return place;
 }
 
@@ -329,7 +329,7 @@ static void draw_zone_write(struct generator *generator, struct sim_request *req
 	first += (u64)open->written * generator->grain;
 	sim_request_set_sectors(request, first, generator->grain, generator->unit_shift);
 	if (++open->written == generator->zone)
-		open_another_zone(generator, open);
+		replace_full_zone(generator, open);
 }
 
 static u64 draw_request_place(struct generator *generator, bool hot, u32 sectors)
@@ -362,10 +362,11 @@ static u64 draw_first_sector(struct generator *generator, bool hot, u32 sectors)
 
 static u8 draw_request_operation(struct generator *generator)
 {
-	if (draw_share(&generator->kind_random, generator->discard_share))
+	if (draw_with_probability(&generator->kind_random, generator->discard_share))
 		return AFTL_OP_DISCARD;
-	return draw_share(&generator->kind_random, generator->write_share) ? AFTL_OP_WRITE :
-									     AFTL_OP_READ;
+	return draw_with_probability(&generator->kind_random, generator->write_share) ?
+		       AFTL_OP_WRITE :
+		       AFTL_OP_READ;
 }
 
 /* Draw a cold length for hot requests, too, so that cold lengths do not depend on hot ones. */
@@ -417,7 +418,8 @@ static struct sim_request draw_zoned_request(struct generator *generator)
 		draw_zone_write(generator, &request);
 		return request;
 	}
-	first = draw_below(&generator->place_random, generator->zones) * generator->zone_sectors;
+	first = draw_number_below(&generator->place_random, generator->zones) *
+		generator->zone_sectors;
 	first += (u64)aftl_random_below(&generator->place_random, generator->zone) *
 		 generator->grain;
 	sim_request_set_sectors(&request, first, generator->grain, generator->unit_shift);
@@ -537,7 +539,7 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 	generator->active = memory_zeroed(generator->active_count, sizeof(*generator->active));
 	for (u64 i = 0; i < generator->active_count; i++)
 		generator->active[i] =
-			draw_below(&generator->place_random, generator->extents);
+			draw_number_below(&generator->place_random, generator->extents);
 }
 
 /* Draw the open zones, after init_random_sequences(). A smaller footprint counts as one zone. */
@@ -558,7 +560,7 @@ static void prepare_zone_writes(struct generator *generator, const struct sim_op
 	for (u32 i = 0; i < generator->open_count; i++)
 		generator->open[i].number = U64_MAX;
 	for (u32 i = 0; i < generator->open_count; i++)
-		open_another_zone(generator, &generator->open[i]);
+		replace_full_zone(generator, &generator->open[i]);
 }
 
 /* Use the zones of a zoned device. */

@@ -174,12 +174,12 @@ static int begin_next_trace_pass(struct trace *trace, struct aftl_error *error)
 
 static int next_record(struct trace *trace, struct aftl_record *record, struct aftl_error *error)
 {
-	int ret = record_next(trace->reader, record, error);
+	int ret = record_read_next(trace->reader, record, error);
 
 	if (!ret) {
 		ret = begin_next_trace_pass(trace, error);
 		if (ret > 0)
-			ret = record_next(trace->reader, record, error);
+			ret = record_read_next(trace->reader, record, error);
 	}
 	return ret;
 }
@@ -226,7 +226,7 @@ static int check_trace_fits_device(struct trace *trace, u64 requests, struct aft
 
 	if (trace->fold || record_rewind(trace->reader))
 		return 0;
-	while (requests-- && record_next(trace->reader, &record, error) > 0)
+	while (requests-- && record_read_next(trace->reader, &record, error) > 0)
 		end = max(end, end_sector_of_record(&record));
 	if (end > trace->sectors)
 		return report_trace_beyond_device(trace, end, error);

@@ -42,7 +42,8 @@ struct stripe_plan stripe_make_plan(const struct stripe_layout *layout, u32 dirt
 
 /* Lists */
 
-static void list_add(struct stripe_cache *cache, struct stripe_list *list, struct stripe *stripe)
+static void stripe_list_add(struct stripe_cache *cache, struct stripe_list *list,
+			    struct stripe *stripe)
 {
 	u32 index = stripe_index(cache, stripe);
 
@@ -55,8 +56,8 @@ static void list_add(struct stripe_cache *cache, struct stripe_list *list, struc
 	list->tail = index;
 }
 
-static void list_remove(struct stripe_cache *cache, struct stripe_list *list,
-			const struct stripe *stripe)
+static void stripe_list_remove(struct stripe_cache *cache, struct stripe_list *list,
+			       const struct stripe *stripe)
 {
 	if (stripe->prev == STRIPE_NONE)
 		list->head = stripe->next;
@@ -95,7 +96,7 @@ void stripe_cache_init(struct stripe_cache *cache, u32 count)
 	for (u32 i = 0; i < count; i++) {
 		cache->heads[i] = STRIPE_NONE;
 		cache->stripes[i].row = STRIPE_NONE;
-		list_add(cache, &cache->clean, &cache->stripes[i]);
+		stripe_list_add(cache, &cache->clean, &cache->stripes[i]);
 	}
 }
 
@@ -143,8 +144,8 @@ void stripe_mark_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 ce
 		       u64 now_ns)
 {
 	if (!stripe->dirty && !stripe->busy) {
-		list_remove(cache, &cache->clean, stripe);
-		list_add(cache, &cache->dirty, stripe);
+		stripe_list_remove(cache, &cache->clean, stripe);
+		stripe_list_add(cache, &cache->dirty, stripe);
 		stripe->since_ns = now_ns;
 	}
 	stripe->dirty |= 1U << cell;
@@ -155,7 +156,7 @@ void stripe_mark_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 ce
 void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *layout,
 			struct stripe *stripe)
 {
-	list_remove(cache, &cache->dirty, stripe);
+	stripe_list_remove(cache, &cache->dirty, stripe);
 	stripe->plan = stripe_make_plan(layout, stripe->dirty, stripe->known);
 	stripe->flying = stripe->dirty;
 	stripe->dirty = 0;
@@ -168,5 +169,5 @@ void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now
 	stripe->flying = 0;
 	stripe->busy = false;
 	stripe->since_ns = now_ns;
-	list_add(cache, stripe->dirty ? &cache->dirty : &cache->clean, stripe);
+	stripe_list_add(cache, stripe->dirty ? &cache->dirty : &cache->clean, stripe);
 }

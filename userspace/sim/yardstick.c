@@ -129,15 +129,16 @@ int sim_yardstick_find(const struct sim_options *options, struct sim_result *res
 	return ret;
 }
 
-u64 sim_yardstick_lower(const struct sim_result *result)
+u64 sim_yardstick_lower_bound(const struct sim_result *result)
 {
-	return scaled_ratio(optimum_lower(&result->yardstick.optimum) * result->geo.unit_bytes,
+	return scaled_ratio(optimum_lower_bound(&result->yardstick.optimum) *
+				    result->geo.unit_bytes,
 			    result->yardstick.bytes, 10000);
 }
 
-u64 sim_yardstick_reached(const struct sim_result *result)
+u64 sim_yardstick_collector(const struct sim_result *result)
 {
-	u64 units = optimum_reached(&result->yardstick.optimum);
+	u64 units = optimum_collector_programs(&result->yardstick.optimum);
 
 	return units == U64_MAX ? 0 :
 				  scaled_ratio(units * result->geo.unit_bytes,

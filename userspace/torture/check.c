@@ -18,7 +18,7 @@ static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
 
 	if (++run->wrong > NAMED_WRONG)
 		return;
-	ledger_explain_wrong(run->ledger, unit, floor, found, text, sizeof(text));
+	ledger_explain_wrong_content(run->ledger, unit, floor, found, text, sizeof(text));
 	complain_of("torture", "%s: %s; %s %u, seed %u", run->options.device, text,
 		    request ? "request" : "check after request",
 		    request ? request : ledger_header(run->ledger)->generation,
@@ -54,7 +54,7 @@ void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void
 static void check_read_unit(struct torture_run *run, u64 unit, const void *data)
 {
 	struct block_found found = block_read(data, run->unit_bytes, (u32)run->options.flips);
-	u32 floor = ledger_unit_floor(run->ledger, unit);
+	u32 floor = ledger_oldest_generation(run->ledger, unit);
 
 	if (!ledger_allows_content(run->ledger, unit, floor, &found))
 		report_wrong_unit(run, unit, floor, &found, 0);

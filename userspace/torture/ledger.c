@@ -250,7 +250,7 @@ void ledger_begin_change(struct ledger *ledger, struct ledger_change *change, en
 	write_ledger_units(ledger, change->first, change->count);
 }
 
-void ledger_mark_overlap(struct ledger_change *change, const struct ledger_change *other)
+void ledger_record_overlap(struct ledger_change *change, const struct ledger_change *other)
 {
 	u64 from = max(change->first, other->first);
 	u64 to = min(change->first + change->count, other->first + other->count);
@@ -317,7 +317,7 @@ void ledger_end_flush(struct ledger *ledger, u64 covered)
 	memmove(ledger->risen, ledger->risen + count, ledger->count * sizeof(*ledger->risen));
 }
 
-u32 ledger_unit_floor(const struct ledger *ledger, u64 unit)
+u32 ledger_oldest_generation(const struct ledger *ledger, u64 unit)
 {
 	return ledger->units[unit].low;
 }
@@ -410,8 +410,8 @@ static void print_found_block(const struct ledger *ledger, u64 unit,
 	}
 }
 
-void ledger_explain_wrong(const struct ledger *ledger, u64 unit, u32 floor,
-			  const struct block_found *found, char *text, size_t size)
+void ledger_explain_wrong_content(const struct ledger *ledger, u64 unit, u32 floor,
+				  const struct block_found *found, char *text, size_t size)
 {
 	const struct ledger_unit *now = &ledger->units[unit];
 	char what[400], allowed[128];

@@ -111,7 +111,7 @@ void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
 			 enum ledger_kind kind);
 
 /* Record that @other is in flight while @change begins, if they overlap. */
-void ledger_mark_overlap(struct ledger_change *change, const struct ledger_change *other);
+void ledger_record_overlap(struct ledger_change *change, const struct ledger_change *other);
 
 /* Record the success of @change. Skip this for a failed change, which may have happened or not. */
 void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced);
@@ -121,7 +121,7 @@ u64 ledger_begin_flush(const struct ledger *ledger);
 void ledger_end_flush(struct ledger *ledger, u64 covered);
 
 /* Return: oldest generation that a read of the unit may return if it is submitted now. */
-u32 ledger_unit_floor(const struct ledger *ledger, u64 unit);
+u32 ledger_oldest_generation(const struct ledger *ledger, u64 unit);
 /* Return: newest generation that the unit may hold, complete or in flight. */
 u32 ledger_newest_generation(const struct ledger *ledger, u64 unit);
 
@@ -140,7 +140,7 @@ void ledger_record_found(struct ledger *ledger, u64 unit, const struct block_fou
 			 bool durable);
 
 /* Write a message that names the block that was found and the content that is allowed. */
-void ledger_explain_wrong(const struct ledger *ledger, u64 unit, u32 floor,
-			  const struct block_found *found, char *text, size_t size);
+void ledger_explain_wrong_content(const struct ledger *ledger, u64 unit, u32 floor,
+				  const struct block_found *found, char *text, size_t size);
 
 #endif

@@ -83,12 +83,12 @@ struct press {
 	bool failed;
 };
 
-static bool op_has_data(enum load_op op)
+static bool does_op_have_data(enum load_op op)
 {
 	return op == LOAD_READ || op == LOAD_WRITE || op == LOAD_FORCED;
 }
 
-static bool op_changes_data(enum load_op op)
+static bool does_op_change_data(enum load_op op)
 {
 	return op != LOAD_READ && op != LOAD_FLUSH;
 }
@@ -156,7 +156,7 @@ static void fill_request_data(const struct press *press, const struct slot *slot
 
 static bool requests_overlap(const struct slot *slot, const struct slot *other)
 {
-	return other->busy && other != slot && op_changes_data(other->request.op) &&
+	return other->busy && other != slot && does_op_change_data(other->request.op) &&
 		slot->change.first < other->change.first + other->change.count &&
 		other->change.first < slot->change.first + slot->change.count;
 }
@@ -167,8 +167,8 @@ static void begin_ledger_change(struct press *press, struct slot *slot)
 			    ledger_op_kind(press->run, slot->request.op));
 	for (u32 i = 0; i < press->load.shape.depth; i++)
 		if (requests_overlap(slot, &press->slots[i]))
-			ledger_mark_overlap(&slot->change, &press->slots[i].change);
-	if (op_has_data(slot->request.op))
+			ledger_record_overlap(&slot->change, &press->slots[i].change);
+	if (does_op_have_data(slot->request.op))
 		fill_request_data(press, slot);
 }
 
@@ -176,17 +176,17 @@ static void record_read_floors(struct press *press, struct slot *slot)
 {
 	for (u32 i = 0; i < slot->change.count; i++)
 		slot->change.floors[i] =
-			ledger_unit_floor(press->run->ledger, slot->change.first + i);
+			ledger_oldest_generation(press->run->ledger, slot->change.first + i);
 }
 
-static void begin_request(struct press *press, struct slot *slot)
+static void begin_torture_request(struct press *press, struct slot *slot)
 {
 	slot->request = press->next;
 	slot->number = press->drawn;
 	slot->way = press->way;
 	slot->change.first = slot->request.first;
 	slot->change.count = slot->request.count;
-	if (op_has_data(slot->request.op)) {
+	if (does_op_have_data(slot->request.op)) {
 		u32 steps = PAGE / press->run->target.sector;
 		size_t bytes = (size_t)slot->request.count * press->run->unit_bytes;
 
@@ -197,7 +197,7 @@ static void begin_request(struct press *press, struct slot *slot)
 		if (slot->request.op == LOAD_READ)
 			memset(slot->data, 0xee, bytes);
 	}
-	if (op_changes_data(slot->request.op))
+	if (does_op_change_data(slot->request.op))
 		begin_ledger_change(press, slot);
 	else if (slot->request.op == LOAD_READ)
 		record_read_floors(press, slot);
@@ -268,7 +268,7 @@ static bool submit_next_torture_request(struct press *press)
 	for (i = 0; press->slots[i].busy; i++)
 		;
 	slot = &press->slots[i];
-	begin_request(press, slot);
+	begin_torture_request(press, slot);
 	sqe = io_uring_get_sqe(&press->ring);
 	prepare_torture_sqe(press, slot, sqe);
 	io_uring_sqe_set_data(sqe, slot);
@@ -330,9 +330,9 @@ static void handle_request_failure(struct press *press, const struct slot *slot,
 	press->failed = true;
 }
 
-static void finish_request(struct press *press, struct slot *slot, int result)
+static void finish_torture_request(struct press *press, struct slot *slot, int result)
 {
-	s64 wanted = op_has_data(slot->request.op) ?
+	s64 wanted = does_op_have_data(slot->request.op) ?
 			     (s64)slot->request.count * press->run->unit_bytes :
 			     0;
 
@@ -340,7 +340,7 @@ static void finish_request(struct press *press, struct slot *slot, int result)
 		struct torture_run *run = press->run;
 
 		run->counts[slot->request.op]++;
-		if (op_changes_data(slot->request.op))
+		if (does_op_change_data(slot->request.op))
 			ledger_end_change(run->ledger, &slot->change,
 					  slot->request.op == LOAD_FORCED);
 		else if (slot->request.op == LOAD_FLUSH)
@@ -403,7 +403,7 @@ static bool submit_and_reap_requests(struct press *press)
 		int result = cqe->res;
 
 		io_uring_cqe_seen(&press->ring, cqe);
-		finish_request(press, slot, result);
+		finish_torture_request(press, slot, result);
 	}
 	return !has_hanging_request(press);
 }

@@ -29,7 +29,7 @@ static void catch_power_failure_signal(struct ledger *ledger)
 }
 
 /* Draw a random number that distinguishes this run from others. */
-static u64 draw_run_name(void)
+static u64 draw_torture_run_number(void)
 {
 	struct timespec now;
 
@@ -40,11 +40,11 @@ static u64 draw_run_name(void)
 static int begin_torture(struct torture_run *run, struct aftl_error *error)
 {
 	struct torture_options *options = &run->options;
-	struct ledger_header header = { .device = draw_run_name() };
+	struct ledger_header header = { .device = draw_torture_run_number() };
 	u64 size = options->size_bytes ? options->size_bytes : run->target.size;
 	int ret;
 
-	header.seed = options->seed ? (u32)options->seed : (u32)draw_run_name() | 1;
+	header.seed = options->seed ? (u32)options->seed : (u32)draw_torture_run_number() | 1;
 	header.unit_bytes = options->unit_bytes ? (u32)options->unit_bytes : run->target.sector;
 	header.units = size / header.unit_bytes;
 	if (header.unit_bytes % run->target.sector || size > run->target.size ||
@@ -59,7 +59,7 @@ static int begin_torture(struct torture_run *run, struct aftl_error *error)
 	return ret;
 }
 
-static int continue_torture(struct torture_run *run, struct aftl_error *error)
+static int resume_torture(struct torture_run *run, struct aftl_error *error)
 {
 	const struct ledger_header *header;
 	int ret = ledger_open(&run->ledger, run->options.state, run->options.sync, error);
@@ -88,7 +88,7 @@ static int open_torture_files(struct torture_run *run, struct aftl_error *error)
 	int ret = target_open(&run->target, &target_options, error);
 
 	if (!ret)
-		ret = again ? continue_torture(run, error) : begin_torture(run, error);
+		ret = again ? resume_torture(run, error) : begin_torture(run, error);
 	if (!ret)
 		run->unit_bytes = ledger_header(run->ledger)->unit_bytes;
 	return ret;

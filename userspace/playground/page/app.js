@@ -279,7 +279,7 @@ function drawCharts() {
 function drawDetails() {
 	const run = app.runs[app.side] || app.runs.a;
 	const {about} = run.device;
-	const block = run.device.json("play_block", app.chosen.block);
+	const block = run.device.json("playground_describe_block", app.chosen.block);
 	$("block-title").textContent = `Block ${app.chosen.block} of die ` +
 		`${Math.floor(app.chosen.block / about.blocks_per_lun)}, ${about.policy}`;
 	$("block-text").textContent = `${block.state}${block.kind ? `, ${block.kind}` : ""}, programmed ` +
@@ -290,7 +290,7 @@ function drawDetails() {
 }
 
 function drawPage(run) {
-	const page = run.device.json("play_page", app.chosen.block, app.chosen.page);
+	const page = run.device.json("playground_describe_page", app.chosen.block, app.chosen.page);
 	const {about} = run.device;
 	$("page-title").textContent = `Page ${app.chosen.page}: layer ${page.layer}, word line ` +
 		`${page.word_line}, page ${page.bit} of it`;
@@ -493,7 +493,7 @@ function frame(now) {
 	});
 	if (pace() <= MARKED_PACE)
 		for (const side of sides())
-			app.pictures[side].flash(app.runs[side].device.json("play_events", before[side]).events);
+			app.pictures[side].flash(app.runs[side].device.json("playground_list_events", before[side]).events);
 	app.state.at = String(app.runs.a.at);
 	draw(false);
 	checkTask();
@@ -511,7 +511,7 @@ function stepBy(requests) {
 	const before = app.runs.a.state.events;
 	goTo(app.runs.a.at + requests);
 	if (requests > 0)
-		app.pictures.a.flash(app.runs.a.device.json("play_events", before).events);
+		app.pictures.a.flash(app.runs.a.device.json("playground_list_events", before).events);
 	const fade = () => {
 		for (const side of sides())
 			app.pictures[side].show();
@@ -849,7 +849,7 @@ function takeBytes(name, bytes) {
 function takeTrace(name, bytes) {
 	const reader = new Device(app.module, null, [["dropped", bytes]]);
 	reader.hand(["dropped", "dropped.aft"]);
-	reader.call("play_convert");
+	reader.call("playground_convert_trace");
 	$("file-text").textContent = `${name}: ${reader.told()}${reader.files.said ?
 		`; ${reader.files.said.trim()}` : ""}`;
 	app.files = [["dropped.aft", reader.files.files.get("dropped.aft")]];

@@ -87,7 +87,7 @@ function throughDevice(module, bytes, {approximate, policy, pe, months, seed}) {
 	const whole = new Uint8Array(device.units(bytes) * device.about.unit_bytes);
 	whole.set(bytes);
 	device.write(0, whole, approximate);
-	device.call("play_age", Math.round(months * HOURS_OF_MONTH));
+	device.call("playground_age", Math.round(months * HOURS_OF_MONTH));
 	const read = device.read(0, whole);
 	const {counters} = device.state();
 	return {bytes: read.slice(0, bytes.length), flipped: flippedBits(whole, read),

@@ -14,8 +14,8 @@ class Device {
 		this.library._initialize();
 		if (args) {
 			this.hand(args);
-			this.call("play_open", args.length);
-			this.about = this.json("play_about");
+			this.call("playground_open", args.length);
+			this.about = this.json("playground_describe");
 		}
 	}
 
@@ -23,12 +23,12 @@ class Device {
 		const bytes = new TextEncoder().encode(texts.join("\0") + "\0");
 		if (bytes.length > TEXT_ROOM)
 			throw new Error("too many options");
-		const pointer = this.library.play_text();
+		const pointer = this.library.playground_text();
 		new Uint8Array(this.library.memory.buffer, pointer, bytes.length).set(bytes);
 	}
 
 	told() {
-		const memory = new Uint8Array(this.library.memory.buffer, this.library.play_text());
+		const memory = new Uint8Array(this.library.memory.buffer, this.library.playground_text());
 		return new TextDecoder().decode(memory.slice(0, memory.indexOf(0)));
 	}
 
@@ -43,14 +43,14 @@ class Device {
 	}
 
 	state() {
-		return this.json("play_state");
+		return this.json("playground_describe_state");
 	}
 
 	// Get the digest of the native simulator after as many requests; changes nothing.
 	digest() {
 		const before = this.copy();
-		this.call("play_finish");
-		const digest = BigInt.asUintN(64, this.library.play_digest());
+		this.call("playground_finish");
+		const digest = BigInt.asUintN(64, this.library.playground_digest());
 		this.restore(before);
 		return digest.toString(16).padStart(16, "0");
 	}
@@ -70,32 +70,32 @@ class Device {
 	// Get the picture, one pixel per page.
 	paint(view, layout, colours) {
 		const memory = this.library.memory;
-		new Uint32Array(memory.buffer, this.library.play_palette(), colours.length).set(colours);
-		const pointer = this.library.play_paint(view, layout.across, layout.columns, layout.width);
+		new Uint32Array(memory.buffer, this.library.playground_palette(), colours.length).set(colours);
+		const pointer = this.library.playground_paint_pages(view, layout.across, layout.columns, layout.width);
 		return new Uint8ClampedArray(memory.buffer, pointer, 4 * layout.wide * layout.tall);
 	}
 
 	// Get the cells of a unit: description, one word per cell, and distributions of the states.
 	cells(block, page, slot) {
-		const told = this.json("play_cells", block, page, slot);
+		const told = this.json("playground_describe_cells", block, page, slot);
 		const {buffer} = this.library.memory;
-		return {...told, words: new Uint32Array(buffer, this.library.play_voltages(), told.bits),
+		return {...told, words: new Uint32Array(buffer, this.library.playground_voltages(), told.bits),
 			spreads: Array.from({length: told.states}, (_, state) =>
-				new Float64Array(buffer, this.library.play_spread(state), told.bins))};
+				new Float64Array(buffer, this.library.playground_distribution(state), told.bins))};
 	}
 
 	write(unit, bytes, approximate) {
-		this.call("play_write", unit, this.units(bytes), approximate ? 1 : 0);
+		this.call("playground_write", unit, this.units(bytes), approximate ? 1 : 0);
 	}
 
 	// Write bytes, and return the bytes that a read returns for them.
 	read(unit, bytes) {
 		const room = this.units(bytes) * this.about.unit_bytes;
-		const pointer = this.library.play_content(room);
+		const pointer = this.library.playground_content(room);
 		new Uint8Array(this.library.memory.buffer, pointer, room).fill(0);
 		new Uint8Array(this.library.memory.buffer, pointer, room).set(bytes);
-		this.call("play_read", unit, this.units(bytes));
-		const again = this.library.play_content(room);
+		this.call("playground_read", unit, this.units(bytes));
+		const again = this.library.playground_content(room);
 		return new Uint8Array(this.library.memory.buffer, again, bytes.length).slice();
 	}
 
@@ -133,8 +133,8 @@ class Run {
 		this.done = this.done || 0;
 		while (this.done < this.actions.length && this.actions[this.done].at === at) {
 			this.device.hand([changeOf(this.actions[this.done++])]);
-			this.device.call("play_change");
-			this.device.about = this.device.json("play_about");
+			this.device.call("playground_change");
+			this.device.about = this.device.json("playground_describe");
 		}
 	}
 
@@ -172,7 +172,7 @@ class Run {
 			const action = this.actions[this.done];
 			const stop = Math.min(requests, this.last().at + this.every, this.at + this.stride(patience),
 				action ? action.at : MOST_REQUESTS);
-			this.device.call("play_to", Math.max(stop, this.at), ns);
+			this.device.call("playground_run_to", Math.max(stop, this.at), ns);
 			this.look();
 			if (action && this.at === action.at) {
 				this.act(this.at);

@@ -270,7 +270,7 @@ function drawBlock(canvas, about, block, chosen, ground) {
 	return {width, rows};
 }
 
-// The encoding is that of play_block().
+// The encoding is that of playground_describe_block().
 function pageOf(said) {
 	return {mode: said - 1 >> 6, approximate: Boolean(said - 1 & 32), valid: said - 1 & 31};
 }

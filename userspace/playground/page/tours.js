@@ -15,10 +15,10 @@ const WORN = "--bits 2 --blocks 32 --op 60% --cell_model voltage --fill sequenti
 // begins empty unless the text has --fill.
 function measure(module, text, requests, warmup = 0) {
 	const device = new Device(module, ["--fill", "none", ...text.split(/\s+/).filter(Boolean)]);
-	device.call("play_to", warmup, FOREVER);
+	device.call("playground_run_to", warmup, FOREVER);
 	const before = device.state();
-	device.call("play_to", warmup + requests, FOREVER);
-	device.call("play_finish");
+	device.call("playground_run_to", warmup + requests, FOREVER);
+	device.call("playground_finish");
 	return {...device.state(), before};
 }
 
@@ -58,10 +58,10 @@ function rangeOf(value, ...edges) {
 const [NORMAL, BETWEEN, AFTER] = [0, 2, 3];
 const partOf = (pages, ...modes) => sumOf(modes.map((mode) => pages[mode])) / sumOf(pages);
 
-const chosenPage = (device) => device.json("play_page", app.chosen.block, app.chosen.page);
+const chosenPage = (device) => device.json("playground_describe_page", app.chosen.block, app.chosen.page);
 const rawErrors = (page) => sumOf((page.slots || []).map((slot) => slot.raw_errors || 0));
 const allBlocks = (device) => Array.from({length: device.about.luns * device.about.blocks_per_lun},
-	(_, block) => device.json("play_block", block));
+	(_, block) => device.json("playground_describe_block", block));
 // The least number of valid units of a closed block: the victim of greedy selection.
 const emptiest = (device) => Math.min(...allBlocks(device).filter(({state}) => state === "closed")
 	.map(({valid}) => valid));
@@ -506,7 +506,7 @@ const TOURS = [
 				"keys move among blocks, and the text below the pictures counts.",
 			state: {...SKEWED, see: "a:63:0:0:0"},
 			done: (state, now, other, begun, device) => {
-				const block = device.json("play_block", app.chosen.block);
+				const block = device.json("playground_describe_block", app.chosen.block);
 				return block.state === "closed" && block.valid === emptiest(device);
 			},
 			because: (state, now, other, begun, device) => `Block ${app.chosen.block}: ` +
@@ -667,7 +667,7 @@ const TOURS = [
 				way: (device) => {
 					const {pages} = device.about;
 					for (let at = 0; at < 32 * pages; at++)
-						if (rawErrors(device.json("play_page", Math.floor(at / pages), at % pages)) >= 3)
+						if (rawErrors(device.json("playground_describe_page", Math.floor(at / pages), at % pages)) >= 3)
 							return {see: `a:${Math.floor(at / pages)}:${at % pages}:0:0`};
 					return {};
 				}},

@@ -35,7 +35,7 @@ bool interrupted(void)
 	return false;
 }
 
-bool stop_requested(void)
+bool is_stop_requested(void)
 {
 	return false;
 }
