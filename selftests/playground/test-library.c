@@ -59,7 +59,8 @@ static bool call_every_query(void)
 	for (i = 0; i < PLAY_VIEWS; i++)
 		failed |= !playground_paint_pages(i, 2, 7, 16) | !playground_paint_pages(i, 4, 96, 5);
 	for (i = 0; i < 400; i += 7)
-		failed |= playground_describe_block(i) | playground_describe_page(i, i % 300) | playground_describe_cells(i, i % 300, i % 9);
+		failed |= playground_describe_block(i) | playground_describe_page(i, i % 300) |
+			  playground_describe_cells(i, i % 300, i % 9);
 	return !failed;
 }
 
@@ -75,7 +76,8 @@ static void check_cell_errors(void)
 		u32 crossed = 0;
 		u32 cell;
 
-		CHECK_EQ(playground_describe_cells(i / geo->pages, i % geo->pages, i % geo->page_units), 0);
+		CHECK_EQ(playground_describe_cells(i / geo->pages, i % geo->pages,
+						   i % geo->page_units), 0);
 		raw = strstr(playground_text(), "\"raw\": ");
 		for (cell = 0; cell < geo->unit_bits; cell++)
 			crossed += playground_voltages()[cell] >> 24;
