@@ -215,7 +215,7 @@ def test_parameters_stay_within_their_bounds() -> None:
     assert found.best_values_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
-    assert found.misfit_changes(found.best_values_so_far(), 0)[1] is None
+    assert found.misfits_of_changes(found.best_values_so_far(), 0)[1] is None
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
@@ -228,7 +228,7 @@ def test_parameters_without_effect_are_undetermined() -> None:
     found.budget += 6
     best = found.best_values_so_far()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,
-               felt=[found.misfit_changes(best, which) for which in range(3)])
+               felt=[found.misfits_of_changes(best, which) for which in range(3)])
     assert [done.is_parameter_undetermined(which) for which in range(3)] == [False, True, True]
     assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile_as_text())
 

@@ -65,7 +65,7 @@ class RecordFile:
 
 @dataclass(frozen=True)
 class ReplayLog:
-    """The outcome of each request of a replay."""
+    """The log of a replay: its header, and the outcome of each request."""
 
     path: Path
     planned: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run simulations once each and look up their results by their options."""
+"""Run each simulation once and look up its result by the simulation's options."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Bench:
         return dict(zip(points, self.run_missing_points(list(points.values())), strict=True))
 
     def run_missing_points(self, points: Sequence[Point]) -> list[Json]:
-        """Run the missing points, in this order, and return the results of all."""
+        """Run the simulations without results, in this order, and return the results of all."""
         require_results(points, self.store, Processes(self.program, self.jobs), self.progress)
         return [self.result_with_geometry(self.store.read_point_result(point)) for point in points]
 

@@ -138,7 +138,7 @@ def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
 
 def calibration_as_json(found: Found, output: Output, against: Sequence[Compared],
                         argv: Sequence[str]) -> Json:
-    """Return the whole answer as a JSON object."""
+    """Return parameters and compared figures as a JSON object."""
     return {**command.json_document_head("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.is_determined else None,
@@ -156,7 +156,7 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
 
 
 def make_step_reporter(shown_anyway: bool) -> Any:
-    """Return a function that reports the step that begins."""
+    """Return a function that reports the step of the calibration that begins."""
     def print_step(step: str) -> None:
         if shown_anyway or sys.stderr.isatty():
             sys.stderr.write(f"approxftl calibrate: {step}\n")

@@ -41,7 +41,7 @@ WIDEST = 1e20
 
 
 def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
-    """Return the first of these measures that the load has; 0 if it has none."""
+    """Return the value of the first of these measures that the load has; 0 if it has none."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -78,7 +78,7 @@ def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
 
 
 def error_weights(errs: Vector) -> Vector:
-    """Return the weights that make large errors count linearly."""
+    """Return weights by which large errors count linearly instead of squared."""
     return np.minimum(1.0, np.sqrt(ROBUST / np.maximum(np.abs(errs), 1e-9)))
 
 
@@ -88,7 +88,7 @@ def weighted_misfit(errs: Vector) -> float:
 
 
 def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
-    """Return the errors, and their slopes over the logarithm of each parameter."""
+    """Return a model's errors, and their slopes over the logarithm of each parameter."""
     moved = [model.model_with_values({name: model.values[name] * math.exp(NUDGE)})
              for name in names]
     rows = trial.simulated_values([model, *moved])
@@ -102,7 +102,7 @@ def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vect
 
 
 def damped_step(base: Vector, slope: Vector, force: float) -> Vector:
-    """Return the damped least-squares step of the parameters' logarithms."""
+    """Return the damped least-squares step, as changes of the parameters' logarithms."""
     weight = error_weights(base)
     weighted = slope * weight[:, None]
     normal = weighted.T @ weighted + force * np.eye(slope.shape[1])

@@ -42,7 +42,7 @@ class Device(Protocol):
         """Return the simulator's options for a device of at least so many bytes."""
 
     def capacity_bytes(self, least: int) -> float:
-        """Return the approximate capacity (bytes) of such a device."""
+        """Return the approximate capacity (bytes) of a device of at least so many bytes."""
 
     def least_rewritten_bytes(self) -> int:
         """Return the least size (bytes) at which rewrites collect blocks one by one."""
@@ -80,7 +80,7 @@ class Model:
                 "one_shot": "on" if self.one_shot else "off"}
 
     def layer_bytes(self) -> int:
-        """Return the bytes of one layer over all blocks."""
+        """Return the bytes of one flash layer over all blocks."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
     def least_rewritten_bytes(self) -> int:
@@ -132,7 +132,7 @@ def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
 
 
 def sequential_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return options for a fill, or for a burst of the measured size."""
+    """Return the simulator's options for a sequential fill, or for a burst of the measured size."""
     wide = load.bytes >= 0.5 * capacity > 0
     most = int(0.9 * holds) // load.size
     count = most if wide else min(load.bytes // load.size, most)
@@ -143,7 +143,7 @@ def sequential_write_options(load: Measured, holds: float, capacity: int) -> lis
 
 
 def random_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return options for random rewrites; their volume scales with the capacity."""
+    """Return the simulator's options for random rewrites; their volume scales with the capacity."""
     whole = holds / load.size / load.writes
     share = load.bytes * load.writes / capacity if capacity else 0.0
     count = max(min(share, 1.0) * whole, min(load.bytes // load.size, LEAST_WRITES))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Search the drive that explains the measurements, and tell which parameters remain open.
+"""Search the drive model that explains the measurements, and the parameters that remain open.
 
 Integer parameters (dies, stripe, one-shot programming) are enumerated; the others are fitted from a
 first guess.
@@ -61,7 +61,7 @@ TOLD_BY = {
 
 @dataclass(frozen=True)
 class Known:
-    """The result for one parameter."""
+    """The calibrated value of one parameter, and its interval."""
 
     name: str
     value: float
@@ -124,7 +124,7 @@ def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
 
 
 def guess_controller_time(loads: Sequence[Measured]) -> float:
-    """Return the controller's time (ns): a buffered write takes little else."""
+    """Return a guess of the controller's time (ns): a buffered write takes little else."""
     found, lone = load_with_shortest_requests(filter(shows_buffer_latency,
                                                      loads)), shortest_single_reads(loads)
     if found:
@@ -173,7 +173,7 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
 
 
 def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
-    """Return the number of the list that is nearest on a logarithmic scale."""
+    """Return the number of the list that is nearest to a value on a logarithmic scale."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
@@ -332,7 +332,7 @@ class Search:
         return fit_model(aged, ranked[0][1], ["op"], 3)
 
     def fit_all_parameters(self, model: Model) -> Model:
-        """Fit all parameters again: a later step may have distorted an earlier one."""
+        """Fit all parameters again: a later step may have changed what an earlier step fitted."""
         paths = [name for name in self.free if name not in ("program", "buffer", "op")]
         self.say("everything together")
         return fit_model(self.trial_of_loads(has_no_random_rewrites), model, paths,

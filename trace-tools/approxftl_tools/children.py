@@ -50,7 +50,7 @@ class Children:
         return process.returncode, out, err
 
     def stop_programs(self) -> None:
-        """Start no more programs and end the running ones: two SIGTERMs, then SIGKILL."""
+        """Start no more programs and end the running programs: two SIGTERMs, then SIGKILL."""
         with self.lock:
             self.stopped = True
             left = list(self.running)

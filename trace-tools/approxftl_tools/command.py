@@ -88,7 +88,7 @@ class Parser(argparse.ArgumentParser):
                 yield word
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Convert a value; a ValueError is of int() or float(), whose name tells users nothing."""
+        """Convert the value of an option; word the error without the Python function's name."""
         try:
             return super()._get_value(action, arg_string)
         except argparse.ArgumentError as error:
@@ -200,11 +200,11 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
     def add_usage(self, usage: str | None, actions: Iterable[argparse.Action],
                   groups: Iterable[Any], prefix: str | None = None) -> None:
-        """Add a usage line that begins with a capital."""
+        """Add a usage line to the help that begins with a capital letter."""
         super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Name an option's value once, as the commands in C do."""
+        """Show an option's value once for both forms of the option, as the commands in C do."""
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)
         value = self._format_args(action, self._get_default_metavar_for_optional(action))

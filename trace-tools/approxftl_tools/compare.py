@@ -97,7 +97,7 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
 
 
 def fact_table_row(key: str, value: Cell) -> list[str]:
-    """Return a table row: the fact's name, and its value in a readable unit."""
+    """Return the table row of a fact: its name, and its value in a readable unit."""
     name, unit = key_title_and_unit(key)
     return [name, value_with_unit(unit, value)]
 
@@ -116,7 +116,7 @@ def device_rows(device: Device) -> list[list[str]]:
 
 
 def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
-    """Return facts about the contents of a record file."""
+    """Return the facts that describe the contents of a record file."""
     facts: list[tuple[str, Cell]] = [
         ("written by", file.tool), ("from", file.source_format), ("records", len(file.records)),
         ("device_bytes", file.device_bytes)]
@@ -288,7 +288,7 @@ def list_row_of_run(run: Run) -> Json:
 
 def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
                      choice: row_list.Choice) -> None:
-    """Print the output that the options ask for."""
+    """Print the comparison in the form that the options ask for."""
     if choice.chosen:
         if not inputs.runs:
             raise command.Refusal(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measure how well a network recognises digits after its weights have lost bits on a shelf.
+"""Measure how well a network recognises digits after its weights lost bits in retention.
 
 The simulator counts the flipped bits per plane; bits flip at random at that rate in networks
 trained from several seeds. selftests/kernel/approximate.py tests that a device flips exactly
@@ -27,7 +27,7 @@ def train_on_seed(seed: int) -> tuple[list[network.Layer], network.Digits]:
 
 
 def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[float]:
-    """Yield the accuracy (%) for each seed, with bits lost in one layer or in all."""
+    """Yield the accuracy (%) for each seed, with bits lost in one layer or in all layers."""
     for seed in range(1, SEEDS + 1):
         layers, others = train_on_seed(seed)
         source = MemorySource(network.pack_network(layers, KINDS[kind], {}))

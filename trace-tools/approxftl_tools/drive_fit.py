@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fit a drive's profile to one half of the measurements, and judge it by the other half.
+"""Fit a drive's profile to one half of the measurements, and judge the fit by the other half.
 
 The search is Gauss-Newton on a grid of steps, coarse first, then coordinate descent. It is
 deterministic, and needs only a function that returns the errors of a set of values.
@@ -47,7 +47,7 @@ def robust_misfit(errors: Vector) -> float:
 
 
 def damped_stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
-    """Return the damped least-squares step, in strides of each parameter."""
+    """Return the damped least-squares step, in units of each parameter's stride."""
     weight = 1 / (1 + errors ** 2)
     normal = (slope.T * weight) @ slope
     normal += np.diag(force * np.diag(normal) + TINY)
@@ -55,7 +55,7 @@ def damped_stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
 
 
 def move_within_bounds(free: Free, value: float, steps: float) -> float:
-    """Return a value moved by so many steps, limited to its bounds."""
+    """Return a parameter's value moved by so many steps, limited to the parameter's bounds."""
     return round(min(max(value + round(steps) * free.step, free.low), free.high), 9)
 
 
@@ -107,7 +107,7 @@ class Search:
                                  zip(self.free, values, far.tolist(), strict=True)))
 
     def neighbouring_values(self, values: Values) -> Iterator[Values]:
-        """Yield the sets of values that are one step away, within the bounds."""
+        """Yield the sets of values, within the bounds, that differ by one step of one parameter."""
         for which in range(len(self.free)):
             yield from (one for one in (self.shift_value(values, which, way) for way in (1, -1))
                         if one != values)
@@ -133,8 +133,8 @@ class Search:
         except SpentError:
             pass
 
-    def misfit_changes(self, values: Values, which: int) -> tuple[float | None, float | None]:
-        """Return the change of the misfit by a step down and one up; None beyond a bound."""
+    def misfits_of_changes(self, values: Values, which: int) -> tuple[float | None, float | None]:
+        """Return the misfit's change by one step down and by one step up; None beyond a bound."""
         here = self.misfit_of_values(values)
         down, up = (self.shift_value(values, which, way) for way in (-1, 1))
         return (None if down == values else self.misfit_of_values(down) - here,
@@ -143,7 +143,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Share:
-    """Summary of the errors of one half of the points."""
+    """Summary of the errors of one half of the measured points."""
 
     points: int
     within: int
@@ -193,7 +193,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Judge:
-    """Evaluates sets of values on the points of one half."""
+    """Evaluates sets of values on the measured points of one half."""
 
     drive: Drive
     bench: Bench
@@ -203,7 +203,7 @@ class Judge:
     half: str = FITTED
 
     def errors_of_half(self, half: str, values: Values) -> Vector:
-        """Return the errors of one half's points, in bands, without reading the other half."""
+        """Return the errors of one half's points, in tolerance bands; ignore the other half."""
         drive = self.drive.drive_with_options(*(
             f"--{one.name}={one.value_as_text(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
@@ -233,7 +233,7 @@ class Judge:
 
 
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
-    """Fit a drive to its half; an interrupt returns the best values so far."""
+    """Fit a drive to one half of its points; an interrupt returns the best values so far."""
     search = Search(judge.drive.free, lambda values: judge.errors_of_half(judge.half, values),
                     budget, tell)
     start = judge.profile_values()
@@ -242,7 +242,7 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
         search.search_from_values(start)
         search.budget += 2 * len(start)
         found.values = search.best_values_so_far()
-        found.felt = [search.misfit_changes(found.values, which) for which in range(len(start))]
+        found.felt = [search.misfits_of_changes(found.values, which) for which in range(len(start))]
     except KeyboardInterrupt:
         found.interrupted = True
         found.values = search.best_values_so_far() if search.seen else start

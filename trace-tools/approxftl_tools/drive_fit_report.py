@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl drives --refit: report fitted values and their error on the unseen half."""
+"""approxftl drives --refit: report fitted values and their errors on the held-out half."""
 
 import argparse
 import sys
@@ -76,7 +76,7 @@ def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
 
 
 def table_rows_of_halves(found: Fit) -> Iterator[list[str]]:
-    """Yield a table row for each half, before and after the fit."""
+    """Yield table rows with the errors of each half, before and after the fit."""
     for half, pair in found.shares.items():
         for when, share in zip(("before", "fitted"), pair, strict=True):
             yield [half, when, str(share.points), str(share.within), f"{share.median:.2f}",

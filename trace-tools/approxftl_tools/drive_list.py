@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The emulated drives: for each a profile of the core, a policy, and its scale."""
+"""The emulated drives: for each a profile of the core, a policy, and the scale of its size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Free:
         return f"{value:.6g}{self.unit}"
 
     def value_in_parameters(self, parameters: Mapping[str, Any]) -> float:
-        """Return the value that a simulator reports among its parameters."""
+        """Return the parameter's value that a simulator reports."""
         suffix, scale = {"%": ("_percent", 1.0), "us": ("_ns", 1e3), "": ("", 1.0)}[self.unit]
         return float(parameters[self.name + suffix]) / scale
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Published measurements of real drives, and the simulator run that each is compared with.
 
-A table is found by its name, DRIVE-TABLE.csv, and read by its column names; its rows are free. A
-run depends on the columns that describe the load, never on measured results.
+A table is found by its file name, DRIVE-TABLE.csv, and read by its column names; it may have any
+rows. A run depends on the columns that describe the load, never on measured results.
 """
 
 import csv
@@ -50,7 +50,7 @@ class Load:
     arguments: tuple[str, ...]
 
     def request_count(self) -> int:
-        """Return the number of requests, a proxy for the run time."""
+        """Return the number of requests of a run, from which its duration is estimated."""
         found = (re.fullmatch(r"--(?:warmup|requests)=(\d+)", text) for text in self.arguments)
         return sum(int(match[1]) for match in found if match)
 
@@ -91,7 +91,7 @@ class Point:
         return self.measured / self.base_measured
 
     def error_of_value(self, ours: float) -> float:
-        """Return the error: a share, or microseconds if `absolute`."""
+        """Return the error of a simulated value: relative, or in microseconds if `absolute`."""
         return ours - self.target_value() if self.absolute else ours / self.target_value() - 1
 
 
@@ -154,7 +154,7 @@ class Table:
     def measured_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                         measures: Sequence[tuple[str, str, float, Value]], **more: Any
                         ) -> Iterator[Point]:
-        """Yield a point for each measure in the row; measures in us have a tolerance in us."""
+        """Yield a point for each measured value of a row; values in us have a tolerance in us."""
         for title, column, band, value in measures:
             measured = field_as_number(row, column)
             if measured:
@@ -322,7 +322,7 @@ class Table:
                 ("read p99", "read_p99_us", 0.25, response_time_us("read", "p99"))])
 
     def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield the points of a table of writes over block size and queue depth."""
+        """Yield points of writes over block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.requests_for_share(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]

@@ -63,7 +63,7 @@ Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usag
 
 @dataclass(frozen=True)
 class Verdict:
-    """A point, its simulated value and its error."""
+    """A measured point with its simulated value and its error."""
 
     point: Point
     ours: float
@@ -85,7 +85,7 @@ class Verdict:
 
 
     def table_row_json(self) -> Json:
-        """Return the table row with unformatted values."""
+        """Return the table row of the point with unformatted values."""
         cells = dict(zip(HEAD, self.table_row_cells(), strict=True))
         return {**cells, "drive": self.point.drive.name, "measured": self.point.target_value(),
                 "ours": self.ours, "said_error": cells["error"], "said_band": cells["band"],
@@ -207,7 +207,7 @@ def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path
 
 
 def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """Return a row for fitted, held-out and unseen points: number within bands, median error."""
+    """Return a row each for fitted, held-out and unseen points: number in bands, median error."""
     rows = []
     for what in (FITTED, HELD, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]
@@ -277,7 +277,7 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
 
 def comparison_identity(arguments: argparse.Namespace, argv: Sequence[str],
                         verdicts: Sequence[Verdict]) -> Json:
-    """Return what was compared with what, and the command that repeats it."""
+    """Return the compared drives and tables, the program, and the command that repeats this."""
     names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
     return {
         "repeat": shlex.join(("approxftl", "drives", *argv)),
@@ -342,7 +342,7 @@ def certificate_paths(name: Path) -> tuple[Path, Path]:
 
 def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
                      verdicts: Sequence[Verdict], choice: row_list.Choice) -> None:
-    """Write the outputs that the options ask for."""
+    """Write the comparison in the forms that the options ask for."""
     if choice.chosen:
         choice.print_rows(arguments, "drives", argv,
                           [verdict.table_row_json() for verdict in verdicts])

@@ -17,7 +17,7 @@ Cell = float | int | str | None
 
 @dataclass(frozen=True)
 class Hue:
-    """A colour: palette (s for policies, m for parts of a run), index and shade."""
+    """A colour: palette ("s" of policies, "m" of parts of a run), index and shade."""
 
     palette: str
     index: int

@@ -80,7 +80,7 @@ def operation_kind(event: Json) -> str:
 
 
 def ordered_operation_kinds(events: Iterable[Json]) -> list[str]:
-    """Return the kinds that occur in a fixed order, the host's first."""
+    """Return the kinds of operations that occur, in a fixed order, the host's first."""
     kinds_ = {operation_kind(event) for event in events}
     operations = ("program", "read", "erase")
     return sorted(kinds_, key=lambda kind: ("(" in kind, kind.split("(")[-1],
@@ -128,7 +128,7 @@ def first_shown_operation(events: Sequence[Json]) -> int:
 
 def omitted_operations(timeline: Timeline, names: dict[tuple[int, int], str],
                        devices: dict[int, list[Json]]) -> str:
-    """Return a sentence about operations that a full timeline omits, those of the last devices."""
+    """Return a sentence about the operations, of the last devices, that a full timeline omits."""
     omitted = timeline.document.get("omitted_events", 0)
     end = " The run was interrupted." if timeline.document.get("interrupted") else ""
     if not omitted:

@@ -29,7 +29,7 @@ VARIABLE = re.compile(r"var\(--(\w+)\)")
 
 @cache
 def read_page_style() -> tuple[dict[str, str], str]:
-    """Return the light colours of a page, and its CSS rules for figures."""
+    """Return the colours of a page's light mode, and its CSS rules for figures."""
     text = (HERE / "page.css").read_text(encoding="utf-8")
     light = text[:text.index("@media")] + "--soft: #ffffff;"
     text = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)
@@ -50,7 +50,7 @@ class Style:
     palette: tuple[str, ...] = ()
 
     def drawing_width(self) -> int:
-        """Return the width of a drawing (units) at which letters have the wanted size."""
+        """Return the width of a drawing (SVG units) at which letters have the wanted size."""
         return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
 
     def css_rules(self) -> str:

@@ -25,13 +25,13 @@ def page_states(page_map: Json) -> list[str]:
 
 
 def ordered_page_states(page_maps: Iterable[Json]) -> list[str]:
-    """Return the states that occur, the same for all blocks: valid, stale, erased."""
+    """Return the page states that occur in the blocks, in fixed order: valid, stale, erased."""
     words = {word for page_map in page_maps for word in page_states(page_map)}
     return sorted(words, key=lambda w: (w == "erased", w.startswith("stale"), w))
 
 
 def rows_of_cells(values: Sequence[Cell], row: int) -> list[list[Cell]]:
-    """Return rows of so many cells, the last layer first, as blocks are usually drawn."""
+    """Return the cells in rows of one layer, the last layer first, as blocks are usually drawn."""
     return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
 
 
@@ -44,7 +44,7 @@ def grid_by_layer(values: Sequence[Cell], row: int, value_label: str,
 
 
 def page_age_sentence(ages: set[int]) -> str:
-    """Return a sentence about the age if all pages have the same, else an empty string."""
+    """Return a sentence about the age of the pages if all have the same, else an empty string."""
     return f" All were programmed {ages.pop()} hours ago." if len(ages) == 1 else ""
 
 

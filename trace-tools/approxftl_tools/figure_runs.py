@@ -17,7 +17,7 @@ class Lacking(Exception):  # noqa: N818
 
 
 def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:
-    """Return the figures; raise Lacking if there are none."""
+    """Return the figures of a kind; raise Lacking if there are none."""
     if not figures:
         raise Lacking(lacking)
     return figures
@@ -28,7 +28,7 @@ def source_files_of_runs(runs: Iterable[Run]) -> tuple[str, ...]:
 
 
 def require_runs(inputs: Inputs) -> list[Run]:
-    """Return the runs; raise Lacking if there are none."""
+    """Return the runs among the inputs; raise Lacking if there are none."""
     if not inputs.runs:
         raise Lacking("a result of approxftl sim --json=FILE has it")
     return inputs.runs

@@ -125,7 +125,7 @@ class Options:
                                     **job.get("job options", {})}
 
     def first_given_option(self, *names: str, usual: str = "") -> str:
-        """Return the first of these options that is given, or the default."""
+        """Return the value of the first of these options that the job has, or the default."""
         for name in names:
             if name in self.all:
                 # An option without a value is switched on.
@@ -339,7 +339,7 @@ class History:
             return State()
         return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity)
 
-    def update_with(self, jobs: Sequence[Job]) -> None:
+    def update_with_jobs(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
             if ORDERS.get(job.options.access_pattern()[0]) == "random":
                 self.overwritten += job.bytes_done("write")
@@ -349,7 +349,7 @@ class History:
 
 def add_load_if_state_known(output: Output, history: History, load: Measured,
                             jobs: Sequence[Job]) -> None:
-    """Add the load to the output if the state of the drive is known, else record the reason."""
+    """Add a load to the result if the drive's state before it is known, else the reason."""
     before = history.drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "
@@ -377,5 +377,5 @@ def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
                     output.unused.append(found)
                 else:
                     add_load_if_state_known(output, history, found, at_once)
-                history.update_with(at_once)
+                history.update_with_jobs(at_once)
     return output

@@ -137,7 +137,7 @@ def shorten_list(names: Iterable[str], most: int = 8) -> str:
 
 
 def expand_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the files, including those in directories."""
+    """Return the named files, and for each named directory the files in it."""
     result: list[Path] = []
     for path in paths:
         if path.is_dir():

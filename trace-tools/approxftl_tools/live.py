@@ -223,7 +223,7 @@ def transformed_layers(first: list[Json], layers: list[Json]) -> list[Json]:
 
 
 def position_test_expression(plot: Means) -> str:
-    """Return the test for a published value that has a position on the axis."""
+    """Return the Vega expression that is true for a published value with a position on the axis."""
     place = "isValid(datum.at)" if plot.has_numeric_axis else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
     return f"!{OWN} && {place}"

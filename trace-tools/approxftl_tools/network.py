@@ -94,7 +94,7 @@ def _layer_gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[in
 
 
 def _adam_step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
-    """Apply one step of the Adam optimiser."""
+    """Change the weights by one step of the Adam optimiser."""
     moments[0] += np.float32(0.1) * (gradient - moments[0])
     moments[1] += np.float32(0.001) * (gradient**2 - moments[1])
     size = np.sqrt(moments[1] / np.float32(1 - 0.999**at)) + np.float32(1e-8)

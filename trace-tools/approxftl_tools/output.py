@@ -61,7 +61,7 @@ def replaceable_target(path: Path, state: os.stat_result | None) -> Path | None:
 
 
 def copy_content_in_place(content: Path, path: Path, standard: bool) -> None:
-    """Copy the content into an existing file or into standard output."""
+    """Copy the content of a temporary file into an existing file or standard output."""
     sys.stdout.flush()
     with content.open("rb") as source, (
             open(1, "wb", closefd=False) if standard else path.open("wb")) as sink:

@@ -74,22 +74,22 @@ def parity_percent(run: Json) -> float | None:
 
 
 def checkerboard_pages(run: Json) -> float:
-    """Return the pages of strictly alternating blocks: half are precise, the others approximate."""
+    """Return the pages programmed in alternating blocks: half precise, half approximate."""
     return 2 * float(run["mode_pages"]["between"])
 
 
 def two_pass_pages(run: Json) -> float:
-    """Return the pages of two-pass blocks: half are precise, after approximate ones."""
+    """Return the pages programmed in two-pass blocks: half approximate, then half precise."""
     return 2 * float(run["mode_pages"]["after"])
 
 
 def precise_block_pages(run: Json) -> float:
-    """Return the pages of blocks that hold precise data in sequence."""
+    """Return the number of pages programmed in blocks that hold only precise data."""
     return float(run["mode_pages"]["normal"])
 
 
 def unjoined_approximate_pages(run: Json) -> float:
-    """Return approximate pages not joined by precise ones; an unfinished phase counts, too."""
+    """Return the programmed approximate pages without precise pages between them."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
 

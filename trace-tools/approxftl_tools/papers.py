@@ -45,7 +45,7 @@ class Made:
 
 
 def figures_by_name(names: Sequence[str], setting: Setting) -> list[Made]:
-    """Return the figures whose names start with one of these; all without names."""
+    """Return the figures whose names start with one of `names`; without names all figures."""
     tables = {path: [str(one["name"]) for one in study_plan.load_toml(path)["figure"]]
               for path in sorted(FOLDER.glob("*.toml"))}
     known = sorted(name for own in tables.values() for name in own)

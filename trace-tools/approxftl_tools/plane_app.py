@@ -138,7 +138,7 @@ def stored_parameters(subject: Subject, args: argparse.Namespace) -> Json:
 
 
 def device_counters(folder: Path) -> Json | None:
-    """Return the counters of the device below; None if there are none or access is denied."""
+    """Return the counters of the device below a file; None if there is none or access is denied."""
     state = folder.stat()
     name = Path(f"/sys/dev/block/{os.major(state.st_dev)}:{os.minor(state.st_dev)}/dm/name")
     try:
@@ -152,7 +152,7 @@ def device_counters(folder: Path) -> Json | None:
 
 
 def costs_between_counters(before: Json | None, after: Json | None) -> Json | None:
-    """Return the costs between two sets of counters; None if one is missing."""
+    """Return the device's costs between two readings of its counters; None if one is missing."""
     if before is None or after is None:
         return None
     return {cost: sum(after[name] - before[name] for name in names)
@@ -234,7 +234,7 @@ def parameters_in_file(subject: Subject, file: PlaneFile) -> Json:
 
 @contextmanager
 def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
-    """Yield the approximate file, its precise copy, and a descriptor of the former."""
+    """Yield the approximate file, its precise copy, and a descriptor of the approximate file."""
     path = folder / subject.name
     try:
         with path.open("rb") as stored, (folder / subject.precise_copy_name).open("rb") as precise:
@@ -297,7 +297,7 @@ def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Se
 
 
 def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
-    """Read the files back and return the comparison."""
+    """Read both files back and return their comparison."""
     with open_both_copies(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
             file.check_rest()

@@ -54,7 +54,7 @@ def describe_requests(document: Json) -> str:
 
 
 def common_text_or_count(found: Sequence[str], what: str) -> str:
-    """Return the common description, or the number of different ones."""
+    """Return the description that all runs have, or the number of different descriptions."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
 
@@ -145,7 +145,7 @@ def sentence_about_runs(inputs: Inputs) -> str:
 
 
 def sentence_about_tables(tables: Sequence[Table]) -> str:
-    """Return the first measurements of the first two columns as one sentence."""
+    """Return the first row of a table, for its first two columns, as one sentence."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
                 for line in table.lines

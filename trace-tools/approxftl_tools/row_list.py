@@ -120,7 +120,7 @@ def choose_shown_columns(columns: Sequence[Column], names: str | None) -> tuple[
 
 
 def split_column_names(names: str) -> list[str]:
-    """Return the words of a comma-separated list; a trailing comma is ignored."""
+    """Return the column names of a comma-separated list; a trailing comma is ignored."""
     return names.removesuffix(",").split(",")
 
 

@@ -76,16 +76,16 @@ if [ -z "$python" ]; then
 fi
 PYTHONPATH=$package
 export PYTHONPATH
-# The library is beside the programs that were built.
+# libapproxftl is beside the programs that were built.
 if [ -r "$here/libapproxftl.so.1" ]; then
 	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here
 	export LD_LIBRARY_PATH
 fi
-# Matrices here are so small that threads would wait for each other most of the time.
+# numpy's matrices are so small here that threads would wait for each other most of the time.
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
-# Bytecode is written where somebody wants it, not beside the package.
+# Python writes bytecode only where PYTHONPYCACHEPREFIX says, not beside the package.
 unwritten=-B
 [ -z "${PYTHONPYCACHEPREFIX:-}" ] || unwritten=
-# Ctrl-C waits until the package says what it does: before, Python would tell where it was.
+# Block Ctrl-C until the package handles it: before, Python would print a traceback.
 exec env --block-signal=INT "$python" -P $unwritten -m approxftl_tools.@VERB@ "$@"

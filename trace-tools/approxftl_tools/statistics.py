@@ -36,12 +36,12 @@ class Estimate:
 
     @property
     def low(self) -> float | None:
-        """Return the lower end."""
+        """Return the lower end of the interval."""
         return None if self.half is None else self.mean - self.half
 
     @property
     def high(self) -> float | None:
-        """Return the upper end."""
+        """Return the upper end of the interval."""
         return None if self.half is None else self.mean + self.half
 
     @property

@@ -81,7 +81,7 @@ Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 4 not verified, 
 
 
 def parse_jobs(text: str) -> int:
-    """Parse a number of processes."""
+    """Parse the number of processes of --jobs."""
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
         raise argparse.ArgumentTypeError(f'"{text}" is not from 1 to {MOST_JOBS}')
     return int(text)
@@ -190,7 +190,7 @@ def add_figure_options(add: Mapping[str, command.Parser]) -> None:
 
 
 def parse_hours(text: str) -> str:
-    """Parse a time limit."""
+    """Parse the time limit of --time."""
     if not re.fullmatch(r"\d{1,3}:[0-5]\d:[0-5]\d", text):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time such as 1:00:00')
     return text
@@ -227,7 +227,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
 
 
 def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the plan with the seeds that the results ask for; the same number ends the study."""
+    """Return the plan with the seeds that the results require; an equal number ends the study."""
     if not plan.rules.until or any(store.point_state(point) != DONE for point in plan.points):
         return plan, seeds
     wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
@@ -423,7 +423,7 @@ def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan
 
 def export_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan,
                     store: Store) -> int:
-    """Print commands, or write a job array."""
+    """Print the commands of missing points, or write them as a Slurm job array."""
     plan, _ = plan_with_all_seeds(plan, store)
     missing = distinct_points([point for point in plan.points
                                if store.point_state(point) == MISSING])

@@ -40,7 +40,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
     def worker_folder() -> tuple[Path, Callable[[], bool]]:
-        """Return the worker's folder, and a function that tells whether the point is wanted."""
+        """Return the worker's folder, and a function that tells whether a point lacks a result."""
         try:
             worker_of = importlib.import_module("distributed.worker")
             worker, key = worker_of.get_worker(), worker_of.thread_state.key

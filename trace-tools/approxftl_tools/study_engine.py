@@ -74,7 +74,7 @@ class Processes:
         return self.children.run_program([self.program, "sim", *point.arguments, *OWN],
                                          memory=self.memory)
 
-    def run_until_finished(self, point: Point) -> Outcome:
+    def run_point_until_finished(self, point: Point) -> Outcome:
         """Run a point until it ends without being killed, or the attempts are used up."""
         attempts = 1
         status, out, err = self.run_point_once(point)
@@ -89,7 +89,7 @@ class Processes:
     def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run all points, and yield each outcome as the point ends."""
         with ThreadPoolExecutor(self.jobs) as pool:
-            waiting: set[Future[Outcome]] = {pool.submit(self.run_until_finished, point)
+            waiting: set[Future[Outcome]] = {pool.submit(self.run_point_until_finished, point)
                                              for point in points}
             try:
                 while waiting:

@@ -236,7 +236,7 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the parts of bars: absolute, or relative to the bar's or the yardstick's total."""
+    """Yield the parts of stacked bars: absolute, or relative to the bar's or yardstick's total."""
     for group in groups_in_figure(spec, groups):
         base = group if spec.table.get("shares") else yardstick_group(
             group, groups, spec.yardstick_of_means)

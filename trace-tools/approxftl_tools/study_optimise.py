@@ -178,7 +178,7 @@ class Search:
     trials: list[Trial] = field(default_factory=list)
 
     def best_trial(self) -> Trial | None:
-        """Return the best trial, the first one of equals; None if none has a value."""
+        """Return the best trial, of equal ones the first; None if no trial has a value."""
         found = [trial for trial in self.trials if trial.value is not None]
         sign = -1 if self.goal.largest else 1
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)

@@ -51,7 +51,7 @@ def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Seq
 
 
 def add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    """Add a member without time and owner."""
+    """Add a member to the archive, without time and owner."""
     member = tarfile.TarInfo(name)
     member.size, member.mode = len(content), 0o644
     archive.addfile(member, io.BytesIO(content))
@@ -80,7 +80,7 @@ def pack_study(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[
 
 
 def read_member(archive: tarfile.TarFile, name: str) -> bytes:
-    """Return the contents of a member, which must be a regular file."""
+    """Return the contents of an archive's member, which must be a regular file."""
     member = archive.getmember(name)
     file = archive.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
     if file is None:
@@ -89,7 +89,7 @@ def read_member(archive: tarfile.TarFile, name: str) -> bytes:
 
 
 def unpack_study(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
-    """Extract the study and its files into a folder, under names that we choose."""
+    """Extract the study and its files into a folder, under names other than the archive's."""
     (folder / STUDY).write_bytes(read_member(archive, STUDY))
     found: dict[str, Any] = json.loads(read_member(archive, PROVENANCE))
     if found["study_archive"] != FORMAT:

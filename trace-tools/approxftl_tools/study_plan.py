@@ -141,7 +141,7 @@ def cached_file_digest(path: Path) -> str:
 
 
 def load_toml(path: Path) -> dict[str, Any]:
-    """Parse the TOML file."""
+    """Return the contents of a TOML file."""
     try:
         with refuse_read_errors(path):
             return tomllib.loads(path.read_text("utf-8"))

@@ -16,7 +16,7 @@ class Progress:
 
     def __init__(self, total: int, shown: bool,
                  tell: Callable[[int, int], object] | None = None) -> None:
-        """Start the clock."""
+        """Start the clock of the progress line."""
         self.total, self.shown, self.ended, self.failed = total, shown, 0, 0
         self.tell = tell
         self.begun = time.monotonic()
@@ -63,7 +63,7 @@ def distinct_points(points: Sequence[Point]) -> list[Point]:
 def require_results(points: Sequence[Point], store: Store, engine: Engine,
                     shown: bool = False,
                     tell: Callable[[int, int], object] | None = None) -> None:
-    """Run missing points; raise Refusal if one fails."""
+    """Run the points without results; raise Refusal if one fails."""
     store.create_directory()
     missing = distinct_points([point for point in points if store.point_state(point) != DONE])
     if not run_points(missing, store, engine, Progress(len(missing), shown, tell)):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Store the results of studies: one directory for each address.
 
-A result is written atomically. A directory without one was interrupted, or has a file with the
-reason of the failure.
+A result is written atomically. A directory without a result is that of an interrupted point, or has
+a file with the reason of the failure.
 """
 
 import json

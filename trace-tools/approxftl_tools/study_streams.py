@@ -31,7 +31,7 @@ class Setting:
 
 
 def pick_quick_or_full_size(value: Any, full: bool) -> Any:
-    """Return a value in which "1000|10000" is replaced by one of its parts."""
+    """Return a value with "1000|10000" replaced by its first (quick) or second (full) part."""
     if isinstance(value, dict):
         return {key: pick_quick_or_full_size(one, full) for key, one in value.items()}
     if isinstance(value, list):

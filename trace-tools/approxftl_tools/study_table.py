@@ -112,7 +112,7 @@ def finished_groups(plan: Plan, store: Store) -> list[Group]:
 
 
 def common_options(command: str, varied: dict[str, Value]) -> str:
-    """Return the part of a command that all points of a study share."""
+    """Return the part of the simulator's command that all points of a study share."""
     own = {f"--{key}={value}" for key, value in varied.items()}
     return shlex.join(word for word in shlex.split(command) if word not in own)
 
@@ -246,7 +246,7 @@ def drawn_measures(plan: Plan) -> tuple[str, ...]:
 
 
 def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
-    """Return these measures of the rows in aligned tables, each no wider than a page."""
+    """Return these measures of the groups in aligned tables, each no wider than a page."""
     if not rows:
         return "no point is done\n"
 

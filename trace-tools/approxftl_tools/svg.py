@@ -125,7 +125,7 @@ def powers_of_ten(low: float, high: float) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return round values that enclose both, or powers of ten if they are far apart."""
+    """Return round values that enclose `low` and `high`, or powers of ten if they are far apart."""
     if high > VERY_FAR * low:
         return powers_of_ten(low, high)
     found = [factor * ten for ten in powers_of_ten(low, high) for factor in (1, 2, 5)]
@@ -366,7 +366,7 @@ def dots_height(plot: Dots) -> float:
 
 def draw_dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str],
                                                                                    float]:
-    """Return the drawing and its lower end: a row for each category, its name above."""
+    """Return a drawing of dots and its lower end: a row for each category, its name above."""
     tall = LINE * (1 + len(plot.series))
     parts = [*horizontal_axis(scale, place, Curves(plot.unit, "", [], log_x=log))]
     if plot.mark is not None:
@@ -518,7 +518,7 @@ class Ground:
 
     def __init__(self, plot: Means, area: Area, x_scale: Sequence[float],
                  y_scale: Sequence[float]) -> None:
-        """Divide the area into slots."""
+        """Divide the area's width into slots."""
         self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
         few = tick_positions([plot])

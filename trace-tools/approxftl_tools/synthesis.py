@@ -95,7 +95,7 @@ class Places:
                         self.leaving[zone].append(entry)
 
     def pick_extent_of_zone(self, zone: int, share: float) -> int:
-        """Return a place of the zone, or of the nearest non-empty zone."""
+        """Return a place of the age zone, or of the nearest zone that is not empty."""
         for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
             if self.zones[other]:
                 return self.zones[other][int(share * len(self.zones[other]))]
@@ -155,7 +155,7 @@ class Writer:
 
 
 def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
-    """Return a stream like `profile`; the same seed gives the same one."""
+    """Return a stream like `profile`; the same seed gives the same stream."""
     draw = np.random.default_rng(seed)
     ranks = np.linspace(0, 1, len(profile.arrival_ns))
     gaps = np.interp(draw.random(requests), ranks, profile.arrival_ns)

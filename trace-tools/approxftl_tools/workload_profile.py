@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Workload profiles: published ones of volumes, or measured from a trace.
+"""Workload profiles: those of published volumes, or measured from a trace.
 
 A synthetic stream is made from a profile, which keeps no other data of the trace.
 """
@@ -66,7 +66,7 @@ class Profile:
     read_places_share: float = 1.0
 
     def compared_characteristics(self) -> dict[str, float]:
-        """Return the characteristics that are compared between a profile and a made stream."""
+        """Return the characteristics in which a generated stream is compared with its profile."""
         zones = {f"update_zone_{number}_share": share
                  for number, share in enumerate(self.zone_shares, 1)}
         middle = np.convolve(self.arrival_ns, (0.5, 0.5), "valid")
@@ -233,7 +233,7 @@ def profile_from_json(path: Path) -> Profile:
 
 
 def check_profile(path: Path, profile: Profile) -> Profile:
-    """Return the profile; refuse one that no stream can be made from."""
+    """Return the profile; refuse a profile that no stream can be generated from."""
     shares = (profile.write_share, profile.update_share, profile.read_written_share,
               profile.approx_share, profile.read_places_share, *profile.zone_shares)
     if not all(0 <= one <= 1 for one in shares):

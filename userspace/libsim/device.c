@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A device that its owner drives request by request. The lock serialises its callers. It is
- * recursive, so that a policy may look at its own device, but it cannot submit requests to it.
+ * A device that a program drives request by request. The lock serialises its callers. The lock is
+ * recursive, so that a policy may query its own device, to which it cannot submit requests.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 /**
  * struct device_request - a request in flight
  * @request: the core's request
- * @response_ns: takes its response time or negative error number
+ * @response_ns: takes the response time or a negative error number
  * @next: next free request of a batch
  */
 struct device_request {
@@ -33,12 +33,12 @@ struct device_request {
 /**
  * struct simlib_device - a device
  * @ftl: the device
- * @geo: its geometry
- * @lock: protects all of it
+ * @geo: geometry of the device
+ * @lock: protects the whole structure
  * @busy: requests are executed; the owner of @lock sees this only in a call of its policy
  * @single: the request of simlib_device_do()
  * @free: free requests of a batch
- * @stopped: a request got lost, and nothing can be done any more
+ * @stopped: a request got lost: all further calls fail
  */
 struct simlib_device {
 	struct aftl *ftl;
@@ -67,7 +67,7 @@ static int stop_fill_if_requested(void *host)
 	return is_stop_requested() ? -EINTR : 0;
 }
 
-/* Without alloc_later() no request can fail for lack of memory. */
+/* The host has no alloc_later(), so that no request can fail for lack of memory. */
 static const struct aftl_host_ops device_ops = {
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,

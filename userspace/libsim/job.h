@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Jobs: state of a thread during a long call. */
+/* Jobs: what a thread knows during a long call of the library. */
 #ifndef LIBSIM_JOB_H
 #define LIBSIM_JOB_H
 
@@ -11,12 +11,9 @@
 #include "sim-options.h"
 
 /**
- * struct simlib_policy - a policy of the calling program
- * @name: its name
- * @streams: names of its streams
- * @type: its type
- * @methods: methods of @type
- * @functions: their decisions
+ * struct simlib_policy - a policy whose decisions are functions of the calling program
+ * @name: name of the policy @streams: names of its streams @type: the core's type of the policy
+ * @methods: methods of @type @functions: functions that decide
  * @columns: memory for the description of candidates
  */
 struct simlib_policy {
@@ -32,14 +29,14 @@ void facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry 
 
 /**
  * struct simlib_job - a long call
- * @stop: the owner wants it to end
+ * @stop: the owner wants the call to end
  * @progress: requests so far
  * @messages: lines of text
  * @used: length of @messages
  * @json: JSON text, or NULL
  * @log: requests
  * @policy: a policy of the calling program, or NULL
- * @no_memory: where to continue if a small allocation fails
+ * @no_memory: point where the call continues if a small allocation fails
  */
 struct simlib_job {
 	atomic_bool stop;
@@ -62,7 +59,7 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 		    void *context);
 
 /**
- * struct simlib_arguments - arguments of a long call
+ * struct simlib_arguments - command line of a long call
  */
 struct simlib_arguments {
 	int argc;
@@ -71,7 +68,7 @@ struct simlib_arguments {
 	struct simlib_device **out;
 };
 
-/* Parse the command line; return an enum exit_code after a message. */
+/* Parse the command line; return an enum exit_code, after a message if it is wrong. */
 int job_parse_arguments(const struct simlib_job *job, struct sim_options *options,
 			const struct simlib_arguments *arguments);
 

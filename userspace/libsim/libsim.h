@@ -25,16 +25,16 @@ void simlib_job_destroy(struct simlib_job *job);
 /* Let the job end soon, from any thread. */
 void simlib_job_stop(struct simlib_job *job);
 
-/* Number of requests so far. */
+/* Return the number of requests of the job so far. */
 u64 simlib_job_progress(const struct simlib_job *job);
 
-/* Messages of the finished job, one per line, the error last. */
+/* Return the messages of the finished job, one per line, the error last. */
 const char *simlib_job_messages(const struct simlib_job *job);
 
-/* JSON text of a finished simulation. */
+/* Return the JSON text of a finished simulation. */
 const char *simlib_job_json(const struct simlib_job *job);
 
-/* Requests of a finished simulation; owned by the job. */
+/* Return the requests of a finished simulation, which the job owns. */
 const struct request_log *simlib_job_requests(const struct simlib_job *job);
 
 /**
@@ -80,7 +80,7 @@ struct simlib_policy_functions {
 
 /**
  * simlib_policy_create() - create a policy for one job or one device
- * @name: its name, which --policy of the job has to be
+ * @name: name of the policy, which --policy of the job has to name
  * @streams: names of the streams
  * @count: number of streams
  * @moved: see AFTL_FTL_POLICY()
@@ -136,7 +136,7 @@ int simlib_write_requests(struct simlib_job *job, const char *path, u64 count,
  * simlib_device_create() - create a device and fill it as configured
  * @job: takes messages
  * @argc: number of arguments
- * @argv: arguments as above; only those that describe a device
+ * @argv: arguments as of simlib_simulate(), but only those that describe a device
  * @out: takes the device
  */
 int simlib_device_create(struct simlib_job *job, int argc, char **argv, struct simlib_device **out);
@@ -151,7 +151,7 @@ void simlib_device_destroy(struct simlib_device *device);
  * simlib_device_do() - submit a request now, and advance time until it is complete
  * @op: enum aftl_op
  *
- * Return: response time in ns, a negative error number, or one of the values above.
+ * Return: response time in ns, a negative error number, or one of the three values above.
  */
 s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages);
 
@@ -177,7 +177,7 @@ bool simlib_device_busy(struct simlib_device *device);
 int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, int op, u64 count,
 			const s64 *lpn, const s64 *pages, u32 depth, s64 *response_ns);
 
-/* Advance time to @ns by at most @events events; return true if it was reached. */
+/* Advance device time to @ns, but by at most @events events; return true if @ns was reached. */
 bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events);
 
 enum simlib_fault {
@@ -213,7 +213,7 @@ const u32 *simlib_device_l2p(struct simlib_device *device);
  */
 const char *simlib_block_field(u32 index, u32 *offset, u32 *bytes);
 
-/* Name of a counter, a reason of waits or a kind of blocks; NULL beyond the last one. */
+/* Return the name of a counter, a reason of waits or a kind of blocks; NULL beyond the last one. */
 const char *simlib_wait_name(u32 index);
 const char *simlib_counter_name(u32 index);
 const char *simlib_device_kind_name(struct simlib_device *device, u32 index);

@@ -30,7 +30,7 @@ static bool begin_simlib_policy(struct aftl_policy *policy)
 	return owner->columns;
 }
 
-/* Describe a candidate in row @row of the columns. */
+/* Store the description of a candidate for collection in row @row of the columns. */
 static void describe_candidate(const struct aftl_victim_candidates *closed,
 			       const struct aftl_block *block, s64 *columns, u32 row)
 {

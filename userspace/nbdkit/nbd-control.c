@@ -7,7 +7,7 @@
 #include "nbd-control.h"
 #include "unix-socket.h"
 
-/* More than the longest request */
+/* Buffer size for a request line, longer than any valid one */
 #define LINE 80
 /* A client that neither writes nor reads for so long loses its connection. */
 #define PATIENCE_S 2
@@ -96,7 +96,7 @@ static void answer_line(struct nbd_device *device, const char *line, FILE *out)
 		fputs("error: requests are \"tag LEVEL OFFSET LENGTH\" and \"list\"\n", out);
 }
 
-/* Read up to the end of the line; return false if it does not come. */
+/* Read a request line; return false if its end does not arrive. */
 static bool read_line(int fd, char line[LINE])
 {
 	size_t used = 0;

@@ -19,8 +19,8 @@
 #include "nbd-device.h"
 
 /**
- * struct nbd_control - the socket
- * @device: device that it belongs to
+ * struct nbd_control - the control socket of a device
+ * @device: device that the socket belongs to
  * @path: path of the socket; NULL: there is none
  * @fd: the socket
  * @thread: answers the requests

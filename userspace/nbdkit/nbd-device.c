@@ -106,7 +106,7 @@ static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	while (job->pending) {
 		u64 next_ns = to_host_ns(device, aftl_next_event(device->ftl));
 
-		/* Sleep until the next event, unless another thread does that or there is none. */
+		/* Sleep until the FTL's next event, if there is one and no other thread does so. */
 		if (next_ns < device->armed_ns)
 			sleep_until_device_time(device, job, next_ns);
 		else
@@ -115,7 +115,7 @@ static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	*job->link = job->next;
 	if (job->next)
 		job->next->link = job->link;
-	/* If nobody sleeps until the next event any more, another waiting thread must. */
+	/* If no thread sleeps until the next event any more, wake a waiting thread to do so. */
 	if (device->waiting && to_host_ns(device, aftl_next_event(device->ftl)) < device->armed_ns)
 		pthread_cond_signal(&device->waiting->wake);
 	now_ns = host_now_ns();
@@ -228,7 +228,7 @@ void nbd_device_read(void *host, struct aftl_request *request, const struct aftl
 		memcpy(span.at, get_unit_memory(device, unit) + span.first, span.end - span.first);
 	else if (nbd_volume_read(device->volume, read, span.first, span.at, span.end - span.first))
 		request_to_nbd_io(request)->job->error = -EIO;
-	/* Invert the bits in @span that have errors. */
+	/* Invert the bits of the payload of @span that have errors. */
 	cell = aftl_cell(device->ftl);
 	for (u32 i = 0; i < read->flips; i++) {
 		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
@@ -245,7 +245,7 @@ void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
 
 	for (u32 i = from_lpn(first); i < from_lpn(first) + units; i++)
 		device->pages[i] &= ~NBD_PAGE_DATA;
-	/* The FTL does not ask for these data again: zeroes or not, they may stay if this fails. */
+	/* If this fails, the discarded data may stay: the FTL does not read them again. */
 	if (device->data && unit_bytes % 4096 == 0)
 		(void)madvise(get_unit_memory(device, from_lpn(first)), (size_t)units * unit_bytes,
 			      MADV_DONTNEED);
@@ -359,7 +359,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 		free(ios);
 }
 
-/* Does the request complete only after a commit of the volume? */
+/* Return true if the request completes only after a commit of the volume. */
 static bool request_must_commit(const struct nbd_volume *volume, enum aftl_op op, bool fua)
 {
 	return op == AFTL_OP_FLUSH || fua ||

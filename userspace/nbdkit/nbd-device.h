@@ -18,7 +18,7 @@
 
 #define NBD_SECTOR 512
 
-/* Flags of a logical page, beside the quality level of its tag. */
+/* Flags of a logical page, which nbd_device.pages has beside the quality level of its tag. */
 #define NBD_PAGE_LEVEL 0x03
 #define NBD_PAGE_DATA 0x80
 
@@ -67,8 +67,8 @@ struct nbd_device {
 int __must_check nbd_device_open(struct nbd_device *device, struct aftl_error *error);
 
 /*
- * Complete all that is in the write buffer, whatever device time that takes, and save the device in
- * its volume. No request is in flight. Return: 0 or a negative error number.
+ * Program all data of the write buffer, whatever device time that takes, and save the device in its
+ * volume. No request is in flight. Return: 0 or a negative error number.
  */
 int __must_check nbd_device_save(struct nbd_device *device, struct aftl_error *error);
 
@@ -103,7 +103,7 @@ void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read);
 void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units);
 
-/* Callbacks of the FTL that are the same for all stores */
+/* Callbacks of the FTL that all stores share */
 #define NBD_DEVICE_OPS				\
 	.alloc = core_memory_alloc,		\
 	.free = core_memory_free,		\

@@ -15,7 +15,7 @@ static u8 *get_data_of_buffer_tag(const struct nbd_volume *volume, u32 tag)
 	return volume->data + (size_t)tag * volume_unit_bytes(volume);
 }
 
-/* Keep the first error: the volume must not change after a change that was lost. */
+/* Store the first error of the medium: after a lost change the volume must not change any more. */
 static void set_volume_error(struct nbd_volume *volume, int ret)
 {
 	if (!ret || volume->error)
@@ -40,7 +40,7 @@ static void write_volume_page(struct nbd_volume *volume, u64 offset, void *page)
 							      volume_unit_bytes(volume), true));
 }
 
-/* The persisted write buffer */
+/* The following functions keep the persisted write buffer (PLP). */
 
 static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 {
@@ -192,7 +192,7 @@ static void volume_release(void *host, u32 tag)
 	struct nbd_tag *at = &volume->tags[tag];
 	struct aftl_buffered_lpn what;
 
-	/* A page that cannot be programmed keeps its entry for the next load. */
+	/* A page that cannot be programmed keeps its entry (PLP) for the next load. */
 	if (at->persisted && !aftl_buffer_entry(volume->device->ftl, tag, &what)) {
 		volume->waiting -= at->waiting;
 		at->waiting = false;

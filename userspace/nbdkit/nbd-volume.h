@@ -15,9 +15,10 @@
 
 /**
  * struct nbd_tag - a logical page in the write buffer
- * @persisted: the volume has an entry of the persisted write buffer (PLP) for it, or will get one
- * @waiting: it gets one after the next commit
- * @entry: that entry
+ * @persisted: the volume has an entry of the persisted write buffer (PLP) for the page, or will get
+ *	one
+ * @waiting: the page gets its entry after the next commit
+ * @entry: number of the entry
  */
 struct nbd_tag {
 	bool persisted;
@@ -72,10 +73,10 @@ void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page);
 int __must_check nbd_volume_read(struct nbd_volume *volume, const struct aftl_read *read,
 				 u32 first, void *bytes, u32 count);
 
-/* Does a write of this device complete after a commit, even without FUA? */
+/* Return true if writes of this device complete after a commit, even without FUA. */
 bool nbd_volume_commits_writes(const struct nbd_volume *volume);
 
-/* Make all durable that has been recorded. Return: 0 or -EIO. */
+/* Commit: make all recorded changes durable. Return: 0 or -EIO. */
 int __must_check nbd_volume_commit(struct nbd_volume *volume);
 
 #endif

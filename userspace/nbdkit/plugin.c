@@ -13,7 +13,7 @@
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
-/* More than there are parameters. */
+/* Maximum number of parameters of the command line, which exceeds their kinds. */
 #define PAIRS 256
 
 /* Largest request, the limit of nbdkit. */
@@ -188,7 +188,7 @@ static int plugin_after_fork(void)
 	return -1;
 }
 
-/* How late requests were, for nbdkit -v. */
+/* Print how late requests were, for nbdkit -v. */
 static void print_lateness(const struct aftl_histogram *late)
 {
 	if (late->count)
@@ -239,7 +239,7 @@ static int plugin_can_fua(void *handle)
 	return NBDKIT_FUA_NATIVE;
 }
 
-/* All connections are to one device, and a flush covers the writes of all. */
+/* Tell nbdkit that all connections use one device: a flush covers the writes of all of them. */
 static int plugin_can_multi_conn(void *handle)
 {
 	(void)handle;
@@ -309,7 +309,7 @@ static int plugin_zero(void *handle, uint32_t count, uint64_t offset, uint32_t f
 	return ret || !(flags & NBDKIT_FLAG_FUA) ? ret : plugin_flush(handle, 0);
 }
 
-/* Report runs of logical pages with data, and of those without. */
+/* Report runs of logical pages with data, and runs of pages without data. */
 static int plugin_extents(void *handle, uint32_t count, uint64_t offset, uint32_t flags,
 			  struct nbdkit_extents *extents)
 {

@@ -235,7 +235,7 @@ def _check_result(result: int) -> int:
 
 
 class _Closing:
-    """An object that a with statement closes."""
+    """Base of the objects that a with statement closes."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The functions of a C library; a replacement for libapproxftl where it is not installed."""
+"""A replacement for the functions of libapproxftl where the library is not installed."""
 
 import ctypes
 import errno

@@ -147,14 +147,14 @@ class Policy:
                 raise TypeError(f"{what}: {function!r} is no function")
 
     def start(self, device: Facts) -> None:
-        """Prepare for a device, which has block_pages, blocks, logical_pages, luns, page_bytes."""
+        """Prepare for `device`, with its block_pages, blocks, logical_pages, luns, page_bytes."""
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}>"
 
 
 def _index(answer: Any, count: int, call: str, things: str) -> int:
-    """Return an answer as a number; raise an exception with a sentence about a wrong one."""
+    """Return a decision as a number; raise an exception that describes a wrong decision."""
     try:
         number = operator.index(answer)
     except TypeError:

@@ -154,7 +154,7 @@ def option_arguments(name: str, value: object) -> list[str]:
 
 
 def command_line(options: Mapping[str, object]) -> list[str]:
-    """Return the command line that does the same."""
+    """Return the command line of "approxftl sim" with the same effect as the keyword arguments."""
     words = [word for name, value in options.items() for word in option_arguments(name, value)]
     return ["approxftl", "sim", *words, "--json=-"]
 
@@ -168,7 +168,7 @@ def command_line_for_c(line: list[str]) -> ctypes.Array[ctypes.c_char_p]:
 
 
 class Job:
-    """A long call, in a thread of its own so that Ctrl-C ends it."""
+    """A long call of the library, in a thread of its own so that Ctrl-C ends it."""
 
     def __init__(self) -> None:
         self.handle = lib.job_create()

@@ -394,7 +394,7 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
           progress: Callable[[int, int], object] | None = None,
           results: str | os.PathLike[str] | None = None, scheduler: str | None = None,
           slurm: Sequence[str] | None = None, **options: Any) -> Runs:
-    """Perform the runs of all combinations of those arguments that are lists, with each seed.
+    """Run all combinations of the values of those arguments that are lists, with each seed.
 
     The other arguments are those of simulate(). `seeds` is a number of seeds, from 1, or the seeds.
     `jobs` runs are performed at a time, one for each processor by default. progress= is called

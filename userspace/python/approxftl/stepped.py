@@ -186,7 +186,7 @@ class SimulatedDevice:
 
     @property
     def now_ns(self) -> int:
-        """Device time."""
+        """The device time in ns."""
         return int(lib.device_now(self._handle))
 
     def _view(self, address: int, dtype: Any, count: int) -> NDArray[Any]:

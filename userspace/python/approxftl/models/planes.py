@@ -42,7 +42,7 @@ def _padded_length(length: int) -> int:
 
 @dataclass(frozen=True)
 class Planes:
-    """The planes of a tensor of the original; `at` is their offset in the file by plane."""
+    """The planes of one tensor of the original file; `at` is their offset in the file by plane."""
 
     tensor: Tensor
     at: int
@@ -268,7 +268,7 @@ class PlaneFile:
         return b"".join(pieces)
 
     def _read_piece(self, offset: int, length: int) -> bytes:
-        """Return as many of the bytes as are contiguous in this file."""
+        """Return as many bytes of a range of the original as are contiguous in this file."""
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
             planes = self.planes[number]
