@@ -51,13 +51,15 @@ static u64 check_simulated(void)
 /* Call every query of the library; queries do not change the device. */
 static bool call_every_query(void)
 {
-	int failed = playground_describe() | playground_describe_state() | playground_list_events(0);
+	int failed = playground_describe() | playground_describe_state() |
+		     playground_list_events(0);
 	u32 i;
 
 	for (i = 0; i < PLAY_COLOURS; i++)
 		playground_palette()[i] = i;
 	for (i = 0; i < PLAY_VIEWS; i++)
-		failed |= !playground_paint_pages(i, 2, 7, 16) | !playground_paint_pages(i, 4, 96, 5);
+		failed |= !playground_paint_pages(i, 2, 7, 16) |
+			  !playground_paint_pages(i, 4, 96, 5);
 	for (i = 0; i < 400; i += 7)
 		failed |= playground_describe_block(i) | playground_describe_page(i, i % 300) |
 			  playground_describe_cells(i, i % 300, i % 9);
