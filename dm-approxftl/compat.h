@@ -151,10 +151,7 @@ static inline void aftl_set_open_zone_limits(struct gendisk *disk, u64 open, u64
 #endif
 }
 
-/*
- * Have device-mapper turn a reset of all zones into one bio for each zone, as it always does before
- * 6.11.
- */
+/* Have device-mapper reset all zones by one bio for each zone, as it always does before 6.11. */
 static inline void aftl_split_zone_reset_all(struct dm_target *ti)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
@@ -203,10 +200,7 @@ static inline void aftl_set_write_zeroes_limit(struct queue_limits *limits, unsi
 #endif
 }
 
-/*
- * Byte offset in its file of a page of the page cache. Before 6.7 the index of a hugetlb folio
- * counts huge pages.
- */
+/* Byte offset of @page in its file. Before 6.7 the index of a hugetlb folio counts huge pages. */
 static inline u64 aftl_page_file_offset(struct folio *folio, struct page *page)
 {
 	pgoff_t index = folio->index;

@@ -8,10 +8,7 @@
 
 #define AFTL_VERSION "1.0.0-rc1"
 
-/*
- * AFTL_VERSION as numbers, for struct target_type, which has no place for the suffix of a release
- * candidate.
- */
+/* AFTL_VERSION without a suffix, which struct target_type has no place for. */
 #define AFTL_TARGET_VERSION { 1, 0, 0 }
 
 #endif

@@ -18,22 +18,13 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/*
- * Work, in units of aftl_work(), after which the disk's lock is released: about 100 us, the last
- * call of the FTL included.
- */
+/* Units of aftl_work() after which the disk's lock is released: about 100 us. */
 #define SLICE_WORK 128
 
-/*
- * Slices of FTL work that a submitter or a worker of the store executes before it leaves the rest
- * to disk_catch_up().
- */
+/* Slices that a submitter or a store's worker executes before disk_catch_up() takes over. */
 #define OWN_SLICES 64
 
-/*
- * Limit of the sectors of requests that a soft interrupt ends: copying that much data takes about
- * 50 us.
- */
+/* Sectors of requests that a soft interrupt ends at most: copying them takes about 50 us. */
 #define SOFTIRQ_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
 /* Workqueue for aftl_disk.catch_up. Memory reclaim may depend on it. */
@@ -83,9 +74,7 @@ static bool run_untimed_slice(struct aftl_disk *disk)
 	return false;
 }
 
-/*
- * Process one slice of the events up to @until_ns. Returns true if more of these events are left.
- */
+/* Process a slice of the events up to @until_ns. Returns true if more of these are left. */
 static bool advance_disk_slice(struct aftl_disk *disk, u64 until_ns)
 {
 	u32 begin = aftl_work(disk->ftl);
@@ -159,10 +148,7 @@ static void queue_disk_catch_up(struct aftl_disk *disk, bool behind)
 	disk->handovers += queue_work(workers, &disk->catch_up);
 }
 
-/*
- * Execute one slice of the work that is due, and arm the timer for the rest. Returns true if more
- * is due.
- */
+/* Execute a slice of due work, and arm the timer for the rest. Returns true if more is due. */
 static bool run_due_disk_slice(struct aftl_disk *disk)
 {
 	bool more = false;
@@ -345,8 +331,7 @@ void aftl_disk_queue_gc(struct aftl_disk *disk)
 }
 
 /*
- * Stop when the disk stops: nobody else may call the FTL then. aftl_disk_start() queues this work
- * again.
+ * A stopped disk's FTL belongs to the caller of aftl_disk_stop(). aftl_disk_start() requeues this.
  */
 static void retire_worn_blocks_work(struct work_struct *work)
 {
@@ -560,10 +545,7 @@ static void stop_disk_clock(struct aftl_disk *disk)
 	disk->behind = false;
 }
 
-/*
- * Process events until no request is pending, and wait for room in the store whenever the store is
- * full.
- */
+/* Process events until no request is pending; if the store is full, wait for room in it. */
 static void drain_disk_untimed(struct aftl_disk *disk)
 {
 	while (disk_has_due_work(disk)) {

@@ -185,10 +185,7 @@ static int find_first_failed_disk(const struct aftl_device *device, struct aftl_
 	return ret;
 }
 
-/*
- * Create disks one after the other, so that each checks the memory that the disks before it have
- * left.
- */
+/* Create disks one after the other, so that each checks the memory that is left. */
 static int create_disks_in_turn(struct aftl_device *device, struct aftl_error *error)
 {
 	int ret = 0;
@@ -205,7 +202,7 @@ static int create_disks_in_turn(struct aftl_device *device, struct aftl_error *e
 }
 
 /*
- * Open shard 0 first: its volume header locates the others, and its FTL shows how much memory each
+ * Shard 0 is first: its volume header locates the other shards, its FTL tells what memory each
  * needs.
  */
 int aftl_device_open(struct aftl_device *device, struct block_device *bdev,

@@ -146,9 +146,7 @@ static void hold_content_for_read(const struct aftl_disk *disk, const struct aft
 		content->flip_key = aftl_io_flip_seed(disk, read);
 }
 
-/*
- * Copy the data of @read to the bio at once, under the disk's lock, because @io->contents is full.
- */
+/* @io->contents is full: copy the data of @read to the bio at once, under the disk's lock. */
 static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
 			      const struct aftl_read *read)
 {

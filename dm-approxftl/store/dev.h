@@ -563,10 +563,7 @@ void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io);
 /* Read data for the FTL: copy them from memory, or start a fetch. Context: the disk's lock held. */
 void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
-/*
- * Note that the FTL or a fetch has ended its part of @io. Context: any. Return: true if it was the
- * last part.
- */
+/* End the part that the FTL or a fetch has in @io; return true if it was the last. Context: any. */
 bool aftl_dev_fetch_put(struct aftl_io *io);
 
 /* Free the fetches of @io. Context: any but a hard interrupt. */

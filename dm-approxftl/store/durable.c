@@ -29,10 +29,7 @@ static int check_backing_sectors(struct block_device *bdev, const struct aftl_co
 			 bdev, sector, unit);
 }
 
-/*
- * The kernel does not format a volume: "approxftl format" does, and can check what the device
- * contains.
- */
+/* The kernel does not format: "approxftl format" does, and checks what the device contains. */
 static int open_backing_volume(struct aftl_dev *dev, const struct aftl_dev *first,
 			       const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
@@ -46,7 +43,7 @@ static int open_backing_volume(struct aftl_dev *dev, const struct aftl_dev *firs
 	if (!ret &&
 	    !aftl_volume_header_matches(aftl_volume_get_header(dev->volume),
 					aftl_volume_get_header(first->volume), wanted->shard))
-		ret = aftl_fail(&cause, -EUCLEAN, "the volume is another shard's or device's");
+		ret = aftl_fail(&cause, -EUCLEAN, "the volume belongs to another shard or device");
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
 		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format /dev/%pg",
 				 cause.text, bdev);
@@ -115,7 +112,7 @@ static int restore_write_buffer(struct aftl_dev *dev, struct aftl_error *error)
 		ret = restore_plp_unit(dev, &what, offset);
 		from = from_lpn(what.lpn) + 1;
 	}
-	return ret ? aftl_fail(error, ret, "what was in the write buffer cannot be read") : 0;
+	return ret ? aftl_fail(error, ret, "the persisted write buffer cannot be read") : 0;
 }
 
 static int load_device_from_volume(struct aftl_dev *dev, const struct aftl_volume_header *wanted,
@@ -239,8 +236,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
 	/*
-	 * Let requests fail from now on if the device was in use: without a worker they would block
-	 * forever.
+	 * If the device was in use, let requests fail: without a worker they would block forever.
 	 */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");

@@ -229,10 +229,7 @@ struct aftl_behalf aftl_bdev_get_submitter(struct bio *bio)
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct aftl_behalf behalf = { .ioprio = bio->bi_ioprio };
 
-	/*
-	 * The ID is that of a cgroup of version 2; with version 1 Linux does not charge buffered
-	 * writes.
-	 */
+	/* Only cgroups of version 2: with version 1 Linux does not charge buffered writes. */
 	if (css && css != blkcg_root_css && cgroup_subsys_on_dfl(io_cgrp_subsys))
 		behalf.cgroup = cgroup_id(css->cgroup);
 	return behalf;
@@ -475,10 +472,7 @@ bool aftl_bdev_is_alive(struct aftl_bdev *device)
 	return answers;
 }
 
-/*
- * The error codes of BLK_STS_MEDIUM, BLK_STS_IOERR, BLK_STS_PROTECTION and BLK_STS_TARGET, in this
- * order.
- */
+/* Codes of BLK_STS_MEDIUM, BLK_STS_IOERR, BLK_STS_PROTECTION, BLK_STS_TARGET, in this order. */
 bool aftl_bdev_is_sector_error(int error)
 {
 	switch (error) {
@@ -511,10 +505,7 @@ static void backing_free(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
-/*
- * Return the bytes of the pages of @frames and @probe, and of the bios, each with BIO_MAX_VECS
- * vectors.
- */
+/* Return the bytes of the pages of @frames and @probe, and of bios with BIO_MAX_VECS vectors. */
 u64 aftl_bdev_needed_bytes(void)
 {
 	return (FRAMES + 1) * PAGE_SIZE +

@@ -136,10 +136,7 @@ int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *pag
 int __must_check aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset,
 				     u32 bytes);
 
-/*
- * Start to read @bytes into each page from consecutive offsets. Arguments and context as for
- * aftl_bdev_write().
- */
+/* As aftl_bdev_write(), but start to read @bytes into each page from consecutive offsets. */
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		    u32 count, u64 offset, u32 bytes);
 

@@ -52,9 +52,7 @@ static struct page *none_store_hold(struct aftl_store *store, aftl_lpn_t lpn)
 	return NULL;
 }
 
-/*
- * A table has one target, so bi_sector is a sector of the emulated device, whichever shard has it.
- */
+/* A table has one target, so bi_sector is a sector of the emulated device, in whatever shard. */
 static void none_store_copy(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	u32 unit_shift = ilog2(at.bi_size >> SECTOR_SHIFT);

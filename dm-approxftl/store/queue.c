@@ -339,10 +339,7 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	aftl_dev_get_page(op->page);
 	publish_queued_op(dev);
 	at->persisted = true;
-	/*
-	 * The release needs an operation only if an earlier release of the tag waits, see
-	 * queue_plp_release().
-	 */
+	/* A release needs an operation only if an earlier one waits, see queue_plp_release(). */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
 	aftl_dev_return_claim(dev, at->claims - claims);
 	at->claims = claims;
@@ -487,10 +484,7 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	const struct aftl_spare *spare;
 	u64 offset = 0;
 
-	/*
-	 * The FTL call that queued @op held the disk's lock: taking the lock waits for the end of
-	 * that call.
-	 */
+	/* The FTL call that queued @op held the disk's lock: wait for the end of that call. */
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
 	spare = find_spare_offset(dev, op);
@@ -554,10 +548,7 @@ static void salvage_runs_work(struct work_struct *work)
 	struct aftl_dev_op *op;
 	struct aftl_dev_op *next;
 
-	/*
-	 * Use the _safe variant, because the memory of an operation may be reused once the
-	 * operation is done.
-	 */
+	/* Use _safe, because the memory of an operation may be reused once it is done. */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
 		salvage_failed_run(dev, op);
@@ -773,8 +764,7 @@ static void load_data_of_copies(struct aftl_dev *dev, const struct batch *batch)
 	if (run_batch_loads(dev, batch, false) && run_batch_loads(dev, batch, true))
 		mark_failed_loads_lost(dev, batch);
 	/*
-	 * After a failure of the device do not mark copies as loaded, so that readers use their
-	 * sources.
+	 * After a failure of the device leave copies unloaded, so that readers use their sources.
 	 */
 	if (aftl_dev_get_error(dev))
 		return;
@@ -986,9 +976,7 @@ static bool has_waiting_persist(const struct aftl_dev *dev, u32 until)
 	return (s32)(dev->waiting - until) < 0;
 }
 
-/*
- * Return the first operation in [@from, @until) that waits for a PLP slot; @end if there is none.
- */
+/* Return the first operation in [@from, @until) that waits for a PLP slot, or @end. */
 static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
 	for (; from != until; from++)
@@ -997,10 +985,7 @@ static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 u
 	return end;
 }
 
-/*
- * Commit, and give PLP slots to the logical pages of operations before @until that wait for one.
- * The batch ends at @end.
- */
+/* Commit, and give PLP slots to the operations before @until that wait. The batch ends at @end. */
 static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
 {
 	int ret = has_waiting_persist(dev, until) ? aftl_volume_commit(dev->volume) : 0;
@@ -1009,8 +994,7 @@ static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
 		/*
-		 * Find the next waiting operation first: the memory of @op may be reused once @op
-		 * is done.
+		 * Find the next operation first: the memory of @op may be reused once @op is done.
 		 */
 		dev->waiting = find_next_waiting_persist(dev, dev->waiting + 1, until, end);
 		if (!ret)
@@ -1031,8 +1015,7 @@ static void end_waiting_persists(struct aftl_dev *dev, u32 tag, u32 number, u32 
 	if (!has_waiting_persist(dev, number))
 		return;
 	/*
-	 * End the youngest operation first: while the oldest one waits, the memory of the others is
-	 * not reused.
+	 * Youngest operation first: while the oldest waits, the memory of the others is not reused.
 	 */
 	dev->waiting = end;
 	while (i-- != oldest) {
@@ -1088,9 +1071,7 @@ static bool may_destroy_last_version(const struct aftl_dev *dev, const struct af
 	       aftl_volume_must_persist(dev->volume, bad);
 }
 
-/*
- * Record @op in the volume. The volume keeps its first error and returns it from each later commit.
- */
+/* Record @op in the volume, which keeps its first error, for each later commit to return. */
 static int record_op_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 {
 	switch (op->kind) {
@@ -1243,8 +1224,8 @@ int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
 void aftl_dev_drain(struct aftl_dev *dev)
 {
 	/*
-	 * Wait under @lock: a task that has emptied the queue has then queued dev->work, too, which
-	 * flush_work() must see.
+	 * Wait under @lock: the task that empties the queue has then queued dev->work for
+	 * flush_work().
 	 */
 	spin_lock_irq(&dev->lock);
 	wait_event_lock_irq(dev->room, aftl_dev_is_empty(dev), dev->lock);

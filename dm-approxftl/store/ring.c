@@ -24,19 +24,13 @@
 #include "store/disk-types.h"
 #include "store/dev.h"
 
-/*
- * Least number of operations in the fixed part of the ring, which wait while the block device is
- * busy.
- */
+/* Least number of operations in the fixed part that can wait while the block device is busy. */
 #define LEAST_OPS 4096
 
 /* Number of logical pages that can always be claimed, even if memory is short. */
 #define LEAST_UNITS 256
 
-/*
- * Number of logical pages that can be claimed beyond the size of the write buffer; further
- * submitters wait.
- */
+/* Logical pages that can be claimed beyond the write buffer's size; further submitters wait. */
 #define MOST_UNITS BIT(17)
 
 /* Unused chunks that are kept for the next claims. */

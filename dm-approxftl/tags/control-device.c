@@ -270,8 +270,7 @@ struct survey {
 };
 
 /*
- * Set @offset to the device offset of the logical page at @cursor. Returns 1, 0 for a hole, or a
- * negative error code.
+ * Find the device offset of the logical page at @cursor. Returns 1, 0 for a hole, or an error code.
  */
 static int locate_file_page(struct survey *survey, u64 cursor, u64 *offset)
 {

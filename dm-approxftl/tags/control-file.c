@@ -24,10 +24,7 @@ static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 
 	return filemap_write_and_wait_range(inode->i_mapping, first, last);
 }
 
-/*
- * Tag a file, and check its owner again: if the file has a new owner meanwhile, that user has not
- * asked for tags.
- */
+/* Tag a file, and check its owner again: a new owner has not asked for tags. */
 static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = data_inode_of(file);
@@ -283,10 +280,7 @@ static int sync_written_range(struct file *file, u64 first, u64 bytes)
 	return vfs_fsync_range(file, first, first + bytes - 1, !(file->f_flags & __O_SYNC));
 }
 
-/*
- * Tag only the bytes that have been written: the data in the rest of the range are not the caller's
- * new data.
- */
+/* Tag only the bytes that have been written: the rest of the range has no new data. */
 static ssize_t write_as_approximate(struct aftl_control *control, struct approxftl_pwritev *pwritev,
 				    struct file *file, struct iov_iter *iter)
 {

@@ -18,10 +18,7 @@ struct aftl_control {
 /* Number of items that are gathered before they are copied to user space. */
 #define AFTL_BATCH 64
 
-/*
- * Handler of an ioctl. @argument is a kernel copy of the ioctl's structure, in which it sets
- * outputs.
- */
+/* Handler of an ioctl, which sets outputs in @argument, a kernel copy of the ioctl's structure. */
 typedef int (*aftl_control_fn)(struct aftl_control *control, void *argument);
 
 /* control-argument.c */

@@ -83,10 +83,7 @@ static struct aftl_account *find_user_account(kuid_t uid)
 	return NULL;
 }
 
-/*
- * Charge @file to @uid. Returns -ENOSPC if the user has max_files. Uses @fresh for a new account
- * and sets it to NULL then.
- */
+/* Charge @file to @uid, or return -ENOSPC. If @fresh becomes an account, it is set to NULL. */
 static int charge_file_to_account(struct aftl_file *file, kuid_t uid, struct aftl_account **fresh)
 {
 	struct aftl_account *account = find_user_account(uid);

@@ -59,10 +59,7 @@
 /* Longest line of the answer to the message "blocks", in bytes. */
 #define BLOCK_LINE 120
 
-/*
- * Message "lost": longest line of the answer in bytes, and logical pages searched while the lock is
- * held once.
- */
+/* Message "lost": longest line in bytes; logical pages that are searched under one lock. */
 #define LOST_LINE 32
 #define LOST_SLICE 4096
 
@@ -208,9 +205,7 @@ static unsigned int print_lateness(const struct aftl_histogram *late, char *resu
 	return sz;
 }
 
-/*
- * Parse a number below @count; @what says in the error message what is numbered, such as "block".
- */
+/* Parse a number below @count; @what names the numbered thing, such as "block", in the error. */
 static int parse_number(struct message *message, const char *text, const char *what, u64 count,
 			u64 *number)
 {
@@ -410,10 +405,7 @@ static noinline_for_stack void print_own_value(const struct message *message,
 	aftl_param_format(aftl_param_at(key), aftl_param_get(&own, key), value);
 }
 
-/*
- * Check that a shard accepts the change of a parameter, and that its store has room for the
- * operations that follow.
- */
+/* Check that a shard accepts the parameter and its store has room for what follows. */
 static int check_shard_param(struct message *message, u32 index, const struct aftl_config *config)
 {
 	struct aftl_disk *disk = message->device->disks[index];
@@ -705,10 +697,7 @@ static u64 count_lost_units(const struct aftl_device *device)
 	return lost;
 }
 
-/*
- * Print the runs of lost units. A run that crosses the end of a slice or a chunk is printed as
- * several runs.
- */
+/* Print the runs of lost units, cut at the ends of slices and chunks. */
 static int handle_lost_units_message(struct message *message)
 {
 	u64 units = message->device->shards.units;

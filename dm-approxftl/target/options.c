@@ -64,7 +64,7 @@ static int parse_count(unsigned int words, const char *text, struct aftl_error *
 				 "the number of words that follow the store is \"%.40s\"; it must be a whole number",
 				 text);
 	if (count != words)
-		return aftl_fail(error, -EINVAL, "%u words are announced, but %u follow", count,
+		return aftl_fail(error, -EINVAL, "the table line announces %u option words, but %u follow", count,
 				 words);
 	return 0;
 }

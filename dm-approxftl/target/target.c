@@ -89,10 +89,7 @@ static int check_backing_not_shared(const struct aftl_target *target, struct aft
 	return 0;
 }
 
-/*
- * Return the table line of the data that @target would have to take over; NULL if there are no
- * data.
- */
+/* Return the table line of the data that @target would take over; NULL without data. */
 static const struct aftl_line *predecessor_table_line(const struct aftl_target *target)
 {
 	struct aftl_line *line = &target->mapped->line;
@@ -196,7 +193,7 @@ static int open_backing_dev(struct aftl_target *target, const char *path, struct
 		return aftl_fail(error, ret, "block device %.60s is in use, as by a file system",
 				 path);
 	if (ret)
-		return aftl_fail(error, ret, "block device %.60s cannot be opened; is it there?",
+		return aftl_fail(error, ret, "block device %.60s cannot be opened; does it exist?",
 				 path);
 	target->table.durable = true;
 	strscpy(target->options.device, target->below->name, sizeof(target->options.device));
@@ -745,10 +742,7 @@ fail_files:
 	return ret;
 }
 
-/*
- * The watches of file systems end before the table of tagged files is freed, because they tag
- * files.
- */
+/* Watches of file systems tag files, so they end before the table of tagged files is freed. */
 static void exit_tagging(void)
 {
 	aftl_control_exit();

@@ -99,10 +99,7 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 {
 	const struct aftl_config *config = &target->options.config;
 
-	/*
-	 * The limits of open and active zones apply to each shard, because all open zones may be in
-	 * the same shard.
-	 */
+	/* The limits apply to each shard, because all open zones may be in the same shard. */
 	limits->chunk_sectors = (u32)zone_sectors(target);
 	limits->zone_write_granularity = target->shards.geo.unit_bytes;
 	aftl_set_zone_limits(limits, config->max_open_zones, config->max_active_zones,
@@ -113,7 +110,7 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 static int check_zone_size(const struct aftl_target *target, struct aftl_error *error)
 {
 	if (zone_sectors(target) > BIT(30) || zone_sectors(target) < 8)
-		return aftl_fail(error, -EINVAL, "zoned: Linux has zones of 4 KiB to 512 GiB");
+		return aftl_fail(error, -EINVAL, "zoned: Linux supports zones of 4 KiB to 512 GiB");
 	if (target->ti->len & (zone_sectors(target) - 1))
 		return aftl_fail(error, -EINVAL,
 				 "%llu sectors are not a multiple of the zone's %llu",

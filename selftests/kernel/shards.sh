@@ -265,13 +265,13 @@ shards_are_told_apart()
 		dd if=/dev/ram0 of="$scratch/second" bs=1M skip="$stride" count=1 2>"$scratch/said" &&
 		dd if="$scratch/second" of=/dev/ram0 bs=1M seek=$((2 * stride)) conv=notrunc,fsync \
 			2>"$scratch/said" &&
-		fails_with "shard 2: the volume is another shard's or device's" &&
+		fails_with "shard 2: the volume belongs to another shard or device" &&
 		blkdiscard -f -z -o $((2 * stride))MiB -l 1MiB /dev/ram0 &&
 		blockdev --flushbufs /dev/ram0 && fails_with 'shard 2: there is no volume' || return
 	wipe /dev/ram0 && create_kept && dmsetup remove aftl-kept &&
 		dd if="$scratch/second" of=/dev/ram0 bs=1M seek="$stride" conv=notrunc,fsync \
 			2>"$scratch/said" && blockdev --flushbufs /dev/ram0 &&
-		fails_with "shard 1: the volume is another shard's or device's" && rm "$scratch/second"
+		fails_with "shard 1: the volume belongs to another shard or device" && rm "$scratch/second"
 }
 
 # part_is TARGET [WORD]...: map aftl-part with this target from the third volume on

@@ -63,8 +63,8 @@ round_trip "none 6 $plain" none 6 victim greedy allocate rotate stripe cwdp
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ''
 refusal '"disk" is not a store; there are none, ram, and block devices by path' 'disk 0'
 refusal 'the number of words that follow the store is "x"; it must be a whole number' 'ram x'
-refusal '2 words are announced, but 1 follow' 'ram 2 op'
-refusal '0 words are announced, but 2 follow' 'ram 0 op 7'
+refusal 'the table line announces 2 option words, but 1 follow' 'ram 2 op'
+refusal 'the table line announces 0 option words, but 2 follow' 'ram 0 op 7'
 refusal 'option op has no value' 'ram 1 op'
 refusal 'option op is given twice' 'ram 4 op 7 op 7'
 refusal 'unknown option "colour"; there are profile, policy, timing, tag_all, ioprio_hint, tag_carrier and what "approxftl params" lists' \

@@ -127,7 +127,7 @@ TAP_TEST(the_encoder_refuses_unreadable_values)
 	header.provenance[0] = '[';
 	check_header_refused("not a JSON object");
 	memset(header.source_format, 'x', AFTL_RECORD_TEXT_SIZE);
-	check_header_refused("the source format has no end");
+	check_header_refused("the source format has no zero byte at its end");
 	/* Do not read past the end after a truncated UTF-8 character. */
 	memset(header.provenance, '{', AFTL_RECORD_PROVENANCE_SIZE);
 	header.provenance[AFTL_RECORD_PROVENANCE_SIZE - 1] = '\xe2';

@@ -47,8 +47,8 @@ HEADERS = [
     (Header(class_count=3), "tag class 2 has no name"),
     (Header(class_count=1), "tag class 1 has a name, but the header counts 1"),
     (Header(spoil={576: 7}), "the name of a tag class is not readable text"),
-    (Header(source=b"x" * 64), "the source format has no end"),
-    (Header(tool=b"a\0b"), "the tool version has bytes after its end"),
+    (Header(source=b"x" * 64), "the source format has no zero byte at its end"),
+    (Header(tool=b"a\0b"), "the tool version has text after its zero byte"),
     (Header(provenance=b"[]"), "the provenance is not a JSON object"),
 ]
 

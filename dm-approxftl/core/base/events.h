@@ -46,9 +46,7 @@ static inline u32 aftl_events_times(const struct aftl_events *events)
 	return events->many + events->few + 1;
 }
 
-/*
- * Number of entries of @winner: with n leaves the first leaf below node 2 is 2 n, below node 3 3 n.
- */
+/* Number of entries of @winner: with n leaves below node 2 or 3, the first is 2 n or 3 n. */
 static inline u32 aftl_events_nodes(const struct aftl_events *events)
 {
 	return max(events->many_leaf / 2 * 3, events->few_leaf / 3 * 4);

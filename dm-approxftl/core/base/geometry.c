@@ -49,7 +49,7 @@ static int check_config_single_shard(const struct aftl_config *config, struct af
 {
 	if (config->shards == 1)
 		return 0;
-	return aftl_fail(error, -EINVAL, "shards: this takes a device with one FTL; set shards 1");
+	return aftl_fail(error, -EINVAL, "shards: a single FTL is created here; set shards 1");
 }
 
 static void compute_lun_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
@@ -115,9 +115,7 @@ static int compute_device_geometry(struct aftl_geometry *geo, const struct aftl_
 				   struct aftl_error *error)
 {
 	u64 blocks = (u64)geo->luns * geo->blocks_per_lun;
-	/*
-	 * The number of blocks alone may exceed the limit; then the product could overflow 64 bits.
-	 */
+	/* If the blocks alone exceed the limit, the product could overflow 64 bits. */
 	u64 slots = blocks > AFTL_PPNS_MAX ? blocks : blocks * geo->block_ppns;
 
 	if (slots > AFTL_PPNS_MAX)

@@ -77,10 +77,7 @@ static inline u32 aftl_shard_contiguous_units(const struct aftl_shards *shards, 
 	return shards->count == 1 ? units : min(units, length - ((u32)unit & (length - 1)));
 }
 
-/*
- * Number of units below @unit of the device in shard @index. A range of the device maps to one
- * range of each shard.
- */
+/* Units below @unit of the device in shard @index. A range maps to one range of each shard. */
 static inline u32 aftl_shard_lpns_below(const struct aftl_shards *shards, u32 index, u64 unit)
 {
 	u32 owner = aftl_shard_of_lpn(shards, unit);

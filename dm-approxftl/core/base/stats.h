@@ -12,10 +12,7 @@ struct aftl_counters {
 #undef COUNTER
 };
 
-/*
- * True if @to is the @n-th counter after @from. Code that adds a number to the address of a counter
- * asserts it.
- */
+/* True if @to is the @n-th counter after @from. Code that indexes counters asserts it. */
 #define AFTL_COUNTER_DISTANCE_IS(from, to, n)						\
 	(offsetof(struct aftl_counters, to) - offsetof(struct aftl_counters, from) ==	\
 	 (n) * sizeof(u64))

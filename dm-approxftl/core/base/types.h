@@ -16,10 +16,7 @@
 /* Smallest part of a logical page that a request can address; also the sector of a volume. */
 #define AFTL_SECTOR_BYTES 512
 
-/*
- * Logical page number: index of a mapping unit, of 512 bytes to a whole flash page, in the host's
- * address space.
- */
+/* Logical page number: index of a mapping unit (512 bytes to a flash page) of the host. */
 typedef u32 __bitwise aftl_lpn_t;
 /* Physical page number at mapping granularity: (block * pages + page) * page_units + n. */
 typedef u32 __bitwise aftl_ppn_t;
@@ -27,10 +24,7 @@ typedef u32 __bitwise aftl_ppn_t;
 #define AFTL_NO_LPN ((__force aftl_lpn_t)U32_MAX)
 #define AFTL_NO_PPN ((__force aftl_ppn_t)U32_MAX)
 
-/*
- * An L2P entry stores a ppn in 30 bits and the quality level in two; an OOB lpn word does the same
- * with an lpn.
- */
+/* An L2P entry stores a ppn in 30 bits and the quality level in two; an OOB lpn word, an lpn. */
 #define AFTL_PPN_BITS 30
 #define AFTL_PPN_MASK ((1U << AFTL_PPN_BITS) - 1)
 #define AFTL_PPNS_MAX AFTL_PPN_MASK
@@ -144,16 +138,10 @@ static inline void aftl_load_kind(u8 stored, bool zoned, u8 *kind, u8 *handle)
 	*handle = stored >> AFTL_HANDLE_SHIFT | (zoned ? low << AFTL_HANDLE_SHIFT : 0);
 }
 
-/*
- * A write stream is a class and a stream of the policy; data of different write streams never share
- * a program.
- */
+/* A write stream is a class and a stream of the policy. Different ones never share a program. */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
-/*
- * The data of zones have one class; their streams follow those of the policy and of translation
- * pages.
- */
+/* Data of zones have one class. Their streams follow the policy's and the translation pages'. */
 #define AFTL_WRITE_STREAMS_MAX (AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
 
 static inline u32 aftl_write_stream_index(u32 class, u32 stream)

@@ -70,12 +70,9 @@ static bool policy_accepts_free_block(struct aftl *ftl, const struct aftl_block 
 }
 
 /*
- * aftl_free_block_select() - select the next free block of @lun to open
- *
- * Only blocks that the policy accepts are compared, unless it accepts none. Without wear levelling
- * the block that was erased first is selected.
- *
- * Return: the block; NULL if there is no free block.
+ * Select the next free block of @lun to open, or return NULL. Only blocks that the policy accepts
+ * are compared, unless it accepts none. Without wear levelling the block that was erased first is
+ * selected.
  */
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -97,9 +94,7 @@ struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lu
 	return best;
 }
 
-/*
- * aftl_lun_recount_wear() - find the highest erase count of @lun and a lower bound of the least
- */
+/* Find the highest erase count of the blocks of @lun, and a lower bound of the least one. */
 void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun)
 {
 	size_t blocks = ftl->geo.blocks_per_lun;
@@ -232,9 +227,8 @@ struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *l
 }
 
 /*
- * aftl_victim_apply_selector() - replace @victim by the choice of the policy or of the selector
- *
- * If neither chooses, or the policy's choice is not a candidate, @victim remains.
+ * Replace @victim by the choice of the policy or of the selector. If neither chooses, or the
+ * policy's choice is not a candidate, @victim remains.
  */
 void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
 				struct aftl_block **victim)
@@ -343,9 +337,8 @@ static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool par
 }
 
 /*
- * aftl_assign_parity_block() - choose the parity block of an empty superblock
- *
- * Used alone while a device is being loaded, when the capacity is not final yet.
+ * Choose the parity block of an empty superblock. While a device is being loaded, when the capacity
+ * is not final yet, this is called without aftl_assign_parity().
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
@@ -358,9 +351,8 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * aftl_assign_parity() - choose the parity block of an empty superblock at run time
- *
- * The device becomes read-only if its capacity does not suffice any more.
+ * Choose the parity block of an empty superblock at run time. If the capacity does not suffice any
+ * more, the device becomes read-only.
  */
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number)
 {
@@ -517,12 +509,9 @@ static void check_lun_reserve(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_fallback_adopt_open_block() - make an open block of the policy the fallback block of @lun
- *
+ * Make an open block of the policy the fallback block of @lun, or return false if there is none.
  * Called if relocation has no free block, because blocks of the reserve have failed, or because
  * superblock GC has moved parity to this LUN. The policy may have opened the block for other data.
- *
- * Return: false if there is no such block.
  */
 bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -231,9 +231,7 @@ static void count_needed_commands(struct aftl *ftl)
 	ftl->pending_mask = (1U << fls64(2 * ftl->write_commands - 1)) - 1;
 }
 
-/*
- * aftl_apply_config() - derive all values that follow from the configuration
- */
+/* Derive all values that follow from the configuration. */
 void aftl_apply_config(struct aftl *ftl)
 {
 	const struct aftl_config *config = &ftl->config;
@@ -331,7 +329,7 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 				 ftl->geo.ppns);
 	ret = aftl_wait_alloc_stats(ftl);
 	if (ret)
-		return aftl_fail(error, ret, "not enough memory for the reasons of waits");
+		return aftl_fail(error, ret, "not enough memory to account waiting times");
 	ftl->reads_are_tracked = ftl->read_cache.count || ftl->config.rain || ftl->waits;
 	ftl->reads_are_observed = ftl->type->host_read || ftl->waits;
 	ftl->writes_are_observed = ftl->ops->accept || ftl->ops->release || ftl->waits;

@@ -14,10 +14,7 @@
  */
 #define ROUND_LEAST 16U
 
-/*
- * L2P entries stored between two calls of pause(); a chunk of the table has a multiple of this
- * many.
- */
+/* L2P entries stored between two calls of pause(); the size of a chunk is a multiple. */
 #define SLICE_UNITS 65536U
 
 /* The number x for which @step * x is 1 modulo @units, to which it is coprime. */

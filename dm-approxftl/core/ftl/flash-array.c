@@ -195,9 +195,8 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 }
 
 /*
- * aftl_array_sense_plane() - count a page that the next read senses in a further plane
- *
- * Its time is part of that read's, and so is its energy: the die is active only once.
+ * Count a page that the next read senses in a further plane. Time and energy of this sensing are
+ * part of that read's: the die is active only once.
  */
 void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns)
 {
@@ -219,11 +218,9 @@ static inline u64 lun_begin_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_array_read_in_one_event() - sense a page for a host read, and transfer it if no event comes
- * before
- *
- * Return: true if the data have been transferred and device time is at the end of the transfer;
- *	false if the read has begun as aftl_array_sense() begins it.
+ * Sense a page for a host read. If no event comes before the end of its transfer, transfer it, too,
+ * advance device time to that end, and return true. Else return false: the read has begun as by
+ * aftl_array_sense().
  */
 bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
 				  u64 sense_ns, u32 units)
@@ -467,10 +464,8 @@ static void count_suspend(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_array_suspend() - suspend the program or erase of a LUN
- *
- * The die accepts the next command "suspend_cost" later. The resume takes as long again before the
- * operation goes on.
+ * Suspend the program or erase of a LUN. The die accepts the next command "suspend_cost" later. The
+ * resume takes as long again before the operation goes on.
  */
 void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -488,9 +483,8 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_array_suspend_for_command() - suspend a busy array for a read, or with @write for a write
- *
- * If the array can be suspended later only, schedule the LUN's event for that time.
+ * Suspend a busy array for a read, or with @write for a write. If the array can be suspended only
+ * later, schedule the LUN's event for that time.
  */
 void aftl_array_suspend_for_command(struct aftl *ftl, struct aftl_lun *lun, bool write)
 {

@@ -25,9 +25,8 @@ static bool is_paced_reloc(const struct aftl_reloc *reloc)
 }
 
 /*
- * aftl_paced_gc_is_due() - may @lun do the next step of paced GC before a host write?
- *
- * Not after a relocation found no free page: only emergency GC helps then.
+ * Return true if @lun may do the next step of paced GC before a host write; not after a relocation
+ * found no free page: then only emergency GC helps.
  */
 bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -40,10 +39,9 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /*
- * aftl_gc_pace_init_victim() - set the rate and the initial credit for a new victim
- *
- * The initial credit suffices for the first page, or for the erase of an empty block. Blocks
- * emptied for another reason than GC are relocated page for page with host writes.
+ * Set the rate and the initial credit for a new victim. The credit suffices for its first page, or
+ * for the erase of an empty block. Blocks emptied for another reason than GC are relocated page for
+ * page with host writes.
  */
 void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -55,17 +53,13 @@ void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun)
 	lun->pace.credit = 1;
 }
 
-/*
- * aftl_gc_pace_add_credit() - add credit for @units pages programmed by the host
- */
+/* Add credit for @units pages programmed by the host. */
 void aftl_gc_pace_add_credit(struct aftl_lun *lun, u32 units)
 {
 	lun->pace.credit += (s64)units * lun->pace.rate;
 }
 
-/*
- * aftl_gc_pace_charge_credit() - charge @units pages read from the victim
- */
+/* Charge @units pages that have been read from the victim. */
 void aftl_gc_pace_charge_credit(struct aftl_lun *lun, u32 units)
 {
 	lun->pace.credit -= (s64)units << RATE_SHIFT;

@@ -316,7 +316,7 @@ static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *
 
 	if (unit >= aftl_mapped_lpns(&ftl->geo) || !aftl_l2p_lookup(ftl, to_lpn(unit), &mapped) ||
 	    mapped != ppn)
-		return aftl_fail(error, -EUCLEAN, "slot %u is valid, and unit %u is not in there",
+		return aftl_fail(error, -EUCLEAN, "slot %u is valid, but unit %u is not mapped to it",
 				 from_ppn(ppn), unit);
 	return audit_lpn(ftl, unit, ppn, error);
 }
@@ -406,7 +406,7 @@ static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *l
 				 index, census.valid, census.approx, block->valid,
 				 block->valid_approx);
 	if (census.programmed != block->programmed)
-		return aftl_fail(error, -EUCLEAN, "block %u has %u programmed pages, not %u",
+		return aftl_fail(error, -EUCLEAN, "block %u has %u programmed pages, but counts %u",
 				 index, census.programmed, block->programmed);
 	if (block->state == AFTL_BLOCK_FREE && block->programmed)
 		return aftl_fail(error, -EUCLEAN, "free block %u is not erased", index);
@@ -423,7 +423,7 @@ static int audit_victim_lists(const struct aftl *ftl, const struct aftl_lun *lun
 		u32 head = lun->victims[valid];
 
 		if (head != AFTL_NIL && valid < lun->min_valid)
-			return aftl_fail(error, -EUCLEAN, "LUN %u overlooks victims", lun->index);
+			return aftl_fail(error, -EUCLEAN, "LUN %u has victims below min_valid", lun->index);
 		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
 			const struct aftl_block *block = &ftl->media.blocks[index];
 
@@ -475,10 +475,10 @@ static int audit_device_totals(const struct aftl *ftl, struct aftl_error *error)
 	for (i = 0; i < ftl->geo.luns; i++)
 		valid += ftl->luns[i].valid;
 	if (mapped != valid)
-		return aftl_fail(error, -EUCLEAN, "%llu units are mapped, %llu slots are valid",
+		return aftl_fail(error, -EUCLEAN, "%llu units are mapped, but %llu slots are valid",
 				 (unsigned long long)mapped, (unsigned long long)valid);
 	if (lost != ftl->lost_units)
-		return aftl_fail(error, -EUCLEAN, "%u units are lost, not %u", lost,
+		return aftl_fail(error, -EUCLEAN, "%u slots are lost, but %u are counted", lost,
 				 ftl->lost_units);
 	return 0;
 }

@@ -9,9 +9,7 @@
 #include "core/ftl/memory.h"
 #include "core/ftl/placement-handle.h"
 
-/*
- * aftl_handle_check() - check that policy and configuration allow the placement handles
- */
+/* Check that policy and configuration allow the placement handles. */
 int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 {
 	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_map_handles(ftl);
@@ -26,9 +24,6 @@ int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-/*
- * aftl_handle_alloc_table() - allocate the table of open blocks of handles
- */
 bool aftl_handle_alloc_table(struct aftl *ftl)
 {
 	u32 zone_slc = ftl->geo.zones && ftl->slc_max_blocks ? ftl->handles : 0;
@@ -48,12 +43,9 @@ bool aftl_handle_alloc_table(struct aftl *ftl)
 }
 
 /*
- * aftl_handle_assign_stream() - set the stream of a write with a placement id
- *
- * A write lifetime hint stands for a placement id if there is none, numbered as in the kernel. A
- * policy that separates ids gets those above the number of handles.
- *
- * Return: false if the write belongs to the default handle.
+ * Set the stream of a write with a placement id. A write lifetime hint, numbered as in the kernel,
+ * stands for a placement id if there is none. A policy that separates ids gets those above the
+ * number of handles. Return: false if the write belongs to the default handle.
  */
 bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 {
@@ -70,11 +62,7 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 	return true;
 }
 
-/*
- * aftl_handle_place_program() - place a program in the open block of its handle
- *
- * Return: 0, or -ENOSPC.
- */
+/* Place a program in the open block of its handle. Return: 0, or -ENOSPC. */
 int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
 			      const struct aftl_program_request *need,
 			      struct aftl_placement *placement)
@@ -90,9 +78,6 @@ int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
 	return ret;
 }
 
-/*
- * aftl_handle_count_closed_block() - count a reclaim unit that has been closed
- */
 void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block)
 {
 	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_block_host_handle(ftl, block)];
@@ -102,9 +87,8 @@ void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *b
 }
 
 /*
- * aftl_handle_adopt_open_block() - continue with a block that was open when the device was saved
- *
- * Return: false if the block has to be closed.
+ * Continue with a block of a handle that was open when the device was saved. Return: false if the
+ * block has to be closed.
  */
 bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
@@ -117,9 +101,7 @@ bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct
 	return true;
 }
 
-/*
- * aftl_handle_restored() - move blocks of handles that do not exist any more to the default handle
- */
+/* Move blocks of handles that do not exist any more to the default handle. */
 void aftl_handle_restored(struct aftl *ftl)
 {
 	u32 i;

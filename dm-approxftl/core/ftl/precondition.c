@@ -151,10 +151,7 @@ struct filler {
 	u32 ahead;
 };
 
-/*
- * Logical pages between two calls of pause() while the numbers of their writes are stored in the
- * policy.
- */
+/* Logical pages between two calls of pause() while the policy's write numbers are stored. */
 #define NUMBERS_SLICE 65536U
 
 /*

@@ -318,9 +318,7 @@ static struct aftl_origin get_inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 	return origin;
 }
 
-/*
- * aftl_payload_add_relocation() - add the content of a valid page to a program
- */
+/* Add the content of a valid page to the payload of a program. */
 void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn)
 {
 	u32 i = payload->count++;
@@ -582,9 +580,6 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_block_close(ftl, block);
 }
 
-/*
- * aftl_program_parity() - commit a program of parity
- */
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
 {

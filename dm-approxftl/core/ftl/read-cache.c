@@ -12,9 +12,7 @@
 #include "core/ftl/memory.h"
 #include "core/ftl/read-cache.h"
 
-/*
- * aftl_read_cache_check() - check that read-ahead fits into the read cache
- */
+/* Check that read-ahead fits into the read cache. */
 int aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
@@ -27,9 +25,6 @@ int aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error)
 			 2 * (unsigned long long)config->read_ahead);
 }
 
-/*
- * aftl_read_cache_alloc() - allocate an empty read cache
- */
 bool aftl_read_cache_alloc(struct aftl *ftl)
 {
 	struct aftl_read_cache *cache = &ftl->read_cache;
@@ -78,9 +73,7 @@ static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read
 	       aftl_page_reprograms(get_ppn_page_attr(ftl, ppn)) == entry->again;
 }
 
-/*
- * aftl_read_cache_find() - find a valid entry of @lpn, or return NULL
- */
+/* Find a valid entry of @lpn, or return NULL. */
 struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 number = ftl->read_cache.count ? read_cache_find_index(ftl, lpn) : AFTL_NIL;
@@ -118,9 +111,7 @@ static void read_cache_add_to_lru(struct aftl_read_cache *cache,
 	cache->youngest = number;
 }
 
-/*
- * aftl_read_cache_mark_used() - make an entry the most recently used one
- */
+/* Make an entry the most recently used one. */
 void aftl_read_cache_mark_used(struct aftl *ftl, struct aftl_read_cache_entry *entry)
 {
 	read_cache_remove_from_lru(&ftl->read_cache, entry);
@@ -178,9 +169,8 @@ static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl
 }
 
 /*
- * aftl_read_cache_add() - add an entry for @lpn, which is being read from @ppn
- *
- * Return: the entry; the caller stores the bit errors and sets AFTL_READ_CACHE_READY.
+ * Add an entry for @lpn, which is being read from @ppn. The caller stores the bit errors in the
+ * returned entry and sets AFTL_READ_CACHE_READY.
  */
 struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
@@ -193,9 +183,7 @@ struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t l
 	return entry;
 }
 
-/*
- * aftl_read_cache_clear() - drop all entries, as a power cycle does
- */
+/* Drop all entries of the read cache, as a power cycle does. */
 void aftl_read_cache_clear(struct aftl *ftl)
 {
 	struct aftl_read_cache *cache = &ftl->read_cache;

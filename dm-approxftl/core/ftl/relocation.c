@@ -285,11 +285,8 @@ static bool reloc_pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_reloc_start_gc() - start a task of paced GC in @lun, which has no task
- *
- * Failing blocks and wear levelling go first, as in emergency GC.
- *
- * Return: true if there is a block to empty.
+ * Start a task of paced GC in @lun, which has no task. Failing blocks and wear levelling go first,
+ * as in emergency GC. Return: true if there is a block to empty.
  */
 bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -576,9 +573,7 @@ static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *
 	reloc->count = kept;
 }
 
-/*
- * aftl_reloc_gather_pages() - take the valid pages that the array has read at the cursor
- */
+/* Take the valid pages that the array has read at the cursor of the task. */
 void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
@@ -594,9 +589,7 @@ void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 		reloc_drop_lost(ftl, reloc);
 }
 
-/*
- * aftl_reloc_needs_reconstruct() - did ECC fail for the page read, and can RAIN reconstruct it?
- */
+/* Return true if ECC failed for the page that the task has read, and RAIN can reconstruct it. */
 bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from,
@@ -658,13 +651,11 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
 }
 
 /*
- * aftl_reloc_commit() - program gathered pages
- *
- * If there is no free page the task is cancelled and the LUN is out of blocks. Erasing a block
- * without valid pages may still help, in case the victim rule preferred one with valid pages.
- *
- * Return: number of pages programmed; 0 if no gathered page is valid any more, or if the LUN has
- *	just run out of blocks: select the next step; -ENOSPC if it was out of blocks before.
+ * Program gathered pages. If there is no free page, the task is cancelled and the LUN is out of
+ * blocks; erasing a block without valid pages may still help, in case the victim rule preferred one
+ * with valid pages. Return: number of pages programmed; 0 if no gathered page is valid any more, or
+ * if the LUN has just run out of blocks: select the next step; -ENOSPC if it was out of blocks
+ * before.
  */
 int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
 {
@@ -700,9 +691,7 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 	return (int)payload.count;
 }
 
-/*
- * aftl_reloc_cancel_task() - cancel the task; gathered pages are still valid in their block
- */
+/* Cancel the background task of @lun; gathered pages are still valid in their block. */
 void aftl_reloc_cancel_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
@@ -768,9 +757,7 @@ static void reloc_add_repeated_program(struct aftl *ftl, struct aftl_lun *lun,
 	};
 }
 
-/*
- * aftl_reloc_program_done() - ask the policy whether a completed program has to be repeated
- */
+/* Ask the policy whether a completed program has to be repeated. */
 void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 			     const struct aftl_placement *placement)
 {
@@ -780,9 +767,7 @@ void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 		reloc_add_repeated_program(ftl, lun, placement);
 }
 
-/*
- * aftl_idle_task_is_wanted() - should this idle LUN look for an idle-time task?
- */
+/* Return true if this idle LUN should look for an idle-time task. */
 bool aftl_idle_task_is_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ((ftl->type->idle_task && !ftl->geo.zones) || lun->slc_blocks) &&
@@ -834,9 +819,7 @@ static bool reloc_start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/*
- * aftl_reloc_start_idle_task() - start an idle-time task: fold the SLC cache, or ask the policy
- */
+/* Start an idle-time task: fold the SLC cache, or do what the policy asks for. */
 void aftl_reloc_start_idle_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_idle_task task = { .kind = AFTL_IDLE_TASK_NONE };

@@ -40,20 +40,13 @@ static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u3
 	return sensing.ns;
 }
 
-/*
- * aftl_sense_page() - read @page of @block at device age @hour
- *
- * Return: the array time, without extra sensing levels.
- */
+/* Read @page of @block at device age @hour. Return: array time, without extra sensing levels. */
 u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	return sense_and_count(ftl, block, page, hour);
 }
 
-/*
- * aftl_sense_valid_data() - read all valid data of @page, with extra sensing levels if they are
- * needed
- */
+/* Read all valid data of @page, with extra sensing levels if the data need them. */
 u64 aftl_sense_valid_data(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	u32 levels = aftl_cell_extra_levels(&ftl->cell, block, page, hour);
@@ -62,10 +55,9 @@ u64 aftl_sense_valid_data(struct aftl *ftl, struct aftl_block *block, u32 page, 
 }
 
 /*
- * aftl_ppn_is_programming() - is the page of @ppn being programmed, perhaps suspended?
- *
- * The cells hold the data only afterwards. The controller keeps them until then, because they are
- * needed if the program fails: reads are served from there, and must not sense the page.
+ * Return true if the page of @ppn is being programmed, perhaps suspended. The cells hold the data
+ * only afterwards. The controller keeps the data until then, in case the program fails: reads are
+ * served from there, and must not sense the page.
  */
 bool aftl_ppn_is_programming(struct aftl *ftl, aftl_ppn_t ppn)
 {

@@ -37,10 +37,8 @@ void aftl_slc_cache_size_from_config(struct aftl *ftl)
 }
 
 /*
- * aftl_slc_pages_per_zone_block() - pages of an SLC block that a zone uses
- *
- * As many as fill whole programs with all bits per cell, so that folding the block pads no page: a
- * zone has just enough blocks for its capacity.
+ * Pages of an SLC block that a zone uses: as many as fill whole programs with all bits per cell, so
+ * that folding the block pads no page. A zone has just enough blocks for its capacity.
  */
 u32 aftl_slc_pages_per_zone_block(const struct aftl_geometry *geo)
 {
@@ -50,9 +48,8 @@ u32 aftl_slc_pages_per_zone_block(const struct aftl_geometry *geo)
 }
 
 /*
- * aftl_slc_cache_check() - check that policy and configuration allow the SLC cache
- *
- * Folding an SLC block must free space, as GC of another block does.
+ * Check that policy and configuration allow the SLC cache. Folding an SLC block must free space, as
+ * GC of another block does.
  */
 int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
 {
@@ -189,11 +186,7 @@ static bool slc_accepts_program(const struct aftl *ftl, const struct aftl_progra
 	       !(ftl->type->host_streams && need->stream && !ftl->geo.zones);
 }
 
-/*
- * aftl_slc_cache_place_write() - place a host write in the SLC cache
- *
- * Return: false if the policy has to place it.
- */
+/* Place a host write in the SLC cache. Return: false if the policy has to place it. */
 bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 				const struct aftl_program_request *need,
 				struct aftl_placement *placement)
@@ -222,9 +215,7 @@ static bool slc_fold_is_before(const struct aftl_block *block, const struct aftl
 }
 
 /*
- * aftl_slc_cache_select_fold() - select the block to fold next
- *
- * Return: the closed SLC block with the fewest valid pages, among equals the oldest; or NULL.
+ * Return the SLC block to fold next: closed, with the fewest valid pages, among equals the oldest.
  */
 struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -256,11 +247,8 @@ static bool slc_fold_is_free(const struct aftl *ftl, const struct aftl_block *bl
 }
 
 /*
- * aftl_slc_cache_select_urgent_fold() - select a block to fold outside of idle time
- *
- * A block is folded if dynamic SLC blocks are needed, on request, or if it has no valid page.
- *
- * Return: NULL also if GC of another block costs less.
+ * Select a block to fold outside of idle time: if dynamic SLC blocks are needed, on request, or if
+ * the block has no valid page. Return: NULL also if GC of another block costs less.
  */
 struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun,
 						     bool urgent)
@@ -283,9 +271,8 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 }
 
 /*
- * aftl_slc_cache_adopt() - continue with a block that was open when the device was saved
- *
- * Return: false if the block has to be closed.
+ * Continue with an SLC block that was open when the device was saved. Return: false if the block
+ * has to be closed.
  */
 bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
@@ -337,9 +324,6 @@ static void slc_close_unprogrammed(struct aftl *ftl, u32 index)
 	}
 }
 
-/*
- * aftl_slc_cache_recount_blocks() - count the SLC blocks of a loaded device
- */
 void aftl_slc_cache_recount_blocks(struct aftl *ftl)
 {
 	u32 i;

@@ -585,7 +585,8 @@ static int audit_trans_page(const struct aftl *ftl, u32 number, struct aftl_erro
 	if (flags & AFTL_TP_PARTIAL ||
 	    (!(flags & AFTL_TP_CACHED) && trans_page_has_mapped_entries(ftl, number) &&
 	     !trans_page_awaits_fine_pass(ftl, number)))
-		return aftl_fail(error, -EUCLEAN, "translation page %u is not stored", number);
+		return aftl_fail(error, -EUCLEAN,
+				 "translation page %u is neither cached nor on flash", number);
 	return 0;
 }
 

@@ -224,18 +224,12 @@ static void submit_data_request(struct aftl *ftl, struct aftl_request *request, 
 	if (!queued && admission_admit(ftl, request, write))
 		return;
 	admission_enqueue(ftl, request, write);
-	/*
-	 * The buffer is full: partial pages that are held back there must be programmed to free
-	 * commands.
-	 */
+	/* The buffer is full: partial pages in it must be programmed to free commands. */
 	if (write && !queued && likely(!ftl->rest.awaited))
 		aftl_wake_buffered_writes(ftl);
 }
 
-/*
- * Submit a read of a zoned device or of one with read-ahead. aftl_request_submit() submits all
- * other reads itself.
- */
+/* Submit a read of a zoned device or with read-ahead. All other reads take a shorter path. */
 static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->geo.zones && aftl_zone_read_offline(ftl, request)) {

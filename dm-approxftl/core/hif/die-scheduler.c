@@ -612,9 +612,7 @@ static bool sched_end_work_phase(struct aftl *ftl, struct aftl_lun *lun)
 	return lun->work.phase == AFTL_PHASE_SUSPEND;
 }
 
-/*
- * The timer of an idle LUN: a buffered write has waited long enough, or a background task may run.
- */
+/* Timer of an idle LUN: a buffered write has waited long enough, or a background task may run. */
 static void sched_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->now_ns >= lun->idle_since_ns + ftl->config.idle)

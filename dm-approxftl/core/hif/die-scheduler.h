@@ -22,10 +22,7 @@ static inline void aftl_dispatch_lun_slice(struct aftl *ftl)
 		aftl_schedule_lun_slice(ftl);
 }
 
-/*
- * Start all operations that can start now, before a function of the host interface changes the
- * device.
- */
+/* Start all operations that can start now, before a host call changes the device. */
 static inline void aftl_dispatch_all_lun_slices(struct aftl *ftl)
 {
 	while (aftl_is_dispatch_pending(ftl))

@@ -29,10 +29,7 @@ static void read_deliver_to_host(struct aftl *ftl, struct aftl_request *request,
 		ftl->ops->read(ftl->host, request, read);
 }
 
-/*
- * Return true if the host has requested the read, and false for a write that reads the rest of a
- * page.
- */
+/* Return true for a read of the host, false for a write that reads the rest of a page. */
 static bool read_is_for_host(const struct aftl_request *request)
 {
 	return request->op == AFTL_OP_READ;
@@ -101,7 +98,7 @@ static bool lpn_is_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 }
 
 /*
- * Count the logical pages from @lpn on, at most @limit, that the flash page of @ppn holds in order.
+ * Count the logical pages from @lpn on, up to @limit, that the flash page of @ppn holds in order.
  */
 static inline u32 read_run_length(const struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn, u32 limit)
 {
@@ -446,10 +443,7 @@ void aftl_read_start_rest(struct aftl *ftl, struct aftl_request *request)
 		aftl_request_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
 
-/*
- * Count the errors of a sensed page, whether a host read, read-ahead or a reconstruction has
- * requested it.
- */
+/* Count the errors of a sensed page, also for read-ahead or a reconstruction. */
 static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
@@ -941,10 +935,7 @@ bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	units = command->units;
 	ns = read_sense_page(ftl, command, ppn);
-	/*
-	 * The dead LUN sensed nothing: the service time is that of the reads in the other members
-	 * of its stripe.
-	 */
+	/* The dead LUN sensed nothing: the service time is that of the reads of its stripe. */
 	if (unlikely(aftl_lun_is_dead(lun))) {
 		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units,
 					  read_page_of_ppn(ftl, ppn), 0);

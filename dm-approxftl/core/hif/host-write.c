@@ -154,10 +154,7 @@ static void write_dequeue(struct aftl *ftl, u32 index)
 	lun->in_flight--;
 }
 
-/*
- * Wake the LUN for its new write. When the buffer reaches the watermark, wake all LUNs, so that
- * they program in parallel.
- */
+/* Wake the LUN for its new write, or all LUNs if the write buffer has reached its watermark. */
 static void wake_lun_for_new_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->full_write_queues && aftl_count_used_write_commands(ftl) == ftl->buffer_high)
@@ -302,9 +299,7 @@ static void write_fail_remaining_pages(struct aftl *ftl, struct aftl_request *re
 		aftl_request_part_done(ftl, request, 0);
 }
 
-/*
- * Accept the next page of @request if there is a command for it, and a LUN. Return: false if not.
- */
+/* Accept the next page of @request. Return: false if there is no command or no LUN for it. */
 static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 class, u32 lane)
 {
 	aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
@@ -482,10 +477,7 @@ static bool zone_must_program(const struct aftl *ftl, const struct aftl_queue *q
 		aftl_zone_is_write_finished(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
 }
 
-/*
- * aftl_write_select_lane() for a zoned device, where writes from before a zone reset are dropped
- * first.
- */
+/* aftl_write_select_lane() for zones: drops writes from before a zone reset first. */
 static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 best = AFTL_NIL;

@@ -83,10 +83,7 @@ static bool read_ahead_queue_pages(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	return true;
 }
 
-/*
- * Queue one more page for read-ahead. Return: false if the window of @reader is full or no command
- * is free.
- */
+/* Queue a page for read-ahead. Return: false if @reader's window is full or no command is free. */
 static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u32 end)
 {
 	aftl_lpn_t lpn = to_lpn(reader->ahead);

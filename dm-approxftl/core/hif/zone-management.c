@@ -87,10 +87,7 @@ static bool zone_can_reset(const struct aftl_zone *zone)
 	return aftl_zone_is_active(zone) || zone->state == AFTL_ZONE_FULL;
 }
 
-/*
- * Request the reset of zones [@first, @end). The scheduler resets them a slice at a time, before it
- * starts operations.
- */
+/* Let the scheduler reset zones [@first, @end), in slices, before it starts operations. */
 static int begin_zone_resets(struct aftl *ftl, struct aftl_request *request, u32 first, u32 end)
 {
 	ftl->zones.reset = (struct aftl_zone_reset){

@@ -195,10 +195,7 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 	init_poisson_quantiles(cell);
 }
 
-/*
- * An in-place switched word line interferes when it gets the rest of its bits, not with its first
- * bit.
- */
+/* A switched word line interferes when it gets the rest of its bits, not its first bit. */
 static u32 switched_program_position(const struct aftl_media *media, const struct aftl_block *block,
 				     u32 step)
 {
@@ -240,10 +237,7 @@ static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_
 	return aftl_disturb_mv[direction][aftl_page_has_low_top_voltage(attr)];
 }
 
-/*
- * In SLC mode only one page of a word line is used, so the horizontal neighbour is one word line
- * away.
- */
+/* In SLC mode a word line has one page, so the horizontal neighbour is one word line away. */
 static u32 word_line_step_distance(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	return block->bits == 1 ? geo->word_line_pages / geo->program_pages : 1;
@@ -362,8 +356,7 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 		return voltage_model_rber_q40(cell, block, page, hour);
 	rber = cell->rber_q40[page_error_rate(attr)];
 	/*
-	 * The constant rates do not model retention, so the errors of pages without retention
-	 * margins are added here.
+	 * The constant rates do not model retention: add the errors of missing retention margins.
 	 */
 	if (unlikely(aftl_page_is_short_lived(attr)))
 		rber += short_lived_rber_q40(cell, block->erases,
@@ -371,9 +364,7 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	return rber;
 }
 
-/*
- * A program of a page draws once for each of its ppns, so that repeated reads see the same errors.
- */
+/* A program draws once for each of its ppns, so that repeated reads see the same errors. */
 static u64 draw_page_program_errors(const struct aftl_cell *cell, const struct aftl_block *block,
 				    aftl_ppn_t ppn, u16 attr)
 {

@@ -101,9 +101,7 @@ struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_
 u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 			   u64 hour);
 
-/*
- * Return true if ECC corrects every error that a page with these attributes can have, at any age.
- */
+/* Return true if ECC corrects all errors that a page with these attributes can have at any age. */
 static inline bool aftl_cell_never_fails(const struct aftl_cell *cell, u16 attr)
 {
 	return cell->clean && aftl_page_class(attr) == AFTL_PRECISE &&

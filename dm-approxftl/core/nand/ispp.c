@@ -173,10 +173,7 @@ static bool may_place_page(const struct aftl_chip *chip, const struct aftl_progr
 	return true;
 }
 
-/*
- * In the order FOGGY_FINE the first program of a word line is the coarse pass, the second the fine
- * one.
- */
+/* In the order FOGGY_FINE a word line has a coarse pass first, then a fine pass. */
 static bool may_run_pass(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
 	bool again = aftl_page_is_programmed(chip->media, program->block, program->page);
@@ -236,10 +233,7 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 	return div64_u64(ns * config->program_fast, config->program);
 }
 
-/*
- * ISPP steps of a page in the TVR tables: the page that the paper programs first, and the other
- * one.
- */
+/* Rows of the TVR tables: the page that the paper programs first, and the other page. */
 static u32 tvr_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)
@@ -267,9 +261,7 @@ static u64 fewer_loops_ns(u64 ns, const struct aftl_ispp *ispp)
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/*
- * The parameter program_follower gives the time of followers that save about as much as it assumes.
- */
+/* program_follower is the time of followers that save about as much as it assumes. */
 static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_program_command *program)
 {
 	const struct aftl_config *config = chip->config;
@@ -351,8 +343,8 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 	if (!usual || program->monitor)
 		monitor_leader_program(chip, program, outcome);
 	/*
-	 * Without an error model the errors of an over-programmed page would cost nothing, so the
-	 * time of a second program stands for them.
+	 * Errors of an over-programmed page cost nothing without an error model: charge a second
+	 * program.
 	 */
 	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
 		outcome->ns += ns;

@@ -87,10 +87,7 @@ struct aftl_origin {
 	u16 inherited;
 };
 
-/*
- * Value of @inherited if the data was unreadable when it was relocated: reads fail until the lpn is
- * written again.
- */
+/* Inherited errors of data that was unreadable when it was relocated: its reads fail. */
 #define AFTL_INHERITED_LOST 0xffff
 
 /**
@@ -164,9 +161,7 @@ static inline u16 *aftl_oob_generation(const struct aftl_media *media, aftl_ppn_
 	       (from_ppn(ppn) - page * media->geo->page_units);
 }
 
-/*
- * The stored lpn word of @ppn: the lpn, and above it the quality level of approximate data minus 1.
- */
+/* The stored lpn word of @ppn: the lpn, above it the quality level of approximate data minus 1. */
 static inline aftl_lpn_t *aftl_oob_lpn_word(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 page = aftl_ppn_page(media, ppn);
@@ -193,10 +188,7 @@ static inline u32 aftl_lpn_word_level(aftl_lpn_t word, u16 attr)
 	return aftl_page_class(attr) + (from_lpn(word) >> AFTL_PPN_BITS);
 }
 
-/*
- * Return true if a page with these attributes can hold this lpn word; checks data that a volume or
- * snapshot stored.
- */
+/* Return true if a page with these attributes can hold this lpn word; checks stored data. */
 static inline bool aftl_lpn_word_is_possible(aftl_lpn_t word, u16 attr)
 {
 	return word == AFTL_NO_LPN || !attr ||

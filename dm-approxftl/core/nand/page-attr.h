@@ -85,10 +85,7 @@ static inline u32 aftl_page_reprograms(u16 attr)
 	return (attr & AFTL_PAGE_REPROGRAMS_MASK) >> AFTL_PAGE_REPROGRAMS_SHIFT;
 }
 
-/*
- * Return true if some sequence of programs and erases leaves these attributes; checks data that a
- * volume or snapshot stored.
- */
+/* Return true if programs and erases can leave these attributes; checks stored data. */
 static inline bool aftl_page_attr_is_possible(u16 attr)
 {
 	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&

@@ -3,8 +3,7 @@
 #include "core/nand/program-order.h"
 
 /*
- * Functions that check a program order, one for each order. @page is the first page of a program
- * step inside the block.
+ * Each function checks one program order; @page is the first page of a program step.
  */
 
 static bool sequential_order_allows_page(const struct aftl_media *media,

@@ -79,7 +79,7 @@ static inline u32 aftl_block_step(const struct aftl_geometry *geo, const struct 
 }
 
 /*
- * Return true if the block is programmed from its first page to its last, with all bits per cell.
+ * Return true if the block is programmed from its first to its last page, with all bits per cell.
  */
 static inline bool aftl_block_is_sequential(const struct aftl_block *block)
 {
@@ -169,10 +169,7 @@ void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_blo
  */
 u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
-/*
- * Pages of the first half of a block for parity lending; it gets the middle one of an odd number of
- * program steps.
- */
+/* Pages of a block's first half, with the middle one of an odd number of program steps. */
 static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)
 {
 	return DIV_ROUND_UP(aftl_programs_per_block(geo), 2) * geo->program_pages;

@@ -48,9 +48,7 @@ static u32 count_sense_levels_needed(const struct aftl_cell *cell, const struct 
 	return i;
 }
 
-/*
- * The position of a page in its word line determines the number of read references that it needs.
- */
+/* The position of a page in its word line determines how many read references it needs. */
 static u64 page_position_sense_ns(const struct aftl_read_timing *sense, u32 page)
 {
 	const struct aftl_geometry *geo = sense->cell->media->geo;

@@ -75,10 +75,7 @@ static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block 
 	return chip->config->wear_times ? erase_ns_by_wear(ns, block->erases) : ns;
 }
 
-/*
- * The chip verifies an erase. If a shallow erase leaves residue, a full erase follows, and both
- * count.
- */
+/* If the chip finds residue after a shallow erase, a full erase follows, and both count. */
 struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
 					 const struct aftl_block *block, bool shallow)
 {

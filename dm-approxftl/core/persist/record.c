@@ -126,10 +126,10 @@ static int check_text(const u8 *bytes, size_t size, const char *what, struct aft
 			return aftl_fail(error, -EINVAL, "the %s is not readable text", what);
 	}
 	if (bytes == end)
-		return aftl_fail(error, -EINVAL, "the %s has no end", what);
+		return aftl_fail(error, -EINVAL, "the %s has no zero byte at its end", what);
 	for (; bytes < end; bytes++)
 		if (*bytes)
-			return aftl_fail(error, -EINVAL, "the %s has bytes after its end", what);
+			return aftl_fail(error, -EINVAL, "the %s has text after its zero byte", what);
 	return 0;
 }
 

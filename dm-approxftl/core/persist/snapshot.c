@@ -286,9 +286,7 @@ static void save_translation_page_list(struct snapshot_stream *stream, const str
 	}
 }
 
-/*
- * The cached translation pages, least recently used first, then those that wait for their eviction.
- */
+/* Save the cached translation pages, least recently used first, then the evictions that wait. */
 static void save_translation_pages(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
@@ -463,7 +461,7 @@ static int load_config(struct snapshot_stream *stream, struct aftl_config *confi
 
 	aftl_config_set_defaults(config);
 	if (count > aftl_param_count())
-		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, %u are known",
+		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, but this version has %u",
 				 count, (u32)aftl_param_count());
 	while (!ret && !stream->ret && count--)
 		ret = load_param(stream, config, error);

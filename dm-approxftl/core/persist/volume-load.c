@@ -312,9 +312,7 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 	return aftl_error_is_damage(ret) ? 0 : ret;
 }
 
-/*
- * Decode only what the first pass needs, and prefetch the entries of the L2P table for the second.
- */
+/* Decode only what the first pass needs, and prefetch the L2P entries for the second pass. */
 static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *spare,
 			       struct aftl_error *error)
 {
@@ -664,9 +662,7 @@ static void recover_zone_states(struct scan *scan)
 		;
 }
 
-/*
- * Remove the mappings beyond write pointers, which would count again after new writes up to there.
- */
+/* Remove mappings beyond write pointers, which would count again after new writes up to there. */
 static int unmap_beyond_write_pointers(struct scan *scan)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
@@ -784,10 +780,7 @@ static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/*
- * Clear the lost marks of ppns that are not valid: only the newest version of a page counts as
- * lost.
- */
+/* Clear the lost marks of invalid ppns: only the newest version of a page counts as lost. */
 static void clear_stale_lost_marks(struct aftl *ftl)
 {
 	u32 i;
@@ -796,10 +789,7 @@ static void clear_stale_lost_marks(struct aftl *ftl)
 		ftl->media.lost[i] &= ftl->media.valid[i];
 }
 
-/*
- * Mark a page as programmed without data. It must have been programmed, although no durable entry
- * says so.
- */
+/* Mark a page as programmed without data: it must have been, but no durable entry says so. */
 static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
 {
 	u32 index = aftl_block_device_page(&ftl->media, block, page);
@@ -918,10 +908,7 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 	block->frontier = aftl_switch_next_page(&ftl->geo, done, &pages);
 }
 
-/*
- * Mark the pages as programmed that the program order implies, and find the page where the order
- * continues.
- */
+/* Mark the programmed pages that the program order implies, and find where it continues. */
 static void replay_block_program_order(struct aftl *ftl, struct aftl_block *block)
 {
 	if (block->order == AFTL_ORDER_SUPER_LAYER)
@@ -986,9 +973,7 @@ static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 		aftl_free_block_add(ftl, lun, block);
 }
 
-/*
- * One block whose entry says that the LUN is dead is enough: a crash may have cut off the others.
- */
+/* One block whose entry says that the LUN is dead suffices: a crash may have lost other entries. */
 static void mark_dead_lun_blocks(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
@@ -1119,8 +1104,8 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 	if (!ret && type->restore_word && !strcmp(type->name, volume->state.policy))
 		type->restore_word(ftl->policy, volume->state.memory);
 	/*
-	 * The check of each ppn is left out: by construction, each valid ppn is the one its page
-	 * maps to.
+	 * Single ppns need no check: by construction each valid ppn is the one that its page maps
+	 * to.
 	 */
 	if (!ret)
 		ret = aftl_audit_counts(ftl, error);
@@ -1295,7 +1280,7 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, const struct aftl 
 	int ret = reader_open_tables(&reader, volume, end);
 
 	if (ret)
-		return aftl_fail(error, ret, "not enough memory to look at the tables");
+		return aftl_fail(error, ret, "not enough memory to check the tables");
 	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
 		if (!aftl_volume_reader_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;

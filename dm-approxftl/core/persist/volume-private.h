@@ -8,9 +8,7 @@
 
 #include "core/persist/volume.h"
 
-/*
- * Frames of the tables in memory, and so the limit of changed ones between commits; a power of two.
- */
+/* Table frames in memory, the limit of changed ones between commits; a power of two. */
 #define AFTL_VOLUME_FRAMES 512
 
 /**
@@ -116,7 +114,7 @@ struct aftl_volume {
 	u8 *scratch;
 };
 
-/* Return true if @ret says that a sector is damaged: it is unreadable, or its checksum is wrong. */
+/* Return true if @ret means a damaged sector: unreadable, or with a wrong checksum. */
 static inline bool aftl_error_is_damage(int ret)
 {
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
@@ -214,9 +212,7 @@ int __must_check aftl_extents_initialise_for(struct aftl_volume *volume, u64 fra
 /* Seal all sectors of @frames frames, the first of which is @number. */
 void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);
 
-/*
- * Return the number of the first damaged sector in @count frames from @first on; U64_MAX if none.
- */
+/* Return the first damaged sector in @count frames from @first on; U64_MAX if there is none. */
 u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *bytes, u64 first,
 				u32 count);
 

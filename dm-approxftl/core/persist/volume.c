@@ -48,7 +48,7 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
 	int ret = volume_read_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
 
 	/*
-	 * -ENODATA of the device is a read error; for the caller it would mean that there is no
+	 * -ENODATA of the device is a read error; to the caller it would mean that there is no
 	 * volume.
 	 */
 	if (ret)
@@ -402,10 +402,7 @@ static int write_header_copy(struct aftl_volume *volume, u32 copy)
 	return ret ? ret : volume_flush(volume);
 }
 
-/*
- * An interrupted write may destroy the copy that is written, so the older or damaged copy is
- * written first.
- */
+/* An interrupted write may destroy the copy, so the older or damaged copy is written first. */
 static int write_headers(struct aftl_volume *volume)
 {
 	int ret;
@@ -662,10 +659,7 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 	bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/*
-	 * A page that waited for a slot may have been persisted again meanwhile, with a newer
-	 * sequence number.
-	 */
+	/* A page that waited may have been persisted again meanwhile, with a newer number. */
 	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
 		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
 	volume->plp_slots[index].entry = *entry;
@@ -684,10 +678,7 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 	if (!bytes)
 		return volume->ret;
 	aftl_erase_entry_encode(entry, bytes);
-	/*
-	 * A dead block that stays in an erased superblock had data: commit its new entry before the
-	 * next erase.
-	 */
+	/* A dead block of an erased superblock had data: commit before the next erase. */
 	volume->uncommitted |= volume->geo.superblock_luns && entry->bad;
 	return 0;
 }
@@ -1081,9 +1072,7 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 
 /* Table entries made from the state of the FTL */
 
-/*
- * Return true if the write buffer has a newer version of the page, which is or will be persisted.
- */
+/* Return true if the write buffer has a newer version of the page, persisted now or later. */
 static bool newer_version_is_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u32 newest = aftl_pending_find(ftl, aftl_ppn_lpn(&ftl->media, ppn));

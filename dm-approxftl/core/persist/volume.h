@@ -230,10 +230,7 @@ int __must_check aftl_volume_mark_in_use(struct aftl_volume *volume,
 					 const struct aftl_policy_type *type,
 					 const struct aftl_config *config);
 
-/*
- * Functions that record a change for the next commit. They return 0, or the first error that the
- * volume ever had.
- */
+/* Record a change for the next commit. Return: 0, or the first error that the volume ever had. */
 
 int __must_check aftl_volume_record_program(struct aftl_volume *volume, u32 page,
 					    const struct aftl_spare *spare);

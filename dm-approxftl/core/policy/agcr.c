@@ -27,10 +27,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/*
- * Cost of a program, which is also the stream of relocated pages: pages of one cost are programmed
- * together.
- */
+/* Cost of a program; also the stream of relocated pages, which keep pages of one cost together. */
 enum cost { MEDIUM, LOW, HIGH, COSTS };
 
 #define COST_NAMES "medium_cost", "low_cost", "high_cost"
@@ -146,10 +143,7 @@ static bool agcr_wants_rewrite(const struct aftl_policy *policy, u32 mode)
 	return mode != AFTL_MODE_FINE && mode != AFTL_MODES;
 }
 
-/*
- * Queue @lpn for a rewrite. If the queue is full, nothing is queued, and the next read of @lpn
- * tries again.
- */
+/* Queue @lpn for a rewrite. If the queue is full, the next read of @lpn tries again. */
 static void agcr_enqueue_rewrite(struct aftl_policy *policy, aftl_lpn_t lpn, u8 *entry)
 {
 	struct queue *queue = agcr_lun_queue(policy, agcr_lpn_lun(policy, lpn));

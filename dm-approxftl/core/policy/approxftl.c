@@ -94,10 +94,7 @@ static u32 approxftl_stream(struct aftl_policy *policy, const struct aftl_host_w
 	return bytes <= approxftl_params(policy)->hot_size ? HOT : COLD;
 }
 
-/*
- * Return the wear limit: twice the smallest wear of all blocks, where a new device counts as worn
- * by one erase.
- */
+/* Return twice the smallest wear of all blocks; a new device counts as worn by one erase. */
 static u32 find_wear_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);

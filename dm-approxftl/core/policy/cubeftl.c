@@ -176,10 +176,7 @@ static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *ac
 		active->block = NULL;
 }
 
-/*
- * Open a block for each active entry without one. The note of the block stores the number of the
- * entry, for adopt().
- */
+/* Open the active blocks that are missing. The note of a block stores its number, for adopt(). */
 static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_lun *lun,
 					const struct aftl_program_request *need, u32 index)
 {
@@ -231,10 +228,7 @@ static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return -ENOSPC;
 }
 
-/*
- * Place a program for cubeftl_minus, which programs followers as soon as their leader is
- * programmed.
- */
+/* cubeftl_minus programs the followers of a leader as soon as the leader is programmed. */
 static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			       const struct aftl_program_request *need,
 			       struct aftl_placement *placement)

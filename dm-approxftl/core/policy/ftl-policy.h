@@ -109,9 +109,7 @@ static inline void *aftl_block_state_ptr(const struct aftl_policy *policy, u32 i
 	       bytes * aftl_block_index(aftl_policy_media(policy), block);
 }
 
-/*
- * Entry of the policy's array @index, of @type, for a logical page, a block, a LUN or the device.
- */
+/* Entry of the policy's array @index, of @type, for a logical page, block, LUN or the device. */
 #define aftl_lpn_state(policy, index, type, lpn)			\
 	((type *)(policy)->arrays[index] + from_lpn(lpn))
 #define aftl_block_state(policy, index, type, block)			\

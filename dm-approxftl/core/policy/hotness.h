@@ -8,9 +8,7 @@
 
 #include "core/policy/nand-policy.h"
 
-/*
- * Class 0 is cold, class 3 the hottest. The first block kinds of a policy are those of the classes.
- */
+/* Class 0 is cold, class 3 the hottest. A policy's first block kinds are those of the classes. */
 #define AFTL_HOTNESS_COLD 0
 #define AFTL_HOTNESS_CLASSES 4
 #define AFTL_HOTNESS_NAMES "cold", "hot_1", "hot_2", "hot_3"

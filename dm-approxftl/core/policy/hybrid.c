@@ -97,9 +97,7 @@ static struct own_blocks *hybrid_own_open_blocks(struct aftl_policy *policy, u32
 	return (struct own_blocks *)policy->luns + lun;
 }
 
-/*
- * Return true if AGCR's program costs are used: they make sense only if read times depend on them.
- */
+/* Return true if AGCR is used: its program costs make sense only if read times depend on them. */
 static bool has_program_costs(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
@@ -177,10 +175,7 @@ static void hybrid_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t l
 		aftl_policy_agcr.prefetch_state(to_const_hybrid(policy)->agcr, lpn);
 }
 
-/*
- * Report reads to AGCR only of pages that a rewrite speeds up: not approximate, short-lived or
- * reprogrammed ones.
- */
+/* AGCR must not rewrite approximate, short-lived or reprogrammed pages: that speeds up no read. */
 static void hybrid_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
 	struct hybrid *state = to_hybrid(policy);

@@ -190,10 +190,7 @@ static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 /* Idle time */
 
-/*
- * Count the pages that fit into the remaining bits of word lines in SLC mode, before the next
- * layers become the cache.
- */
+/* Count the pages that fit into the remaining bits of the layers that are being switched. */
 static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);

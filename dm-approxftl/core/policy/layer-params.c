@@ -13,10 +13,7 @@ static u32 reference_block_number(const struct aftl_policy *policy, const struct
 	return aftl_block_index(aftl_policy_media(policy), block);
 }
 
-/*
- * Packed result of a leader: the errors, in units of 16, in the lower 12 bits, and the early
- * verifies above them.
- */
+/* Packed result of a leader: errors in units of 16 in 12 bits, early verifies above them. */
 #define SHOWN_STEP 16U
 #define SHOWN_ERRORS 0x0fffU
 #define SHOWN_EARLY_SHIFT 12
@@ -33,10 +30,7 @@ static u32 leader_result_errors(u16 shown)
 	return (shown & SHOWN_ERRORS) * SHOWN_STEP;
 }
 
-/*
- * Interpolate a voltage between tenths of the spare margin; below the first entry of the table it
- * is 0.
- */
+/* Interpolate a voltage between tenths of the spare margin; it is 0 below the first entry. */
 static u16 interpolate_spare_margin_mv(const u16 *table, u32 tenths_q8)
 {
 	u32 index = tenths_q8 >> 8;

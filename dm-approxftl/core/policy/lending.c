@@ -37,9 +37,7 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return aftl_open_blocks_adopt(policy, lun, block);
 }
 
-/*
- * If the step that is being placed fills the first half of a block, give the block its second role.
- */
+/* If the step being placed fills the first half of a block, give the block its second role. */
 static void change_role_at_half(struct aftl_policy *policy, struct aftl_open_blocks *mine)
 {
 	struct aftl_block *block = mine->open[BORROWERS];
@@ -75,10 +73,7 @@ static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-/*
- * A run ends before the last step of the first half of a block, because that step changes the role
- * of the block.
- */
+/* The last step of the first half changes the role of the block, so it is not part of a run. */
 static u32 lending_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 			    const struct aftl_program_request *need,
 			    const struct aftl_block *block)

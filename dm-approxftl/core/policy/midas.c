@@ -53,10 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/*
- * Rounds of data in the last group that the model computes one by one; fractional bits of the time
- * of a round.
- */
+/* Rounds in the last group that the model computes one by one; fractional bits of their time. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -68,17 +65,11 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
  */
 #define MARGIN 32
 
-/*
- * A group is irregular if its share of valid data, in 2^-16, differs from the prediction by more
- * than IRREGULAR_Q16.
- */
+/* A group whose share of valid data, in 2^-16, differs more from the model is irregular. */
 #define IRREGULAR_Q16 (ONE_Q16 / 10)
 #define IRREGULAR_BLOCKS 16
 
-/*
- * Bits of the stamp of an lpn: time of its last host write, 0 if there was none; whether the data
- * were hot.
- */
+/* Stamp of an lpn: time of its last host write, 0 if none; whether the data were hot. */
 #define STAMP_TIME 0x7fffffffU
 #define STAMP_HOT 0x80000000U
 
@@ -233,10 +224,7 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 	}
 }
 
-/*
- * Interpolate a curve at @age, between its values @low and @high at the lower ends of @bin and the
- * next bin.
- */
+/* Interpolate a curve at @age, with values @low and @high at the ends of @bin. */
 static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
 	u64 width = max(bin_start(bin + 1) - bin_start(bin), 1ULL);
@@ -298,19 +286,13 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
-/*
- * Writes to the last group for each host write, in 2^-16; @held of the group's @space ppns are
- * valid.
- */
+/* Writes to the last group for each host write, in 2^-16; @held of its @space ppns are valid. */
 static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
 				 u64 held)
 {
 	u64 later = count_valid_pages_of_chain(midas, hot_stay, bin_start(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
-	/*
-	 * Data that is never overwritten is in no histogram: it is the part of @held that the
-	 * curves do not explain.
-	 */
+	/* Data that is never overwritten is part of @held, but in no histogram. */
 	u64 fixed = held - min(later, held);
 	u64 step = bin_start(BINS - 1);
 	u64 stay = 0;
@@ -379,10 +361,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	return waf_q16 - enters_q16 + last_group_writes_q16(midas, hot_stay, age, space, held);
 }
 
-/*
- * Return the first irregular group, whose blocks have more or less valid data than predicted;
- * GROUPS - 1 if there is none.
- */
+/* Return the first group with more or less valid data than predicted; GROUPS - 1 if none. */
 static u32 find_first_irregular_group(const struct midas *midas, const struct midas_state *state)
 {
 	u32 ppns = aftl_policy_geometry(&midas->policy)->block_ppns;
@@ -610,10 +589,7 @@ static void count_lun_blocks(const struct aftl_victim_candidates *closed, u32 co
 		count[block->kind] += block->state == AFTL_BLOCK_CLOSED;
 }
 
-/*
- * Select the oldest block of @group or, if it is the last group, the block with the least valid
- * data.
- */
+/* Select the oldest block of @group; in the last group the one with the least valid data. */
 static struct aftl_block *group_victim(const struct aftl_victim_candidates *closed, u32 group,
 				       bool last)
 {

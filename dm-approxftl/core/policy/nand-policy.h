@@ -211,9 +211,7 @@ struct aftl_policy_type {
 	u64 (*save_word)(const struct aftl_policy *policy);
 	void (*restore_word)(struct aftl_policy *policy, u64 memory);
 
-	/*
-	 * Optional. The arrays come from a snapshot and may contain anything: make them consistent.
-	 */
+	/* Optional. Make the arrays consistent: they come from a snapshot with any content. */
 	void (*sanitize_arrays)(struct aftl_policy *policy);
 
 	/*
@@ -229,10 +227,7 @@ struct aftl_policy_type {
 	 */
 	u32 (*stream)(struct aftl_policy *policy, const struct aftl_host_write *write);
 
-	/*
-	 * Optional. A request for @lpn follows soon: prefetch() the state of it, and change
-	 * nothing.
-	 */
+	/* Optional. prefetch() the state of @lpn, as a request follows; change nothing. */
 	void (*prefetch_state)(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
 	/*
@@ -471,10 +466,7 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_block **open,
 			  u32 kind, struct aftl_placement *placement);
 
-/*
- * Method fill_run() for policies that fill each block in sequence, whatever they write to other
- * blocks meanwhile.
- */
+/* Method fill_run() of policies that fill each block in sequence. */
 u32 aftl_fill_whole_block(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, const struct aftl_block *block);
 

@@ -38,10 +38,7 @@ static const struct aftl_param_group *param_group_at(u32 i)
 	return i && *groups[i - 1].group == group ? NULL : group;
 }
 
-/*
- * The group that contains parameter number @own of policies and rules; @within takes its index in
- * the group.
- */
+/* Group of parameter @own of struct aftl_config; @within takes its index in the group. */
 static const struct aftl_param_group *find_param_group(u32 own, u32 *within)
 {
 	const struct aftl_param_group *group;

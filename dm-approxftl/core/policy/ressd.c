@@ -52,9 +52,7 @@ static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 #define NOTE_CANDIDATE 0x0100
 /* The block is active, and its valid data must be relocated before a reprogram. */
 #define NOTE_RECLAIM 0x0200
-/*
- * The super layer is virtual: the upper layer of one super layer and the lower layer of the next.
- */
+/* The super layer is virtual: the upper layer of one and the lower layer of the next. */
 #define NOTE_VIRTUAL 0x0400
 
 /**
@@ -416,9 +414,7 @@ static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
 	return true;
 }
 
-/*
- * The active block has no place for a program: close it if it is used up, else make it a candidate.
- */
+/* Close the active block if it is used up, else make it a candidate: it takes no program now. */
 static void demote_active_block(struct aftl_policy *policy, struct level *level)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -515,10 +511,7 @@ static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
-/*
- * Relocated data becomes precise and cold. A reclaimed block relocates only the word lines that can
- * still be reprogrammed.
- */
+/* Relocated data becomes precise and cold. A reclaim relocates reprogrammable word lines only. */
 static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
 			   u32 *class, u32 *stream)
 {

@@ -53,9 +53,7 @@ static struct life *sepbit_life(const struct aftl_policy *policy)
 	return aftl_device_state(policy, LIFE, struct life);
 }
 
-/*
- * Number of host writes since @then, the low 32 bits of a time; exact if there were less than 2^32.
- */
+/* Number of host writes since @then, the low 32 bits of a time; exact below 2^32. */
 static u32 sepbit_age_since(const struct aftl_policy *policy, u32 then)
 {
 	return (u32)sepbit_life(policy)->now - then;

@@ -64,10 +64,7 @@ static bool write_is_short_lived(const struct aftl_policy *policy,
 	return tvr_has_whole_device(policy) || lpn_was_short_lived(policy, write->lpn);
 }
 
-/*
- * During preconditioning no data count as short-lived: the age of the data that they replace is
- * unknown.
- */
+/* No preconditioned data are short-lived: the age of the data that they replace is unknown. */
 static u32 tvr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return !aftl_policy_filling(policy) && write_is_short_lived(policy, write) ? SHORT : WHOLE;
