@@ -52,7 +52,7 @@ static u8 bio_request_op(const struct bio *bio)
  */
 static u8 select_host_queue(const struct aftl_disk *disk, const struct bio *bio)
 {
-	u32 queues = aftl_weight_count(READ_ONCE(aftl_config(disk->ftl)->queue_weights));
+	u32 queues = aftl_queue_weight_count(READ_ONCE(aftl_config(disk->ftl)->queue_weights));
 	u32 level = IOPRIO_BE_NORM;
 
 	if (likely(queues < 2) || IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT)
@@ -73,7 +73,7 @@ static sector_t target_sector(const struct aftl_target *target, const struct bio
  * REQ_NOUNMAP asks for zeroes that are allocated. They are written as data: the block layer falls
  * back to writing pages of zeroes when a request to zero is not supported.
  */
-static bool needs_written_zeroes(const struct bio *bio)
+static bool bio_needs_written_zeroes(const struct bio *bio)
 {
 	return bio_op(bio) == REQ_OP_WRITE_ZEROES && bio->bi_opf & REQ_NOUNMAP;
 }
@@ -98,7 +98,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 		request->level = aftl_tag_bio(target, bio);
 		request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 		request->hint.life = aftl_bio_write_hint(bio);
-		if (aftl_bio_write_stream(bio) != aftl_tag_write_stream(&target->options))
+		if (aftl_bio_write_stream(bio) != aftl_write_stream_of_tag(&target->options))
 			request->hint.stream = aftl_bio_write_stream(bio);
 	}
 	/* Device-mapper duplicates the bio for each shard: trace the first one only. */
@@ -163,7 +163,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 	return map_bio_run(device, unit, request);
 }
 
-static void count_submitted(struct aftl_disk *disk, struct aftl_io *io)
+static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)
 {
 	const struct aftl_request *request = &io->request;
 
@@ -176,7 +176,7 @@ static void count_submitted(struct aftl_disk *disk, struct aftl_io *io)
 
 /*
  * Try to complete a read at once with "timing off". The bio then ends in aftl_disk_leave(), after
- * count_submitted() has used the request. A durable store is excluded: its read from the backing
+ * count_submitted_io() has used the request. A durable store is excluded: its read from the backing
  * device may end the bio earlier.
  */
 static bool complete_untimed_read(struct aftl_disk *disk, struct aftl_io *io)
@@ -193,7 +193,7 @@ static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)
 	if (!ret && !complete_untimed_read(disk, io))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
-		count_submitted(disk, io);
+		count_submitted_io(disk, io);
 	aftl_disk_leave(disk);
 	if (ret)
 		aftl_disk_end_io(disk, io, BLK_STS_IOERR);
@@ -242,7 +242,7 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 	struct aftl_disk *disk;
 	blk_status_t status;
 
-	if (unlikely(needs_written_zeroes(bio))) {
+	if (unlikely(bio_needs_written_zeroes(bio))) {
 		bio->bi_status = BLK_STS_NOTSUPP;
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;

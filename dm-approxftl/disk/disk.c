@@ -38,12 +38,12 @@ static bool store_is_congested(const struct aftl_disk *disk)
 
 static bool disk_has_due_work(const struct aftl_disk *disk)
 {
-	return aftl_is_busy(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX;
+	return aftl_is_busy(disk->ftl) && aftl_next_event_ns(disk->ftl) != U64_MAX;
 }
 
 bool aftl_disk_step(struct aftl_disk *disk)
 {
-	u64 next_ns = aftl_next_event(disk->ftl);
+	u64 next_ns = aftl_next_event_ns(disk->ftl);
 
 	lockdep_assert_held(&disk->lock);
 	return next_ns != U64_MAX && !store_is_congested(disk) && aftl_step(disk->ftl, next_ns);
@@ -90,7 +90,7 @@ static bool advance_disk_slice(struct aftl_disk *disk, u64 until_ns)
 
 static void arm_disk_timer(struct aftl_disk *disk)
 {
-	u64 next_ns = aftl_disk_to_host_ns(disk, aftl_next_event(disk->ftl));
+	u64 next_ns = aftl_disk_to_host_ns(disk, aftl_next_event_ns(disk->ftl));
 
 	if (!disk->running || disk->stalled || disk->behind || next_ns >= disk->armed_ns)
 		return;
@@ -156,7 +156,7 @@ static bool run_due_disk_slice(struct aftl_disk *disk)
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF)
 		more = run_untimed_slice(disk);
-	else if (aftl_next_event(disk->ftl) <= aftl_now(disk->ftl))
+	else if (aftl_next_event_ns(disk->ftl) <= aftl_now(disk->ftl))
 		more = advance_disk_slice(disk, aftl_now(disk->ftl));
 	if (!more && disk->scale != AFTL_TIMING_OFF)
 		arm_disk_timer(disk);
@@ -279,7 +279,7 @@ static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void continue_disk_work(struct aftl_disk *disk)
+static void continue_stalled_disk_work(struct aftl_disk *disk)
 {
 	/*
 	 * Take the lock so that a caller that saw a full queue and is about to stall cannot miss
@@ -295,17 +295,17 @@ static void continue_disk_work(struct aftl_disk *disk)
 	}
 }
 
-static bool disk_may_collect(const struct aftl_disk *disk)
+static bool disk_may_continue_gc(const struct aftl_disk *disk)
 {
 	return disk->running && aftl_count_luns_in_gc(disk->ftl) &&
-	       aftl_next_event(disk->ftl) != U64_MAX;
+	       aftl_next_event_ns(disk->ftl) != U64_MAX;
 }
 
 /*
  * With "timing off" device time passes only while requests are pending. GC has no request, so this
  * work item processes its events, one slice at a time.
  */
-static void disk_collect_work(struct work_struct *work)
+static void disk_gc_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, collect);
 	u32 begin;
@@ -316,9 +316,10 @@ static void disk_collect_work(struct work_struct *work)
 		return;
 	}
 	begin = aftl_work(disk->ftl);
-	while (!disk_slice_is_over(disk, begin) && disk_may_collect(disk) && aftl_disk_step(disk))
+	while (!disk_slice_is_over(disk, begin) && disk_may_continue_gc(disk) &&
+	       aftl_disk_step(disk))
 		;
-	more = disk_may_collect(disk);
+	more = disk_may_continue_gc(disk);
 	aftl_disk_leave(disk);
 	if (more)
 		schedule_work(&disk->collect);
@@ -360,12 +361,12 @@ static void disk_set_drain_mode(struct aftl_disk *disk, bool hurry)
 
 static const struct aftl_disk_ops ops = {
 	.finish = aftl_disk_finish_requests,
-	.go_on = continue_disk_work,
+	.go_on = continue_stalled_disk_work,
 	.wear = queue_disk_wear_work,
 	.hurry = disk_set_drain_mode,
 };
 
-static void disk_event_work(struct work_struct *work)
+static void disk_send_event_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, event);
 
@@ -457,9 +458,9 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	disk->ops = &ops;
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
-	INIT_WORK(&disk->event, disk_event_work);
+	INIT_WORK(&disk->event, disk_send_event_work);
 	INIT_WORK(&disk->wear, retire_worn_blocks_work);
-	INIT_WORK(&disk->collect, disk_collect_work);
+	INIT_WORK(&disk->collect, disk_gc_work);
 	INIT_WORK(&disk->catch_up, disk_catch_up);
 	aftl_hrtimer_setup(&disk->timer, disk_timer_fired, HRTIMER_MODE_ABS_SOFT);
 	return disk;

@@ -57,7 +57,7 @@ static inline u32 aftl_count_placement_streams(const struct aftl_options *option
  * Return the number of the write stream that carries a tag: above those by which data are placed,
  * and above those that stand for a life time.
  */
-static inline u32 aftl_tag_write_stream(const struct aftl_options *options)
+static inline u32 aftl_write_stream_of_tag(const struct aftl_options *options)
 {
 	return max_t(u32, aftl_count_placement_streams(options), AFTL_LIFE_MAX) + 1;
 }

@@ -409,16 +409,16 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io);
 int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
 
 /* Wait until no operation, flush or release is left. Context: process, no lock held; sleeps. */
-void aftl_dev_drain(struct aftl_dev *dev);
+void aftl_dev_drain_queue(struct aftl_dev *dev);
 
 /**
- * aftl_dev_hold() - hold the worker, or let it run
+ * aftl_dev_hold_worker() - hold the worker, or let it run
  * @dev: store
  * @held: true: the worker starts nothing more; only writes may still be in flight on return
  *
  * Context: process, no lock held; sleeps.
  */
-void aftl_dev_hold(struct aftl_dev *dev, bool held);
+void aftl_dev_hold_worker(struct aftl_dev *dev, bool held);
 
 /* Return the bytes of memory of the queue and its page pools: now, and of a new store. */
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
@@ -503,7 +503,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested);
 void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops);
 
 /* Return true if no operation, flush or release is left. Context: under @lock. */
-bool aftl_dev_is_empty(const struct aftl_dev *dev);
+bool aftl_dev_queue_is_empty(const struct aftl_dev *dev);
 
 /* Context: process; may sleep. Return: 0 or -ENOMEM; aftl_dev_ring_exit() frees a partial ring. */
 int __must_check aftl_dev_ring_init(struct aftl_dev *dev);

@@ -73,7 +73,7 @@ static int allocate_buffer_tags(struct aftl_dev *dev)
 	const struct aftl_geometry *geo = aftl_geometry(dev->disk->ftl);
 	u32 i;
 
-	dev->tag_count = aftl_tag_count(dev->disk->ftl);
+	dev->tag_count = aftl_buffer_tag_count(dev->disk->ftl);
 	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
 	if (!dev->tags)
 		return -ENOMEM;
@@ -244,7 +244,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		aftl_bdev_set_error(&dev->device, ret);
 	dev->used = true;
 	dev->begun = true;
-	aftl_dev_hold(dev, false);
+	aftl_dev_hold_worker(dev, false);
 	return 0;
 }
 
@@ -255,8 +255,8 @@ int aftl_dev_suspend(struct aftl_dev *dev)
 	if (!dev->begun)
 		return 0;
 	aftl_dev_persist_buffer(dev);
-	aftl_dev_drain(dev);
-	aftl_dev_hold(dev, true);
+	aftl_dev_drain_queue(dev);
+	aftl_dev_hold_worker(dev, true);
 	dev->begun = false;
 	record_device_time(dev);
 	ret = aftl_volume_commit(dev->volume);
@@ -270,7 +270,7 @@ bool aftl_dev_resume(struct aftl_dev *dev)
 	if (!dev->used)
 		return false;
 	dev->begun = true;
-	aftl_dev_hold(dev, false);
+	aftl_dev_hold_worker(dev, false);
 	return true;
 }
 

@@ -39,7 +39,7 @@ static struct bdev_bio *bio_to_bdev_bio(struct bio *bio)
 	return container_of(bio, struct bdev_bio, bio);
 }
 
-static void count_bdev_write(struct aftl_bdev *device)
+static void bdev_count_write_in_flight(struct aftl_bdev *device)
 {
 	unsigned long flags;
 
@@ -74,7 +74,7 @@ static void bdev_write_ended(struct aftl_bdev *device)
 
 void aftl_bdev_count_postponed(struct aftl_bdev *device)
 {
-	count_bdev_write(device);
+	bdev_count_write_in_flight(device);
 }
 
 void aftl_bdev_postponed_ended(struct aftl_bdev *device)
@@ -118,7 +118,7 @@ static void prepare_bdev_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, 
 	io->device = device;
 	bio_to_bdev_bio(bio)->io = io;
 	if (op_is_write(bio_op(bio)))
-		count_bdev_write(device);
+		bdev_count_write_in_flight(device);
 	bio->bi_iter.bi_sector = bdev_sector_of_offset(device, offset);
 	bio->bi_end_io = bdev_bio_ended;
 }

@@ -214,7 +214,7 @@ void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool 
 }
 
 /* An unflushable logical page keeps its PLP entry, so that the next open restores it. */
-static bool keeps_plp_entry(const struct aftl_dev *dev, u32 tag)
+static bool plp_entry_must_stay(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
@@ -244,7 +244,7 @@ void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag)
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_put_page(dev, at->page);
 	at->page = NULL;
-	if (!keeps_plp_entry(dev, tag))
+	if (!plp_entry_must_stay(dev, tag))
 		queue_plp_release(dev, tag);
 	at->persisted = false;
 	aftl_dev_return_claim(dev, at->claims);
@@ -275,7 +275,7 @@ void aftl_dev_queue_record_program(struct aftl_dev *dev, aftl_ppn_t first)
 	spin_lock_irqsave(&dev->lock, flags);
 	op = alloc_queue_op(dev, AFTL_DEV_PROGRAM);
 	if (op) {
-		op->first = aftl_ppn_page(aftl_media(ftl), first);
+		op->first = aftl_page_of_ppn(aftl_media(ftl), first);
 		aftl_spare_from_page(&op->spare, ftl, first);
 		publish_queued_op(dev);
 	}
@@ -462,8 +462,8 @@ static void write_run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed
  * Return the spare entry of the flash page of @op, which the same call of the FTL has queued after
  * @op.
  */
-static const struct aftl_spare *find_spare_offset(struct aftl_dev *dev,
-						  const struct aftl_dev_op *op)
+static const struct aftl_spare *find_spare_entry_of_op(struct aftl_dev *dev,
+						       const struct aftl_dev_op *op)
 {
 	u32 page = from_ppn(op->to) / aftl_volume_geometry(dev->volume)->page_units;
 	const struct aftl_dev_op *other = op;
@@ -487,7 +487,7 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	/* The FTL call that queued @op held the disk's lock: wait for the end of that call. */
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
-	spare = find_spare_offset(dev, op);
+	spare = find_spare_entry_of_op(dev, op);
 	if (spare && aftl_volume_remap(dev->volume, op->to, spare))
 		offset = aftl_dev_ppn_offset(dev, op->to);
 	spin_unlock_irq(&dev->lock);
@@ -495,7 +495,7 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	return offset;
 }
 
-static u64 remapped_offset(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static u64 current_offset_of_op(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	u64 offset;
 
@@ -514,7 +514,7 @@ static int write_op_singly(struct aftl_dev *dev, const struct aftl_dev_op *op, u
 /* Write the data of @op again, alone, because most of a failed run can be written; else remap. */
 static int rewrite_or_remap_op(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	int error = write_op_singly(dev, op, remapped_offset(dev, op));
+	int error = write_op_singly(dev, op, current_offset_of_op(dev, op));
 	u64 offset;
 
 	if (!error)
@@ -835,7 +835,8 @@ static void start_run_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 		clear_bit(from_ppn(op->to) + i, dev->lost);
 	}
 	op->bdev.done = write_run_bio_done;
-	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run, remapped_offset(dev, op),
+	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run,
+			current_offset_of_op(dev, op),
 			aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 }
 
@@ -1194,7 +1195,7 @@ static void execute_queue_work(struct work_struct *work)
 		load_data_of_copies(dev, &batch);
 		execute_batch(dev, &batch);
 		commit_reached_flushes(dev);
-		/* Wake tasks in aftl_dev_drain(), which wait for flushes and releases, too. */
+		/* Wake tasks in aftl_dev_drain_queue(), which wait for flushes and releases, too. */
 		spin_lock_irq(&dev->lock);
 		free_finished_ops(dev);
 		spin_unlock_irq(&dev->lock);
@@ -1207,7 +1208,7 @@ static void execute_queue_work(struct work_struct *work)
 
 /* Waiting */
 
-static bool has_room_or_is_held(const struct aftl_dev *dev)
+static bool queue_has_room_or_is_held(const struct aftl_dev *dev)
 {
 	return !aftl_dev_is_congested(dev) || READ_ONCE(dev->held);
 }
@@ -1215,25 +1216,25 @@ static bool has_room_or_is_held(const struct aftl_dev *dev)
 int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
 {
 	if (!killable)
-		wait_event(dev->room, has_room_or_is_held(dev));
-	else if (wait_event_killable(dev->room, has_room_or_is_held(dev)))
+		wait_event(dev->room, queue_has_room_or_is_held(dev));
+	else if (wait_event_killable(dev->room, queue_has_room_or_is_held(dev)))
 		return -EINTR;
 	return aftl_dev_is_congested(dev) && READ_ONCE(dev->held) ? -EBUSY : 0;
 }
 
-void aftl_dev_drain(struct aftl_dev *dev)
+void aftl_dev_drain_queue(struct aftl_dev *dev)
 {
 	/*
 	 * Wait under @lock: the task that empties the queue has then queued dev->work for
 	 * flush_work().
 	 */
 	spin_lock_irq(&dev->lock);
-	wait_event_lock_irq(dev->room, aftl_dev_is_empty(dev), dev->lock);
+	wait_event_lock_irq(dev->room, aftl_dev_queue_is_empty(dev), dev->lock);
 	spin_unlock_irq(&dev->lock);
 	flush_work(&dev->work);
 }
 
-void aftl_dev_hold(struct aftl_dev *dev, bool held)
+void aftl_dev_hold_worker(struct aftl_dev *dev, bool held)
 {
 	spin_lock_irq(&dev->lock);
 	WRITE_ONCE(dev->held, held);

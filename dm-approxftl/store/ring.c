@@ -81,7 +81,7 @@ bool aftl_dev_is_congested(const struct aftl_dev *dev)
 	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < max_ops_of_next_call(dev);
 }
 
-bool aftl_dev_is_empty(const struct aftl_dev *dev)
+bool aftl_dev_queue_is_empty(const struct aftl_dev *dev)
 {
 	return dev->head == dev->tail && list_empty(&dev->flushes) && list_empty(&dev->releases);
 }
@@ -93,7 +93,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested)
 	/* Run the worker, which restarts device time if it stands still: no request may do that. */
 	if (congested)
 		queue_work(dev->disk->workers.queue, &dev->work);
-	if (congested || aftl_dev_is_empty(dev))
+	if (congested || aftl_dev_queue_is_empty(dev))
 		wake_up_all(&dev->room);
 }
 

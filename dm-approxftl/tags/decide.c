@@ -66,7 +66,7 @@ static u32 get_bio_tag_carriers(const struct aftl_options *options, const struct
 		found |= APPROXFTL_CARRIER_IOPRIO;
 	if (aftl_bio_write_hint(bio) == APPROXFTL_WRITE_HINT)
 		found |= APPROXFTL_CARRIER_WRITE_HINT;
-	if (aftl_bio_write_stream(bio) == aftl_tag_write_stream(options))
+	if (aftl_bio_write_stream(bio) == aftl_write_stream_of_tag(options))
 		found |= APPROXFTL_CARRIER_WRITE_STREAM;
 	return found & options->carriers;
 }
@@ -218,7 +218,7 @@ static struct aftl_tag_decision decide_for_bio_pages(struct tag_query *query, st
 }
 
 /* Tags of the device apply only while no file system, other device or loop device uses it. */
-static bool is_target_used_raw(const struct aftl_target *target)
+static bool device_tags_apply(const struct aftl_target *target)
 {
 	const struct block_device *device = gendisk_of_target(target)->part0;
 
@@ -241,7 +241,7 @@ static struct aftl_tag_decision decide_for_unit(struct tag_query *query, struct 
 	struct aftl_tag_decision decision = decide_for_bio_pages(query, at);
 	struct aftl_tag_decision place;
 
-	if (decision.by == AFTL_BY_PRECISE_TAG || !is_target_used_raw(query->target))
+	if (decision.by == AFTL_BY_PRECISE_TAG || !device_tags_apply(query->target))
 		return decision;
 	place = decide_by_range(query, at);
 	if (place.by == AFTL_BY_NONE)

@@ -167,7 +167,7 @@ static const struct fsnotify_ops mark_ops = {
 
 /* Creation and change of tagged files. Context: under the mutex @change. */
 
-static bool inode_is_in_memory(const struct inode *inode)
+static bool inode_is_of_memory_file(const struct inode *inode)
 {
 	return inode->i_sb->s_magic == TMPFS_MAGIC || inode->i_sb->s_magic == HUGETLBFS_MAGIC;
 }
@@ -179,7 +179,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 	if (!file)
 		return NULL;
 	file->inode = inode;
-	file->buffer = inode_is_in_memory(inode);
+	file->buffer = inode_is_of_memory_file(inode);
 	aftl_writeback_init_file(file, inode);
 	aftl_ranges_init_tree(&file->ranges);
 	aftl_mark_init_in_group(&marks, &file->mark);

@@ -65,7 +65,7 @@ static int count_known_folio_refs(const struct folio *folio)
  * read of the reference count were valid in between. A temporary reference of the kernel makes this
  * false.
  */
-static bool only_page_cache_holds(const struct folio *folio)
+static bool only_page_cache_holds_folio(const struct folio *folio)
 {
 	int known = count_known_folio_refs(folio);
 	int found;
@@ -109,5 +109,5 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 		return false;
 	if (is_fs_directly_on(file, disk) && is_writeback_by_flags(file, bio))
 		return true;
-	return !aftl_ext4_logs_data(file->magic, mapping) && only_page_cache_holds(folio);
+	return !aftl_ext4_logs_data(file->magic, mapping) && only_page_cache_holds_folio(folio);
 }

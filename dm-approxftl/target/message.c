@@ -151,7 +151,7 @@ static void accumulate_disk_stats(struct aftl_disk *disk, struct snap *snap)
 	spin_unlock_bh(&disk->late_lock);
 }
 
-static unsigned int print_counters(const struct snap *snap, char *result, unsigned int maxlen)
+static unsigned int print_stats_counters(const struct snap *snap, char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i;
@@ -165,7 +165,7 @@ static unsigned int print_counters(const struct snap *snap, char *result, unsign
 	return sz;
 }
 
-static unsigned int print_streams(const struct snap *snap, char *result, unsigned int maxlen)
+static unsigned int print_stream_units(const struct snap *snap, char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i;
@@ -201,7 +201,7 @@ static unsigned int print_lateness(const struct aftl_histogram *late, char *resu
 	       aftl_histogram_quantile(late, 9900));
 	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
 		if (late->bins[i])
-			DMEMIT("late_le_%llu %llu\n", aftl_histogram_top(i), late->bins[i]);
+			DMEMIT("late_le_%llu %llu\n", aftl_histogram_top_of_bin(i), late->bins[i]);
 	return sz;
 }
 
@@ -255,8 +255,8 @@ static int message_stats(struct message *message)
 		return aftl_fail(message->error, -ENOMEM, "not enough memory for statistics");
 	for (; i < end; i++)
 		accumulate_disk_stats(message->device->disks[i], snap);
-	sz = print_counters(snap, message->result, message->maxlen);
-	sz += print_streams(snap, message->result + sz, message->maxlen - sz);
+	sz = print_stats_counters(snap, message->result, message->maxlen);
+	sz += print_stream_units(snap, message->result + sz, message->maxlen - sz);
 	sz += print_handles(snap, message->result + sz, message->maxlen - sz);
 	print_lateness(&snap->late, message->result + sz, message->maxlen - sz);
 	kvfree(snap);
@@ -364,7 +364,7 @@ static int parse_lun(struct message *message, const char *text, u32 *number)
 	return parse_index(message, text, "LUN", count_device_luns(message), number);
 }
 
-static int start_gc(struct message *message, u32 number)
+static int start_gc_in_lun(struct message *message, u32 number)
 {
 	struct part lun = locate_lun_in_shard(message, number);
 	int ret = begin_disk_change(message, lun.disk);
@@ -382,7 +382,7 @@ static int message_gc(struct message *message)
 	u32 end = message->count ? i + 1 : count_device_luns(message);
 
 	for (; !ret && i < end; i++)
-		ret = start_gc(message, i);
+		ret = start_gc_in_lun(message, i);
 	if (!ret)
 		aftl_each_disk(disk, message->device)
 			aftl_disk_queue_gc(*disk);
@@ -512,7 +512,7 @@ static unsigned int emit_fault_action(const struct message *message, u32 shard,
 				      const struct aftl_fault *fault, char *result,
 				      unsigned int maxlen)
 {
-	const char *word = aftl_fault_word(fault->action);
+	const char *word = aftl_fault_action_word(fault->action);
 	unsigned int sz = 0;
 
 	DMEMIT("%s ", aftl_fault_actions[fault->action]);

@@ -15,7 +15,7 @@
 #include "log.h"
 #include "target/options.h"
 
-/* Keys of the target. In find_key() the parameters of the FTL follow them. */
+/* Keys of the target. In find_option_key() the parameters of the FTL follow them. */
 enum target_key {
 	KEY_PROFILE,
 	KEY_POLICY,
@@ -55,7 +55,7 @@ static int parse_store(struct aftl_options *options, const char *name, struct af
 	return 0;
 }
 
-static int parse_count(unsigned int words, const char *text, struct aftl_error *error)
+static int parse_argument_count(unsigned int words, const char *text, struct aftl_error *error)
 {
 	unsigned int count;
 
@@ -70,7 +70,7 @@ static int parse_count(unsigned int words, const char *text, struct aftl_error *
 }
 
 /* Index of @key among the target's keys and the FTL's parameters, or -ENOENT. */
-static int find_key(const char *key)
+static int find_option_key(const char *key)
 {
 	int index;
 
@@ -81,13 +81,13 @@ static int find_key(const char *key)
 	return index < 0 ? index : TARGET_KEYS + index;
 }
 
-static int check_keys(unsigned int argc, char **argv, struct aftl_error *error)
+static int check_option_keys(unsigned int argc, char **argv, struct aftl_error *error)
 {
 	DECLARE_BITMAP(seen, TARGET_KEYS + AFTL_PARAMS_MAX) = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < argc; i += 2) {
-		int index = find_key(argv[i]);
+		int index = find_option_key(argv[i]);
 
 		if (index < 0)
 			return aftl_fail(error, -EINVAL,
@@ -101,8 +101,8 @@ static int check_keys(unsigned int argc, char **argv, struct aftl_error *error)
 	return 0;
 }
 
-static const char *find_option(unsigned int argc, char **argv, enum target_key key,
-			       const char *standard)
+static const char *find_option_value(unsigned int argc, char **argv, enum target_key key,
+				     const char *standard)
 {
 	unsigned int i;
 
@@ -218,7 +218,7 @@ static int parse_params(struct aftl_options *options, unsigned int argc, char **
 	int ret;
 
 	for (i = 0; i < argc; i += 2) {
-		if (find_key(argv[i]) < TARGET_KEYS)
+		if (find_option_key(argv[i]) < TARGET_KEYS)
 			continue;
 		ret = aftl_param_set(&options->config, argv[i], argv[i + 1], error);
 		if (ret)
@@ -228,7 +228,7 @@ static int parse_params(struct aftl_options *options, unsigned int argc, char **
 }
 
 /* Refuse an initial fill on a block device: the result would not be in the volume. */
-static int check_durable(const struct aftl_options *options, struct aftl_error *error)
+static int check_durable_options(const struct aftl_options *options, struct aftl_error *error)
 {
 	if (options->store != &aftl_store_dev)
 		return 0;
@@ -239,7 +239,7 @@ static int check_durable(const struct aftl_options *options, struct aftl_error *
 }
 
 /* Refuse a mapping unit that cannot be the logical block size of the kernel. */
-static int check_unit(const struct aftl_config *config, struct aftl_error *error)
+static int check_unit_option(const struct aftl_config *config, struct aftl_error *error)
 {
 	u64 unit = config->unit ? config->unit : config->page;
 
@@ -260,32 +260,34 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 				 "a store (none, ram or a block device) and the number of words that follow are missing");
 	ret = parse_store(options, argv[0], error);
 	if (!ret)
-		ret = parse_count(argc - 2, argv[1], error);
+		ret = parse_argument_count(argc - 2, argv[1], error);
 	argc -= 2;
 	argv += 2;
 	if (!ret)
-		ret = check_keys(argc, argv, error);
+		ret = check_option_keys(argc, argv, error);
 	if (!ret)
-		ret = parse_profile(options, find_option(argc, argv, KEY_PROFILE, "demo"), error);
-	if (!ret)
-		ret = parse_policy(options, find_option(argc, argv, KEY_POLICY, "approxftl"),
-				   error);
-	if (!ret)
-		ret = parse_timing(options, find_option(argc, argv, KEY_TIMING, "real"), error);
-	if (!ret)
-		ret = parse_tag_all(options, find_option(argc, argv, KEY_TAG_ALL, "precise"),
+		ret = parse_profile(options, find_option_value(argc, argv, KEY_PROFILE, "demo"),
 				    error);
 	if (!ret)
-		ret = parse_ioprio_hint(options, find_option(argc, argv, KEY_IOPRIO_HINT, "0"),
-					error);
+		ret = parse_policy(options, find_option_value(argc, argv, KEY_POLICY, "approxftl"),
+				   error);
 	if (!ret)
-		ret = parse_tag_carrier(options, find_option(argc, argv, KEY_TAG_CARRIER, NULL),
-					error);
+		ret = parse_timing(options, find_option_value(argc, argv, KEY_TIMING, "real"),
+				   error);
+	if (!ret)
+		ret = parse_tag_all(options, find_option_value(argc, argv, KEY_TAG_ALL, "precise"),
+				    error);
+	if (!ret)
+		ret = parse_ioprio_hint(options,
+					find_option_value(argc, argv, KEY_IOPRIO_HINT, "0"), error);
+	if (!ret)
+		ret = parse_tag_carrier(
+			options, find_option_value(argc, argv, KEY_TAG_CARRIER, NULL), error);
 	if (!ret)
 		ret = parse_params(options, argc, argv, error);
 	if (!ret)
-		ret = check_durable(options, error);
-	return ret ? ret : check_unit(&options->config, error);
+		ret = check_durable_options(options, error);
+	return ret ? ret : check_unit_option(&options->config, error);
 }
 
 static bool is_param_default(const struct aftl_options *options, unsigned int index)
@@ -307,8 +309,8 @@ static unsigned int count_option_words(const struct aftl_options *options)
 }
 
 /* Print a key and its value for a table line or, if @measured, for an IMA record. */
-static unsigned int print_pair(bool measured, const char *key, const char *value, char *result,
-			       unsigned int maxlen)
+static unsigned int print_option_pair(bool measured, const char *key, const char *value,
+				      char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 
@@ -333,26 +335,29 @@ static unsigned int print_target_keys(const struct aftl_options *options, bool m
 	char value[AFTL_VALUE_SIZE];
 	unsigned int sz = 0;
 
-	sz += print_pair(measured, "profile", aftl_profile_name(options->profile), result + sz,
-			 maxlen - sz);
-	sz += print_pair(measured, "policy", options->policy->name, result + sz, maxlen - sz);
-	sz += print_pair(measured, "timing", format_timing(options->scale, value), result + sz,
-			 maxlen - sz);
+	sz += print_option_pair(measured, "profile", aftl_profile_name(options->profile),
+				result + sz, maxlen - sz);
+	sz += print_option_pair(measured, "policy", options->policy->name, result + sz,
+				maxlen - sz);
+	sz += print_option_pair(measured, "timing", format_timing(options->scale, value),
+				result + sz, maxlen - sz);
 	if (options->class == AFTL_APPROX)
-		sz += print_pair(measured, "tag_all", "approximate", result + sz, maxlen - sz);
+		sz += print_option_pair(measured, "tag_all", "approximate", result + sz,
+					maxlen - sz);
 	if (options->ioprio_hint) {
 		snprintf(value, sizeof(value), "%u", options->ioprio_hint);
-		sz += print_pair(measured, "ioprio_hint", value, result + sz, maxlen - sz);
+		sz += print_option_pair(measured, "ioprio_hint", value, result + sz, maxlen - sz);
 	}
 	if (options->carriers != aftl_default_tag_carriers(options->ioprio_hint)) {
 		aftl_tag_carriers_print(options->carriers, carriers);
-		sz += print_pair(measured, "tag_carrier", carriers, result + sz, maxlen - sz);
+		sz += print_option_pair(measured, "tag_carrier", carriers, result + sz,
+					maxlen - sz);
 	}
 	return sz;
 }
 
-static unsigned int print_keys(const struct aftl_options *options, bool measured, char *result,
-			       unsigned int maxlen)
+static unsigned int print_option_keys(const struct aftl_options *options, bool measured,
+				      char *result, unsigned int maxlen)
 {
 	unsigned int sz = print_target_keys(options, measured, result, maxlen);
 	char value[AFTL_VALUE_SIZE];
@@ -362,7 +367,8 @@ static unsigned int print_keys(const struct aftl_options *options, bool measured
 		if (is_param_default(options, i))
 			continue;
 		aftl_param_format(aftl_param_at(i), aftl_param_get(&options->config, i), value);
-		sz += print_pair(measured, aftl_param_at(i)->key, value, result + sz, maxlen - sz);
+		sz += print_option_pair(measured, aftl_param_at(i)->key, value, result + sz,
+					maxlen - sz);
 	}
 	return sz;
 }
@@ -378,7 +384,7 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 	unsigned int sz = 0;
 
 	DMEMIT("%s %u", option_store_name(options), count_option_words(options));
-	return sz + print_keys(options, false, result + sz, maxlen - sz);
+	return sz + print_option_keys(options, false, result + sz, maxlen - sz);
 }
 
 unsigned int aftl_options_measure_ima(const struct aftl_options *options, char *result,
@@ -387,7 +393,7 @@ unsigned int aftl_options_measure_ima(const struct aftl_options *options, char *
 	unsigned int sz = 0;
 
 	DMEMIT(",store=%s", option_store_name(options));
-	sz += print_keys(options, true, result + sz, maxlen - sz);
+	sz += print_option_keys(options, true, result + sz, maxlen - sz);
 	DMEMIT(";");
 	return sz;
 }

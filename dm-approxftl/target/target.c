@@ -44,7 +44,7 @@
 static struct aftl_error sentences[16];
 static atomic_t next_sentence;
 
-static void set_error(struct dm_target *ti, const struct aftl_error *error)
+static void set_target_error(struct dm_target *ti, const struct aftl_error *error)
 {
 	u32 index = (u32)atomic_inc_return(&next_sentence) % ARRAY_SIZE(sentences);
 
@@ -57,7 +57,7 @@ static u32 unit_sectors(const struct aftl_target *target)
 	return target->shards.geo.unit_bytes >> SECTOR_SHIFT;
 }
 
-static int check_size(const struct aftl_target *target, struct aftl_error *error)
+static int check_table_size(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct dm_target *ti = target->ti;
 	u64 sectors = target->shards.units * unit_sectors(target);
@@ -138,7 +138,8 @@ static int check_predecessor_table(const struct aftl_target *target, struct aftl
 }
 
 /* Return whether the FTLs of @device have the shards, policy and parameters of @options. */
-static bool same_device(const struct aftl_options *options, const struct aftl_device *device)
+static bool device_matches_options(const struct aftl_options *options,
+				   const struct aftl_device *device)
 {
 	bool same = options->config.shards == device->shards.count;
 	struct aftl_config own;
@@ -209,7 +210,7 @@ static int parse_table_line(struct aftl_target *target, unsigned int argc, char 
 	if (!ret)
 		ret = aftl_shards_init(&target->shards, &target->options.config, error);
 	if (!ret)
-		ret = check_size(target, error);
+		ret = check_table_size(target, error);
 	if (!ret && target->shards.geo.zones)
 		ret = aftl_zones_create(target, error);
 	if (!ret && target->options.store == &aftl_store_dev)
@@ -237,7 +238,7 @@ static int check_new_table(const struct aftl_target *target, bool *as_it_is,
 	mutex_lock(&aftl_targets_lock);
 	ret = check_other_tables(target, error);
 	*as_it_is = !ret && own->state != AFTL_DATA_RESERVED && own->device &&
-		    same_device(&target->options, own->device);
+		    device_matches_options(&target->options, own->device);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
@@ -368,7 +369,7 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 fail_target:
 	destroy_target(target);
 fail:
-	set_error(ti, &error);
+	set_target_error(ti, &error);
 	return ret;
 }
 
@@ -522,7 +523,7 @@ static int take_over_data(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 
-	if (!own->device || !same_device(&target->options, own->device))
+	if (!own->device || !device_matches_options(&target->options, own->device))
 		return take_over_with_new_params(target, error);
 	aftl_each_disk(disk, own->device)
 		(*disk)->scale = target->options.scale;
@@ -536,7 +537,7 @@ static int set_write_stream_limits(const struct aftl_target *target, struct aftl
 	u64 bytes = (u64)geo->block_ppns * geo->unit_bytes * geo->luns * target->shards.count;
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	u32 ids = target->options.carriers & 1U << AFTL_CARRIER_WRITE_STREAM ?
-			  aftl_tag_write_stream(&target->options) :
+			  aftl_write_stream_of_tag(&target->options) :
 			  aftl_count_placement_streams(&target->options);
 	int ret = aftl_set_write_stream_limits(dm_disk(md)->queue, ids, bytes);
 

@@ -187,7 +187,7 @@ TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 	perform_access_letters(1, "W");
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
-	aftl_policy_instance_restored(device.ftl->policy);
+	aftl_policy_instance_finish_load(device.ftl->policy);
 	test_advance_by(&device, IDLE_NS);
 	perform_access_letters(1, "WRRW");
 	test_advance_by(&device, IDLE_NS);

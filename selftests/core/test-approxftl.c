@@ -38,7 +38,7 @@ static void count_program_by_kind(struct test_listener *listener, u32 tag, aftl_
 				  aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 page = aftl_ppn_page(media, ppn);
+	u32 page = aftl_page_of_ppn(media, ppn);
 
 	probe.block = aftl_block_of_ppn(media, ppn);
 	probe.page = page % media->geo->pages;
@@ -623,5 +623,5 @@ TAP_TEST(without_refresh_old_approximate_data_stay_approximate, "refresh=0 turns
 	aftl_age(device.ftl, 3000 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 8);
-	CHECK_EQ(aftl_next_event(device.ftl), U64_MAX);
+	CHECK_EQ(aftl_next_event_ns(device.ftl), U64_MAX);
 }

@@ -165,7 +165,7 @@ static u64 time_half_valid_relocation(const char *commands)
 	begun_ns = aftl_now(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	while (aftl_count_luns_in_gc(device.ftl))
-		aftl_advance(device.ftl, aftl_next_event(device.ftl));
+		aftl_advance(device.ftl, aftl_next_event_ns(device.ftl));
 	CHECK_EQ(test_counters(&device)->array_erases, 1);
 	return aftl_now(device.ftl) - begun_ns;
 }

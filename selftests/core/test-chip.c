@@ -314,7 +314,7 @@ static struct aftl_block *select_any_victim(struct aftl_policy *policy,
 {
 	struct aftl_block *block = draw_number(4) ? draw_any_block() : NULL;
 
-	wild += block && !aftl_victim_candidates_has(closed, block);
+	wild += block && !aftl_victim_candidates_contain(closed, block);
 	return block;
 }
 
@@ -403,8 +403,8 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 	int ret = place_honestly(policy, lun, need, placement);
 	/* Exclude the last step: refusing it would close the block. */
 	bool refusable = !ret && placement->block->programmed + 2 * placement->pages <
-					 aftl_block_pages(aftl_policy_geometry(policy),
-							  placement->block);
+					 aftl_block_usable_pages(aftl_policy_geometry(policy),
+								 placement->block);
 
 	if (ret || !refusable)
 		return ret;
@@ -780,7 +780,7 @@ static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
 		block->flip = draw_number(2);
 	placement->block = block;
 	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
-	placement->pages = aftl_block_step(geo, block);
+	placement->pages = aftl_block_step_pages(geo, block);
 	placement->mode = aftl_block_program_mode(block);
 	if (block->order == AFTL_ORDER_SWITCHED && !place_switched_step(policy, placement)) {
 		wanted++;

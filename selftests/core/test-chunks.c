@@ -49,13 +49,13 @@ TAP_TEST(arrays_of_each_length_are_allocated_and_freed)
 		struct aftl_chunks chunks = { 0 };
 
 		left = INT_MAX;
-		CHECK(!aftl_chunks_allocated(&chunks));
+		CHECK(!aftl_chunks_are_allocated(&chunks));
 		CHECK(aftl_chunks_alloc(&chunks, ends[i], sizeof(u32), count_allocation, &left));
-		CHECK(aftl_chunks_allocated(&chunks));
+		CHECK(aftl_chunks_are_allocated(&chunks));
 		CHECK_EQ(held, (u64)ends[i] * sizeof(u32));
 		aftl_chunks_free(&chunks, ends[i], sizeof(u32), count_chunk_free, &left);
 		CHECK_EQ(held, 0);
-		CHECK(!aftl_chunks_allocated(&chunks));
+		CHECK(!aftl_chunks_are_allocated(&chunks));
 	}
 }
 

@@ -31,7 +31,7 @@ static void check_programmed_word_line(aftl_ppn_t ppn)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, ppn);
 	u32 pages = media->geo->pages;
-	u32 page = aftl_ppn_page(media, ppn) % pages;
+	u32 page = aftl_page_of_ppn(media, ppn) % pages;
 	u32 in_line = page % 3;
 	u32 line = page / 3 % 4;
 	u32 layer = page / 12;

@@ -83,15 +83,15 @@ enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_ST
 /* aftl_run_to_completion() stops at a completion, with no event of that time left. */
 static void process_events_until(struct aftl *ftl, u64 until)
 {
-	while (aftl_next_event(ftl) <= until) {
+	while (aftl_next_event_ns(ftl) <= until) {
 		u32 pending = aftl_pending_requests(ftl);
 
 		first_complete_ns = U64_MAX;
 		aftl_run_to_completion(ftl, until);
 		CHECK(aftl_pending_requests(ftl) == pending || first_complete_ns == aftl_now(ftl));
 		CHECK(aftl_now(ftl) <= until);
-		CHECK(aftl_next_event(ftl) > aftl_now(ftl));
-		CHECK(aftl_next_event(ftl) > until || aftl_pending_requests(ftl) < pending);
+		CHECK(aftl_next_event_ns(ftl) > aftl_now(ftl));
+		CHECK(aftl_next_event_ns(ftl) > until || aftl_pending_requests(ftl) < pending);
 	}
 }
 
@@ -106,8 +106,8 @@ static void pass_time_by_habit(struct test_device *device, enum habit habit, u64
 
 	switch (habit) {
 	case EVERY_EVENT:
-		while (aftl_next_event(device->ftl) <= until)
-			aftl_advance(device->ftl, aftl_next_event(device->ftl));
+		while (aftl_next_event_ns(device->ftl) <= until)
+			aftl_advance(device->ftl, aftl_next_event_ns(device->ftl));
 		break;
 	case COMPLETIONS:
 		process_events_until(device->ftl, until);
@@ -232,7 +232,7 @@ static void run_one_at_a_time(const char *policy, const char *params, bool alone
 		if (!read && !aftl_random_below(&random, 4))
 			continue;
 		aftl_drain_requests(device.ftl);
-		witness.hash = aftl_hash64_pair(witness.hash, aftl_next_event(device.ftl));
+		witness.hash = aftl_hash64_pair(witness.hash, aftl_next_event_ns(device.ftl));
 	}
 	aftl_drain_requests(device.ftl);
 	record_outcome(&device, &witness, outcome);

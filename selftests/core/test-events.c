@@ -19,8 +19,8 @@ static void init_sources(struct aftl_events *events, u32 sources, u32 few)
 
 	*events = (struct aftl_events){ .when = when, .winner = winner };
 	aftl_events_size_tree(events, sources - few, few);
-	CHECK_EQ(aftl_events_times(events), sources + 1);
-	CHECK(aftl_events_nodes(events) <= ARRAY_SIZE(winner));
+	CHECK_EQ(aftl_events_time_count(events), sources + 1);
+	CHECK(aftl_events_node_count(events) <= ARRAY_SIZE(winner));
 	memset(when, 0x5a, sizeof(when));
 	memset(winner, 0x5a, sizeof(winner));
 	aftl_events_init(events);
@@ -55,11 +55,15 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			u32 last = many + few - 1;
 
 			aftl_events_size_tree(&events, many, few);
-			CHECK(aftl_events_leaf(&events, last) < aftl_events_nodes(&events));
-			CHECK(aftl_events_leaf(&events, many - 1) < aftl_events_nodes(&events));
-			CHECK_EQ(tree_levels(aftl_events_leaf(&events, last)), 1 + fls64(few - 1));
-			CHECK_EQ(tree_levels(aftl_events_leaf(&events, 0)), 1 + fls64(many - 1));
-			CHECK_EQ(tree_levels(aftl_events_leaf(&events, many - 1)),
+			CHECK(aftl_events_leaf_of_source(&events, last) <
+			      aftl_events_node_count(&events));
+			CHECK(aftl_events_leaf_of_source(&events, many - 1) <
+			      aftl_events_node_count(&events));
+			CHECK_EQ(tree_levels(aftl_events_leaf_of_source(&events, last)),
+				 1 + fls64(few - 1));
+			CHECK_EQ(tree_levels(aftl_events_leaf_of_source(&events, 0)),
+				 1 + fls64(many - 1));
+			CHECK_EQ(tree_levels(aftl_events_leaf_of_source(&events, many - 1)),
 				 1 + fls64(many - 1));
 		}
 }

@@ -387,7 +387,7 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 	media = aftl_media(device.ftl);
 	CHECK_RANGE(media->geo->blocks, 2 * AFTL_WEAR_BLOCKS + 1, 3 * AFTL_WEAR_BLOCKS);
 	work = aftl_work(device.ftl);
-	CHECK_EQ(arm("wear 7"), 0);
+	CHECK_EQ(arm_fault_text("wear 7"), 0);
 	CHECK_EQ(media->blocks[0].wear, 0);
 	test_advance_by(&device, 1);
 	CHECK(aftl_work(device.ftl) - work >= 3 * AFTL_SLICE_WORK);

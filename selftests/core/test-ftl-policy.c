@@ -146,7 +146,7 @@ static void run_policy_with_params(const char *pairs)
 	CHECK_EQ(opened, sums->opened);
 	CHECK(sums->collected > 100 && sums->collected <= sums->opened);
 	CHECK(sums->invalidated > 10000);
-	aftl_policy_instance_restored(device.ftl->policy);
+	aftl_policy_instance_finish_load(device.ftl->policy);
 	CHECK_EQ(sums->restored, 1);
 	test_device_finish(&device);
 }

@@ -139,9 +139,9 @@ static void check_page_position(const struct aftl_media *media, const struct aft
 	aftl_ppn_t ppn = aftl_page_ppn(media, block, page);
 
 	CHECK_EQ(aftl_layer(geo, page), layer);
-	CHECK_EQ(aftl_word_line(geo, page), layer * geo->word_lines + line);
+	CHECK_EQ(aftl_word_line_of_page(geo, page), layer * geo->word_lines + line);
 	CHECK_EQ(from_ppn(ppn), device_page * geo->page_units);
-	CHECK_EQ(aftl_ppn_page(media, ppn), device_page);
+	CHECK_EQ(aftl_page_of_ppn(media, ppn), device_page);
 	CHECK(aftl_block_of_ppn(media, ppn) == block);
 }
 

@@ -184,8 +184,8 @@ TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 
 static u64 age_hours_of_unit(u32 unit)
 {
-	return aftl_page_hours(aftl_media(device.ftl), test_block_of(&device, unit),
-			       ips_page_of_unit(unit), aftl_hours(device.ftl));
+	return aftl_page_age_hours(aftl_media(device.ftl), test_block_of(&device, unit),
+				   ips_page_of_unit(unit), aftl_hours(device.ftl));
 }
 
 /*

@@ -61,7 +61,7 @@ static void open_device(const char *params)
 
 static u32 page_of_unit(u32 unit)
 {
-	return aftl_ppn_page(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
+	return aftl_page_of_ppn(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
 }
 
 /* Check that @unit is in the block of unit @with, at @page, in a block of kind @kind. */

@@ -91,8 +91,8 @@ TAP_TEST(weights_survive_print_and_set)
 	for (round = 0; round < 1000; round++) {
 		value = draw_valid_weights(&random);
 		check_param_round_trip(param, value);
-		if (aftl_weight_count(value) < AFTL_QUEUES_MAX)
-			CHECK_EQ(aftl_weight_at(value, aftl_weight_count(value)), 1);
+		if (aftl_queue_weight_count(value) < AFTL_QUEUES_MAX)
+			CHECK_EQ(aftl_queue_weight_at(value, aftl_queue_weight_count(value)), 1);
 	}
 }
 

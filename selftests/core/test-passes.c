@@ -182,7 +182,7 @@ TAP_TEST(the_passes_of_a_block_have_one_legal_order)
 		block.programmed += 4;
 		aftl_program_order_advance(&media, &block, first);
 	}
-	CHECK_EQ(aftl_fine_pass_page(&media, &block), 48);
+	CHECK_EQ(aftl_next_fine_pass_page(&media, &block), 48);
 	CHECK_EQ(aftl_program_order_next_page(&media, &block), 48);
 }
 

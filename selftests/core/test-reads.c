@@ -282,7 +282,7 @@ static void write_unit_in_mode(u32 unit, u32 mode, u32 class)
 
 	test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
 	if (CHECK(aftl_l2p_lookup(device.ftl, to_lpn(unit), &ppn)))
-		*aftl_page_attr_ptr(media, aftl_ppn_page(media, ppn)) =
+		*aftl_page_attr_ptr(media, aftl_page_of_ppn(media, ppn)) =
 			aftl_page_attr(class, mode, 0);
 }
 
@@ -324,7 +324,7 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 		CHECK_EQ(measure_read_ns(5), mine->new_ns);
 		aftl_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
 		if (aftl_l2p_lookup(device.ftl, to_lpn(5), &ppn)) {
-			u32 page = aftl_ppn_page(&device.ftl->media, ppn);
+			u32 page = aftl_page_of_ppn(&device.ftl->media, ppn);
 			u32 shift = best_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
 					       page % device.ftl->geo.pages);
 
@@ -374,7 +374,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 			break;
 		errors = aftl_cell_read_errors(&device.ftl->cell, ppn, 0);
 		block = aftl_block_of_ppn(&device.ftl->media, ppn);
-		page = aftl_ppn_page(&device.ftl->media, ppn) % device.ftl->geo.pages;
+		page = aftl_page_of_ppn(&device.ftl->media, ppn) % device.ftl->geo.pages;
 		seen_levels |= 1 << errors.levels;
 		CHECK_EQ(measure_read_ns(unit), 60000 + 7000 * errors.levels);
 		CHECK_EQ(aftl_sense_valid_data(device.ftl, block, page, 0),

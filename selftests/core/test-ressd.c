@@ -122,7 +122,7 @@ static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, first);
 	u32 index = aftl_block_index(media, block);
-	u32 line = aftl_ppn_page(media, first) % geo()->pages / LINE;
+	u32 line = aftl_page_of_ppn(media, first) % geo()->pages / LINE;
 	u32 *programs = word_line_programs(index, line);
 
 	if (block->order != AFTL_ORDER_SUPER_LAYER)
@@ -320,7 +320,7 @@ static const struct aftl_block *home_of_unit(u32 unit, u32 *page)
 	u32 class;
 	aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
 
-	*page = aftl_ppn_page(media, ppn) % geo()->pages;
+	*page = aftl_page_of_ppn(media, ppn) % geo()->pages;
 	return aftl_block_of_ppn(media, ppn);
 }
 

@@ -180,9 +180,9 @@ static u32 max_pages_checked_until(u64 ns)
 	u64 end_ns = aftl_now(device->ftl) + ns;
 	u32 most = 0;
 
-	while (aftl_next_event(device->ftl) <= end_ns) {
+	while (aftl_next_event_ns(device->ftl) <= end_ns) {
 		asked = 0;
-		aftl_advance(device->ftl, aftl_next_event(device->ftl));
+		aftl_advance(device->ftl, aftl_next_event_ns(device->ftl));
 		most = max(most, asked);
 	}
 	return most;
@@ -218,9 +218,9 @@ static void check_devices_continue_alike(struct aftl *loaded)
 	u32 events;
 
 	for (events = 0; events < 3000; events++) {
-		u64 next_ns = aftl_next_event(device->ftl);
+		u64 next_ns = aftl_next_event_ns(device->ftl);
 
-		if (!CHECK_EQ(aftl_next_event(loaded), next_ns))
+		if (!CHECK_EQ(aftl_next_event_ns(loaded), next_ns))
 			return;
 		aftl_advance(device->ftl, next_ns);
 		aftl_advance(loaded, next_ns);
@@ -266,7 +266,7 @@ TAP_TEST(with_refresh_off_no_daily_event_is_due)
 	alarm(20);
 	aftl_advance(device->ftl, aftl_now(device->ftl) + 3 * AFTL_DAY_NS);
 	alarm(0);
-	CHECK_EQ(aftl_next_event(device->ftl), U64_MAX);
+	CHECK_EQ(aftl_next_event_ns(device->ftl), U64_MAX);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "30d", &device->error), 0);
 	aftl_age(device->ftl, 40 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_now(device->ftl) + AFTL_HOUR_NS);
@@ -324,7 +324,7 @@ static void record_call_work(u32 work)
 /* Process pending events one by one, as a host does before it calls. */
 static void count_pending_events(void)
 {
-	while (aftl_next_event(device->ftl) <= aftl_now(device->ftl)) {
+	while (aftl_next_event_ns(device->ftl) <= aftl_now(device->ftl)) {
 		u32 work = aftl_work(device->ftl);
 
 		test_step(device);

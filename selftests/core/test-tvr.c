@@ -125,10 +125,10 @@ static u64 age_hours_of_unit(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, test_lookup(&device, unit));
-	u32 page = aftl_ppn_page(media, test_lookup(&device, unit)) % media->geo->pages;
+	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
 
 	return aftl_hours(device.ftl) - block->first_hour -
-	       aftl_page_hours_since(media, block, page);
+	       aftl_page_hours_after_first(media, block, page);
 }
 
 static void check_unit_ages(u32 budget_hours)
@@ -252,7 +252,7 @@ TAP_TEST(new_blocks_have_the_configured_times)
 static u64 error_rate_of_unit(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 page = aftl_ppn_page(media, test_lookup(&device, unit)) % media->geo->pages;
+	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
 
 	return aftl_cell_rber_q40(aftl_cell(device.ftl), test_block_of(&device, unit), page,
 				  aftl_hours(device.ftl));

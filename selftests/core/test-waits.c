@@ -113,8 +113,8 @@ static void open_one_die(const char *pairs)
 static void run_until_lun_phase(u32 phase)
 {
 	while (device.ftl->luns->work.phase != phase &&
-	       CHECK(aftl_next_event(device.ftl) < AFTL_TIME_MAX))
-		aftl_advance(device.ftl, aftl_next_event(device.ftl));
+	       CHECK(aftl_next_event_ns(device.ftl) < AFTL_TIME_MAX))
+		aftl_advance(device.ftl, aftl_next_event_ns(device.ftl));
 }
 
 /* Send a request now, and check that it waits for @reason alone, for @ns. */

@@ -30,7 +30,7 @@ static void check_fuzzed_read(void *host, struct aftl_request *request,
 			      const struct aftl_read *read)
 {
 	demand(from_lpn(read->lpn) - request->unit < request->units);
-	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_tag_count(run.ftl));
+	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_buffer_tag_count(run.ftl));
 	demand(read->lost || read->flips <= aftl_geometry(run.ftl)->unit_bits);
 }
 
@@ -114,7 +114,7 @@ static struct aftl *create_fuzzed_device(struct fuzz_bytes *input)
 
 static void process_one_event(void)
 {
-	u64 when = aftl_next_event(run.ftl);
+	u64 when = aftl_next_event_ns(run.ftl);
 
 	demand(when != U64_MAX);
 	aftl_advance(run.ftl, when);

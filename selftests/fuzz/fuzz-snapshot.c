@@ -43,8 +43,8 @@ static void check_loaded_device(struct aftl *ftl)
 	completed = 0;
 	write.arrival_ns = aftl_now(ftl);
 	demand(!aftl_submit(ftl, &write));
-	while (!completed && aftl_next_event(ftl) != U64_MAX && events++ < 100000)
-		aftl_advance(ftl, aftl_next_event(ftl));
+	while (!completed && aftl_next_event_ns(ftl) != U64_MAX && events++ < 100000)
+		aftl_advance(ftl, aftl_next_event_ns(ftl));
 	demand(completed == 1);
 	demand(!aftl_audit(ftl, &error));
 }

@@ -79,7 +79,7 @@ static void record_programmed_page(void *host, aftl_ppn_t first)
 	struct aftl_spare spare;
 
 	aftl_spare_from_page(&spare, ftl, first);
-	demand(!aftl_volume_record_program(volume, aftl_ppn_page(aftl_media(ftl), first),
+	demand(!aftl_volume_record_program(volume, aftl_page_of_ppn(aftl_media(ftl), first),
 					   &spare));
 }
 
@@ -159,7 +159,7 @@ static void submit_volume_write(u32 i, u32 stride)
 
 	demand(!aftl_submit(ftl, &request));
 	while (aftl_pending_requests(ftl))
-		aftl_advance(ftl, aftl_next_event(ftl));
+		aftl_advance(ftl, aftl_next_event_ns(ftl));
 }
 
 static int load_fuzzed_volume(const struct aftl_host_ops *ops, bool scan, struct aftl_error *error)
@@ -292,7 +292,7 @@ static void try_load_fuzzed_volume(bool scan)
 	}
 	for (; aftl_volume_next_persisted(volume, from, &what, &offset);
 	     from = from_lpn(what.lpn) + 1)
-		demand(aftl_buffer_restore(ftl, &what) < aftl_tag_count(ftl));
+		demand(aftl_buffer_restore(ftl, &what) < aftl_buffer_tag_count(ftl));
 	demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
 }

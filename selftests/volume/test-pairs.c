@@ -188,8 +188,8 @@ static void send_random_request(struct life *life)
 		return;
 	}
 	if (device->config.queue_weights)
-		device->queue = (u8)pair_below(life,
-					       aftl_weight_count(device->config.queue_weights) + 1);
+		device->queue = (u8)pair_below(
+			life, aftl_queue_weight_count(device->config.queue_weights) + 1);
 	zone_stream_submit(&life->zones, device);
 	test_drain_to(device, pair_below(life, 20));
 }

@@ -814,7 +814,7 @@ static void check_buffered_unit(u32 unit, u32 level)
 	u32 i;
 
 	CHECK(durable.buffered[unit]);
-	for (i = 0; i < aftl_tag_count(ftl) && from_lpn(what.lpn) != unit; i++)
+	for (i = 0; i < aftl_buffer_tag_count(ftl) && from_lpn(what.lpn) != unit; i++)
 		CHECK(aftl_buffer_entry(ftl, i, &what));
 	CHECK_EQ(from_lpn(what.lpn), unit);
 	CHECK_EQ(what.level, level);
@@ -867,7 +867,7 @@ static void record_units_without_mapping(u16 hidden)
 /* Take all slots of the buffer; one becomes free with the next commit. */
 static void take_all_plp_slots(void)
 {
-	u32 tags = aftl_tag_count(durable.device.ftl);
+	u32 tags = aftl_buffer_tag_count(durable.device.ftl);
 	u32 i;
 
 	for (i = 0; i < tags; i++)
@@ -1136,7 +1136,7 @@ static bool is_word_line_between_passes(const struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.blocks; i++)
 		if (ftl->media.blocks[i].state == AFTL_BLOCK_OPEN &&
-		    aftl_fine_pass_page(&ftl->media, &ftl->media.blocks[i]) < pages)
+		    aftl_next_fine_pass_page(&ftl->media, &ftl->media.blocks[i]) < pages)
 			return true;
 	return false;
 }
@@ -1169,7 +1169,7 @@ static void record_partial_page(struct aftl *ftl)
 
 	while (block->state != AFTL_BLOCK_CLOSED || block->frontier == ftl->geo.pages)
 		block++;
-	ppn = aftl_page_ppn(&ftl->media, block, aftl_fine_pass_page(&ftl->media, block));
+	ppn = aftl_page_ppn(&ftl->media, block, aftl_next_fine_pass_page(&ftl->media, block));
 	aftl_l2p_update(ftl, ftl->luns, block, to_lpn(700), ppn, AFTL_PRECISE);
 }
 

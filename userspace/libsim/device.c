@@ -191,7 +191,7 @@ static bool wait_for_completion(struct simlib_device *device)
 {
 	u64 now_ns = aftl_now(device->ftl);
 
-	device->stopped = is_sim_device_stuck(aftl_next_event(device->ftl), now_ns);
+	device->stopped = is_sim_device_stuck(aftl_next_event_ns(device->ftl), now_ns);
 	if (!device->stopped)
 		aftl_run_to_completion(device->ftl, now_ns + SIM_STUCK_NS);
 	return !device->stopped;

@@ -104,7 +104,7 @@ static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 		job->next->link = &job->next;
 	device->waiting = job;
 	while (job->pending) {
-		u64 next_ns = to_host_ns(device, aftl_next_event(device->ftl));
+		u64 next_ns = to_host_ns(device, aftl_next_event_ns(device->ftl));
 
 		/* Sleep until the FTL's next event, if there is one and no other thread does so. */
 		if (next_ns < device->armed_ns)
@@ -116,7 +116,7 @@ static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	if (job->next)
 		job->next->link = job->link;
 	/* If no thread sleeps until the next event any more, wake a waiting thread to do so. */
-	if (device->waiting && to_host_ns(device, aftl_next_event(device->ftl)) < device->armed_ns)
+	if (device->waiting && to_host_ns(device, aftl_next_event_ns(device->ftl)) < device->armed_ns)
 		pthread_cond_signal(&device->waiting->wake);
 	now_ns = host_now_ns();
 	due_ns = to_host_ns(device, job->due_ns);
@@ -126,7 +126,7 @@ static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 /* With "timing off" device time passes as fast as the FTL works, while a request is in flight. */
 static void run_nbd_job_untimed(struct nbd_device *device, struct nbd_job *job)
 {
-	while (job->pending && aftl_next_event(device->ftl) != U64_MAX)
+	while (job->pending && aftl_next_event_ns(device->ftl) != U64_MAX)
 		aftl_run_to_completion(device->ftl, AFTL_TIME_MAX);
 	while (job->pending)
 		pthread_cond_wait(&job->wake, &device->lock);

@@ -60,7 +60,7 @@ static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 /* A commit frees slots for pages that wait for one. */
 static void persist_waiting_pages(struct nbd_volume *volume)
 {
-	u32 tags = aftl_tag_count(volume->device->ftl);
+	u32 tags = aftl_buffer_tag_count(volume->device->ftl);
 
 	if (!volume->waiting || volume->error)
 		return;
@@ -176,9 +176,9 @@ static void volume_programmed(void *host, aftl_ppn_t first)
 	if (volume->error)
 		return;
 	aftl_spare_from_page(&spare, ftl, first);
-	set_volume_error(volume, aftl_volume_record_program(volume->volume,
-							    aftl_ppn_page(aftl_media(ftl), first),
-							    &spare));
+	set_volume_error(volume,
+			 aftl_volume_record_program(
+				 volume->volume, aftl_page_of_ppn(aftl_media(ftl), first), &spare));
 }
 
 static void volume_unstored(void *host, u32 tag)
@@ -278,7 +278,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 	while (aftl_volume_next_persisted(volume->volume, from, &what, &offset)) {
 		u32 tag = aftl_buffer_restore(ftl, &what);
 
-		if (tag >= aftl_tag_count(ftl))
+		if (tag >= aftl_buffer_tag_count(ftl))
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
 		if (medium_file_transfer(&volume->file, offset, get_data_of_buffer_tag(volume, tag),
@@ -295,7 +295,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 
 static int alloc_volume_memory(struct nbd_volume *volume, struct aftl_error *error)
 {
-	u32 tags = aftl_tag_count(volume->device->ftl);
+	u32 tags = aftl_buffer_tag_count(volume->device->ftl);
 
 	volume->tags = calloc(tags, sizeof(*volume->tags));
 	volume->data = calloc(tags, volume_unit_bytes(volume));

@@ -105,8 +105,9 @@ static void examine_cell_page(struct look *look, u32 page, u32 slot)
 	if (!is_examined_page_programmed(look))
 		return;
 	look->now.disturb_mv = aftl_page_disturb_mv(look->media, look->block, look->page);
-	look->now.hours = (u32)min(aftl_page_hours(look->media, look->block, look->page,
-						   aftl_hours(play.drive.ftl)), (u64)U32_MAX);
+	look->now.hours = (u32)min(aftl_page_age_hours(look->media, look->block, look->page,
+						       aftl_hours(play.drive.ftl)),
+				   (u64)U32_MAX);
 	if (has_examined_page_data(look)) {
 		const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 

@@ -68,7 +68,7 @@ static u8 colour_by_valid_units(const struct subject *of)
 /* Colour a page by the logarithm of its age in hours. */
 static u8 colour_by_age(const struct subject *of)
 {
-	u64 hours = aftl_page_hours(of->media, of->block, of->page, aftl_hours(play.drive.ftl));
+	u64 hours = aftl_page_age_hours(of->media, of->block, of->page, aftl_hours(play.drive.ftl));
 
 	return (u8)(1 + min(fls64(hours), (u32)AGE_STEPS));
 }

@@ -278,7 +278,7 @@ static void write_page_detail_json(struct json_writer *json, const struct aftl_m
 
 	json_u64(json, "mode", aftl_page_mode(attr));
 	json_u64(json, "class", aftl_page_class(attr));
-	json_u64(json, "hours", aftl_page_hours(media, block, page, hour));
+	json_u64(json, "hours", aftl_page_age_hours(media, block, page, hour));
 	json_u64(json, "disturb_mv", aftl_page_disturb_mv(media, block, page));
 	json_u64(json, "rber_q40",
 		 aftl_cell_rber_q40(aftl_cell(play.drive.ftl), block, page, hour));
@@ -306,7 +306,8 @@ int playground_describe_page(u32 index, u32 page)
 	page = min(page, media->geo->pages - 1);
 	playground_json_begin(&json);
 	json_u64(&json, "layer", aftl_layer(media->geo, page));
-	json_u64(&json, "word_line", aftl_word_line(media->geo, page) % media->geo->word_lines);
+	json_u64(&json, "word_line",
+		 aftl_word_line_of_page(media->geo, page) % media->geo->word_lines);
 	json_u64(&json, "bit", page % media->geo->word_line_pages);
 	json_bool(&json, "programmed", aftl_page_is_programmed(media, block, page));
 	if (aftl_page_is_programmed(media, block, page))

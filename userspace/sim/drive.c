@@ -133,7 +133,7 @@ int sim_report_stuck_device(u64 pending, struct aftl_error *error)
 
 int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
-	u64 next_ns = aftl_next_event(drive->ftl);
+	u64 next_ns = aftl_next_event_ns(drive->ftl);
 
 	if (unlikely(drive->beside.interval_ns) && !drive->ended)
 		next_ns = min(next_ns, background_due_ns(&drive->beside));
@@ -149,7 +149,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
  */
 static int sim_drive_advance(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
-	u64 next_ns = aftl_next_event(drive->ftl);
+	u64 next_ns = aftl_next_event_ns(drive->ftl);
 
 	if (unlikely(drive->beside.interval_ns) || is_sim_device_stuck(next_ns, last_ns))
 		return sim_drive_process_event(drive, last_ns, error);

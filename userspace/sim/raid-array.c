@@ -383,7 +383,7 @@ u64 raid_array_next_event(const struct raid_array *array)
 	u64 next_ns = next_hold_end_ns(array);
 
 	for (u32 i = 0; i < array->layout.members; i++) {
-		u64 member_ns = aftl_next_event(array->members[i]);
+		u64 member_ns = aftl_next_event_ns(array->members[i]);
 
 		next_ns = min(next_ns, member_ns);
 	}
@@ -394,7 +394,7 @@ static void process_array_events(struct raid_array *array, u64 now_ns)
 {
 	array->now_ns = max(array->now_ns, now_ns);
 	for (u32 i = 0; i < array->layout.members; i++)
-		if (aftl_next_event(array->members[i]) <= now_ns)
+		if (aftl_next_event_ns(array->members[i]) <= now_ns)
 			aftl_advance(array->members[i], now_ns);
 	process_done_operations(array);
 	if (next_hold_end_ns(array) <= now_ns)

@@ -146,7 +146,7 @@ static void write_histogram_bins_json(struct json_writer *json,
 		if (!histogram->bins[i])
 			continue;
 		json_list(json, NULL);
-		json_u64(json, NULL, aftl_histogram_top(i));
+		json_u64(json, NULL, aftl_histogram_top_of_bin(i));
 		json_u64(json, NULL, histogram->bins[i]);
 		json_end_array(json);
 	}
@@ -311,7 +311,7 @@ static void write_queue_json(struct json_writer *json, const struct sim_result *
 	u64 requests = queue->read_response.count + queue->write_response.count;
 
 	json_object(json, NULL);
-	json_u64(json, "weight", aftl_weight_at(result->config.queue_weights, index));
+	json_u64(json, "weight", aftl_queue_weight_at(result->config.queue_weights, index));
 	json_fixed(json, "requests_per_s",
 		   scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
 	json_u64(json, "bytes_per_s", scaled_ratio(queue->bytes, result->elapsed_ns, 1000000000));

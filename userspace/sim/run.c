@@ -204,7 +204,7 @@ struct sim_queue *sim_queues_create(const struct sim_options *options,
 				    const struct aftl_config *config)
 {
 	if (!options->tenant_count && !sim_option_given(options, "queue-by") &&
-	    aftl_weight_count(config->queue_weights) < 2)
+	    aftl_queue_weight_count(config->queue_weights) < 2)
 		return NULL;
 	return memory_zeroed(AFTL_QUEUES_MAX, sizeof(struct sim_queue));
 }
@@ -311,7 +311,7 @@ void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_
 		return;
 	result->queues = memory_zeroed(AFTL_QUEUES_MAX, sizeof(*result->queues));
 	memcpy(result->queues, queues, AFTL_QUEUES_MAX * sizeof(*result->queues));
-	result->queue_count = max(aftl_weight_count(result->config.queue_weights), tenants);
+	result->queue_count = max(aftl_queue_weight_count(result->config.queue_weights), tenants);
 	for (u32 i = result->queue_count; i < AFTL_QUEUES_MAX; i++)
 		if (queues[i].bytes)
 			result->queue_count = i + 1;

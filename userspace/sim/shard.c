@@ -311,7 +311,7 @@ int shard_drain_requests(struct shard *shard, struct aftl_error *error)
 	u32 pending;
 
 	while ((pending = aftl_pending_requests(shard->ftl))) {
-		u64 next_ns = aftl_next_event(shard->ftl);
+		u64 next_ns = aftl_next_event_ns(shard->ftl);
 
 		if (is_sim_device_stuck(next_ns, last_ns))
 			return sim_report_stuck_device(pending, error);

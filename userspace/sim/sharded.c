@@ -235,7 +235,7 @@ static u64 next_shard_event_ns(const struct run *run)
 	u64 next_ns = U64_MAX;
 
 	for (u32 i = 0; i < run->layout.count; i++) {
-		u64 own_ns = aftl_next_event(run->seats[i].shard.ftl);
+		u64 own_ns = aftl_next_event_ns(run->seats[i].shard.ftl);
 
 		next_ns = min(next_ns, own_ns);
 	}
@@ -246,7 +246,7 @@ static u64 next_shard_event_ns(const struct run *run)
 static void advance_shards(struct run *run, u64 now_ns)
 {
 	for (u32 i = 0; i < run->layout.count; i++)
-		if (aftl_next_event(run->seats[i].shard.ftl) <= now_ns)
+		if (aftl_next_event_ns(run->seats[i].shard.ftl) <= now_ns)
 			aftl_advance(run->seats[i].shard.ftl, now_ns);
 	run->now_ns = now_ns;
 }

@@ -257,7 +257,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->left = options->repeat - 1;
 	trace->device_time = options->arrival == SIM_ARRIVAL_DEVICE;
 	trace->queue_by = options->queue_by;
-	trace->queues = aftl_weight_count(config->queue_weights) ? : 1;
+	trace->queues = aftl_queue_weight_count(config->queue_weights) ?: 1;
 	if (trace->queues == 1 && sim_option_given(options, "queue-by"))
 		trace->queues = AFTL_QUEUES_MAX;
 	trace->blocks = config->blocks;

@@ -60,7 +60,7 @@ bool __must_check aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32
 void aftl_chunks_free(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
 		      void *host);
 
-static inline bool aftl_chunks_allocated(const struct aftl_chunks *chunks)
+static inline bool aftl_chunks_are_allocated(const struct aftl_chunks *chunks)
 {
 	return chunks->chunk[0];
 }

@@ -26,10 +26,10 @@ void aftl_events_init(struct aftl_events *events)
 
 	for (i = 0; i <= sources; i++)
 		events->when[i] = AFTL_NEVER;
-	for (i = 0; i < aftl_events_nodes(events); i++)
+	for (i = 0; i < aftl_events_node_count(events); i++)
 		events->winner[i] = sources;
 	for (i = 0; i < sources; i++)
-		for (node = aftl_events_leaf(events, i); node && events->winner[node] == sources;
-		     node /= 2)
+		for (node = aftl_events_leaf_of_source(events, i);
+		     node && events->winner[node] == sources; node /= 2)
 			events->winner[node] = i;
 }

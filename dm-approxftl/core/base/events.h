@@ -41,13 +41,13 @@ struct aftl_events {
 void aftl_events_size_tree(struct aftl_events *events, u32 many, u32 few);
 
 /* Number of entries of @when. */
-static inline u32 aftl_events_times(const struct aftl_events *events)
+static inline u32 aftl_events_time_count(const struct aftl_events *events)
 {
 	return events->many + events->few + 1;
 }
 
 /* Number of entries of @winner: with n leaves below node 2 or 3, the first is 2 n or 3 n. */
-static inline u32 aftl_events_nodes(const struct aftl_events *events)
+static inline u32 aftl_events_node_count(const struct aftl_events *events)
 {
 	return max(events->many_leaf / 2 * 3, events->few_leaf / 3 * 4);
 }
@@ -58,7 +58,7 @@ static inline u32 aftl_events_nodes(const struct aftl_events *events)
  */
 void aftl_events_init(struct aftl_events *events);
 
-static inline u32 aftl_events_leaf(const struct aftl_events *events, u32 source)
+static inline u32 aftl_events_leaf_of_source(const struct aftl_events *events, u32 source)
 {
 	return source < events->many ? events->many_leaf + source :
 				       events->few_leaf + source - events->many;
@@ -72,7 +72,7 @@ static inline u32 aftl_events_leaf(const struct aftl_events *events, u32 source)
  */
 static inline void aftl_events_set_time(struct aftl_events *events, u32 source, u64 when)
 {
-	u32 node = aftl_events_leaf(events, source);
+	u32 node = aftl_events_leaf_of_source(events, source);
 
 	if (events->when[source] == when)
 		return;

@@ -20,7 +20,7 @@ struct aftl_fill_order {
 };
 
 /* Logical page that follows @at after @step. */
-static inline u32 aftl_fill_order_next(const struct aftl_fill_order *order, u32 at, u32 step)
+static inline u32 aftl_fill_order_next_lpn(const struct aftl_fill_order *order, u32 at, u32 step)
 {
 	at += step;
 	return at < order->units ? at : at - order->units;

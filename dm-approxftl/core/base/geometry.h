@@ -139,14 +139,14 @@ static inline u32 aftl_lun_in_allocation_order(const struct aftl_geometry *geo, 
 }
 
 /* Word line of @page, counted through the block. */
-static inline u32 aftl_word_line(const struct aftl_geometry *geo, u32 page)
+static inline u32 aftl_word_line_of_page(const struct aftl_geometry *geo, u32 page)
 {
 	return page / geo->word_line_pages;
 }
 
 static inline u32 aftl_layer(const struct aftl_geometry *geo, u32 page)
 {
-	return aftl_word_line(geo, page) / geo->word_lines;
+	return aftl_word_line_of_page(geo, page) / geo->word_lines;
 }
 
 static inline u32 aftl_word_line_page(const struct aftl_geometry *geo, u32 layer, u32 word_line)

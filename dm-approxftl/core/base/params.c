@@ -452,9 +452,9 @@ static void format_weight_list(char *text, u64 value)
 	size_t used = scnprintf(text, AFTL_VALUE_SIZE, "%u", (u32)(value & 0xff));
 	u32 i;
 
-	for (i = 1; i < aftl_weight_count(value); i++)
+	for (i = 1; i < aftl_queue_weight_count(value); i++)
 		used += scnprintf(text + used, AFTL_VALUE_SIZE - used, ":%u",
-				  aftl_weight_at(value, i));
+				  aftl_queue_weight_at(value, i));
 }
 
 void aftl_param_format(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE])
@@ -509,7 +509,7 @@ int aftl_param_parse(const struct aftl_param *param, const char *text, u64 *valu
 	return 0;
 }
 
-static bool param_is_listed(unsigned int index, const u8 *list, size_t count)
+static bool param_is_in_list(unsigned int index, const u8 *list, size_t count)
 {
 	while (count--)
 		if (list[count] == index)
@@ -519,13 +519,13 @@ static bool param_is_listed(unsigned int index, const u8 *list, size_t count)
 
 enum aftl_change aftl_core_param_change(unsigned int index)
 {
-	if (param_is_listed(index, never, ARRAY_SIZE(never)))
+	if (param_is_in_list(index, never, ARRAY_SIZE(never)))
 		return AFTL_CHANGE_NEVER;
-	return param_is_listed(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE :
-								AFTL_CHANGE_RELOAD;
+	return param_is_in_list(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE :
+								 AFTL_CHANGE_RELOAD;
 }
 
-static int report_param_change(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
+static int report_fixed_param(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
 {
 	const struct aftl_param *param = &aftl_core_params[index];
 	char before[AFTL_VALUE_SIZE];
@@ -544,7 +544,7 @@ int aftl_config_check(const struct aftl_config *made, const struct aftl_config *
 
 	for (i = 0; i < ARRAY_SIZE(never); i++)
 		if (aftl_param_get(made, never[i]) != aftl_param_get(wanted, never[i]))
-			return report_param_change(never[i], aftl_param_get(made, never[i]),
-						   aftl_param_get(wanted, never[i]), error);
+			return report_fixed_param(never[i], aftl_param_get(made, never[i]),
+						  aftl_param_get(wanted, never[i]), error);
 	return 0;
 }

@@ -210,13 +210,13 @@ struct aftl_error {
 __printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
 
 /* Number of weights in @value, 0 for none. */
-static inline u32 aftl_weight_count(u64 value)
+static inline u32 aftl_queue_weight_count(u64 value)
 {
 	return DIV_ROUND_UP(fls64(value), 8);
 }
 
 /* Weight @index of @value; a missing weight counts as 1. */
-static inline u32 aftl_weight_at(u64 value, u32 index)
+static inline u32 aftl_queue_weight_at(u64 value, u32 index)
 {
 	return max((u32)(value >> 8 * index) & 0xff, 1U);
 }

@@ -125,12 +125,12 @@ struct aftl_buffered_lpn {
 #define AFTL_HANDLE_SHIFT 4
 #define AFTL_HANDLE_KIND_MASK (BIT(AFTL_HANDLE_SHIFT) - 1)
 
-static inline u8 aftl_stored_kind(u8 kind, u8 handle)
+static inline u8 aftl_encode_block_kind(u8 kind, u8 handle)
 {
 	return (u8)(kind | handle << AFTL_HANDLE_SHIFT | handle >> AFTL_HANDLE_SHIFT);
 }
 
-static inline void aftl_load_kind(u8 stored, bool zoned, u8 *kind, u8 *handle)
+static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *handle)
 {
 	u8 low = stored & AFTL_HANDLE_KIND_MASK;
 

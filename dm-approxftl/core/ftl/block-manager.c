@@ -46,7 +46,7 @@ static void block_list_remove(struct aftl *ftl, struct aftl_block *block, u32 *h
 	block->listed = 0;
 }
 
-void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+void aftl_free_list_add_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	block->state = AFTL_BLOCK_FREE;
 	lun->out_of_blocks = false;
@@ -118,7 +118,7 @@ static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *l
 	return aftl_free_block_select(ftl, lun);
 }
 
-void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+void aftl_free_list_remove_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	block_list_remove(ftl, block, &lun->free_head, &lun->free_tail);
 	lun->free_blocks--;
@@ -129,7 +129,7 @@ struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, 
 	struct aftl_block *block = select_free_block(ftl, lun, stream);
 
 	if (block)
-		aftl_free_block_remove(ftl, lun, block);
+		aftl_free_list_remove_block(ftl, lun, block);
 	return block;
 }
 
@@ -180,7 +180,7 @@ void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
 
 void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	aftl_forget_core_block(lun, block);
+	aftl_forget_core_open_block(lun, block);
 	if (ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);
 	aftl_block_close(ftl, block);
@@ -243,7 +243,7 @@ void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates 
 		block = rule->select_victim(ftl->policy, closed);
 	if (!block)
 		return;
-	if (aftl_victim_candidates_has(closed, block))
+	if (aftl_victim_candidates_contain(closed, block))
 		*victim = block;
 	else
 		ftl->stats.counters.policy_bugs++;
@@ -319,7 +319,7 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 }
 
 /* Turn an empty block into a parity block or back into a data block. */
-static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool parity)
+static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bool parity)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
 
@@ -329,9 +329,9 @@ static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool par
 	if (block->state == AFTL_BLOCK_BAD)
 		return;
 	if (parity)
-		aftl_free_block_remove(ftl, lun, block);
+		aftl_free_list_remove_block(ftl, lun, block);
 	else
-		aftl_free_block_add(ftl, lun, block);
+		aftl_free_list_add_block(ftl, lun, block);
 	lun->good_blocks += parity ? -1 : 1;
 	update_max_valid_pages(ftl, lun);
 }
@@ -346,8 +346,8 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		set_parity_role(ftl, aftl_superblock_block(ftl, group, number, i),
-				i == parity_member);
+		set_block_parity_role(ftl, aftl_superblock_block(ftl, group, number, i),
+				      i == parity_member);
 }
 
 /*
@@ -394,7 +394,7 @@ static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 		}
 		block_by_index(ftl, i)->erases = (u32)ftl->config.cycles;
 		block_by_index(ftl, i)->wear = (u32)ftl->config.cycles * 10000;
-		aftl_free_block_add(ftl, lun, block_by_index(ftl, i));
+		aftl_free_list_add_block(ftl, lun, block_by_index(ftl, i));
 		lun->good_blocks++;
 	}
 	aftl_lun_recount_wear(ftl, lun);
@@ -425,7 +425,7 @@ void aftl_block_manager_clear(struct aftl *ftl)
 	}
 }
 
-void aftl_block_manager_restored(struct aftl *ftl)
+void aftl_block_manager_finish_load(struct aftl *ftl)
 {
 	u32 i;
 
@@ -439,10 +439,10 @@ void aftl_block_manager_restored(struct aftl *ftl)
 }
 
 /*
- * aftl_program_has_valid() - return true if pages of a program hold valid data
+ * aftl_program_has_valid_pages() - return true if pages of a program hold valid data
  * @first: number, in the device, of the first page of the program
  */
-bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
+bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first)
 {
 	u32 slot = first * ftl->geo.page_units;
 	u32 end = slot + ftl->program_units;
@@ -457,12 +457,12 @@ bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
  * Return true if the word line that is due for its fine pass has valid pages, which were mapped
  * before its other data were lost.
  */
-static bool fine_pass_is_half_stored(const struct aftl *ftl, const struct aftl_block *block)
+static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct aftl_block *block)
 {
-	u32 due = aftl_fine_pass_page(&ftl->media, block);
+	u32 due = aftl_next_fine_pass_page(&ftl->media, block);
 
 	return due < ftl->geo.pages &&
-	       aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, due));
+	       aftl_program_has_valid_pages(ftl, aftl_block_device_page(&ftl->media, block, due));
 }
 
 /* Return true if a program could follow in a closed block. */
@@ -473,7 +473,7 @@ static bool block_may_reopen(const struct aftl *ftl, struct aftl_block *block)
 	block->state = AFTL_BLOCK_OPEN;
 	can = aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages;
 	block->state = AFTL_BLOCK_CLOSED;
-	return can && !(ftl->foggy_blocks && fine_pass_is_half_stored(ftl, block));
+	return can && !(ftl->foggy_blocks && due_fine_pass_has_valid_pages(ftl, block));
 }
 
 static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aftl_lun *lun)

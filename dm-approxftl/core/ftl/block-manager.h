@@ -10,7 +10,7 @@ void aftl_block_manager_init(struct aftl *ftl);
 
 /* Clear the lists before blocks are loaded; derive the limits afterwards. */
 void aftl_block_manager_clear(struct aftl *ftl);
-void aftl_block_manager_restored(struct aftl *ftl);
+void aftl_block_manager_finish_load(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_check_reserve(struct aftl *ftl);
@@ -22,8 +22,8 @@ void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
-void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_free_list_add_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_free_list_remove_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
 void aftl_block_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
@@ -31,7 +31,7 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 
 /* Account for one valid page less in @block. */
 void aftl_block_drop_valid_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-bool aftl_program_has_valid(const struct aftl *ftl, u32 first);
+bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first);
 void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
@@ -46,7 +46,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 /*
  * @block is full or taken away: it is not an open block of the core any more.
  */
-static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aftl_block *block)
+static inline void aftl_forget_core_open_block(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	if (block->handle && lun->handle_blocks &&
 	    lun->handle_blocks[block->handle - 1] == block)
@@ -61,7 +61,7 @@ static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aft
 }
 
 /* Tell the host that @blocks blocks from @first on have been retired. */
-static inline void aftl_notify_retired(struct aftl *ftl, u32 first, u32 blocks)
+static inline void aftl_notify_blocks_retired(struct aftl *ftl, u32 first, u32 blocks)
 {
 	if (ftl->ops->retire)
 		ftl->ops->retire(ftl->host, first, blocks);

@@ -42,7 +42,8 @@ static inline u32 aftl_command_alloc(struct aftl *ftl, bool write)
 	return command;
 }
 
-static inline void aftl_queue_add(struct aftl *ftl, struct aftl_queue *queue, u32 command)
+static inline void aftl_command_queue_append(struct aftl *ftl, struct aftl_queue *queue,
+					     u32 command)
 {
 	ftl->commands[command].next = AFTL_NIL;
 	if (queue->head == AFTL_NIL)
@@ -55,7 +56,7 @@ static inline void aftl_queue_add(struct aftl *ftl, struct aftl_queue *queue, u3
 		queue->waited++;
 }
 
-static inline u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
+static inline u32 aftl_command_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
 {
 	u32 command = queue->head;
 
@@ -67,7 +68,8 @@ static inline u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
 }
 
 /* Add a command without a request at the head of @queue. */
-static inline void aftl_queue_push(struct aftl *ftl, struct aftl_queue *queue, u32 command)
+static inline void aftl_command_queue_push_front(struct aftl *ftl, struct aftl_queue *queue,
+						 u32 command)
 {
 	if (queue->head == AFTL_NIL)
 		queue->tail = command;
@@ -77,7 +79,8 @@ static inline void aftl_queue_push(struct aftl *ftl, struct aftl_queue *queue, u
 }
 
 /* Remove a command from the middle of @queue. */
-static inline void aftl_queue_remove(struct aftl *ftl, struct aftl_queue *queue, u32 command)
+static inline void aftl_command_queue_remove(struct aftl *ftl, struct aftl_queue *queue,
+					     u32 command)
 {
 	u32 *link = &queue->head;
 	u32 before = AFTL_NIL;
@@ -99,7 +102,8 @@ static inline u32 *aftl_pending_hash_chain(const struct aftl *ftl, aftl_lpn_t lp
 	return &ftl->pending[aftl_hash64(from_lpn(lpn)) & ftl->pending_mask];
 }
 
-static inline u32 aftl_pending_find_in_chain(const struct aftl *ftl, u32 command, aftl_lpn_t lpn)
+static inline u32 aftl_pending_find_write_in_chain(const struct aftl *ftl, u32 command,
+						   aftl_lpn_t lpn)
 {
 	while (command != AFTL_NIL && ftl->commands[command].lpn != lpn)
 		command = ftl->commands[command].hash_next;
@@ -107,31 +111,31 @@ static inline u32 aftl_pending_find_in_chain(const struct aftl *ftl, u32 command
 }
 
 /* Find the newest pending write of a logical page: the first one in its hash chain. */
-static inline u32 aftl_pending_find(const struct aftl *ftl, aftl_lpn_t lpn)
+static inline u32 aftl_pending_find_newest_write(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return aftl_pending_find_in_chain(ftl, *aftl_pending_hash_chain(ftl, lpn), lpn);
+	return aftl_pending_find_write_in_chain(ftl, *aftl_pending_hash_chain(ftl, lpn), lpn);
 }
 
 /* Find the buffered write that serves reads of @lpn; AFTL_NIL if there is none. */
-static inline u32 aftl_pending_current(const struct aftl *ftl, aftl_lpn_t lpn)
+static inline u32 aftl_pending_find_current_write(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 newest = aftl_pending_find(ftl, lpn);
+	u32 newest = aftl_pending_find_newest_write(ftl, lpn);
 
 	if (newest != AFTL_NIL && ftl->commands[newest].flags & AFTL_COMMAND_SUPERSEDED)
 		return AFTL_NIL;
 	return newest;
 }
 
-static inline bool aftl_lpn_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
+static inline bool aftl_lpn_is_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return aftl_pending_current(ftl, lpn) != AFTL_NIL;
+	return aftl_pending_find_current_write(ftl, lpn) != AFTL_NIL;
 }
 
-static inline u32 aftl_pending_find_older(const struct aftl *ftl, u32 command)
+static inline u32 aftl_pending_find_older_write(const struct aftl *ftl, u32 command)
 {
 	const struct aftl_command *newer = &ftl->commands[command];
 
-	return aftl_pending_find_in_chain(ftl, newer->hash_next, newer->lpn);
+	return aftl_pending_find_write_in_chain(ftl, newer->hash_next, newer->lpn);
 }
 
 static inline void aftl_pending_add_write(struct aftl *ftl, u32 command)

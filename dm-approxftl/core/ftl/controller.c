@@ -91,8 +91,10 @@ static int alloc_event_queue(struct aftl *ftl)
 						    AFTL_COMPLETION_CACHE_HIT;
 	ftl->event_faults = ftl->event_clock + 1;
 	aftl_events_size_tree(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
-	events->when = aftl_memory_alloc(ftl, aftl_events_times(events), sizeof(*events->when));
-	events->winner = aftl_memory_alloc(ftl, aftl_events_nodes(events), sizeof(*events->winner));
+	events->when =
+		aftl_memory_alloc(ftl, aftl_events_time_count(events), sizeof(*events->when));
+	events->winner =
+		aftl_memory_alloc(ftl, aftl_events_node_count(events), sizeof(*events->winner));
 	if (!events->when || !events->winner)
 		return -ENOMEM;
 	aftl_events_init(events);
@@ -191,7 +193,7 @@ static u32 count_relocation_passes(const struct aftl *ftl)
  * GC of a block must free more pages than it uses. Each pass over the victim may leave its last
  * program nearly empty; two-pass programming may need another program after it.
  */
-static u32 max_victim_valid(const struct aftl *ftl)
+static u32 max_valid_pages_of_victim(const struct aftl *ftl)
 {
 	u32 last = ftl->program_units * ftl->geo.passes - 1;
 	u32 waste = ftl->copy_passes * last + 1;
@@ -202,8 +204,8 @@ static u32 max_victim_valid(const struct aftl *ftl)
 /* Open blocks outside of the policy: of translation pages, and of active zones or handles. */
 static u32 count_core_open_blocks(const struct aftl *ftl)
 {
-	return aftl_count_map_handles(ftl) + (u32)(ftl->geo.zones ? ftl->config.max_active_zones :
-							      ftl->config.placement_handles);
+	return aftl_count_trans_page_handles(ftl) +
+	       (u32)(ftl->geo.zones ? ftl->config.max_active_zones : ftl->config.placement_handles);
 }
 
 /*
@@ -213,7 +215,7 @@ static void reset_queue_weights(struct aftl *ftl)
 {
 	u32 i;
 
-	ftl->queues = aftl_weight_count(ftl->config.queue_weights);
+	ftl->queues = aftl_queue_weight_count(ftl->config.queue_weights);
 	for (i = 0; i < ARRAY_SIZE(ftl->host_queues); i++) {
 		ftl->host_queues[i].queue = 0;
 		ftl->host_queues[i].left = 0;
@@ -251,7 +253,7 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
 	ftl->copy_passes = count_relocation_passes(ftl);
 	ftl->streams = count_policy_streams(ftl->type);
-	ftl->gc_max_valid = max_victim_valid(ftl);
+	ftl->gc_max_valid = max_valid_pages_of_victim(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_max_valid);
 	ftl->handles = count_core_open_blocks(ftl);
 	reset_queue_weights(ftl);

@@ -61,7 +61,7 @@ struct aftl_fine_pending *aftl_fine_pass_get_due(struct aftl *ftl, struct aftl_l
 		aftl_fine_pending_add_word_line(ftl, lun, NULL, placement, NULL);
 	for (i = 0; i < ftl->foggy_blocks && page == ftl->geo.pages; i++)
 		if (lun->foggy[i].block)
-			page = aftl_fine_pass_page(&ftl->media, lun->foggy[i].block);
+			page = aftl_next_fine_pass_page(&ftl->media, lun->foggy[i].block);
 	if (page == ftl->geo.pages)
 		return NULL;
 	*placement = (struct aftl_placement){
@@ -76,9 +76,7 @@ struct aftl_fine_pending *aftl_fine_pass_get_due(struct aftl *ftl, struct aftl_l
 	return pending;
 }
 
-/*
- * aftl_fine_pass_commit() - commit the program that aftl_fine_pass_get_due() returned
- */
+/* Commit the program that aftl_fine_pass_get_due() returned. */
 void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
 			   struct aftl_fine_pending *pending,
 			   const struct aftl_placement *placement)
@@ -136,9 +134,7 @@ bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 	return true;
 }
 
-/*
- * aftl_fine_pass_run_untimed() - commit all due fine passes, in zero device time
- */
+/* Commit all due fine passes, in zero device time. */
 void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;

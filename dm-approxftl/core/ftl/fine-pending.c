@@ -23,9 +23,8 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
 }
 
 /*
- * aftl_fine_pending_has_room() - may @block have a word line between its passes?
- *
- * One entry is always kept for the fallback block.
+ * Return true if @block may have a word line between its passes. One entry is always kept for the
+ * fallback block.
  */
 bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
 				const struct aftl_block *block)
@@ -41,9 +40,7 @@ bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *l
 	return room > kept;
 }
 
-/*
- * aftl_fine_pending_block_units() - number of logical pages that wait for a fine pass of @block
- */
+/* Count the logical pages that wait for a fine pass of @block. */
 u32 aftl_fine_pending_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
 				  const struct aftl_block *block)
 {
@@ -59,7 +56,7 @@ u32 aftl_fine_pending_block_units(const struct aftl *ftl, const struct aftl_lun 
 struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
 						    struct aftl_foggy_block *foggy, u32 page)
 {
-	return &foggy->held[aftl_word_line(&ftl->geo, page) % AFTL_FOGGY_WORD_LINES];
+	return &foggy->held[aftl_word_line_of_page(&ftl->geo, page) % AFTL_FOGGY_WORD_LINES];
 }
 
 static void count_fine_pending(struct aftl *ftl, struct aftl_lun *lun,
@@ -114,9 +111,7 @@ void aftl_fine_pending_add_word_line(struct aftl *ftl, struct aftl_lun *lun,
 	count_fine_pending(ftl, lun, pending, 1);
 }
 
-/*
- * aftl_fine_pending_drop_word_line() - drop the data of a word line
- */
+/* Forget the data of a word line that waits for its fine pass. */
 void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_fine_pending *pending)
 {
@@ -128,9 +123,8 @@ void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_fine_pending_close_block() - end the coarse passes of @block
- *
- * Return: true if fine passes have to follow before the block can be closed.
+ * End the coarse passes of @block. Return: true if fine passes have to follow before the block can
+ * be closed.
  */
 bool aftl_fine_pending_close_block(struct aftl *ftl, struct aftl_block *block)
 {
@@ -139,17 +133,13 @@ bool aftl_fine_pending_close_block(struct aftl *ftl, struct aftl_block *block)
 	if (!foggy)
 		return false;
 	block->frontier = ftl->geo.pages;
-	if (aftl_fine_pass_page(&ftl->media, block) < ftl->geo.pages)
+	if (aftl_next_fine_pass_page(&ftl->media, block) < ftl->geo.pages)
 		return true;
 	foggy->block = NULL;
 	return false;
 }
 
-/*
- * aftl_fine_pending_drop_relocs() - drop pending relocations of a cancelled task
- *
- * Their data are still valid in the source block.
- */
+/* Drop pending relocations of a cancelled task: their data are still valid in the source block. */
 void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;

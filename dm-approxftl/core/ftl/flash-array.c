@@ -263,7 +263,7 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Time at which the newest of the host writes of the next program arrived. */
-static u64 program_ready_ns(const struct aftl *ftl, const struct aftl_lun *lun)
+static u64 newest_write_queued_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
 	u64 ns = 0;
@@ -285,7 +285,7 @@ static noinline u64 cached_data_in_ns(struct aftl *ftl, const struct aftl_lun *l
 
 	if (lun->work.kind != AFTL_WORK_PROGRAM || lun->work.end_ns != ftl->now_ns)
 		return 0;
-	begin_ns = max(begin_ns, program_ready_ns(ftl, lun));
+	begin_ns = max(begin_ns, newest_write_queued_ns(ftl, lun));
 	if (begin_ns >= ftl->now_ns)
 		return 0;
 	ftl->stats.counters.cache_programs++;
@@ -393,7 +393,7 @@ void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn)
 {
 	struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
-	u32 page = aftl_ppn_page(&ftl->media, ppn);
+	u32 page = aftl_page_of_ppn(&ftl->media, ppn);
 	u64 ns = aftl_sense_valid_data(ftl, block, page % ftl->geo.pages, aftl_device_hour(ftl));
 
 	aftl_array_sense(ftl, lun, kind, page, ns, 1, ftl->now_ns);

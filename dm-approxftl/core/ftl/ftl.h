@@ -337,7 +337,7 @@ int __must_check aftl_precondition(struct aftl *ftl);
  * @request: in the host's memory until it is complete
  *
  * Processes all events before its arrival time first. Immediate consequences that take long, such
- * as a zone reset, are left to aftl_step(), a slice in each call; aftl_next_event() is then the
+ * as a zone reset, are left to aftl_step(), a slice in each call; aftl_next_event_ns() is then the
  * present.
  *
  * Return: 0, or -EINVAL if the request is malformed or beyond the end of the device; it is not
@@ -373,7 +373,7 @@ void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read);
  * Device time of the next event; the present if work of the present is left; U64_MAX if there is no
  * event.
  */
-u64 aftl_next_event(const struct aftl *ftl);
+u64 aftl_next_event_ns(const struct aftl *ftl);
 
 /* End of device time, after 292 years; later times are treated as this one. */
 #define AFTL_TIME_MAX (U64_MAX / 2)
@@ -457,7 +457,7 @@ bool aftl_is_busy(const struct aftl *ftl);
 void aftl_drain_requests(struct aftl *ftl);
 
 /* Upper bound of the tags of accept(), exclusive. */
-u32 aftl_tag_count(const struct aftl *ftl);
+u32 aftl_buffer_tag_count(const struct aftl *ftl);
 
 /* Return true if the data under @tag are current and not programmed; @what describes them. */
 bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
@@ -594,7 +594,7 @@ extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
 
 /* The only word that an action takes, such as "cut", or NULL if it takes a number. */
-const char *aftl_fault_word(u8 action);
+const char *aftl_fault_action_word(u8 action);
 
 /**
  * struct aftl_fault - a fault that happens once

@@ -34,8 +34,8 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 		return false;
 	if (lun->reloc.kind != AFTL_RELOC_NONE)
 		return is_paced_reloc(&lun->reloc) && lun->pace.credit > 0;
-	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun) +
-					   ftl->config.gc_pace;
+	return lun->free_blocks <=
+	       aftl_gc_reserve(ftl) + aftl_unused_static_slc_blocks(ftl, lun) + ftl->config.gc_pace;
 }
 
 /*

@@ -13,7 +13,7 @@ static inline u32 aftl_gc_reserve(const struct aftl *ftl)
 }
 
 /* Free blocks that are set aside for the static SLC cache. */
-static inline u32 aftl_slc_missing_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_unused_static_slc_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ftl->slc_static_blocks > lun->slc_blocks ? ftl->slc_static_blocks - lun->slc_blocks :
 							  0;
@@ -22,13 +22,14 @@ static inline u32 aftl_slc_missing_blocks(const struct aftl *ftl, const struct a
 /* Return true if host writes must wait for GC before they get another block (emergency GC). */
 static inline bool aftl_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
+	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_unused_static_slc_blocks(ftl, lun);
 }
 
 /* Return true if the free blocks are below the watermark of parameter "gc". */
-static inline bool aftl_below_gc_watermark(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_lun_is_below_gc_watermark(const struct aftl *ftl,
+						  const struct aftl_lun *lun)
 {
-	return lun->free_blocks < ftl->gc_blocks + aftl_slc_missing_blocks(ftl, lun);
+	return lun->free_blocks < ftl->gc_blocks + aftl_unused_static_slc_blocks(ftl, lun);
 }
 
 /* Return true if @lun can take @units more logical pages; pages in flight are counted as used. */

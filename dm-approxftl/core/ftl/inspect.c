@@ -27,7 +27,7 @@ u32 aftl_pending_requests(const struct aftl *ftl)
 	return ftl->requests;
 }
 
-u32 aftl_tag_count(const struct aftl *ftl)
+u32 aftl_buffer_tag_count(const struct aftl *ftl)
 {
 	return ftl->write_commands;
 }
@@ -122,7 +122,7 @@ bool aftl_lpn_is_unreadable(const struct aftl *ftl, aftl_lpn_t lpn)
 	struct aftl_errors errors;
 	aftl_ppn_t ppn;
 
-	if (aftl_lpn_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
+	if (aftl_lpn_is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return false;
 	if (aftl_lpn_errors(ftl, lpn, &errors))
 		return errors.lost;

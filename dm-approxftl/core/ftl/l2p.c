@@ -24,7 +24,7 @@ static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct af
 	aftl_block_drop_valid_page(ftl, lun, block);
 	if (ftl->type->invalidated)
 		ftl->type->invalidated(ftl->policy, block,
-				       aftl_ppn_page(&ftl->media, ppn) % ftl->geo.pages);
+				       aftl_page_of_ppn(&ftl->media, ppn) % ftl->geo.pages);
 }
 
 static void l2p_set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
@@ -97,7 +97,7 @@ void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read)
 	if (unit >= ftl->geo.units || !aftl_l2p_lookup(ftl, to_lpn(unit), &ppn))
 		return;
 	if (read)
-		prefetch(aftl_oob_entry(media, aftl_ppn_page(media, ppn)));
+		prefetch(aftl_oob_entry(media, aftl_page_of_ppn(media, ppn)));
 	else
 		prefetch(&media->valid[from_ppn(ppn) / 64]);
 	prefetch(aftl_block_of_ppn(media, ppn));

@@ -12,7 +12,7 @@
 /* Check that policy and configuration allow the placement handles. */
 int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 {
-	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_map_handles(ftl);
+	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_trans_page_handles(ftl);
 	u32 handles = (u32)ftl->config.placement_handles;
 
 	if (!handles)
@@ -58,7 +58,7 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 	ftl->stats.handles[id].host_units += request->units;
 	if (!id)
 		return false;
-	request->stream = (u8)(ftl->streams + aftl_count_map_handles(ftl) + id - 1);
+	request->stream = (u8)(ftl->streams + aftl_count_trans_page_handles(ftl) + id - 1);
 	return true;
 }
 
@@ -67,7 +67,7 @@ int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
 			      const struct aftl_program_request *need,
 			      struct aftl_placement *placement)
 {
-	u32 handle = aftl_stream_handle(ftl, need->stream);
+	u32 handle = aftl_handle_of_stream(ftl, need->stream);
 	int ret;
 
 	*placement = (struct aftl_placement){ 0 };
@@ -80,7 +80,8 @@ int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
 
 void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block)
 {
-	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_block_host_handle(ftl, block)];
+	struct aftl_handle_stats *stats =
+		&ftl->stats.handles[aftl_host_handle_of_block(ftl, block)];
 
 	stats->changed_blocks++;
 	stats->partial_blocks += !aftl_block_is_full(&ftl->geo, block);
@@ -102,7 +103,7 @@ bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct
 }
 
 /* Move blocks of handles that do not exist any more to the default handle. */
-void aftl_handle_restored(struct aftl *ftl)
+void aftl_handle_finish_load(struct aftl *ftl)
 {
 	u32 i;
 

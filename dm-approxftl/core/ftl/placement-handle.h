@@ -12,13 +12,13 @@
 struct aftl_lun;
 
 /* Number of a stream's placement handle, from 1; 0 for the streams of the policy. */
-static inline u32 aftl_stream_handle(const struct aftl *ftl, u32 stream)
+static inline u32 aftl_handle_of_stream(const struct aftl *ftl, u32 stream)
 {
 	return unlikely(stream >= ftl->streams) ? stream - ftl->streams + 1 : 0;
 }
 
 /* Number of open blocks for translation pages: 0 or 1. */
-static inline u32 aftl_count_map_handles(const struct aftl *ftl)
+static inline u32 aftl_count_trans_page_handles(const struct aftl *ftl)
 {
 	return ftl->geo.trans_pages > 0;
 }
@@ -26,7 +26,7 @@ static inline u32 aftl_count_map_handles(const struct aftl *ftl)
 static inline bool aftl_block_has_trans_pages(const struct aftl *ftl,
 					      const struct aftl_block *block)
 {
-	return unlikely(block->handle) && block->handle <= aftl_count_map_handles(ftl);
+	return unlikely(block->handle) && block->handle <= aftl_count_trans_page_handles(ftl);
 }
 
 static inline bool aftl_stream_is_trans_pages(const struct aftl *ftl, u32 stream)
@@ -35,18 +35,19 @@ static inline bool aftl_stream_is_trans_pages(const struct aftl *ftl, u32 stream
 }
 
 /* Placement handle of @block; 0, the default one, also for translation pages and zones. */
-static inline u32 aftl_block_host_handle(const struct aftl *ftl, const struct aftl_block *block)
+static inline u32 aftl_host_handle_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->geo.zones)
 		return 0;
-	return block->handle - min_t(u32, block->handle, aftl_count_map_handles(ftl));
+	return block->handle - min_t(u32, block->handle, aftl_count_trans_page_handles(ftl));
 }
 
 /*
  * Stream to which valid pages of @block are relocated if they have to stay apart from other data; 0
  * if the policy chooses.
  */
-static inline u32 aftl_isolated_stream(const struct aftl *ftl, const struct aftl_block *block)
+static inline u32 aftl_isolated_stream_of_block(const struct aftl *ftl,
+						const struct aftl_block *block)
 {
 	if (likely(!block->handle) ||
 	    !(ftl->config.placement_isolation || aftl_block_has_trans_pages(ftl, block) ||
@@ -63,6 +64,6 @@ int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
 			      struct aftl_placement *placement);
 void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_handle_restored(struct aftl *ftl);
+void aftl_handle_finish_load(struct aftl *ftl);
 
 #endif

@@ -230,7 +230,7 @@ void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 wor
 		write_policy_state_number(&at, i, word >> (8 * at.width * i));
 }
 
-void aftl_policy_instance_restored(struct aftl_policy *policy)
+void aftl_policy_instance_finish_load(struct aftl_policy *policy)
 {
 	for (; policy; policy = policy->next)
 		if (policy->type->sanitize_arrays)

@@ -24,10 +24,10 @@ bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 
 void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
 
 /* Tell the policy that all words have been restored. */
-void aftl_policy_instance_restored(struct aftl_policy *policy);
+void aftl_policy_instance_finish_load(struct aftl_policy *policy);
 
 /* The stream that a policy returned, or stream 0 if it does not exist. */
-static inline u32 aftl_checked_stream(struct aftl *ftl, u32 stream)
+static inline u32 aftl_policy_validate_stream(struct aftl *ftl, u32 stream)
 {
 	if (likely(stream < ftl->streams))
 		return stream;
@@ -35,7 +35,7 @@ static inline u32 aftl_checked_stream(struct aftl *ftl, u32 stream)
 	return 0;
 }
 
-static inline u32 aftl_policy_stored_class(const struct aftl *ftl, u32 class)
+static inline u32 aftl_class_stored_by_policy(const struct aftl *ftl, u32 class)
 {
 	return ftl->type->ignores_tags ? AFTL_PRECISE : class;
 }

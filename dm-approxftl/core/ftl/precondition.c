@@ -158,7 +158,7 @@ struct filler {
  * Store the L2P entries and write numbers that whole rounds have recorded. If the policy has a
  * clock, no rounds follow.
  */
-static int fill_store_recorded(struct aftl *ftl, struct filler *filler)
+static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_fill_order numbers = filler->numbers;
 	int ret = aftl_fill_map_finish(ftl, &filler->map);
@@ -179,7 +179,7 @@ static int fill_store_recorded(struct aftl *ftl, struct filler *filler)
 /* Relocation needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
 static int fill_collect_block(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
-	int ret = fill_store_recorded(ftl, filler);
+	int ret = fill_store_recorded_entries(ftl, filler);
 
 	return ret ? ret : run_reloc_untimed(ftl, lun);
 }
@@ -203,7 +203,7 @@ static int fill_place_after_gc(struct aftl *ftl, struct filler *filler, struct a
 }
 
 /* The gathered logical pages differ in their lpn and write generation only. */
-static void payload_drop_programmed(struct aftl_payload *payload, u32 gathered)
+static void payload_drop_programmed_lpns(struct aftl_payload *payload, u32 gathered)
 {
 	u32 done = payload->count;
 
@@ -297,7 +297,7 @@ static int program_cmt_evictions_untimed(struct aftl *ftl, struct filler *filler
 }
 
 /* The policy may place fewer logical pages than have been gathered. */
-static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
+static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 	u32 gathered = filler->payload.count;
@@ -321,13 +321,13 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 		start_fill_run(ftl, filler, lun, &placement);
 	if (ftl->geo.superblock_luns)
 		program_parity_untimed(ftl, lun);
-	payload_drop_programmed(&filler->payload, gathered);
+	payload_drop_programmed_lpns(&filler->payload, gathered);
 	if (ret >= 0 && aftl_cmt_evictions_full(ftl))
 		return program_cmt_evictions_untimed(ftl, filler, ftl->program_units);
 	return min(ret, 0);
 }
 
-static int fill_program_next(struct aftl *ftl, struct filler *filler)
+static int fill_program_gathered_lpns(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_lun *lun = aftl_allocate_lun(ftl, filler->payload.lpn[0], filler->need.class,
 						 filler->need.stream, ftl->program_units);
@@ -335,18 +335,18 @@ static int fill_program_next(struct aftl *ftl, struct filler *filler)
 	if (!lun)
 		return -ENOSPC;
 	if (!fill_may_skip_policy(ftl, filler, lun))
-		return fill_program_placed(ftl, filler, lun);
+		return fill_program_by_policy(ftl, filler, lun);
 	aftl_program_fill_step(ftl, lun, &filler->runs[lun->index], &filler->payload);
 	filler->payload.count = 0;
 	return 0;
 }
 
-static int fill_flush_gathered(struct aftl *ftl, struct filler *filler)
+static int fill_flush_gathered_lpns(struct aftl *ftl, struct filler *filler)
 {
 	int ret = 0;
 
 	while (!ret && filler->payload.count)
-		ret = fill_program_next(ftl, filler);
+		ret = fill_program_gathered_lpns(ftl, filler);
 	return ret ? ret : aftl_host_yield(ftl);
 }
 
@@ -385,26 +385,29 @@ static u32 draw_class(struct aftl *ftl, struct filler *filler)
 {
 	bool approx = aftl_random_below(&filler->random, 10000) < ftl->config.fill_approx;
 
-	return aftl_policy_stored_class(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
+	return aftl_class_stored_by_policy(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
 }
 
 static int fill_add_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn, u32 class)
 {
 	struct aftl_host_write write = { .lpn = lpn, .units = 1, .class = class,
 				    .level = class };
-	u32 stream = ftl->type->stream ?
-			   aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write)) : 0;
+	u32 stream =
+		ftl->type->stream ?
+			aftl_policy_validate_stream(ftl, ftl->type->stream(ftl->policy, &write)) :
+			0;
 	int ret = 0;
 
 	if (filler->need.class != class || filler->need.stream != stream ||
 	    lpn_is_gathered(filler, lpn))
-		ret = fill_flush_gathered(ftl, filler);
+		ret = fill_flush_gathered_lpns(ftl, filler);
 	if (ret)
 		return ret;
 	filler->need.class = class;
 	filler->need.stream = stream;
 	fill_gather_lpn(ftl, filler, lpn);
-	return filler->payload.count == ftl->program_units ? fill_flush_gathered(ftl, filler) : 0;
+	return filler->payload.count == ftl->program_units ? fill_flush_gathered_lpns(ftl, filler) :
+							     0;
 }
 
 /* A step that is coprime to @n visits every number below @n once. */
@@ -519,8 +522,8 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 	return units;
 }
 
-static int fill_advance(struct aftl *ftl, struct filler *filler, struct aftl_fill_order *order,
-			u32 *units)
+static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
+				struct aftl_fill_order *order, u32 *units)
 {
 	u32 rounds = fill_count_rounds_left(ftl, filler, order, *units);
 	u32 done = 1;
@@ -531,7 +534,8 @@ static int fill_advance(struct aftl *ftl, struct filler *filler, struct aftl_fil
 		done = fill_run_rounds(ftl, filler, *order, order->units - *units, rounds);
 		ret = aftl_host_yield(ftl);
 	} else {
-		aftl_prefetch_l2p_entry(ftl, aftl_fill_order_next(order, order->at, filler->ahead));
+		aftl_prefetch_l2p_entry(ftl,
+					aftl_fill_order_next_lpn(order, order->at, filler->ahead));
 		ret = fill_add_lpn(ftl, filler, to_lpn(order->at), draw_class(ftl, filler));
 	}
 	aftl_fill_order_skip_writes(order, done);
@@ -555,8 +559,8 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 		filler->numbers = aftl_fill_order_inverse(&order);
 	filler->ahead = (u32)((u64)PREFETCH_DISTANCE * order.step % units);
 	while (!ret && units)
-		ret = fill_advance(ftl, filler, &order, &units);
-	return ret ? ret : fill_store_recorded(ftl, filler);
+		ret = fill_write_next_lpns(ftl, filler, &order, &units);
+	return ret ? ret : fill_store_recorded_entries(ftl, filler);
 }
 
 /* Overwrites prepared together, so that the prefetches of their L2P entries overlap. */
@@ -582,21 +586,21 @@ static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, 
 }
 
 /* Time of writing a logical page if all LUNs program at once and nothing is collected. */
-static u64 fill_write_ns(const struct aftl *ftl)
+static u64 fill_lpn_write_ns(const struct aftl *ftl)
 {
 	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],
 			     (u64)ftl->geo.luns * ftl->program_units), 1ULL);
 }
 
-static u64 fill_overwrites(const struct aftl *ftl, u32 units)
+static u64 fill_count_overwrites(const struct aftl *ftl, u32 units)
 {
 	return div64_u64(units * ftl->config.fill_overwrite, 10000);
 }
 
 static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 units)
 {
-	u64 writes = fill_overwrites(ftl, units);
-	u64 write_ns = fill_write_ns(ftl);
+	u64 writes = fill_count_overwrites(ftl, units);
+	u64 write_ns = fill_lpn_write_ns(ftl);
 	struct drawn drawn[DRAWN];
 	int ret = 0;
 
@@ -658,13 +662,13 @@ int aftl_precondition(struct aftl *ftl)
 	ftl->age_ns = 0;
 	ftl->filling = true;
 	/* Device time stands still, but blocks need ages, by which some victim selectors choose. */
-	ftl->fill_left_ns = fill_overwrites(ftl, units) * fill_write_ns(ftl);
+	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * fill_lpn_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);
 	if (!ret)
 		ret = fill_write_overwrites(ftl, &filler, units);
 	if (!ret)
-		ret = fill_flush_gathered(ftl, &filler);
+		ret = fill_flush_gathered_lpns(ftl, &filler);
 	if (!ret) {
 		fill_finish_fine_passes(ftl);
 		ret = fill_finish_cmt_evictions(ftl, &filler);

@@ -25,8 +25,8 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(programmed_host_units, programmed_parity_
 				       AFTL_CAUSE_PARITY),
 	      "programmed units are counted by cause");
 
-static bool lun_has_block(const struct aftl *ftl, const struct aftl_lun *lun,
-			  const struct aftl_block *block)
+static bool block_is_in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
+			    const struct aftl_block *block)
 {
 	return block &&
 	       aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun == lun->index;
@@ -42,7 +42,7 @@ static bool may_piggyback_page(const struct aftl *ftl, const struct aftl_lun *lu
 {
 	u16 attr;
 
-	if (!lun_has_block(ftl, lun, carry->from) || carry->from->handle ||
+	if (!block_is_in_lun(ftl, lun, carry->from) || carry->from->handle ||
 	    carry->page >= ftl->geo.pages)
 		return false;
 	attr = aftl_block_page_attr(&ftl->media, carry->from, carry->page);
@@ -96,8 +96,9 @@ static struct aftl_program_command make_program_command(const struct aftl_progra
  * Return true if the program time depends on the mode alone: default ISPP parameters, no
  * monitoring, no reprogram.
  */
-static bool has_usual_latency(const struct aftl *ftl, const struct aftl_program_request *need,
-			      const struct aftl_placement *placement)
+static bool program_time_follows_from_mode(const struct aftl *ftl,
+					   const struct aftl_program_request *need,
+					   const struct aftl_placement *placement)
 {
 	if (!ftl->chip.plain || !aftl_ispp_is_default(&placement->ispp) || placement->monitor)
 		return false;
@@ -138,18 +139,18 @@ static bool chip_accepts_program(struct aftl *ftl, struct aftl_lun *lun,
 	return true;
 }
 
-static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
+static bool placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 			       const struct aftl_program_request *need,
 			       const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 	struct aftl_program_command program;
 
-	if (!lun_has_block(ftl, lun, block) || !piggyback_is_allowed(ftl, lun, need, placement))
+	if (!block_is_in_lun(ftl, lun, block) || !piggyback_is_allowed(ftl, lun, need, placement))
 		return false;
 	if (block->bits && need->cause != AFTL_CAUSE_HOST)
 		return false;
-	if (block->bits || !has_usual_latency(ftl, need, placement))
+	if (block->bits || !program_time_follows_from_mode(ftl, need, placement))
 		return chip_accepts_program(ftl, lun, need, placement);
 	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
 	lun->outcome.overprogrammed = false;
@@ -188,12 +189,12 @@ static int place_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Blocks of handles belong to the core; a policy must not place data there. */
-static bool policy_placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
+static bool policy_placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 				      const struct aftl_program_request *need,
 				      const struct aftl_placement *placement)
 {
 	return placement->block && !placement->block->handle &&
-	       placement_accepted(ftl, lun, need, placement);
+	       placement_is_legal(ftl, lun, need, placement);
 }
 
 /* Translation pages never share a block with data, and wait for free blocks as host writes do. */
@@ -219,7 +220,7 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 	if (ret && !lun->free_blocks && program_frees_blocks(need) &&
 	    (lun->fallback || aftl_fallback_adopt_open_block(ftl, lun)))
 		return place_in_fallback_block(ftl, lun, need, placement);
-	if ((ret || likely(policy_placement_accepted(ftl, lun, need, placement))) &&
+	if ((ret || likely(policy_placement_is_legal(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
 		return ret;
 	ftl->stats.counters.policy_bugs++;
@@ -233,7 +234,7 @@ static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun,
 {
 	int ret = aftl_handle_place_program(ftl, lun, need, placement);
 
-	if (ret || likely(placement_accepted(ftl, lun, need, placement)))
+	if (ret || likely(placement_is_legal(ftl, lun, need, placement)))
 		return ret;
 	return -ENOSPC;
 }
@@ -279,11 +280,11 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	} else if (lun->below_reserve && program_frees_blocks(need)) {
 		ret = place_in_fallback_block(ftl, lun, need, placement);
 	} else if (ftl->slc_max_blocks &&
-		   (ftl->geo.zones || !aftl_stream_handle(ftl, need->stream)) &&
+		   (ftl->geo.zones || !aftl_handle_of_stream(ftl, need->stream)) &&
 		   aftl_slc_cache_place_write(ftl, lun, need, placement) &&
-		   placement_accepted(ftl, lun, need, placement)) {
+		   placement_is_legal(ftl, lun, need, placement)) {
 		ret = 0;
-	} else if (aftl_stream_handle(ftl, need->stream)) {
+	} else if (aftl_handle_of_stream(ftl, need->stream)) {
 		ret = place_by_handle(ftl, lun, need, placement);
 	} else {
 		ret = place_by_policy(ftl, lun, need, placement);
@@ -388,7 +389,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	if (placement->mode == AFTL_MODE_BETWEEN)
 		block->between = 1;
 	if (placement->mode == AFTL_MODE_SWITCHED)
-		aftl_next_switch_line(&ftl->media, block, placement->page);
+		aftl_mark_word_line_switched(&ftl->media, block, placement->page);
 	if (again) {
 		ftl->stats.counters.reprogrammed_pages += placement->pages;
 		return;
@@ -402,8 +403,8 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /* Quality level of a logical page: kept by a relocation, unless the whole program is precise. */
-static u32 payload_level(const struct aftl *ftl, u32 class, const struct aftl_payload *payload,
-			 u32 i)
+static u32 payload_lpn_level(const struct aftl *ftl, u32 class, const struct aftl_payload *payload,
+			     u32 i)
 {
 	if (likely(class == AFTL_PRECISE))
 		return AFTL_PRECISE;
@@ -432,7 +433,7 @@ static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct 
 	struct aftl_block *from = aftl_block_of_ppn(&ftl->media, former);
 
 	if (ftl->handles) {
-		ftl->stats.handles[aftl_block_host_handle(ftl, from)].reallocated_units++;
+		ftl->stats.handles[aftl_host_handle_of_block(ftl, from)].reallocated_units++;
 		ftl->stats.counters.map_moved_units += from_lpn(lpn) >= ftl->geo.units;
 	}
 	aftl_l2p_relocate(ftl, lun, from, former, block, lpn, ppn, level);
@@ -444,7 +445,7 @@ static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
 {
 	aftl_lpn_t lpn = payload->lpn[i];
 	bool lost = payload->from[i] != AFTL_NO_PPN && aftl_ppn_is_lost(ftl, payload->from[i]);
-	u32 level = payload_level(ftl, need->class, payload, i);
+	u32 level = payload_lpn_level(ftl, need->class, payload, i);
 
 	*aftl_oob_lpn_word(&ftl->media, ppn) = aftl_lpn_word(lpn, level);
 	aftl_oob_store_origin(ftl, block, ppn, payload->origin[i]);
@@ -519,7 +520,7 @@ static void count_program(struct aftl *ftl, const struct aftl_program_request *n
 	if (placement->mode == AFTL_MODE_SLC)
 		counters->cached_host_units += count - payload->piggybacked;
 	if (ftl->handles) {
-		ftl->stats.handles[aftl_block_host_handle(ftl, placement->block)].media_units +=
+		ftl->stats.handles[aftl_host_handle_of_block(ftl, placement->block)].media_units +=
 			aftl_placement_capacity(ftl, placement);
 		stream = min(stream, AFTL_STREAMS - 1U);
 	}
@@ -529,8 +530,8 @@ static void count_program(struct aftl *ftl, const struct aftl_program_request *n
 }
 
 /* Blocks that may be reprogrammed are closed by their policy. */
-static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun,
-			      const struct aftl_block *block)
+static bool block_must_be_closed(const struct aftl *ftl, const struct aftl_lun *lun,
+				 const struct aftl_block *block)
 {
 	if (block == lun->fallback || block->order == AFTL_ORDER_FOGGY_FINE)
 		return aftl_program_order_next_page(&ftl->media, block) == ftl->geo.pages;
@@ -571,12 +572,12 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 	}
 	count_program(ftl, need, placement, payload);
 	program_store_payload(ftl, lun, need, placement, payload);
-	if (!block_is_finished(ftl, lun, block)) {
+	if (!block_must_be_closed(ftl, lun, block)) {
 		if (ftl->geo.superblock_luns)
 			aftl_parity_queue_if_due(ftl, block);
 		return;
 	}
-	aftl_forget_core_block(lun, block);
+	aftl_forget_core_open_block(lun, block);
 	aftl_block_close(ftl, block);
 }
 
@@ -676,10 +677,10 @@ static __always_inline void store_first_writes(struct aftl_media media, struct f
 				lpns[i] = to_lpn(lpn);
 				if (media.models_errors)
 					*++numbers = (u16)aftl_hash64(seq++);
-				lpn = aftl_fill_order_next(&new.order, lpn, new.order.step);
+				lpn = aftl_fill_order_next_lpn(&new.order, lpn, new.order.step);
 			}
 		}
-		new.order.at = aftl_fill_order_next(&new.order, new.order.at, new.skip);
+		new.order.at = aftl_fill_order_next_lpn(&new.order, new.order.at, new.skip);
 		new.order.seq += new.skip_seq;
 	}
 }
@@ -694,9 +695,9 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 
 		for (; entry < end; entry++) {
 			*aftl_chunk_entry(&l2p, u32, lpn) = entry;
-			lpn = aftl_fill_order_next(&new.order, lpn, new.order.step);
+			lpn = aftl_fill_order_next_lpn(&new.order, lpn, new.order.step);
 		}
-		new.order.at = aftl_fill_order_next(&new.order, new.order.at, new.skip);
+		new.order.at = aftl_fill_order_next_lpn(&new.order, new.order.at, new.skip);
 	}
 }
 
@@ -767,7 +768,7 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 {
 	count_block_erase(ftl, &lun->erased);
 	if (ftl->handles)
-		ftl->stats.handles[aftl_block_host_handle(ftl, block)].erased_units +=
+		ftl->stats.handles[aftl_host_handle_of_block(ftl, block)].erased_units +=
 			ftl->geo.block_ppns;
 	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
 	if (block->listed)
@@ -783,10 +784,10 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		if (block->parity)
 			block->state = AFTL_BLOCK_FREE;
 		else
-			aftl_free_block_add(ftl, lun, block);
+			aftl_free_list_add_block(ftl, lun, block);
 		return;
 	}
 	aftl_block_retire(ftl, lun, block);
 	aftl_zone_block_retired(ftl, lun);
-	aftl_notify_retired(ftl, aftl_block_index(&ftl->media, block), 1);
+	aftl_notify_blocks_retired(ftl, aftl_block_index(&ftl->media, block), 1);
 }

@@ -46,8 +46,10 @@ bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *bloc
 	if (!(attr & AFTL_PAGE_PROGRAMMED))
 		return false;
 	limit = page_retention_limit_hours(ftl, attr);
-	return limit && aftl_hours(ftl) >=
-	       (u64)block->first_hour + aftl_page_hours_since(&ftl->media, block, page) + limit;
+	return limit &&
+	       aftl_hours(ftl) >= (u64)block->first_hour +
+					  aftl_page_hours_after_first(&ftl->media, block, page) +
+					  limit;
 }
 
 /*

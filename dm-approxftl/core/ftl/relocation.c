@@ -98,7 +98,7 @@ static bool reloc_pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle
 }
 
 /* Start this LUN's part of the superblock GC. */
-static bool pick_superblock_share(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_superblock_member(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
 
@@ -118,7 +118,8 @@ static bool reloc_start_emptying_block(struct aftl *ftl, struct aftl_lun *lun, u
 		reloc_begin_emptying_block(ftl, lun, cause, block);
 		return true;
 	}
-	return aftl_superblock_gc_start_block(ftl, block, cause) && pick_superblock_share(ftl, lun);
+	return aftl_superblock_gc_start_block(ftl, block, cause) &&
+	       reloc_pick_superblock_member(ftl, lun);
 }
 
 static struct aftl_repeat reloc_pop_repeat(struct aftl_lun *lun)
@@ -237,7 +238,7 @@ static bool reloc_pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun,
 		return false;
 	}
 	aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
-	return pick_superblock_share(ftl, lun);
+	return reloc_pick_superblock_member(ftl, lun);
 }
 
 /* Start GC of a victim with at most @limit valid pages in each block. */
@@ -267,7 +268,7 @@ static bool reloc_pick_gc_victim(struct aftl *ftl, struct aftl_lun *lun, bool ur
 		aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 		return true;
 	}
-	if (!urgent && !aftl_below_gc_watermark(ftl, lun) && !lun->forced_gc &&
+	if (!urgent && !aftl_lun_is_below_gc_watermark(ftl, lun) && !lun->forced_gc &&
 	    !reloc_lacks_rebuild_block(ftl, lun))
 		return false;
 	return reloc_start_gc_of_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
@@ -291,7 +292,7 @@ static bool reloc_pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (superblock_gc_active(ftl, lun))
-		return pick_superblock_share(ftl, lun);
+		return reloc_pick_superblock_member(ftl, lun);
 	return reloc_pick_failing_block(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
 	       reloc_start_gc_of_victim(ftl, lun, ftl->gc_max_valid);
 }
@@ -339,7 +340,8 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (superblock_gc_active(ftl, lun))
-		return pick_superblock_share(ftl, lun) || reloc_pick_repeated_program(ftl, lun);
+		return reloc_pick_superblock_member(ftl, lun) ||
+		       reloc_pick_repeated_program(ftl, lun);
 	return reloc_pick_lun_task(ftl, lun, urgent) ||
 	       (!urgent && !lun->out_of_blocks && !lun->below_reserve &&
 		reloc_pick_rebuild(ftl, lun, true));
@@ -423,7 +425,7 @@ static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *c
 		.pass = reloc->pass,
 	};
 	bool wanted = ftl->type->relocate || move.class == reloc->pass;
-	u32 kept = aftl_isolated_stream(ftl, reloc->from);
+	u32 kept = aftl_isolated_stream_of_block(ftl, reloc->from);
 
 	*class = move.class;
 	*stream = 0;
@@ -436,7 +438,7 @@ static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *c
 		wanted = ftl->copy_passes < AFTL_CLASSES || move.class == reloc->pass;
 	else if (ftl->type->relocate)
 		wanted = ftl->type->relocate(ftl->policy, &move, class, stream);
-	*stream = kept ? kept : aftl_checked_stream(ftl, *stream);
+	*stream = kept ? kept : aftl_policy_validate_stream(ftl, *stream);
 	if (move.class == AFTL_PRECISE || *class != AFTL_APPROX ||
 	    (ftl->type->relocate && ftl->type->ignores_tags) ||
 	    (kept && ftl->copy_passes < AFTL_CLASSES) ||
@@ -613,7 +615,7 @@ bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Drop pages that the host overwrote after they had been read. */
-static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *reloc)
+static void reloc_drop_invalid_pages(struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	u32 kept = 0;
 	u32 i;
@@ -664,7 +666,7 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 	struct aftl_program_request need;
 	int ret;
 
-	reloc_drop_invalid(ftl, reloc);
+	reloc_drop_invalid_pages(ftl, reloc);
 	if (!reloc->count)
 		return 0;
 	need = (struct aftl_program_request){
@@ -791,8 +793,8 @@ static void reloc_start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, a
 	lun->reloc.end = lun->reloc.begin + 1;
 }
 
-static void reloc_start_policy_move(struct aftl *ftl, struct aftl_lun *lun,
-				    const struct aftl_idle_task *task)
+static void reloc_start_policy_relocation(struct aftl *ftl, struct aftl_lun *lun,
+					  const struct aftl_idle_task *task)
 {
 	if (task->page >= ftl->geo.pages || task->pages > ftl->geo.pages - task->page)
 		return;
@@ -833,6 +835,6 @@ void aftl_reloc_start_idle_task(struct aftl *ftl, struct aftl_lun *lun)
 	else if (task.kind == AFTL_IDLE_TASK_EMPTY && lun_block_has_data(ftl, lun, task.block))
 		reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_GC, task.block);
 	else if (task.kind == AFTL_IDLE_TASK_RELOCATE && lun_block_has_data(ftl, lun, task.block))
-		reloc_start_policy_move(ftl, lun, &task);
+		reloc_start_policy_relocation(ftl, lun, &task);
 	lun->idle_exhausted = lun->reloc.kind == AFTL_RELOC_NONE;
 }

@@ -14,7 +14,7 @@ static inline bool aftl_reloc_is_due(const struct aftl *ftl, const struct aftl_l
 	return lun->reloc.kind | lun->failing_blocks | lun->repeat_blocks | lun->slc_blocks |
 		       lun->forced_gc | lun->refresh_due | ftl->geo.superblock_luns |
 		       ftl->geo.zones ||
-	       lun->disturbed || ftl->config.wear_gap || aftl_below_gc_watermark(ftl, lun);
+	       lun->disturbed || ftl->config.wear_gap || aftl_lun_is_below_gc_watermark(ftl, lun);
 }
 
 /* Repeated programs must not use the last free blocks, which GC needs. */

@@ -67,7 +67,7 @@ bool aftl_ppn_is_programming(struct aftl *ftl, aftl_ppn_t ppn)
 				       lun->work.phase == AFTL_PHASE_PROGRAM ?
 					       &lun->work : &lun->suspended;
 	const struct aftl_placement *placement = &work->placement;
-	u32 page = aftl_ppn_page(&ftl->media, ppn) % ftl->geo.pages;
+	u32 page = aftl_page_of_ppn(&ftl->media, ppn) % ftl->geo.pages;
 
 	return work->phase == AFTL_PHASE_PROGRAM && placement->block == block &&
 	       page - placement->page < placement->pages;

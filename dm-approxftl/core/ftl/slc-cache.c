@@ -74,7 +74,8 @@ int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
 static bool slc_may_open_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (lun->slc_blocks < ftl->slc_static_blocks)
-		return lun->free_blocks >= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
+		return lun->free_blocks >=
+		       aftl_gc_reserve(ftl) + aftl_unused_static_slc_blocks(ftl, lun);
 	return lun->slc_blocks < ftl->slc_max_blocks && lun->free_blocks > ftl->gc_blocks;
 }
 
@@ -134,7 +135,7 @@ static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block->state == AFTL_BLOCK_BAD || block->parity)
 			continue;
-		aftl_free_block_remove(ftl, member, block);
+		aftl_free_list_remove_block(ftl, member, block);
 		slc_open_block(ftl, member, block);
 	}
 }
@@ -192,7 +193,7 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_placement *placement)
 {
 	struct aftl_block **open = &lun->slc_open;
-	u32 handle = aftl_stream_handle(ftl, need->stream);
+	u32 handle = aftl_handle_of_stream(ftl, need->stream);
 
 	if (!slc_accepts_program(ftl, need))
 		return false;
@@ -208,7 +209,7 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_place_sequential(ftl->policy, lun, need, open, 0, placement);
 }
 
-static bool slc_fold_is_before(const struct aftl_block *block, const struct aftl_block *other)
+static bool slc_fold_precedes(const struct aftl_block *block, const struct aftl_block *other)
 {
 	return block->valid < other->valid ||
 	       (block->valid == other->valid && block->opened_ns < other->opened_ns);
@@ -225,7 +226,7 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 
 	for (; lun->slc_blocks && block < end; block++)
 		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
-		    !block->failing && !block->parity && (!best || slc_fold_is_before(block, best)))
+		    !block->failing && !block->parity && (!best || slc_fold_precedes(block, best)))
 			best = block;
 	return best;
 }
@@ -234,7 +235,7 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
  * Return true if folding the block relocates no data: neither it nor its superblock has valid
  * pages.
  */
-static bool slc_fold_is_free(const struct aftl *ftl, const struct aftl_block *block)
+static bool slc_fold_moves_no_data(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 lun = aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun;
 	u32 valid = block->valid;
@@ -254,14 +255,15 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 						     bool urgent)
 {
 	bool lent = lun->slc_blocks > ftl->slc_static_blocks;
-	bool wanted = urgent ? lent : lun->forced_gc || (lent && aftl_below_gc_watermark(ftl, lun));
+	bool wanted = urgent ? lent :
+			       lun->forced_gc || (lent && aftl_lun_is_below_gc_watermark(ftl, lun));
 	const struct aftl_block *other;
 	struct aftl_block *block;
 
 	if (likely(!lun->slc_blocks) || !(wanted || lun->slc_block_empty))
 		return NULL;
 	block = aftl_slc_cache_select_fold(ftl, lun);
-	lun->slc_block_empty = block && slc_fold_is_free(ftl, block);
+	lun->slc_block_empty = block && slc_fold_moves_no_data(ftl, block);
 	if (!block || (!lun->slc_block_empty && (!wanted || lun->out_of_blocks)))
 		return NULL;
 	if (ftl->geo.superblock_luns || ftl->geo.zones)
@@ -274,7 +276,8 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
  * Continue with an SLC block that was open when the device was saved. Return: false if the block
  * has to be closed.
  */
-bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+bool aftl_slc_cache_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun,
+				     struct aftl_block *block)
 {
 	if (!aftl_is_slc_block(ftl, block) || (lun->slc_open && !ftl->geo.superblock_luns))
 		return false;
@@ -302,7 +305,7 @@ static void recount_slc_blocks(struct aftl *ftl, struct aftl_lun *lun)
  * After a crash, blocks of an SLC superblock that were opened but not programmed look free. Close
  * them, so that they are not opened with more bits per cell beside the others.
  */
-static void slc_close_unprogrammed(struct aftl *ftl, u32 index)
+static void slc_close_unprogrammed_blocks(struct aftl *ftl, u32 index)
 {
 	struct aftl_block *slc = &ftl->media.blocks[index];
 	u32 group = index / ftl->geo.blocks_per_lun / ftl->geo.superblock_luns;
@@ -317,7 +320,7 @@ static void slc_close_unprogrammed(struct aftl *ftl, u32 index)
 
 		if (block->state != AFTL_BLOCK_FREE || block->parity)
 			continue;
-		aftl_free_block_remove(ftl, lun, block);
+		aftl_free_list_remove_block(ftl, lun, block);
 		aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
 		block->bits = 1;
 		aftl_block_close(ftl, block);
@@ -329,7 +332,7 @@ void aftl_slc_cache_recount_blocks(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; ftl->slc_max_blocks && ftl->geo.superblock_luns && i < ftl->geo.blocks; i++)
-		slc_close_unprogrammed(ftl, i);
+		slc_close_unprogrammed_blocks(ftl, i);
 	for (i = 0; i < ftl->geo.luns; i++)
 		recount_slc_blocks(ftl, &ftl->luns[i]);
 }

@@ -22,7 +22,8 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aftl_lun *lun);
 struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun,
 						     bool urgent);
-bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+bool aftl_slc_cache_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun,
+				     struct aftl_block *block);
 void aftl_slc_cache_recount_blocks(struct aftl *ftl);
 
 #endif

@@ -60,7 +60,7 @@ static bool group_can_rebuild(struct aftl *ftl, u32 group)
  */
 enum gc_reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 
-/* Can the LUN take the valid pages of a full block, and have as many free blocks afterwards? */
+/* Return true if the LUN can take the valid pages of a full block and have as many free blocks. */
 static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lun,
 			       enum gc_reach reach)
 {
@@ -120,7 +120,7 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 	return cost;
 }
 
-/* Does @lun gain free pages if this superblock is erased? */
+/* Return true if @lun gains free pages by the erase of this superblock. */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	u32 member = aftl_lun_die_group_member(ftl, lun);
@@ -151,8 +151,8 @@ static bool superblock_is_slc(const struct aftl *ftl, u32 group, u32 number)
  * A LUN without free blocks, or a read-only device, must gain by the victim: otherwise GC would
  * never end.
  */
-static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
-				 enum gc_reach reach)
+static bool superblock_is_gc_candidate(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
+				       enum gc_reach reach)
 {
 	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_is_urgent(ftl, lun);
 
@@ -172,7 +172,7 @@ static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enu
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
 		u32 other = superblock_gc_cost(ftl, group, number, reach);
 
-		if (other < *cost && superblock_gc_wanted(ftl, lun, number, reach)) {
+		if (other < *cost && superblock_is_gc_candidate(ftl, lun, number, reach)) {
 			*cost = other;
 			best = number;
 		}
@@ -215,7 +215,7 @@ static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun,
 		aftl_block_close_partial(ftl, lun, block);
 		return;
 	}
-	aftl_free_block_remove(ftl, lun, block);
+	aftl_free_list_remove_block(ftl, lun, block);
 	aftl_block_open(ftl, block,
 			ftl->geo.passes > 1 ? AFTL_ORDER_FOGGY_FINE : AFTL_ORDER_SEQUENTIAL, 0);
 	aftl_block_close(ftl, block);
@@ -290,7 +290,7 @@ static u32 superblock_gc_ask_selector(struct aftl *ftl, struct aftl_lun *lun, u3
 
 		ftl->superblock_candidates[i].listed = 0;
 		if (other <= superblock_gc_limit(ftl, group, i, limit) &&
-		    superblock_gc_wanted(ftl, lun, i, REACH_FILLED))
+		    superblock_is_gc_candidate(ftl, lun, i, REACH_FILLED))
 			describe_superblock(ftl, group, i, DIV_ROUND_UP(other, blocks),
 					    &ftl->superblock_candidates[i]);
 	}
@@ -301,15 +301,15 @@ static u32 superblock_gc_ask_selector(struct aftl *ftl, struct aftl_lun *lun, u3
 }
 
 /* As for single blocks, emergency GC at the reserve takes the cheapest superblock. */
-static bool superblock_rule_asked(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool superblock_selector_is_asked(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return (ftl->type->select_victim || ftl->config.victim != AFTL_VICTIM_greedy) &&
 	       !lun->below_reserve;
 }
 
-/* Is there a victim, with so few valid pages that GC yields free ones? */
-static bool superblock_gc_yields(struct aftl *ftl, const struct aftl_lun *lun, u32 number, u32 cost,
-				 u32 limit)
+/* Return true if superblock @number needs no more relocations than @limit allows. */
+static bool superblock_gc_gains_pages(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
+				      u32 cost, u32 limit)
 {
 	return number != AFTL_NIL &&
 	       cost <= superblock_gc_limit(ftl, aftl_lun_die_group(ftl, lun), number, limit);
@@ -320,13 +320,13 @@ static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u32 limi
 				u32 *cost)
 {
 	u32 number = cheapest_superblock(ftl, lun, REACH_FILLED, cost);
-	bool yields = superblock_gc_yields(ftl, lun, number, *cost, limit);
+	bool yields = superblock_gc_gains_pages(ftl, lun, number, *cost, limit);
 
-	if (yields && superblock_rule_asked(ftl, lun))
+	if (yields && superblock_selector_is_asked(ftl, lun))
 		return superblock_gc_ask_selector(ftl, lun, limit, number, cost);
 	if (urgent && !yields) {
 		number = cheapest_superblock(ftl, lun, REACH_SHORT, cost);
-		yields = superblock_gc_yields(ftl, lun, number, *cost, limit);
+		yields = superblock_gc_gains_pages(ftl, lun, number, *cost, limit);
 	}
 	if (yields)
 		return number;
@@ -361,9 +361,8 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 }
 
 /*
- * aftl_superblock_gc_start_block() - start GC of the superblock of @block
- *
- * Return: false if it cannot be emptied now, or GC of another superblock of the group is not over.
+ * Start GC of the superblock of @block. Return: false if it cannot be emptied now, or while another
+ * superblock of the group is collected.
  */
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
 {
@@ -377,10 +376,7 @@ bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *b
 	return true;
 }
 
-/*
- * aftl_superblock_gc_is_empty() - has the victim of @group neither valid pages nor pages to
- * rebuild?
- */
+/* Return true if the victim of @group has neither valid pages nor pages to rebuild. */
 bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 {
 	u32 number = ftl->die_groups[group].victim;
@@ -400,9 +396,8 @@ bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 }
 
 /*
- * aftl_superblock_gc_member() - the block of @lun in the victim, if it can be emptied or erased now
- *
- * Return: NULL if @lun has to wait for other members of the group.
+ * Return the block of @lun in the victim if it can be emptied or erased now; NULL if @lun has to
+ * wait for other members of the group.
  */
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -432,7 +427,7 @@ static bool rebuild_in_progress(struct aftl *ftl, u32 group, const struct aftl_b
 	return false;
 }
 
-/* Leave some space, or the host could not overwrite anything. */
+/* Return true if the LUN has room for @units rebuilt pages and for a program of the host. */
 static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *lun, u32 units)
 {
 	return aftl_lun_has_room(lun, units + ftl->program_units);
@@ -477,9 +472,7 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 	return block;
 }
 
-/*
- * aftl_superblock_rebuild_done() - all pages of @block that can be rebuilt have been
- */
+/* Note that all pages of @block that can be rebuilt have been rebuilt. */
 void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 group = aftl_lun_die_group(ftl, aftl_block_lun(ftl, block));
@@ -491,7 +484,7 @@ void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *blo
 		aftl_assign_parity(ftl, group, number);
 }
 
-/* All live members have erased their block of the victim. */
+/* Return true if all live members have erased their block of the victim. */
 static bool superblock_victim_is_erased(struct aftl *ftl, u32 group)
 {
 	const struct aftl_die_group *state = &ftl->die_groups[group];
@@ -505,9 +498,8 @@ static bool superblock_victim_is_erased(struct aftl *ftl, u32 group)
 }
 
 /*
- * mark_block_lost() - mark the valid pages that could not be rebuilt as lost
- *
- * After the erase of its stripe nothing else shows that they are lost.
+ * Mark the valid pages that could not be rebuilt as lost: after the erase of their stripe nothing
+ * else shows it.
  */
 static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -519,9 +511,7 @@ static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 			aftl_l2p_mark_ppn_lost(ftl, to_ppn(slot));
 }
 
-/*
- * finish_superblock_gc() - free the blocks of the victim once all members have erased them
- */
+/* Free the blocks of the victim once all members have erased them. */
 static void finish_superblock_gc(struct aftl *ftl, u32 group)
 {
 	struct aftl_die_group *state = &ftl->die_groups[group];
@@ -550,18 +540,14 @@ static void finish_superblock_gc(struct aftl *ftl, u32 group)
 	aftl_assign_parity(ftl, group, number);
 }
 
-/*
- * aftl_superblock_gc_member_erased() - the array of @lun has erased its block of the victim
- */
+/* Note that the array of @lun has erased its block of the victim. */
 void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_die_group_member(ftl, lun);
 	finish_superblock_gc(ftl, aftl_lun_die_group(ftl, lun));
 }
 
-/*
- * aftl_superblock_lun_died() - reassign the parity of unused superblocks, continue GC without @lun
- */
+/* Reassign the parity of unused superblocks, and continue GC without the dead @lun. */
 void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 group = aftl_lun_die_group(ftl, lun);
@@ -577,8 +563,9 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /*
- * Other members were erased after this one: its valid pages had been relocated before, so it counts
- * as erased, too. In a dead LUN, pages that could not be rebuilt are marked as lost.
+ * Give the block the erase count of the other members, which were erased after it. Its valid pages
+ * had been relocated before, so it counts as erased, too. In a dead LUN, pages that could not be
+ * rebuilt are marked as lost.
  */
 static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 erases)
 {
@@ -597,8 +584,8 @@ static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 er
 	block->wear += behind * AFTL_FULL_WEAR;
 }
 
-/* A parity block in a dead LUN is older than the one in a live LUN that replaced it. */
-static void drop_dead_parity(struct aftl *ftl, u32 group, u32 number)
+/* Drop the parity role of a block in a dead LUN if a block in a live LUN has replaced it. */
+static void drop_parity_in_dead_lun(struct aftl *ftl, u32 group, u32 number)
 {
 	bool alive = false;
 	u32 i;
@@ -624,12 +611,10 @@ static void sync_superblock_erases(struct aftl *ftl, u32 group, u32 number)
 		erases = max(erases, aftl_superblock_block(ftl, group, number, i)->erases);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		block_sync_erases(ftl, aftl_superblock_block(ftl, group, number, i), erases);
-	drop_dead_parity(ftl, group, number);
+	drop_parity_in_dead_lun(ftl, group, number);
 }
 
-/*
- * aftl_superblock_sync_erases() - after a crash, give all members of a superblock one erase count
- */
+/* After a crash, give all members of a superblock the same erase count. */
 void aftl_superblock_sync_erases(struct aftl *ftl)
 {
 	u32 number;
@@ -641,9 +626,7 @@ void aftl_superblock_sync_erases(struct aftl *ftl)
 }
 
 /*
- * aftl_superblock_reassign_parity() - after a crash, reassign parity that was not written
- *
- * The data on flash suffice to calculate it.
+ * After a crash, reassign parity that was not written: the data on flash suffice to calculate it.
  */
 void aftl_superblock_reassign_parity(struct aftl *ftl)
 {

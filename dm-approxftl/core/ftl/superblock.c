@@ -35,9 +35,7 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 	return 0;
 }
 
-/*
- * aftl_superblock_check() - check that @config and the policy allow superblocks and RAIN
- */
+/* Check that @config and the policy allow superblocks and RAIN. */
 int aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *config,
 			  struct aftl_error *error)
 {
@@ -55,9 +53,6 @@ int aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *conf
 	return check_superblock_features(ftl, config, error);
 }
 
-/*
- * aftl_superblock_alloc() - allocate the state of superblocks and die groups
- */
 bool aftl_superblock_alloc(struct aftl *ftl)
 {
 	u32 i;
@@ -156,9 +151,7 @@ static bool superblock_parity_is_begun(const struct aftl *ftl, u32 group, u32 nu
 	return parity && parity->state != AFTL_BLOCK_BAD && parity->programmed;
 }
 
-/*
- * aftl_superblock_is_unused() - is no block of the superblock in use, in live LUNs?
- */
+/* Return true if no block of the superblock is in use in a live LUN. */
 bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
 {
 	return !first_opened_block(ftl, group, number) &&
@@ -183,10 +176,9 @@ static u32 superblock_stream_of(const struct aftl *ftl, const struct aftl_block 
 }
 
 /*
- * aftl_superblock_select_free() - select the next free block of @lun to open
- *
- * The oldest one whose superblock others have opened for the same stream; if too many blocks wait
- * for other streams, the oldest of these; otherwise one of an unused superblock.
+ * Select the next free block of @lun to open: the oldest one whose superblock other LUNs have
+ * opened for the same stream. If too many blocks wait for other streams, the oldest of these;
+ * otherwise a block of an unused superblock.
  */
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream)
@@ -237,8 +229,8 @@ static bool stripe_has_programmed_page(const struct aftl *ftl, u32 group, u32 nu
 }
 
 /*
- * A stripe without data (after blocks were closed early) gets a program of padding if a later
- * stripe of the superblock has data.
+ * Return true if a later stripe of the superblock has data: then parity of a stripe without data,
+ * after blocks were closed early, is programmed as padding.
  */
 static bool later_stripe_is_programmed(const struct aftl *ftl, u32 group, u32 number,
 				       const struct aftl_block *parity)
@@ -267,12 +259,12 @@ static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u3
 	return true;
 }
 
-/* Same for all stripes of the program of parity that starts at @page. */
+/* Return true if all stripes of the parity program that starts at @page are complete. */
 static bool stripes_are_complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
 	u32 member;
 	const struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
-	u32 end = page + aftl_block_step(&ftl->geo, parity);
+	u32 end = page + aftl_block_step_pages(&ftl->geo, parity);
 
 	while (page < end && stripe_is_complete(ftl, group, number, page))
 		page++;
@@ -300,7 +292,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 static bool parity_awaits_fine_pass(const struct aftl *ftl, const struct aftl_block *parity)
 {
 	return parity->order == AFTL_ORDER_FOGGY_FINE &&
-	       aftl_fine_pass_page(&ftl->media, parity) < ftl->geo.pages;
+	       aftl_next_fine_pass_page(&ftl->media, parity) < ftl->geo.pages;
 }
 
 /* Return true if the next parity of the superblock can be programmed now. */
@@ -342,9 +334,7 @@ static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
 	aftl_wake_lun(ftl, lun);
 }
 
-/*
- * aftl_parity_queue_if_due() - queue parity that a program or a close of @block has completed
- */
+/* Queue parity that a program or a close of @block has completed. */
 void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->config.rain && !block->parity)
@@ -362,9 +352,7 @@ static void parity_dequeue_first(struct aftl *ftl, struct aftl_lun *lun)
 	lun->parity_due--;
 }
 
-/*
- * aftl_parity_clear_queue() - drop the queued programs of parity of @lun, which dies or stops
- */
+/* Drop the queued programs of parity of @lun, which has died or stops. */
 void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->parity_due)
@@ -395,11 +383,11 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 	*placement = (struct aftl_placement){
 		.block = block,
 		.page = aftl_program_order_next_page(&ftl->media, block),
-		.pages = aftl_block_step(&ftl->geo, block),
+		.pages = aftl_block_step_pages(&ftl->geo, block),
 		.mode = aftl_block_program_mode(block),
 	};
 	if (parity_awaits_fine_pass(ftl, block)) {
-		placement->page = aftl_fine_pass_page(&ftl->media, block);
+		placement->page = aftl_next_fine_pass_page(&ftl->media, block);
 		placement->mode = AFTL_MODE_NORMAL;
 	}
 	program = (struct aftl_program_command){
@@ -413,9 +401,7 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 	return true;
 }
 
-/*
- * aftl_parity_program_done() - remove the committed program from the queue, look for the next one
- */
+/* Remove the committed program of parity from the queue, and queue the next if it is due. */
 void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 number = lun->parity_head;
@@ -430,17 +416,12 @@ void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 		parity_queue_if_due(ftl, group, number);
 }
 
-/*
- * aftl_superblock_reset_erased() - reset the state of an erased superblock
- */
 void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_superblock_at(ftl, group, number)->rebuilt = 0;
 }
 
-/*
- * aftl_superblock_cancel_tasks() - drop reconstructions and GC in progress when the device stops
- */
+/* Drop reconstructions and GC in progress when the device stops. */
 void aftl_superblock_cancel_tasks(struct aftl *ftl)
 {
 	u32 i;
@@ -456,10 +437,7 @@ void aftl_superblock_cancel_tasks(struct aftl *ftl)
 	}
 }
 
-/*
- * aftl_superblock_queue_all_parity() - queue all parity that is due, in the order of superblock
- * numbers
- */
+/* Queue all parity that is due, in the order of superblock numbers. */
 void aftl_superblock_queue_all_parity(struct aftl *ftl)
 {
 	u32 i;
@@ -478,9 +456,7 @@ void aftl_superblock_queue_all_parity(struct aftl *ftl)
 	}
 }
 
-/*
- * aftl_parity_block_of() - the parity block of the superblock of @block, or NULL
- */
+/* Return the parity block of the superblock of @block, or NULL. */
 struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 member;
@@ -529,9 +505,8 @@ static bool ppn_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * aftl_stripe_can_reconstruct() - can the rest of its stripe reconstruct @ppn?
- *
- * Pages marked as lost stay lost, although an erased stripe looks readable.
+ * Return true if @ppn can be reconstructed from the rest of its stripe. Pages marked as lost stay
+ * lost, although an erased stripe looks readable.
  */
 bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 {
@@ -623,9 +598,8 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 }
 
 /*
- * aftl_reconstruct_page_done() - @member has read its page, or cannot
- *
- * Return: true if that was the last page of the stripe.
+ * Note that @member has read its page, or cannot read it. Return: true if that was the last page of
+ * the stripe.
  */
 bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member)
 {
@@ -637,9 +611,6 @@ bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 memb
 	return lun->reconstruct.kind && !lun->reconstruct.left;
 }
 
-/*
- * aftl_reconstruct_cancel() - cancel the reconstruction of a page of @lun
- */
 void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 own = aftl_lun_die_group_member(ftl, lun);
@@ -705,9 +676,7 @@ static int audit_superblock(const struct aftl *ftl, u32 group, u32 number, struc
 	return 0;
 }
 
-/*
- * aftl_superblock_audit() - check erase counts and parity of all superblocks
- */
+/* Check the erase counts and the parity of all superblocks. */
 int aftl_superblock_audit(const struct aftl *ftl, struct aftl_error *error)
 {
 	u32 number;

@@ -4,7 +4,7 @@
 #include "core/ftl/run-queue.h"
 #include "core/ftl/time.h"
 
-u64 aftl_next_event(const struct aftl *ftl)
+u64 aftl_next_event_ns(const struct aftl *ftl)
 {
 	return aftl_is_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_first_ns(&ftl->events);
 }

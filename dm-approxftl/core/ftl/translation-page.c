@@ -32,7 +32,7 @@ static u32 cmt_max_evictions(const struct aftl *ftl)
 	return ftl->geo.luns * ftl->program_units;
 }
 
-static u64 cmt_config_pages(const struct aftl *ftl)
+static u64 cmt_capacity_from_config(const struct aftl *ftl)
 {
 	return div64_u64(ftl->config.map_cache, ftl->geo.unit_bytes);
 }
@@ -42,13 +42,11 @@ void aftl_cmt_configure(struct aftl *ftl)
 	if (!ftl->geo.trans_pages)
 		return;
 	ftl->cmt.max_evicting = cmt_max_evictions(ftl);
-	ftl->cmt.capacity =
-		(u32)max(cmt_config_pages(ftl), (u64)ftl->cmt.max_evicting) - ftl->cmt.max_evicting;
+	ftl->cmt.capacity = (u32)max(cmt_capacity_from_config(ftl), (u64)ftl->cmt.max_evicting) -
+			    ftl->cmt.max_evicting;
 }
 
-/*
- * aftl_cmt_check() - check that policy and configuration allow a cached mapping table
- */
+/* Check that policy and configuration allow a cached mapping table. */
 int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
@@ -68,9 +66,6 @@ int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-/*
- * aftl_cmt_alloc() - allocate an empty CMT
- */
 bool aftl_cmt_alloc(struct aftl *ftl)
 {
 	if (!ftl->geo.trans_pages)
@@ -137,7 +132,7 @@ static bool trans_page_awaits_fine_pass(const struct aftl *ftl, u32 number)
 }
 
 /* The controller has the copy that is being programmed. */
-static bool trans_page_programming(struct aftl *ftl, const struct aftl_trans_page *tp)
+static bool trans_page_is_programming(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	u32 number = trans_page_number(ftl, tp);
 	aftl_ppn_t ppn;
@@ -147,7 +142,7 @@ static bool trans_page_programming(struct aftl *ftl, const struct aftl_trans_pag
 		aftl_ppn_is_programming(ftl, ppn));
 }
 
-static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *tp)
+static bool trans_page_is_readable(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	const struct aftl_lun *lun = trans_page_lun(ftl, tp);
 
@@ -213,7 +208,7 @@ static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *tp)
 		cmt_drop_trans_page(ftl, tp);
 		return;
 	}
-	if (!trans_page_readable(ftl, tp))
+	if (!trans_page_is_readable(ftl, tp))
 		tp->flags &= ~AFTL_TP_PARTIAL;
 	tp->flags |= AFTL_TP_EVICTING;
 	tp->younger = AFTL_NIL;
@@ -251,7 +246,7 @@ static void cmt_add_trans_page(struct aftl *ftl, struct aftl_trans_page *tp, u8 
 	cmt_evict_to_capacity(ftl);
 }
 
-/* All entries of a translation page are in the controller. */
+/* Note that all entries of a translation page are in the controller. */
 static void cmt_trans_page_loaded(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= ~AFTL_TP_PARTIAL;
@@ -272,10 +267,9 @@ static void cmt_recover_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 }
 
 /*
- * aftl_cmt_has_entry() - is the L2P entry of @lpn in memory?
- *
- * True also if the translation page has never been programmed: there is nothing to load. While its
- * program is in progress, it is taken back into the CMT.
+ * Return true if the L2P entry of @lpn is in memory, or if its translation page has never been
+ * programmed: then there is nothing to load. A translation page that is being programmed is taken
+ * back into the CMT.
  */
 bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -286,11 +280,11 @@ bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
 		cmt_mark_recently_used(ftl, tp);
 		return true;
 	}
-	if (trans_page_programming(ftl, tp)) {
+	if (trans_page_is_programming(ftl, tp)) {
 		cmt_trans_page_loaded(ftl, tp);
 		return true;
 	}
-	if (trans_page_readable(ftl, tp))
+	if (trans_page_is_readable(ftl, tp))
 		return false;
 	if (trans_page_lun(ftl, tp))
 		cmt_recover_trans_page(ftl, tp);
@@ -298,9 +292,8 @@ bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * aftl_cmt_begin_page_load() - start loading the translation page of @lpn
- *
- * Return: the logical page number that stands for the translation page.
+ * Start loading the translation page of @lpn. Return: the logical page number that stands for the
+ * translation page.
  */
 aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -324,9 +317,7 @@ struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 	return tp;
 }
 
-/*
- * aftl_cmt_mark_entry_dirty() - the L2P entry of @lpn has changed
- */
+/* Note that the L2P entry of @lpn has changed. */
 void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *tp;
@@ -342,7 +333,7 @@ void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 		return;
 	}
 	ftl->stats.counters.map_change_misses++;
-	partial = trans_page_readable(ftl, tp) &&
+	partial = trans_page_is_readable(ftl, tp) &&
 		  !trans_page_awaits_fine_pass(ftl, trans_page_number(ftl, tp));
 	cmt_add_trans_page(ftl, tp, AFTL_TP_DIRTY | (partial ? AFTL_TP_PARTIAL : 0));
 }
@@ -372,18 +363,14 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 	return AFTL_STEP_PROGRAM;
 }
 
-/*
- * aftl_cmt_merge_read_done() - the read for a read-modify-write has completed
- */
+/* Note that the read for a read-modify-write of a translation page has completed. */
 void aftl_cmt_merge_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->cmt.all[lun->evictions.merging].flags &= ~AFTL_TP_PARTIAL;
 	ftl->stats.counters.map_merges++;
 }
 
-/*
- * aftl_cmt_need() - describe the program of the next evictions of @lun for its placement
- */
+/* Describe the program of the next evictions of @lun, so that it can be placed. */
 struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return (struct aftl_program_request){
@@ -418,9 +405,7 @@ static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 	return trans_page_lpn(ftl, number);
 }
 
-/*
- * aftl_cmt_fill_payload() - move evictions of @lun into the payload of a program
- */
+/* Move evictions of @lun into the payload of a program. */
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_placement *placement, struct aftl_payload *payload)
 {
@@ -445,9 +430,7 @@ void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 		aftl_wake_all_luns(ftl);
 }
 
-/*
- * aftl_cmt_queue_dirty_pages() - queue all dirty translation pages; they stay in the CMT
- */
+/* Queue all dirty translation pages for eviction; they stay in the CMT. */
 void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 {
 	u32 number = ftl->cmt.oldest;
@@ -561,9 +544,8 @@ static bool trans_page_has_mapped_entries(const struct aftl *ftl, u32 number)
 }
 
 /*
- * aftl_cmt_cache_all_dirty() - after a crash, cache all translation pages, as dirty
- *
- * The L2P table was rebuilt from OOB metadata and is newer than the copies on flash.
+ * After a crash, cache all translation pages as dirty: the L2P table was rebuilt from OOB metadata
+ * and is newer than the copies on flash.
  */
 void aftl_cmt_cache_all_dirty(struct aftl *ftl)
 {
@@ -613,9 +595,7 @@ static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 evicting, u32 c
 	return found;
 }
 
-/*
- * aftl_cmt_audit() - check that each translation page is stored, and the lists of the CMT
- */
+/* Check the lists of the CMT, and that each translation page is cached or on flash. */
 int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_cmt *cmt = &ftl->cmt;

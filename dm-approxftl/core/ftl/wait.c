@@ -181,7 +181,7 @@ void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun)
 	start->lun = lun;
 }
 
-static u64 take_wait_ns(u64 *from_ns, u64 wanted_ns)
+static u64 subtract_from_wait_ns(u64 *from_ns, u64 wanted_ns)
 {
 	u64 ns = min(*from_ns, wanted_ns);
 
@@ -198,10 +198,10 @@ static void subtract_service_ns(struct aftl_waits *waits, u32 own, u64 service_n
 {
 	u32 i;
 
-	service_ns = take_wait_ns(&waits->ns[own], service_ns);
-	service_ns = take_wait_ns(&waits->ns[AFTL_WAIT_SUSPEND], service_ns);
+	service_ns = subtract_from_wait_ns(&waits->ns[own], service_ns);
+	service_ns = subtract_from_wait_ns(&waits->ns[AFTL_WAIT_SUSPEND], service_ns);
 	for (i = 0; i < AFTL_WAITS && service_ns; i++)
-		service_ns = take_wait_ns(&waits->ns[i], service_ns);
+		service_ns = subtract_from_wait_ns(&waits->ns[i], service_ns);
 }
 
 void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)

@@ -15,8 +15,8 @@
 #include "core/ftl/wear-level.h"
 
 /*
- * Erases of a LUN from one move to the next: that of the block it emptied, and another one. So a
- * LUN with many cold blocks still collects garbage.
+ * Erases of a LUN from one wear-levelling move to the next: of the emptied block and of another, so
+ * that a LUN with many cold blocks still collects garbage.
  */
 #define WEAR_PERIOD 2
 
@@ -43,7 +43,7 @@ static bool may_close_block_for_wear(const struct aftl *ftl, const struct aftl_b
 	       !ftl->geo.superblock_luns && !ftl->geo.zones && !block->handle;
 }
 
-/* Return the block with data and the fewest erases if these are too few, else NULL. */
+/* Return the least erased block with data if wear levelling must empty it, else NULL. */
 static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	size_t blocks = ftl->geo.blocks_per_lun;
@@ -59,11 +59,7 @@ static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *
 	return least && exceeds_wear_gap(ftl, lun, least->erases) ? least : NULL;
 }
 
-/*
- * aftl_wear_select_cold() - select a block of @lun whose data wear levelling moves now
- *
- * Return: a closed block, or NULL.
- */
+/* Select a closed block of @lun whose data wear levelling moves now, or return NULL. */
 struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block;

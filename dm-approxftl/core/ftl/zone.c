@@ -17,7 +17,7 @@
 #include "core/ftl/zone.h"
 
 /* The write buffer must hold the partial program of each active zone in each of its LUNs. */
-static u64 zone_min_buffer(const struct aftl *ftl)
+static u64 zone_min_write_buffer(const struct aftl *ftl)
 {
 	return (ftl->config.max_active_zones * ftl->geo.zone_luns + 1) * ftl->program_units *
 	       ftl->geo.unit_bytes;
@@ -37,9 +37,7 @@ static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-/*
- * aftl_zone_check() - check that policy and configuration allow the zones
- */
+/* Check that policy and configuration allow the zones. */
 int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
@@ -52,10 +50,11 @@ int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 	if (config->placement_handles || config->passes > 1 || config->fill)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: zones do not go together with placement_handles, passes or fill");
-	if (!config->buffer_safe || config->buffer < zone_min_buffer(ftl))
-		return aftl_fail(error, -EINVAL,
-				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
-				 (unsigned long long)zone_min_buffer(ftl));
+	if (!config->buffer_safe || config->buffer < zone_min_write_buffer(ftl))
+		return aftl_fail(
+			error, -EINVAL,
+			"zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
+			(unsigned long long)zone_min_write_buffer(ftl));
 	return zone_check_capacity(ftl, error);
 }
 
@@ -70,9 +69,6 @@ static u32 count_die_groups_of_zone(const struct aftl *ftl)
 	return max(ftl->geo.luns / ftl->geo.zone_luns, 1U);
 }
 
-/*
- * aftl_zone_alloc_states() - allocate the state of the zones
- */
 bool aftl_zone_alloc_states(struct aftl *ftl)
 {
 	u32 i;
@@ -101,11 +97,7 @@ static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 	return &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
 }
 
-/*
- * aftl_zone_write_lun() - the LUN that @lpn is written to
- *
- * Return: NULL if that LUN is dead.
- */
+/* Return the LUN that @lpn is written to; NULL if that LUN is dead. */
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 at = from_lpn(lpn) % ftl->geo.zone_units;
@@ -120,7 +112,7 @@ static bool zone_state_is_open(enum aftl_zone_state state)
 	return state == AFTL_ZONE_IMPLICIT || state == AFTL_ZONE_EXPLICIT;
 }
 
-/* The host need not be told that a zone is full after its last write: the mapping shows it. */
+/* The host is not told that a zone is full after its last write: the L2P table shows it. */
 static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	if (!ftl->ops->zone || (zone->state == AFTL_ZONE_FULL &&
@@ -129,7 +121,7 @@ static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zo
 	return zone->state == AFTL_ZONE_EMPTY || zone->state >= AFTL_ZONE_FULL;
 }
 
-/* A loaded state may have more open zones than there can be; aftl_zone_restored() refuses it. */
+/* A loaded state may have more open zones than there can be; aftl_zone_finish_load() refuses it. */
 static void zone_add_to_open_zones(struct aftl *ftl, u32 zone)
 {
 	if (ftl->zones.open < ARRAY_SIZE(ftl->zones.opened))
@@ -226,7 +218,7 @@ int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_stat
 
 static struct aftl_block **zone_open_block_ptr(const struct aftl *ftl, u32 lun, u32 slot)
 {
-	return &ftl->luns[lun].handle_blocks[aftl_count_map_handles(ftl) + slot - 1];
+	return &ftl->luns[lun].handle_blocks[aftl_count_trans_page_handles(ftl) + slot - 1];
 }
 
 /* Open SLC cache block of the zone that owns @slot; NULL without an SLC cache. */
@@ -234,7 +226,7 @@ static struct aftl_block **zone_slc_block(const struct aftl *ftl, u32 lun, u32 s
 {
 	struct aftl_block **blocks = ftl->luns[lun].zone_slc_blocks;
 
-	return blocks ? &blocks[aftl_count_map_handles(ftl) + slot - 1] : NULL;
+	return blocks ? &blocks[aftl_count_trans_page_handles(ftl) + slot - 1] : NULL;
 }
 
 static void zone_close_block(struct aftl *ftl, u32 lun, struct aftl_block **open)
@@ -269,7 +261,7 @@ static void zone_release_open_resource(struct aftl *ftl, struct aftl_zone *zone)
  * A zone that gets no more writes frees its place among the open zones; its pages that are only
  * partly full may be programmed.
  */
-static void zone_release_if_finished(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_release_place_if_finished(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!aftl_zone_is_write_finished(zone))
 		return;
@@ -277,13 +269,11 @@ static void zone_release_if_finished(struct aftl *ftl, struct aftl_zone *zone)
 	aftl_wake_all_luns(ftl);
 }
 
-/*
- * aftl_zone_end_writes() - enter a state in which the zone cannot be written
- */
+/* Enter a state in which the zone cannot be written. */
 void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	zone_set_state(ftl, zone, state);
-	zone_release_if_finished(ftl, zone);
+	zone_release_place_if_finished(ftl, zone);
 }
 
 /* Number of the zone whose data are in @block. */
@@ -300,9 +290,7 @@ static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_bloc
 	return block_zone_number(ftl, block) == from_lpn(lpn) / ftl->geo.zone_units;
 }
 
-/*
- * aftl_zone_reset_empty() - reset a zone whose logical pages have been unmapped
- */
+/* Reset a zone whose logical pages have been unmapped. */
 void aftl_zone_reset_empty(struct aftl *ftl, struct aftl_zone *zone)
 {
 	aftl_lpn_t first = to_lpn(zone_number(ftl, zone) * ftl->geo.zone_units);
@@ -317,8 +305,8 @@ void aftl_zone_reset_empty(struct aftl *ftl, struct aftl_zone *zone)
 	aftl_zone_end_writes(ftl, zone, AFTL_ZONE_EMPTY);
 }
 
-static bool zone_write_fits(const struct aftl *ftl, const struct aftl_zone *zone,
-			    const struct aftl_request *request)
+static bool zone_has_room_for_write(const struct aftl *ftl, const struct aftl_zone *zone,
+				    const struct aftl_request *request)
 {
 	u32 at = request->unit % ftl->geo.zone_units;
 
@@ -328,16 +316,15 @@ static bool zone_write_fits(const struct aftl *ftl, const struct aftl_zone *zone
 }
 
 /*
- * aftl_zone_start_write() - assign a write its place at the write pointer, or refuse it
- *
- * Return: 0, or the status of the request, see struct aftl_request.
+ * Assign a write its place at the write pointer. Return: 0, or the status of the request if it is
+ * refused, see struct aftl_request.
  */
 int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 	int ret = -EIO;
 
-	if (zone->state < AFTL_ZONE_FULL && zone_write_fits(ftl, zone, request))
+	if (zone->state < AFTL_ZONE_FULL && zone_has_room_for_write(ftl, zone, request))
 		ret = aftl_zone_open(ftl, zone, AFTL_ZONE_IMPLICIT);
 	if (ret)
 		return ret;
@@ -358,7 +345,7 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 
 static u32 get_zone_write_stream(const struct aftl *ftl, const struct aftl_zone *zone)
 {
-	return ftl->streams + aftl_count_map_handles(ftl) + zone->slot - 1;
+	return ftl->streams + aftl_count_trans_page_handles(ftl) + zone->slot - 1;
 }
 
 static u32 zone_find_free_open_resource(const struct aftl *ftl)
@@ -399,19 +386,15 @@ bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *reque
 	return true;
 }
 
-/*
- * aftl_zone_count_admitted() - @units logical pages of the current write were allocated, or failed
- */
+/* Note that @units logical pages of the current write were allocated to a LUN, or failed. */
 void aftl_zone_count_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 {
 	zone->coming -= units;
 	if (units)
-		zone_release_if_finished(ftl, zone);
+		zone_release_place_if_finished(ftl, zone);
 }
 
-/*
- * aftl_zone_count_programmed() - a logical page of @stream has left the write buffer
- */
+/* Note that a logical page of @stream has left the write buffer. */
 void aftl_zone_count_programmed(struct aftl *ftl, u32 stream)
 {
 	u32 slot = aftl_zone_slot_of_stream(ftl, stream);
@@ -434,7 +417,7 @@ bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *str
 	return zone->slot;
 }
 
-/* Zone of the valid data in @block. */
+/* Find the zone that the valid data in @block belong to. */
 static struct aftl_zone *zone_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
@@ -492,7 +475,7 @@ void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t
 }
 
 /* The group whose zones have blocks in @lun. */
-static u32 zone_group_of(struct aftl *ftl, const struct aftl_lun *lun)
+static u32 zone_group_of_lun(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 place = 0;
 
@@ -547,20 +530,17 @@ static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 
 }
 
 /*
- * aftl_zone_block_retired() - after a block of @lun was retired, adapt the zones to its capacity
- *
- * Empty zones go offline. If there are none the device becomes read-only.
+ * Adapt the zones to the capacity of @lun after a block was retired: empty zones go offline. If
+ * there are none, the device becomes read-only.
  */
 void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (unlikely(ftl->geo.zones))
-		zone_shrink_group(ftl, lun, zone_group_of(ftl, lun),
+		zone_shrink_group(ftl, lun, zone_group_of_lun(ftl, lun),
 				  aftl_zone_reserved_blocks(ftl, count_live_luns(ftl)));
 }
 
-/*
- * aftl_zone_lun_died() - make zones with data in a dead LUN read-only, empty ones offline
- */
+/* Make zones with data in a dead LUN read-only, and empty ones offline. */
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 reserved;
@@ -568,7 +548,8 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 
 	if (!ftl->geo.zones)
 		return;
-	for (i = zone_group_of(ftl, lun); i < ftl->geo.zones; i += count_die_groups_of_zone(ftl))
+	for (i = zone_group_of_lun(ftl, lun); i < ftl->geo.zones;
+	     i += count_die_groups_of_zone(ftl))
 		if (ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
 			aftl_zone_end_writes(ftl, &ftl->zones.all[i],
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
@@ -589,7 +570,7 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 	return ftl->read_only ? max(state, AFTL_ZONE_READ_ONLY) : state;
 }
 
-/* Return true if the zone may own the slot, after a load. */
+/* Return true if the zone may own @slot in the state that was loaded. */
 static bool zone_may_own_open_resource(const struct aftl *ftl, u32 zone, u32 slot)
 {
 	u8 has;
@@ -618,11 +599,10 @@ static void zone_restore_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot,
 }
 
 /*
- * aftl_zone_restored() - count the loaded zones, find the owners of slots
- *
- * Return: false if more zones are open or active than allowed.
+ * Count the loaded zones, and find the owners of slots. Return: false if more zones are open or
+ * active than allowed.
  */
-bool aftl_zone_restored(struct aftl *ftl)
+bool aftl_zone_finish_load(struct aftl *ftl)
 {
 	u32 i;
 	u32 j;
@@ -655,11 +635,8 @@ void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_s
 }
 
 /*
- * aftl_zone_finish_excess_active() - if more zones are active than allowed, finish the fullest one
- *
- * It had been full before the crash, and its last data were lost.
- *
- * Return: false if no zone had to be finished.
+ * If more zones are active than allowed, finish the fullest one: it had been full before the crash,
+ * and its last data were lost. Return: false if no zone had to be finished.
  */
 bool aftl_zone_finish_excess_active(struct aftl *ftl)
 {
@@ -681,10 +658,7 @@ bool aftl_zone_finish_excess_active(struct aftl *ftl)
 	return true;
 }
 
-/*
- * aftl_zone_reserve_open_resource() - reserve the slot of the zone of @lpn, which will be in the
- * write buffer
- */
+/* Reserve the slot of the zone of @lpn, which recovery puts into the write buffer. */
 void aftl_zone_reserve_open_resource(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	zone_take_free_open_resource(ftl, aftl_zone_of_lpn(ftl, lpn));
@@ -705,13 +679,11 @@ static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 	if (block->listed)
 		aftl_victim_list_remove(ftl, &ftl->luns[lun], block);
 	block->state = AFTL_BLOCK_OPEN;
-	block->handle = (u8)(aftl_count_map_handles(ftl) + zone->slot);
+	block->handle = (u8)(aftl_count_trans_page_handles(ftl) + zone->slot);
 	*placed = block;
 }
 
-/*
- * aftl_zone_reopen_blocks() - after a crash, continue zones in the blocks they were written to
- */
+/* After a crash, continue zones in the blocks they were written to. */
 void aftl_zone_reopen_blocks(struct aftl *ftl)
 {
 	u32 i;

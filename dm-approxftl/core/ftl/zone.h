@@ -16,7 +16,7 @@ static inline struct aftl_zone *aftl_zone_of_lpn(const struct aftl *ftl, aftl_lp
 /* Slot of a stream of zone writes; see struct aftl_zone. */
 static inline u32 aftl_zone_slot_of_stream(const struct aftl *ftl, u32 stream)
 {
-	return aftl_stream_handle(ftl, stream) - aftl_count_map_handles(ftl);
+	return aftl_handle_of_stream(ftl, stream) - aftl_count_trans_page_handles(ftl);
 }
 
 int __must_check aftl_zone_check(const struct aftl *ftl, struct aftl_error *error);
@@ -33,7 +33,7 @@ bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *str
 void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn, bool fold);
 void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
-bool aftl_zone_restored(struct aftl *ftl);
+bool aftl_zone_finish_load(struct aftl *ftl);
 void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
 bool aftl_zone_finish_excess_active(struct aftl *ftl);
 void aftl_zone_reserve_open_resource(struct aftl *ftl, aftl_lpn_t lpn);

@@ -19,7 +19,7 @@ static void arbitration_charge_queue(struct aftl *ftl, struct aftl_host_queues *
 {
 	if (queue != turns->queue || !turns->left) {
 		turns->queue = queue;
-		turns->left = aftl_weight_at(ftl->config.queue_weights, queue);
+		turns->left = aftl_queue_weight_at(ftl->config.queue_weights, queue);
 	}
 	turns->left--;
 }
@@ -91,7 +91,8 @@ void aftl_request_complete_at_once(struct aftl *ftl, struct aftl_request *reques
 	aftl_request_part_done(ftl, request, 0);
 }
 
-static inline bool admission_admit(struct aftl *ftl, struct aftl_request *request, bool write)
+static inline bool admission_admit_request(struct aftl *ftl, struct aftl_request *request,
+					   bool write)
 {
 	if (request->op >= AFTL_OPS) {
 		int status = aftl_zone_execute_command(ftl, request);
@@ -147,7 +148,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		ftl->work++;
-		if (!admission_admit(ftl, request, write)) {
+		if (!admission_admit_request(ftl, request, write)) {
 			admission_handle_blocked(ftl, write);
 			return;
 		}
@@ -221,7 +222,7 @@ static void submit_data_request(struct aftl *ftl, struct aftl_request *request, 
 	bool queued = ftl->wait_head[write] || ftl->zones.reset.request;
 
 	request->parts = request->units;
-	if (!queued && admission_admit(ftl, request, write))
+	if (!queued && admission_admit_request(ftl, request, write))
 		return;
 	admission_enqueue(ftl, request, write);
 	/* The buffer is full: partial pages in it must be programmed to free commands. */

@@ -29,14 +29,14 @@ static int parse_fault_number(bool time, const char *text, u64 *value, struct af
 				error);
 }
 
-const char *aftl_fault_word(u8 action)
+const char *aftl_fault_action_word(u8 action)
 {
 	return action == AFTL_FAULT_LIFE ? "end" : action == AFTL_FAULT_POWER ? "cut" : NULL;
 }
 
-static int parse_fault_value(struct aftl_fault *fault, const char *text, struct aftl_error *error)
+static int parse_fault_operand(struct aftl_fault *fault, const char *text, struct aftl_error *error)
 {
-	const char *word = aftl_fault_word(fault->action);
+	const char *word = aftl_fault_action_word(fault->action);
 
 	if (!word)
 		return parse_fault_number(fault->action == AFTL_FAULT_AGE, text, &fault->number,
@@ -58,7 +58,7 @@ int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 				 "a fault is \"ACTION NUMBER\" or \"ACTION NUMBER after TRIGGER NUMBER\", such as \"unit 5 after write 1000\"");
 	ret = parse_fault_word(aftl_fault_actions, words[0], "fault", &fault->action, error);
 	if (!ret)
-		ret = parse_fault_value(fault, words[1], error);
+		ret = parse_fault_operand(fault, words[1], error);
 	if (ret || count == 2)
 		return ret;
 	ret = parse_fault_word(aftl_fault_triggers, words[3], "trigger", &fault->trigger, error);
@@ -144,7 +144,7 @@ static int check_fault_trigger(const struct aftl *ftl, const struct aftl_fault *
 			 (unsigned long long)passed);
 }
 
-void aftl_faults_event(struct aftl *ftl)
+void aftl_handle_fault_event(struct aftl *ftl)
 {
 	struct aftl_fault_list *list = &ftl->faults;
 	struct aftl_fault *fault = list->all;
@@ -181,7 +181,8 @@ static void drop_happened_fault(struct aftl_fault_list *list)
 	memmove(&list->all[i], &list->all[i + 1], (list->count - i) * sizeof(list->all[i]));
 }
 
-static int list_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl_error *error)
+static int add_fault_to_list(struct aftl *ftl, const struct aftl_fault *fault,
+			     struct aftl_error *error)
 {
 	struct aftl_fault_list *list = &ftl->faults;
 
@@ -218,7 +219,7 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 		listed.trigger = AFTL_FAULT_TIME;
 		listed.after = fault_trigger_count(ftl, AFTL_FAULT_TIME);
 		listed.state = AFTL_FAULT_DUE;
-		return list_fault(ftl, &listed, error);
+		return add_fault_to_list(ftl, &listed, error);
 	}
 	if (fault->trigger == AFTL_FAULT_NOW) {
 		ret = make_fault_happen(ftl, &listed);
@@ -227,7 +228,7 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 				       (unsigned long long)fault->number) : 0;
 	}
 	ret = check_fault_trigger(ftl, fault, error);
-	return ret ? ret : list_fault(ftl, &listed, error);
+	return ret ? ret : add_fault_to_list(ftl, &listed, error);
 }
 
 void aftl_clear_faults(struct aftl *ftl)

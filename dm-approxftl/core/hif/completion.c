@@ -246,7 +246,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
 
 	request->parts = 0;
 	request->service_ns = service_ns;
-	if (aftl_next_event(ftl) <= complete_ns) {
+	if (aftl_next_event_ns(ftl) <= complete_ns) {
 		completion_enqueue(ftl, request);
 		return;
 	}
@@ -288,7 +288,7 @@ static void epoch_advance(struct aftl *ftl)
 		ftl->epochs.newest = next_epoch_number(ftl->epochs.newest);
 }
 
-static void epoch_retire_finished_ones(struct aftl *ftl)
+static void epoch_retire_finished(struct aftl *ftl)
 {
 	while (!ftl->epochs.outstanding[ftl->epochs.oldest]) {
 		complete_flushes(ftl, ftl->epochs.oldest);
@@ -301,7 +301,7 @@ static void epoch_retire_finished_ones(struct aftl *ftl)
 void aftl_epoch_write_done(struct aftl *ftl, u32 epoch)
 {
 	if (!--ftl->epochs.outstanding[epoch])
-		epoch_retire_finished_ones(ftl);
+		epoch_retire_finished(ftl);
 }
 
 /**
@@ -315,5 +315,5 @@ void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_FLUSH);
 	aftl_request_append(&ftl->epochs.flushes, &ftl->epochs.last_flush, request);
 	epoch_advance(ftl);
-	epoch_retire_finished_ones(ftl);
+	epoch_retire_finished(ftl);
 }

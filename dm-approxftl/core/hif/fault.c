@@ -46,10 +46,10 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	if (block->failing || block->state == AFTL_BLOCK_BAD)
 		return 0;
 	if (block->state == AFTL_BLOCK_FREE && !block->parity) {
-		aftl_free_block_remove(ftl, lun, block);
+		aftl_free_list_remove_block(ftl, lun, block);
 		aftl_block_retire(ftl, lun, block);
 		aftl_zone_block_retired(ftl, lun);
-		aftl_notify_retired(ftl, index, 1);
+		aftl_notify_blocks_retired(ftl, index, 1);
 		return 0;
 	}
 	if (block->state == AFTL_BLOCK_OPEN && !block->parity)
@@ -126,12 +126,12 @@ int aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn)
 	if (from_lpn(lpn) >= ftl->geo.units)
 		return -EINVAL;
 	aftl_dispatch_all_lun_slices(ftl);
-	if (aftl_lpn_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
+	if (aftl_lpn_is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return -ENODATA;
 	aftl_l2p_mark_ppn_lost(ftl, ppn);
 	if (ftl->ops->programmed)
-		ftl->ops->programmed(ftl->host, to_ppn(aftl_ppn_page(&ftl->media, ppn) *
-						      ftl->geo.page_units));
+		ftl->ops->programmed(ftl->host, to_ppn(aftl_page_of_ppn(&ftl->media, ppn) *
+						       ftl->geo.page_units));
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static void fault_unlist_block(struct aftl *ftl, struct aftl_lun *lun, struct af
 	if (block->parity)
 		return;
 	if (block->state == AFTL_BLOCK_FREE)
-		aftl_free_block_remove(ftl, lun, block);
+		aftl_free_list_remove_block(ftl, lun, block);
 	else if (block->state == AFTL_BLOCK_CLOSED && block->listed)
 		aftl_victim_list_remove(ftl, lun, block);
 	else if (block->state == AFTL_BLOCK_OPEN && ftl->type->closed)
@@ -173,7 +173,7 @@ static void fault_retire_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_block_retire(ftl, lun, block);
 	}
 	lun->failing_blocks = 0;
-	aftl_notify_retired(ftl, first, ftl->geo.blocks_per_lun);
+	aftl_notify_blocks_retired(ftl, first, ftl->geo.blocks_per_lun);
 }
 
 /* Drop the LUN's background task and suspended operation, and mark it as dead. */
@@ -201,7 +201,7 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* The commands of the host write that the array programs, running or suspended; AFTL_NIL: none. */
-static u32 fault_running_programs(const struct aftl_lun *lun)
+static u32 fault_running_write_commands(const struct aftl_lun *lun)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
 		return lun->suspended.commands;
@@ -221,7 +221,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	lun = &ftl->luns[index];
 	if (aftl_lun_is_dead(lun))
 		return 0;
-	writes = fault_running_programs(lun);
+	writes = fault_running_write_commands(lun);
 	aftl_write_abort_programs(ftl, writes);
 	aftl_read_abort_running(ftl, lun);
 	fault_reset_lun(ftl, lun);

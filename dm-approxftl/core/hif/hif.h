@@ -35,7 +35,7 @@ enum aftl_rest {
 bool aftl_fail_next_block(struct aftl *ftl);
 
 /* The event of the faults: let one that is due happen. */
-void aftl_faults_event(struct aftl *ftl);
+void aftl_handle_fault_event(struct aftl *ftl);
 
 /* Reset the fields of a request that the core owns while it is in progress. */
 static inline void aftl_request_init_arrived(struct aftl *ftl, struct aftl_request *request)
@@ -64,7 +64,7 @@ static inline u64 aftl_request_bytes(const struct aftl *ftl, const struct aftl_r
 }
 
 /* Does @request cover a part only of its page number @index? */
-static inline bool aftl_page_is_partial(const struct aftl_request *request, u32 index)
+static inline bool aftl_request_page_is_partial(const struct aftl_request *request, u32 index)
 {
 	return (request->head_skip && !index) ||
 	       (request->tail_skip && index == request->units - 1);
@@ -116,7 +116,8 @@ enum aftl_rest_step {
 };
 
 enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request *request);
-void aftl_partial_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn);
+void aftl_partial_zero_discarded_rest(struct aftl *ftl, struct aftl_request *request,
+				      aftl_lpn_t lpn);
 
 /* read-ahead.c */
 

@@ -22,7 +22,7 @@ static void process_source_event(struct aftl *ftl, u32 source)
 	else if (source == ftl->event_clock)
 		aftl_refresh_scan_event(ftl);
 	else
-		aftl_faults_event(ftl);
+		aftl_handle_fault_event(ftl);
 }
 
 /*
@@ -72,12 +72,12 @@ void aftl_advance(struct aftl *ftl, u64 now_ns)
 void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns)
 {
 	u32 requests = ftl->requests;
-	u64 when_ns = aftl_next_event(ftl);
+	u64 when_ns = aftl_next_event_ns(ftl);
 
 	limit_ns = min(limit_ns, AFTL_TIME_MAX);
 	while (when_ns <= limit_ns && (ftl->requests == requests || when_ns <= ftl->now_ns)) {
 		process_next_event(ftl, when_ns);
-		when_ns = aftl_next_event(ftl);
+		when_ns = aftl_next_event_ns(ftl);
 	}
 }
 
@@ -155,7 +155,7 @@ u32 aftl_work(const struct aftl *ftl)
 
 void aftl_drain_requests(struct aftl *ftl)
 {
-	while (aftl_is_busy(ftl) && aftl_next_event(ftl) <= AFTL_TIME_MAX)
+	while (aftl_is_busy(ftl) && aftl_next_event_ns(ftl) <= AFTL_TIME_MAX)
 		process_next_event(ftl, AFTL_TIME_MAX);
 }
 

@@ -70,7 +70,7 @@ static inline bool read_page_is_lost(struct aftl *ftl, aftl_ppn_t ppn)
 
 static u32 read_page_of_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	return aftl_ppn_page(&ftl->media, ppn);
+	return aftl_page_of_ppn(&ftl->media, ppn);
 }
 
 /* Serve @lpn from the newest buffered write that no discard has dropped. */
@@ -78,7 +78,7 @@ static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_BUFFER };
 
-	read.tag = aftl_pending_current(ftl, lpn);
+	read.tag = aftl_pending_find_current_write(ftl, lpn);
 	if (read.tag == AFTL_NIL)
 		return false;
 	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
@@ -94,7 +94,7 @@ static bool lpn_is_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 	aftl_ppn_t ppn;
 
 	return aftl_l2p_lookup(ftl, lpn, &ppn) && read_page_of_ppn(ftl, ppn) == page &&
-	       !aftl_lpn_buffered(ftl, lpn);
+	       !aftl_lpn_is_buffered(ftl, lpn);
 }
 
 /*
@@ -123,9 +123,8 @@ u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 {
 	aftl_ppn_t ppn;
 
-	if (aftl_lpn_buffered(ftl, lpn) ||
-	    !aftl_l2p_lookup(ftl, lpn, &ppn) || read_page_is_lost(ftl, ppn) ||
-	    aftl_ppn_is_programming(ftl, ppn))
+	if (aftl_lpn_is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn) ||
+	    read_page_is_lost(ftl, ppn) || aftl_ppn_is_programming(ftl, ppn))
 		return 0;
 	return read_run_length(ftl, lpn, ppn, limit);
 }
@@ -154,7 +153,7 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(read_precise_flipped_bits, read_level_3_f
 				       AFTL_LEVELS - 1),
 	      "flipped bits are counted by level");
 
-static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *read)
+static inline void read_count_flipped_bits(struct aftl *ftl, const struct aftl_read *read)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -163,20 +162,20 @@ static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *re
 }
 
 /* Count data that are returned to the host, with their errors. */
-static inline void read_count_returned(struct aftl *ftl, const struct aftl_request *request,
-				       const struct aftl_read *read, bool approximate)
+static inline void read_count_returned_unit(struct aftl *ftl, const struct aftl_request *request,
+					    const struct aftl_read *read, bool approximate)
 {
 	if (!read_is_for_host(request))
 		return;
 	ftl->stats.counters.read_approx_units += approximate;
 	if (!read->lost)
-		read_count_flips(ftl, read);
+		read_count_flipped_bits(ftl, read);
 }
 
 static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *request,
 				      const struct aftl_read *read, u32 class)
 {
-	read_count_returned(ftl, request, read, class == AFTL_APPROX);
+	read_count_returned_unit(ftl, request, read, class == AFTL_APPROX);
 	if (read->lost) {
 		ftl->stats.counters.read_lost_units++;
 		request->status = -EIO;
@@ -220,7 +219,8 @@ static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
 	};
 
 	ftl->stats.counters.read_cache_units++;
-	read_count_returned(ftl, request, &read, aftl_l2p_level(ftl, read.lpn) != AFTL_PRECISE);
+	read_count_returned_unit(ftl, request, &read,
+				 aftl_l2p_level(ftl, read.lpn) != AFTL_PRECISE);
 	recent->flags &= ~AFTL_READ_CACHE_PREFETCHED;
 	aftl_read_cache_mark_used(ftl, recent);
 	read_deliver_to_host(ftl, request, &read);
@@ -266,7 +266,7 @@ static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u
 	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 
 	read_init_command(ftl, request, index, lpn, ppn, units);
-	aftl_queue_add(ftl, &lun->reads, index);
+	aftl_command_queue_append(ftl, &lun->reads, index);
 	aftl_wake_lun_for_read(ftl, lun);
 }
 
@@ -292,7 +292,7 @@ static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
 	command->request = NULL;
 	command->lpn = tp_lpn;
 	command->units = 1;
-	aftl_queue_add(ftl, &lun->reads, index);
+	aftl_command_queue_append(ftl, &lun->reads, index);
 	aftl_wake_lun_for_read(ftl, lun);
 }
 
@@ -322,7 +322,7 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 }
 
 /* Count one lookup of the cached mapping table; it covers the pages of one translation page. */
-static u32 read_count_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
+static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 {
 	ftl->stats.counters.map_lookups++;
 	return min(units, aftl_trans_page_remaining(ftl, lpn));
@@ -338,12 +338,14 @@ static u32 read_count_pages_left(struct aftl_request *request)
 
 	if (likely(read_is_for_host(request)))
 		return request->units - request->admitted;
-	if (request->admitted <= last && !aftl_page_is_partial(request, request->admitted))
+	if (request->admitted <= last && !aftl_request_page_is_partial(request, request->admitted))
 		request->admitted = max(request->admitted + 1, last);
-	if (request->admitted > last || !aftl_page_is_partial(request, request->admitted))
+	if (request->admitted > last || !aftl_request_page_is_partial(request, request->admitted))
 		return 0;
-	return request->admitted < last && aftl_page_is_partial(request, request->admitted + 1) ?
-		       2 : 1;
+	return request->admitted < last &&
+			       aftl_request_page_is_partial(request, request->admitted + 1) ?
+		       2 :
+		       1;
 }
 
 /**
@@ -391,7 +393,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 				return false;
 			units = read_run_length(ftl, lpn, ppn, left);
 			if (ftl->geo.trans_pages)
-				units = read_count_lookup(ftl, lpn, units);
+				units = read_count_cmt_lookup(ftl, lpn, units);
 			request->admitted += units;
 			read_queue_command(ftl, request, index, lpn, ppn, units);
 		}
@@ -410,7 +412,7 @@ bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	aftl_ppn_t ppn;
 
-	if (aftl_lpn_buffered(ftl, lpn))
+	if (aftl_lpn_is_buffered(ftl, lpn))
 		return false;
 	return ftl->geo.trans_pages || aftl_l2p_lookup(ftl, lpn, &ppn);
 }
@@ -424,9 +426,9 @@ void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
-	if (aftl_page_is_partial(request, 0))
+	if (aftl_request_page_is_partial(request, 0))
 		read_deliver_buffered(ftl, request, to_lpn(request->unit));
-	if (last && aftl_page_is_partial(request, last))
+	if (last && aftl_request_page_is_partial(request, last))
 		read_deliver_buffered(ftl, request, to_lpn(request->unit + last));
 }
 
@@ -473,7 +475,8 @@ static void read_cache_insert(struct aftl *ftl, const struct aftl_read *read, bo
  *
  * Return: false if it was not reconstructed, so that the page's own data are returned.
  */
-static bool read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct aftl_errors *errors)
+static bool read_reconstruct_lost_page(struct aftl *ftl, struct aftl_read *read,
+				       struct aftl_errors *errors)
 {
 	if (!aftl_stripe_reconstruct(ftl, read->ppn, errors))
 		return false;
@@ -487,7 +490,7 @@ static bool read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct af
 static noinline void read_after_sense(struct aftl *ftl, const struct aftl_request *request,
 				      struct aftl_read *read, struct aftl_errors *errors)
 {
-	if (request && ftl->config.rain && read_reconstruct(ftl, read, errors))
+	if (request && ftl->config.rain && read_reconstruct_lost_page(ftl, read, errors))
 		return;
 	if (ftl->read_cache.count)
 		read_cache_insert(ftl, read, !request,
@@ -551,19 +554,19 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 }
 
 /* Free command @index of the queue of reads. */
-static void read_drop_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_free_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
-	aftl_queue_remove(ftl, &lun->reads, index);
+	aftl_command_queue_remove(ftl, &lun->reads, index);
 	aftl_command_free(ftl, index, false);
 }
 
-static void read_drop_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
+static void read_free_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 {
-	read_drop_command(ftl, lun, lun->reads.head);
+	read_free_command(ftl, lun, lun->reads.head);
 }
 
 /* The first page of command @index has been served without the array. */
-static void read_first_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_finish_first_page(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	struct aftl_request *request = command->request;
@@ -572,7 +575,7 @@ static void read_first_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 ind
 	if (ftl->waits)
 		aftl_wait_command_done(ftl, index, 0);
 	if (!--command->units)
-		read_drop_command(ftl, lun, index);
+		read_free_command(ftl, lun, index);
 	if (likely(request))
 		aftl_request_part_done(ftl, request, 0);
 }
@@ -587,7 +590,7 @@ static void read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 i
 {
 	struct aftl_trans_page *tp = aftl_cmt_end_page_load(ftl, ftl->commands[index].lpn);
 
-	read_drop_command(ftl, lun, index);
+	read_free_command(ftl, lun, index);
 	tp->last_waiting->next = ftl->wait_head[0];
 	if (!ftl->wait_head[0])
 		ftl->wait_tail[0] = tp->last_waiting;
@@ -620,7 +623,7 @@ static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lo
 		read_deliver_lost(ftl, request, command->lpn);
 	else
 		read_deliver_zero(ftl, request, command->lpn);
-	read_first_page_done(ftl, lun, lun->reads.head);
+	read_finish_first_page(ftl, lun, lun->reads.head);
 }
 
 /* Serve the first page of command @index from the program in progress of @ppn. */
@@ -635,7 +638,7 @@ static void read_serve_programming(struct aftl *ftl, struct aftl_lun *lun, u32 i
 	}
 	if (likely(command->request))
 		read_deliver_programming(ftl, command->request, command->lpn, ppn);
-	read_first_page_done(ftl, lun, index);
+	read_finish_first_page(ftl, lun, index);
 }
 
 /* Serve the first pages of command @index that are being programmed. */
@@ -674,7 +677,7 @@ void aftl_read_serve_program(struct aftl *ftl, struct aftl_lun *lun)
  * Return true if the first page of the oldest read is not to be sensed on this LUN any more: it was
  * discarded, relocated to another LUN or lost since the read was queued, or is being programmed.
  */
-static bool read_redirect_oldest(struct aftl *ftl, struct aftl_lun *lun)
+static bool read_skip_oldest_without_sensing(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	bool mapped;
@@ -697,7 +700,7 @@ static bool read_redirect_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	command->queued_ns = ftl->now_ns;
 	if (ftl->waits && command->request)
 		aftl_wait_command_moved(ftl, lun->reads.head, other->index);
-	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
+	aftl_command_queue_append(ftl, &other->reads, aftl_command_queue_pop(ftl, &lun->reads));
 	aftl_wake_lun_for_read(ftl, other);
 	return true;
 }
@@ -711,7 +714,7 @@ static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 	if (!recent)
 		return false;
 	read_deliver_cached(ftl, command->request, recent);
-	read_first_page_done(ftl, lun, lun->reads.head);
+	read_finish_first_page(ftl, lun, lun->reads.head);
 	return true;
 }
 
@@ -741,8 +744,8 @@ static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
 	command = &ftl->commands[index];
 	command->units -= from_lpn(lpn) - from_lpn(command->lpn);
 	command->lpn = lpn;
-	aftl_queue_remove(ftl, &lun->prefetches, index);
-	aftl_queue_push(ftl, &lun->reads, index);
+	aftl_command_queue_remove(ftl, &lun->prefetches, index);
+	aftl_command_queue_push_front(ftl, &lun->reads, index);
 }
 
 /*
@@ -921,7 +924,7 @@ bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	do {
 		if (ftl->reads_are_tracked && read_serve_cached_heads(ftl, lun))
 			return false;
-	} while (lun->reads.head != AFTL_NIL && read_redirect_oldest(ftl, lun));
+	} while (lun->reads.head != AFTL_NIL && read_skip_oldest_without_sensing(ftl, lun));
 	if (lun->reads.head == AFTL_NIL)
 		return false;
 	if (lun->prefetches.head != AFTL_NIL)
@@ -981,7 +984,7 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 	aftl_lpn_t lpn = to_lpn(request->unit);
 	struct aftl_lun *lun;
 
-	if (ftl->free_reads == AFTL_NIL || aftl_lpn_buffered(ftl, lpn) ||
+	if (ftl->free_reads == AFTL_NIL || aftl_lpn_is_buffered(ftl, lpn) ||
 	    !aftl_l2p_lookup(ftl, lpn, ppn))
 		return NULL;
 	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, *ppn));
@@ -1019,7 +1022,7 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	ns = read_sense_page(ftl, &ftl->commands[index], ppn);
 	lun->work.commands = index;
 	if (!aftl_array_read_in_one_event(ftl, lun, read_page_of_ppn(ftl, ppn), ns, units))
-		aftl_queue_add(ftl, &lun->reads, aftl_command_alloc(ftl, false));
+		aftl_command_queue_append(ftl, &lun->reads, aftl_command_alloc(ftl, false));
 	return lun;
 }
 
@@ -1031,8 +1034,7 @@ static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 
 	return aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
 	       aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn)) == lun &&
-	       !aftl_lpn_buffered(ftl, command->lpn) &&
-	       !aftl_read_cache_find(ftl, command->lpn);
+	       !aftl_lpn_is_buffered(ftl, command->lpn) && !aftl_read_cache_find(ftl, command->lpn);
 }
 
 /**
@@ -1047,10 +1049,10 @@ static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->prefetches.head != AFTL_NIL && lun->reads.head == AFTL_NIL) {
-		u32 index = aftl_queue_pop(ftl, &lun->prefetches);
+		u32 index = aftl_command_queue_pop(ftl, &lun->prefetches);
 
 		if (!ftl->suspending && read_ahead_is_wanted(ftl, lun, &ftl->commands[index])) {
-			aftl_queue_push(ftl, &lun->reads, index);
+			aftl_command_queue_push_front(ftl, &lun->reads, index);
 			return aftl_read_start_oldest(ftl, lun);
 		}
 		aftl_command_free(ftl, index, false);
@@ -1063,7 +1065,7 @@ bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
  *
  * Return: true for a read-ahead, which has no request to complete.
  */
-static bool read_mark_arrived(struct aftl *ftl, struct aftl_lun *lun)
+static bool read_mark_cache_entries_ready(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	struct aftl_read_cache_entry *recent;
@@ -1078,7 +1080,7 @@ static bool read_mark_arrived(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	if (command->request)
 		return false;
-	read_drop_oldest_command(ftl, lun);
+	read_free_oldest_command(ftl, lun);
 	return true;
 }
 
@@ -1089,7 +1091,7 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (ftl->waits)
 		aftl_wait_command_done(ftl, work->commands, work->service_ns);
-	if (ftl->read_cache.count && read_mark_arrived(ftl, lun))
+	if (ftl->read_cache.count && read_mark_cache_entries_ready(ftl, lun))
 		return true;
 	if (!lun->reconstruct.wanted || work->planes)
 		return false;
@@ -1107,7 +1109,7 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 	if (ftl->waits)
 		aftl_wait_command_done(ftl, index, service_ns);
 	if (!ftl->commands[index].units)
-		read_drop_oldest_command(ftl, lun);
+		read_free_oldest_command(ftl, lun);
 	read_complete_parts(ftl, request, units, service_ns);
 }
 
@@ -1127,7 +1129,7 @@ bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_
 	if (ftl->reads_are_tracked && read_end_special(ftl, lun))
 		return false;
 	if (!command->units)
-		read_drop_oldest_command(ftl, lun);
+		read_free_oldest_command(ftl, lun);
 	read_complete_parts(ftl, request, lun->work.units, service_ns);
 	return true;
 }
@@ -1197,7 +1199,7 @@ void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	if (!command->request) {
-		read_drop_oldest_command(ftl, lun);
+		read_free_oldest_command(ftl, lun);
 		return;
 	}
 	for (i = 1; i <= lun->work.units; i++)
@@ -1221,5 +1223,5 @@ void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 	while (lun->reads.head != AFTL_NIL)
 		read_finish_unmapped(ftl, lun, true);
 	while (lun->prefetches.head != AFTL_NIL)
-		aftl_command_free(ftl, aftl_queue_pop(ftl, &lun->prefetches), false);
+		aftl_command_free(ftl, aftl_command_queue_pop(ftl, &lun->prefetches), false);
 }

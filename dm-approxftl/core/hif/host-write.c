@@ -54,7 +54,7 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
  */
 static u32 write_find_replaceable(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 index = aftl_pending_find(ftl, lpn);
+	u32 index = aftl_pending_find_newest_write(ftl, lpn);
 
 	if (index == AFTL_NIL || ftl->commands[index].lun == AFTL_NIL ||
 	    ftl->commands[index].request || ftl->commands[index].flags & AFTL_COMMAND_SUPERSEDED)
@@ -62,21 +62,21 @@ static u32 write_find_replaceable(const struct aftl *ftl, aftl_lpn_t lpn)
 	return index;
 }
 
-static bool write_needs_flash(const struct aftl *ftl, const struct aftl_request *request)
+static bool write_completes_on_flash(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (!aftl_has_write_buffer(ftl))
 		return true;
 	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
 }
 
-static u32 write_lane_of(const struct aftl_command *command)
+static u32 lane_of_write_command(const struct aftl_command *command)
 {
 	return aftl_write_stream_index(command->class, command->stream);
 }
 
 static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_command *command)
 {
-	return &ftl->luns[command->lun].writes[write_lane_of(command)];
+	return &ftl->luns[command->lun].writes[lane_of_write_command(command)];
 }
 
 /* Bit of @lane in pending_write_lanes. Only on a zoned device do several lanes share a bit. */
@@ -102,7 +102,7 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 
 	ftl->commands[index].lun = lun->index;
 	ftl->commands[index].prev = queue->head == AFTL_NIL ? AFTL_NIL : queue->tail;
-	aftl_queue_add(ftl, queue, index);
+	aftl_command_queue_append(ftl, queue, index);
 	if (queue->count == ftl->program_units)
 		ftl->full_write_queues++;
 	lun->pending_write_lanes |= lane_bit(lane);
@@ -149,8 +149,8 @@ static void write_dequeue(struct aftl *ftl, u32 index)
 	queue->count--;
 	if (command->request)
 		queue->waited--;
-	if (queue->head == AFTL_NIL && !lanes_share_bit(lun, write_lane_of(command)))
-		lun->pending_write_lanes &= ~lane_bit(write_lane_of(command));
+	if (queue->head == AFTL_NIL && !lanes_share_bit(lun, lane_of_write_command(command)))
+		lun->pending_write_lanes &= ~lane_bit(lane_of_write_command(command));
 	lun->in_flight--;
 }
 
@@ -206,9 +206,9 @@ static u32 write_create_command(struct aftl *ftl, struct aftl_request *request, 
 	command->epoch = epoch;
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;
-	command->request = write_needs_flash(ftl, request) ? request : NULL;
+	command->request = write_completes_on_flash(ftl, request) ? request : NULL;
 	command->lpn = lpn;
-	command->class = aftl_policy_stored_class(ftl, request->class);
+	command->class = aftl_class_stored_by_policy(ftl, request->class);
 	command->level = aftl_class_quality_level(command->class, request->level);
 	command->stream = request->stream;
 	command->lun = AFTL_NIL;
@@ -236,7 +236,7 @@ static void write_release_command(struct aftl *ftl, u32 index)
 		aftl_zone_count_programmed(ftl, command->stream);
 	aftl_pending_remove_write(ftl, index);
 	if (unlikely(ftl->faults.programs) && command->flags & AFTL_COMMAND_STORED &&
-	    !aftl_lpn_buffered(ftl, command->lpn))
+	    !aftl_lpn_is_buffered(ftl, command->lpn))
 		aftl_faults_count_program(ftl, command->lpn);
 	if (ftl->writes_are_observed)
 		write_observe_release(ftl, index);
@@ -310,13 +310,13 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (!ftl->free_write_count || ftl->read_only)
 		return false;
 	older = write_find_replaceable(ftl, lpn);
-	replaces = older != AFTL_NIL && write_lane_of(&ftl->commands[older]) == lane;
+	replaces = older != AFTL_NIL && lane_of_write_command(&ftl->commands[older]) == lane;
 	if (!replaces)
 		lun = write_choose_lun(ftl, class, request->stream, lpn);
 	if (!replaces && !lun)
 		return false;
-	if (request->rest && aftl_page_is_partial(request, request->admitted))
-		aftl_partial_before_accept(ftl, request, lpn);
+	if (request->rest && aftl_request_page_is_partial(request, request->admitted))
+		aftl_partial_zero_discarded_rest(ftl, request, lpn);
 	request->admitted++;
 	request->asked = 0;
 	write_bind_lpn_to_lun(ftl, request, lpn, lun, lane, older);
@@ -324,7 +324,8 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 }
 
 /* Ask the policy for the stream of pages of @request. */
-static void write_ask_stream(struct aftl *ftl, struct aftl_request *request, u32 unit, u32 units)
+static void write_ask_policy_for_stream(struct aftl *ftl, struct aftl_request *request, u32 unit,
+					u32 units)
 {
 	struct aftl_host_write write = {
 		.lpn = to_lpn(unit),
@@ -334,7 +335,7 @@ static void write_ask_stream(struct aftl *ftl, struct aftl_request *request, u32
 		.hint = request->hint,
 	};
 
-	request->stream = aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write));
+	request->stream = aftl_policy_validate_stream(ftl, ftl->type->stream(ftl->policy, &write));
 }
 
 /*
@@ -344,7 +345,7 @@ static void write_ask_stream(struct aftl *ftl, struct aftl_request *request, u32
 static u32 write_page_stream(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->type->stream_per_page && !request->asked && request->stream < ftl->streams) {
-		write_ask_stream(ftl, request, request->unit + request->admitted, 1);
+		write_ask_policy_for_stream(ftl, request, request->unit + request->admitted, 1);
 		request->asked = 1;
 	}
 	return request->stream;
@@ -352,7 +353,7 @@ static u32 write_page_stream(struct aftl *ftl, struct aftl_request *request)
 
 static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 class = aftl_policy_stored_class(ftl, request->class);
+	u32 class = aftl_class_stored_by_policy(ftl, request->class);
 
 	while (request->admitted < request->units) {
 		u32 lane = aftl_write_stream_index(class, write_page_stream(ftl, request));
@@ -525,7 +526,7 @@ u32 aftl_write_select_lane(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns
 }
 
 /* Return true if a flush waits for writes of @epoch. */
-static bool write_is_flushed(const struct aftl *ftl, u32 epoch)
+static bool flush_waits_for_epoch(const struct aftl *ftl, u32 epoch)
 {
 	return ftl->epochs.flushes &&
 	       (epoch != ftl->epochs.newest || ftl->epochs.last_flush->epoch == epoch);
@@ -545,17 +546,17 @@ static bool write_buffer_stalled(const struct aftl *ftl)
  * Return true if a request or a flush waits for one of the writes from command @index on, which are
  * pending their fine pass. *@due_ns becomes the time at which the first must be programmed.
  */
-static bool write_has_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
+static bool pending_write_is_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
 {
 	*due_ns = min(*due_ns, ftl->commands[index].queued_ns + ftl->config.buffer_hold);
 	for (; index != AFTL_NIL; index = ftl->commands[index].next)
 		if (ftl->commands[index].request ||
-		    write_is_flushed(ftl, ftl->commands[index].epoch))
+		    flush_waits_for_epoch(ftl, ftl->commands[index].epoch))
 			return true;
 	return false;
 }
 
-static bool write_fine_is_awaited(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
+static bool fine_pass_is_awaited(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
 {
 	bool waited = false;
 	u32 i;
@@ -565,7 +566,7 @@ static bool write_fine_is_awaited(const struct aftl *ftl, const struct aftl_lun 
 		u32 commands = foggy->held[i % AFTL_FOGGY_WORD_LINES].commands;
 
 		if (foggy->block && commands != AFTL_NIL)
-			waited |= write_has_awaited(ftl, commands, due_ns);
+			waited |= pending_write_is_awaited(ftl, commands, due_ns);
 	}
 	return waited;
 }
@@ -589,7 +590,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 
 	if (!lun->fine_pending_writes)
 		return false;
-	waited = write_fine_is_awaited(ftl, lun, &due_ns);
+	waited = fine_pass_is_awaited(ftl, lun, &due_ns);
 	if (lane != AFTL_NIL)
 		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epochs.newest;
 	if (waited || ftl->draining || write_buffer_stalled(ftl) || ftl->now_ns >= due_ns)
@@ -601,7 +602,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 /* Older versions that are programmed later must not be mapped. */
 static void write_supersede_older(struct aftl *ftl, u32 index)
 {
-	while ((index = aftl_pending_find_older(ftl, index)) != AFTL_NIL)
+	while ((index = aftl_pending_find_older_write(ftl, index)) != AFTL_NIL)
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 }
 
@@ -636,7 +637,7 @@ static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
 		u32 index = write_pop_oldest(ftl, lun, lane);
 
-		aftl_queue_add(ftl, &group, index);
+		aftl_command_queue_append(ftl, &group, index);
 		write_add_to_payload(ftl, payload, index);
 		if (likely(placement->mode != AFTL_MODE_FOGGY))
 			write_mark_stale_in_payload(ftl, payload, payload->count - 1);
@@ -770,7 +771,7 @@ static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
 static void write_rebind_to_live_lun(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
-	u32 lane = write_lane_of(command);
+	u32 lane = lane_of_write_command(command);
 	struct aftl_lun *lun = write_choose_lun(ftl, command->class, command->stream, command->lpn);
 
 	if (!lun)
@@ -786,7 +787,7 @@ static void write_rebind_to_live_lun(struct aftl *ftl, u32 index)
 
 static bool write_is_newest(const struct aftl *ftl, u32 index)
 {
-	return aftl_pending_find(ftl, ftl->commands[index].lpn) == index;
+	return aftl_pending_find_newest_write(ftl, ftl->commands[index].lpn) == index;
 }
 
 /**
@@ -837,10 +838,10 @@ void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 co
  */
 bool aftl_write_discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 newest = aftl_pending_find(ftl, lpn);
+	u32 newest = aftl_pending_find_newest_write(ftl, lpn);
 	u32 index;
 
-	for (index = newest; index != AFTL_NIL; index = aftl_pending_find_older(ftl, index))
+	for (index = newest; index != AFTL_NIL; index = aftl_pending_find_older_write(ftl, index))
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 	return newest != AFTL_NIL;
 }
@@ -854,10 +855,10 @@ bool aftl_write_discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
  */
 void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 index = aftl_pending_find(ftl, lpn);
+	u32 index = aftl_pending_find_newest_write(ftl, lpn);
 
 	while (index != AFTL_NIL) {
-		u32 older = aftl_pending_find_older(ftl, index);
+		u32 older = aftl_pending_find_older_write(ftl, index);
 
 		if (ftl->commands[index].lun != AFTL_NIL && !ftl->commands[index].request) {
 			write_dequeue(ftl, index);
@@ -881,7 +882,7 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 	else if (!(ftl->config.placement_handles &&
 		   aftl_handle_assign_stream(ftl, request)) &&
 		 ftl->type->stream && !ftl->type->stream_per_page)
-		write_ask_stream(ftl, request, request->unit, request->units);
+		write_ask_policy_for_stream(ftl, request, request->unit, request->units);
 }
 
 u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
@@ -893,7 +894,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 		.level = what->level,
 		.hint = what->hint,
 	};
-	u32 class = aftl_policy_stored_class(ftl, request.class);
+	u32 class = aftl_class_stored_by_policy(ftl, request.class);
 	struct aftl_lun *lun;
 	u32 index;
 

@@ -38,11 +38,11 @@ static u32 partial_count_pages(const struct aftl *ftl, const struct aftl_request
 	u32 count = 0;
 
 	*flash = false;
-	if (aftl_page_is_partial(request, 0)) {
+	if (aftl_request_page_is_partial(request, 0)) {
 		count++;
 		*flash |= aftl_read_needs_flash(ftl, to_lpn(request->unit));
 	}
-	if (last && aftl_page_is_partial(request, last)) {
+	if (last && aftl_request_page_is_partial(request, last)) {
 		count++;
 		*flash |= aftl_read_needs_flash(ftl, to_lpn(request->unit + last));
 	}
@@ -90,18 +90,18 @@ enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request
 }
 
 /**
- * aftl_partial_before_accept() - the page @lpn, of which @request covers a part, is about to be
- * accepted
+ * aftl_partial_zero_discarded_rest() - let the rest of a page be zeroes if it was discarded
  * @ftl: device
  * @request: a write
- * @lpn: logical page
+ * @lpn: logical page of which @request covers a part, about to be accepted
  *
- * If it has been discarded since it was read, the rest is zeroes.
+ * The page may have been discarded since @request has read the rest.
  */
-void aftl_partial_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+void aftl_partial_zero_discarded_rest(struct aftl *ftl, struct aftl_request *request,
+				      aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
-	u32 tag = aftl_pending_find(ftl, lpn);
+	u32 tag = aftl_pending_find_newest_write(ftl, lpn);
 	aftl_ppn_t ppn;
 
 	if (tag != AFTL_NIL && !(ftl->commands[tag].flags & AFTL_COMMAND_SUPERSEDED))

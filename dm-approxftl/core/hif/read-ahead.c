@@ -42,7 +42,7 @@ static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
 }
 
 /* With a cached mapping table, only pages whose translation page is in memory are read ahead. */
-static bool read_ahead_map_cached(const struct aftl *ftl, aftl_lpn_t lpn)
+static bool read_ahead_l2p_is_cached(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return !ftl->geo.trans_pages || (aftl_trans_page_of_lpn(ftl, lpn)->flags &
 					 (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) == AFTL_TP_CACHED;
@@ -78,18 +78,18 @@ static bool read_ahead_queue_pages(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	command->lpn = lpn;
 	command->units = units;
 	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
-	aftl_queue_add(ftl, &lun->prefetches, index);
+	aftl_command_queue_append(ftl, &lun->prefetches, index);
 	aftl_wake_lun(ftl, lun);
 	return true;
 }
 
 /* Queue a page for read-ahead. Return: false if @reader's window is full or no command is free. */
-static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u32 end)
+static bool read_ahead_queue_page(struct aftl *ftl, struct aftl_read_stream *reader, u32 end)
 {
 	aftl_lpn_t lpn = to_lpn(reader->ahead);
 	u32 run;
 
-	if (!read_ahead_map_cached(ftl, lpn))
+	if (!read_ahead_l2p_is_cached(ftl, lpn))
 		return false;
 	run = read_ahead_page_run_length(ftl, lpn);
 	if (run && (run > end - reader->ahead || !read_ahead_queue_pages(ftl, lpn, run)))
@@ -116,6 +116,6 @@ void aftl_queue_read_ahead(struct aftl *ftl, const struct aftl_request *request)
 		reader->ahead = 0;
 	reader->ahead = max(reader->ahead, reader->next);
 	end = reader->next + min(ftl->read_ahead.units, ftl->geo.units - reader->next);
-	while (goes_on && steps-- && reader->ahead < end && read_ahead_step(ftl, reader, end))
+	while (goes_on && steps-- && reader->ahead < end && read_ahead_queue_page(ftl, reader, end))
 		;
 }

@@ -82,7 +82,7 @@ static void zone_begin_single_reset(struct aftl *ftl, struct aftl_zone *zone)
 		ftl->ops->unmap(ftl->host, to_lpn(zone_first_lpn(ftl, zone)), ftl->geo.zone_units);
 }
 
-static bool zone_can_reset(const struct aftl_zone *zone)
+static bool zone_is_resettable(const struct aftl_zone *zone)
 {
 	return aftl_zone_is_active(zone) || zone->state == AFTL_ZONE_FULL;
 }
@@ -102,7 +102,7 @@ static int zone_reset(struct aftl *ftl, struct aftl_request *request, struct aft
 {
 	u32 index = (u32)(zone - ftl->zones.all);
 
-	if (!zone_can_reset(zone))
+	if (!zone_is_resettable(zone))
 		return zone->state == AFTL_ZONE_EMPTY ? 0 : -EIO;
 	return begin_zone_resets(ftl, request, index, index + 1);
 }
@@ -123,7 +123,7 @@ bool aftl_zones_reset_some(struct aftl *ftl, u32 begin)
 		if (aftl_slice_is_over(ftl, begin))
 			return false;
 		ftl->work++;
-		if (!zone_can_reset(zone))
+		if (!zone_is_resettable(zone))
 			continue;
 		if (!unmap_zone_slice(ftl, zone, begin))
 			return false;

@@ -86,14 +86,14 @@ static u64 poisson_quantile_q32(u64 lambda_q32, u32 column)
 }
 
 /* The upper bits of @draw have chosen the quantile; the lower 32 bits round it to an integer. */
-static u32 round_quantile(u64 expected_q32, u64 draw)
+static u32 round_expected_errors(u64 expected_q32, u64 draw)
 {
 	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
 }
 
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
 {
-	return round_quantile(poisson_quantile_q32(lambda_q32, draw >> 58), draw);
+	return round_expected_errors(poisson_quantile_q32(lambda_q32, draw >> 58), draw);
 }
 
 static u64 mean_errors_q32(u64 rber_q40, u32 bits)
@@ -319,7 +319,7 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 				  u32 page, u64 hour)
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
-	u64 hours = aftl_page_hours(cell->media, block, page, hour);
+	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
 	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
 	u64 rber = rber_curve_q40(page_rber_curve(cell, attr), disturb_mv, block->erases, hours);
 
@@ -360,7 +360,7 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	 */
 	if (unlikely(aftl_page_is_short_lived(attr)))
 		rber += short_lived_rber_q40(cell, block->erases,
-					     aftl_page_hours(cell->media, block, page, hour));
+					     aftl_page_age_hours(cell->media, block, page, hour));
 	return rber;
 }
 
@@ -378,11 +378,12 @@ static u32 draw_raw_bit_errors(const struct aftl_cell *cell, const struct aftl_b
 {
 	const struct aftl_geometry *geo = cell->media->geo;
 	u64 draw = draw_page_program_errors(cell, block, ppn, attr);
-	u32 page = aftl_ppn_page(cell->media, ppn) % geo->pages;
+	u32 page = aftl_page_of_ppn(cell->media, ppn) % geo->pages;
 	u64 rber;
 
 	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_is_short_lived(attr)))
-		return round_quantile(cell->quantile_q32[page_error_rate(attr)][draw >> 58], draw);
+		return round_expected_errors(cell->quantile_q32[page_error_rate(attr)][draw >> 58],
+					     draw);
 	rber = aftl_cell_rber_q40(cell, block, page, hour);
 	return aftl_poisson_draw(mean_errors_q32(rber, geo->unit_bits), draw);
 }
@@ -422,7 +423,7 @@ struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_
 	const struct aftl_media *media = cell->media;
 	const struct aftl_block *block = aftl_block_of_ppn(media, ppn);
 	struct aftl_origin origin = aftl_oob_origin(media, block, ppn);
-	u32 page = aftl_ppn_page(media, ppn);
+	u32 page = aftl_page_of_ppn(media, ppn);
 	u16 attr = aftl_ppn_attr(media, ppn);
 	struct aftl_errors errors = { 0 };
 

@@ -174,7 +174,8 @@ static bool may_place_page(const struct aftl_chip *chip, const struct aftl_progr
 }
 
 /* In the order FOGGY_FINE a word line has a coarse pass first, then a fine pass. */
-static bool may_run_pass(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool may_program_pass(const struct aftl_chip *chip,
+			     const struct aftl_program_command *program)
 {
 	bool again = aftl_page_is_programmed(chip->media, program->block, program->page);
 
@@ -200,7 +201,7 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 		return program->mode == aftl_block_program_mode(program->block) &&
 		       may_use_ispp(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
-		return may_run_pass(chip, program);
+		return may_program_pass(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
 		return may_program_in_switched_mode(chip, program);
 	if (unlikely(program->block->between) &&
@@ -216,7 +217,7 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 
 /* Program time */
 
-static bool is_first_page(const struct aftl_geometry *geo, u32 page)
+static bool is_first_page_of_word_line(const struct aftl_geometry *geo, u32 page)
 {
 	return page % geo->word_line_pages < geo->planes_wide;
 }
@@ -228,30 +229,31 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 	u64 ns = chip->program_ns[mode];
 
 	if (likely(!config->program_fast) || config->one_shot || aftl_mode_bits(mode) ||
-	    !is_first_page(chip->media->geo, page))
+	    !is_first_page_of_word_line(chip->media->geo, page))
 		return ns;
 	return div64_u64(ns * config->program_fast, config->program);
 }
 
 /* Rows of the TVR tables: the page that the paper programs first, and the other page. */
-static u32 tvr_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
+static u32 tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)
 		return aftl_tvr_steps[0][sixteenths] + aftl_tvr_steps[1][sixteenths];
-	return aftl_tvr_steps[!is_first_page(geo, page)][sixteenths];
+	return aftl_tvr_steps[!is_first_page_of_word_line(geo, page)][sixteenths];
 }
 
 /* Program time without retention margins (TVR): the share of ISPP steps that remains. */
-static u64 no_margins_ns(const struct aftl_chip *chip, u64 ns, u32 page)
+static u64 program_ns_without_margins(const struct aftl_chip *chip, u64 ns, u32 page)
 {
 	const struct aftl_geometry *geo = chip->media->geo;
 
-	return div64_u64(ns * tvr_steps(geo, page, aftl_tvr_sixteenths(chip->config->tvr_margin)),
-			 tvr_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
+	return div64_u64(ns * tvr_program_steps(geo, page,
+						aftl_tvr_sixteenths(chip->config->tvr_margin)),
+			 tvr_program_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
 }
 
 /* Program time by the number of loops left out; fractions of a loop are interpolated. */
-static u64 fewer_loops_ns(u64 ns, const struct aftl_ispp *ispp)
+static u64 program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[ispp->skip];
 	u32 whole = min(ispp_margin_mv(ispp) / AFTL_CUBE_STEP_MV, AFTL_CUBE_MAX_REMOVED_LOOPS - 1U);
@@ -262,10 +264,11 @@ static u64 fewer_loops_ns(u64 ns, const struct aftl_ispp *ispp)
 }
 
 /* program_follower is the time of followers that save about as much as it assumes. */
-static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_program_command *program)
+static u64 program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
+				const struct aftl_program_command *program)
 {
 	const struct aftl_config *config = chip->config;
-	u64 own = fewer_loops_ns(ns, &program->ispp);
+	u64 own = program_ns_with_fewer_loops(ns, &program->ispp);
 	u64 follower = div64_u64(ns * config->program_follower, config->program);
 
 	if (program->mode == AFTL_MODE_FOLLOWER && follower && own <= follower + follower / 10)
@@ -288,7 +291,8 @@ static bool takes_standard_program_time(const struct aftl_config *config,
 }
 
 /* Program time with default ISPP parameters. */
-static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static u64 program_ns_with_default_ispp(const struct aftl_chip *chip,
+					const struct aftl_program_command *program)
 {
 	const struct aftl_block *block = program->block;
 	bool short_lived = program->mode == AFTL_MODE_REDUCED && program->class == AFTL_PRECISE;
@@ -304,7 +308,7 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
 		ns += chip->config->read_slc ? : chip->config->read;
 	if (short_lived && !takes_standard_program_time(chip->config, program))
-		ns = no_margins_ns(chip, ns, program->page);
+		ns = program_ns_without_margins(chip, ns, program->page);
 	return ns;
 }
 
@@ -337,9 +341,11 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 		       struct aftl_program_result *outcome)
 {
 	bool usual = aftl_ispp_is_default(&program->ispp);
-	u64 ns = default_ispp_ns(chip, program);
+	u64 ns = program_ns_with_default_ispp(chip, program);
 
-	*outcome = (struct aftl_program_result){ .ns = usual ? ns : ispp_ns(chip, ns, program) };
+	*outcome = (struct aftl_program_result){
+		.ns = usual ? ns : program_ns_with_ispp(chip, ns, program)
+	};
 	if (!usual || program->monitor)
 		monitor_leader_program(chip, program, outcome);
 	/*

@@ -91,7 +91,7 @@ static bool is_misprogrammed_line(const struct aftl_chip *chip, u64 line)
 struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 						       const struct aftl_block *block, u32 page)
 {
-	u32 word_line = aftl_word_line(chip->media->geo, page);
+	u32 word_line = aftl_word_line_of_page(chip->media->geo, page);
 	const struct aftl_layer_traits *seen = get_layer_traits(chip, block, word_line);
 	u64 line = aftl_hash64(seen->lines ^ word_line);
 	u32 errors = (seen->errors * random_factor_q8(line << 32, LINE_SPREAD)) >> 8;

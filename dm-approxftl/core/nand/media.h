@@ -145,7 +145,7 @@ static inline u16 *aftl_page_attr_ptr(const struct aftl_media *media, u32 page)
 }
 
 /* Most pages hold one unit, for which the division is avoided. */
-static inline u32 aftl_ppn_page(const struct aftl_media *media, aftl_ppn_t ppn)
+static inline u32 aftl_page_of_ppn(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 units = media->geo->page_units;
 
@@ -155,7 +155,7 @@ static inline u32 aftl_ppn_page(const struct aftl_media *media, aftl_ppn_t ppn)
 /* Write generation of the data in @ppn, if errors are modelled. */
 static inline u16 *aftl_oob_generation(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	u32 page = aftl_ppn_page(media, ppn);
+	u32 page = aftl_page_of_ppn(media, ppn);
 
 	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.generation +
 	       (from_ppn(ppn) - page * media->geo->page_units);
@@ -164,7 +164,7 @@ static inline u16 *aftl_oob_generation(const struct aftl_media *media, aftl_ppn_
 /* The stored lpn word of @ppn: the lpn, above it the quality level of approximate data minus 1. */
 static inline aftl_lpn_t *aftl_oob_lpn_word(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	u32 page = aftl_ppn_page(media, ppn);
+	u32 page = aftl_page_of_ppn(media, ppn);
 
 	return (aftl_lpn_t *)aftl_oob_entry(media, page) +
 	       (from_ppn(ppn) - page * media->geo->page_units);
@@ -203,7 +203,7 @@ static inline aftl_lpn_t aftl_ppn_lpn(const struct aftl_media *media, aftl_ppn_t
 
 static inline u16 aftl_ppn_attr(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	return *aftl_page_attr_ptr(media, aftl_ppn_page(media, ppn));
+	return *aftl_page_attr_ptr(media, aftl_page_of_ppn(media, ppn));
 }
 
 /* Quality level of the data in @ppn, which is programmed. */
@@ -258,8 +258,8 @@ static inline u16 *aftl_page_hours_ptr(const struct aftl_media *media,
 }
 
 /* Hours from the first program of @block to the program of its @page. */
-static inline u16 aftl_page_hours_since(const struct aftl_media *media,
-					const struct aftl_block *block, u32 page)
+static inline u16 aftl_page_hours_after_first(const struct aftl_media *media,
+					      const struct aftl_block *block, u32 page)
 {
 	const u16 *at = aftl_page_hours_ptr(media, block, page);
 
@@ -340,10 +340,10 @@ static inline void aftl_ppn_clear_valid(struct aftl_media *media, aftl_ppn_t ppn
 }
 
 /* Age in hours of the data in @page at device age @hour. */
-static inline u64 aftl_page_hours(const struct aftl_media *media, const struct aftl_block *block,
-				  u32 page, u64 hour)
+static inline u64 aftl_page_age_hours(const struct aftl_media *media,
+				      const struct aftl_block *block, u32 page, u64 hour)
 {
-	u64 written = (u64)block->first_hour + aftl_page_hours_since(media, block, page);
+	u64 written = (u64)block->first_hour + aftl_page_hours_after_first(media, block, page);
 
 	return hour > written ? hour - written : 0;
 }

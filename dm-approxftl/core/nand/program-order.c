@@ -82,7 +82,7 @@ static bool super_layer_order_allows_page(const struct aftl_media *media,
 	return is_fresh_word_line(media, block, page, pages);
 }
 
-u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block)
+u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block)
 {
 	u32 step = media->geo->program_pages;
 	u32 waiting = block->frontier == media->geo->pages ? 0 : AFTL_FOGGY_WORD_LINES - 1;
@@ -97,7 +97,7 @@ u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block 
 static bool foggy_fine_order_allows_page(const struct aftl_media *media,
 					 const struct aftl_block *block, u32 page)
 {
-	u32 due = aftl_fine_pass_page(media, block);
+	u32 due = aftl_next_fine_pass_page(media, block);
 
 	return page == due ||
 	       (due == media->geo->pages && sequential_order_allows_page(media, block, page));
@@ -121,7 +121,8 @@ u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *
 	return first + done / *pages * geo->word_line_pages;
 }
 
-void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+void aftl_mark_word_line_switched(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 page)
 {
 	u32 line = page - page % media->geo->word_line_pages;
 	u32 i;
@@ -145,8 +146,8 @@ static bool switched_order_allows_page(const struct aftl_media *media,
 	       pages == next && !aftl_page_is_programmed(media, block, page);
 }
 
-static bool may_program_step(const struct aftl_media *media, const struct aftl_block *block,
-			     u32 page, u32 pages)
+static bool order_allows_program_step(const struct aftl_media *media,
+				      const struct aftl_block *block, u32 page, u32 pages)
 {
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
@@ -174,9 +175,9 @@ bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aft
 	if (page >= media->geo->pages || pages > media->geo->pages - page)
 		return false;
 	if (block->order != AFTL_ORDER_SUPER_LAYER && block->order != AFTL_ORDER_SWITCHED &&
-	    (pages != aftl_block_step(media->geo, block) || (!block->bits && page % pages)))
+	    (pages != aftl_block_step_pages(media->geo, block) || (!block->bits && page % pages)))
 		return false;
-	return may_program_step(media, block, page, pages);
+	return order_allows_program_step(media, block, page, pages);
 }
 
 /* First page at or after @page that has @colour, or the number of pages. */
@@ -220,25 +221,28 @@ u32 aftl_program_order_next_page(const struct aftl_media *media, const struct af
 }
 
 /* In blocks with fewer bits per cell, skip the unused pages of each word line. */
-static void sequential_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+static void sequential_order_advance(const struct aftl_media *media, struct aftl_block *block,
+				     u32 page)
 {
 	const struct aftl_geometry *geo = media->geo;
 
-	page += aftl_block_step(geo, block);
+	page += aftl_block_step_pages(geo, block);
 	if (unlikely(block->bits) &&
 	    page % geo->word_line_pages >= aftl_word_line_used_pages(geo, block))
 		page += geo->word_line_pages - aftl_word_line_used_pages(geo, block);
 	block->frontier = page;
 }
 
-static void two_pass_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+static void two_pass_order_advance(const struct aftl_media *media, struct aftl_block *block,
+				   u32 page)
 {
 	block->frontier = page + media->geo->program_pages;
 	if (block->programmed == aftl_first_pass_pages(media->geo, aftl_block_first_colour(block)))
 		block->frontier = 0;
 }
 
-static void super_layer_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+static void super_layer_order_advance(const struct aftl_media *media, struct aftl_block *block,
+				      u32 page)
 {
 	u32 layer = pages_per_layer(media->geo);
 
@@ -253,15 +257,15 @@ void aftl_program_order_advance(const struct aftl_media *media, struct aftl_bloc
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
 	case AFTL_ORDER_FOGGY_FINE:
-		sequential_advance(media, block, page);
+		sequential_order_advance(media, block, page);
 		break;
 	case AFTL_ORDER_TWO_PASS:
-		two_pass_advance(media, block, page);
+		two_pass_order_advance(media, block, page);
 		break;
 	case AFTL_ORDER_LEADER_FIRST:
 		break;
 	case AFTL_ORDER_SUPER_LAYER:
-		super_layer_advance(media, block, page);
+		super_layer_order_advance(media, block, page);
 		break;
 	case AFTL_ORDER_SWITCHED:
 		block->frontier = aftl_switch_next_page(media->geo, block->programmed, &pages);

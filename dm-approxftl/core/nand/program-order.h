@@ -64,15 +64,16 @@ static inline u32 aftl_word_line_used_pages(const struct aftl_geometry *geo,
 }
 
 /* Pages that @block can hold with its bits per cell. */
-static inline u32 aftl_block_pages(const struct aftl_geometry *geo,
-				   const struct aftl_block *block)
+static inline u32 aftl_block_usable_pages(const struct aftl_geometry *geo,
+					  const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->pages :
 		geo->pages / geo->word_line_pages * aftl_word_line_used_pages(geo, block);
 }
 
 /* Pages of one program step of @block. */
-static inline u32 aftl_block_step(const struct aftl_geometry *geo, const struct aftl_block *block)
+static inline u32 aftl_block_step_pages(const struct aftl_geometry *geo,
+					const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->program_pages :
 		min(geo->program_pages, aftl_word_line_used_pages(geo, block));
@@ -146,19 +147,19 @@ static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u3
 }
 
 /**
- * aftl_next_switch_line() - change the pages of the first pass to the mode of a switched word line
+ * aftl_mark_word_line_switched() - give pages of the first pass the mode SWITCHED
  * @media: flash array
  * @block: block of the page
  * @page: any page of the word line
  */
-void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_block *block,
-			   u32 page);
+void aftl_mark_word_line_switched(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 page);
 
 /* Word lines of a block that may wait for their fine pass at the same time. */
 #define AFTL_FOGGY_WORD_LINES 2
 
 /**
- * aftl_fine_pass_page() - word line whose fine pass is due
+ * aftl_next_fine_pass_page() - word line whose fine pass is due
  * @media: flash array
  * @block: an open block in the order FOGGY_FINE
  *
@@ -167,7 +168,7 @@ void aftl_next_switch_line(const struct aftl_media *media, const struct aftl_blo
  *
  * Return: the first page of the word line, or the number of pages if no fine pass is due.
  */
-u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
+u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /* Pages of a block's first half, with the middle one of an odd number of program steps. */
 static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)

@@ -56,7 +56,7 @@ static bool page_holds_one_bit(const struct aftl_cell *cell, const struct aftl_b
 u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 			   u64 hour)
 {
-	u64 hours = aftl_page_hours(cell->media, block, page, hour);
+	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
 	u64 rank = draw_read_shift(cell, DRAW_LAYER, block, aftl_layer(cell->media->geo, page));
 
 	if (!hours || page_holds_one_bit(cell, block, page) ||

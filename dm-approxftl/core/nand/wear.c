@@ -54,7 +54,7 @@ u64 aftl_program_ns_by_wear(u64 ns, u32 erases)
 }
 
 /* Mean erase time over the two data patterns that were measured. */
-static u64 erase_point_ns(u32 index)
+static u64 tvr_mean_erase_ns(u32 index)
 {
 	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
 }
@@ -62,10 +62,10 @@ static u64 erase_point_ns(u32 index)
 static u64 erase_ns_by_wear(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
-	u64 worn = aftl_interpolate(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
-				    wear.fraction);
+	u64 worn = aftl_interpolate(tvr_mean_erase_ns(wear.index),
+				    tvr_mean_erase_ns(wear.index + 1), wear.fraction);
 
-	return div64_u64(ns * worn, erase_point_ns(0));
+	return div64_u64(ns * worn, tvr_mean_erase_ns(0));
 }
 
 static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block *block)

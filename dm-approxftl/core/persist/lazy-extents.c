@@ -43,7 +43,7 @@ bool aftl_extents_alloc(struct aftl_volume *volume)
 	return volume->initialised && volume->initialised_committed && volume->extent_buffer;
 }
 
-static void extent_free(const struct aftl_backing *backing, void *memory, size_t bytes)
+static void free_extent_memory(const struct aftl_backing *backing, void *memory, size_t bytes)
 {
 	if (memory)
 		backing->free(backing->host, memory, bytes);
@@ -51,9 +51,10 @@ static void extent_free(const struct aftl_backing *backing, void *memory, size_t
 
 void aftl_extents_destroy(struct aftl_volume *volume)
 {
-	extent_free(volume->backing, volume->initialised, extent_table_bytes(volume));
-	extent_free(volume->backing, volume->initialised_committed, extent_table_bytes(volume));
-	extent_free(volume->backing, volume->extent_buffer, EXTENT_BYTES);
+	free_extent_memory(volume->backing, volume->initialised, extent_table_bytes(volume));
+	free_extent_memory(volume->backing, volume->initialised_committed,
+			   extent_table_bytes(volume));
+	free_extent_memory(volume->backing, volume->extent_buffer, EXTENT_BYTES);
 }
 
 void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes)

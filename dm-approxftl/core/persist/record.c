@@ -115,7 +115,8 @@ static unsigned int utf8_character_length(const u8 *bytes, const u8 *end)
 }
 
 /* Check for printable UTF-8, a zero byte, and zeroes up to the end of the field. */
-static int check_text(const u8 *bytes, size_t size, const char *what, struct aftl_error *error)
+static int check_record_text(const u8 *bytes, size_t size, const char *what,
+			     struct aftl_error *error)
 {
 	const u8 *end = bytes + size;
 	unsigned int length;
@@ -143,7 +144,8 @@ static int record_check_classes(const u8 *bytes, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL, "there are %u tag classes, it must be 1 to %u",
 				 classes, AFTL_RECORD_CLASSES);
 	for (i = 0; i < AFTL_RECORD_CLASSES; i++, name += AFTL_RECORD_NAME_SIZE) {
-		int ret = check_text(name, AFTL_RECORD_NAME_SIZE, "name of a tag class", error);
+		int ret = check_record_text(name, AFTL_RECORD_NAME_SIZE, "name of a tag class",
+					    error);
 
 		if (ret)
 			return ret;
@@ -157,15 +159,17 @@ static int record_check_classes(const u8 *bytes, struct aftl_error *error)
 	return 0;
 }
 
-static int check_texts(const u8 *bytes, struct aftl_error *error)
+static int check_header_texts(const u8 *bytes, struct aftl_error *error)
 {
-	int ret = check_text(bytes + AT_SOURCE, AFTL_RECORD_TEXT_SIZE, "source format", error);
+	int ret =
+		check_record_text(bytes + AT_SOURCE, AFTL_RECORD_TEXT_SIZE, "source format", error);
 
 	if (!ret)
-		ret = check_text(bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE, "tool version", error);
+		ret = check_record_text(bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE, "tool version",
+					error);
 	if (!ret)
-		ret = check_text(bytes + AT_PROVENANCE, AFTL_RECORD_PROVENANCE_SIZE, "provenance",
-				 error);
+		ret = check_record_text(bytes + AT_PROVENANCE, AFTL_RECORD_PROVENANCE_SIZE,
+					"provenance", error);
 	if (!ret && bytes[AT_PROVENANCE] && bytes[AT_PROVENANCE] != '{')
 		ret = aftl_fail(error, -EINVAL, "the provenance is not a JSON object");
 	return ret;
@@ -214,14 +218,14 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	memcpy(bytes + AT_PROVENANCE, header->provenance, AFTL_RECORD_PROVENANCE_SIZE);
 	ret = record_check_classes(bytes, error);
 	if (!ret)
-		ret = check_texts(bytes, error);
+		ret = check_header_texts(bytes, error);
 	aftl_put_le(bytes + AT_CHECKSUM, record_header_checksum(bytes, AT_CHECKSUM), 4);
 	return ret;
 }
 
 /* Check that the number @what at offset @at of the header is @right, its only valid value. */
-static int record_expect(const u8 *bytes, unsigned int at, unsigned int right, const char *what,
-			 struct aftl_error *error)
+static int record_check_constant(const u8 *bytes, unsigned int at, unsigned int right,
+				 const char *what, struct aftl_error *error)
 {
 	u32 found = aftl_get_le(bytes + at, 4);
 
@@ -248,7 +252,8 @@ static int record_check_field_layout(const u8 *bytes, struct aftl_error *error)
 	int ret = 0;
 
 	for (i = 0; i < ARRAY_SIZE(numbers) && !ret; i++)
-		ret = record_expect(bytes, numbers[i].at, numbers[i].right, numbers[i].what, error);
+		ret = record_check_constant(bytes, numbers[i].at, numbers[i].right, numbers[i].what,
+					    error);
 	return ret;
 }
 
@@ -313,7 +318,7 @@ static int record_check_header(const u8 *bytes, struct aftl_error *error)
 		ret = record_check_zeroes(bytes, error);
 	if (!ret)
 		ret = record_check_classes(bytes, error);
-	return ret ? ret : check_texts(bytes, error);
+	return ret ? ret : check_header_texts(bytes, error);
 }
 
 int aftl_record_header_decode(struct aftl_record_header *header, const u8 *bytes,
@@ -334,8 +339,8 @@ int aftl_record_header_decode(struct aftl_record_header *header, const u8 *bytes
 	return 0;
 }
 
-static int check_record(const struct aftl_record_header *header, const struct aftl_record *record,
-			struct aftl_error *error)
+static int check_record_fields(const struct aftl_record_header *header,
+			       const struct aftl_record *record, struct aftl_error *error)
 {
 	if (record->op >= AFTL_OPS)
 		return aftl_fail(error, -EINVAL, "operation %u is unknown, the largest is %u",
@@ -366,7 +371,7 @@ static int check_record(const struct aftl_record_header *header, const struct af
 int aftl_record_encode(const struct aftl_record_header *header, const struct aftl_record *record,
 		       u8 *bytes, struct aftl_error *error)
 {
-	int ret = check_record(header, record, error);
+	int ret = check_record_fields(header, record, error);
 
 	if (ret)
 		return ret;
@@ -394,5 +399,5 @@ int aftl_record_decode(const struct aftl_record_header *header, struct aftl_reco
 	record->stream = aftl_get_le(bytes + 22, 2);
 	record->lat_100ns = aftl_get_le(bytes + 24, 4);
 	record->pid = aftl_get_le(bytes + 28, 4);
-	return check_record(header, record, error);
+	return check_record_fields(header, record, error);
 }

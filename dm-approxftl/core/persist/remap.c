@@ -72,7 +72,7 @@ bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn, const struct 
 	return true;
 }
 
-static u32 get_remapped_block(const struct aftl_volume *volume, const struct aftl_remap *remap)
+static u32 block_of_remap_entry(const struct aftl_volume *volume, const struct aftl_remap *remap)
 {
 	return remap->ppn == AFTL_NO_PPN ? U32_MAX : from_ppn(remap->ppn) / volume->geo.block_ppns;
 }
@@ -83,8 +83,8 @@ u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block)
 	u32 i;
 
 	for (i = 0; volume->remap_count && i < AFTL_REMAPS_MAX; i++)
-		if (get_remapped_block(volume, &volume->remaps[i]) >= block)
-			first = min(first, get_remapped_block(volume, &volume->remaps[i]));
+		if (block_of_remap_entry(volume, &volume->remaps[i]) >= block)
+			first = min(first, block_of_remap_entry(volume, &volume->remaps[i]));
 	return first;
 }
 

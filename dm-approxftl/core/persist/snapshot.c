@@ -167,7 +167,7 @@ static void save_ppn(struct snapshot_stream *stream, const struct aftl_media *me
 }
 
 /* Return true if the block needs the wide format: 16-bit attributes, or its own bits in a cell. */
-static bool block_is_wide(const struct aftl_media *media, const struct aftl_block *block)
+static bool block_needs_wide_format(const struct aftl_media *media, const struct aftl_block *block)
 {
 	u32 first = aftl_block_device_page(media, block, 0);
 	u32 page;
@@ -187,7 +187,7 @@ static void save_pages(struct snapshot_stream *stream, const struct aftl_media *
 
 	for (page = first; page < first + media->geo->pages; page++) {
 		stream_put(stream, *aftl_page_attr_ptr(media, page), wide ? 2 : 1);
-		stream_put(stream, aftl_page_hours_since(media, block, page - first), 2);
+		stream_put(stream, aftl_page_hours_after_first(media, block, page - first), 2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_ppn(stream, media, block, page * media->geo->page_units + i);
 	}
@@ -204,11 +204,11 @@ static u8 snapshot_block_flags(const struct aftl_lun *lun, const struct aftl_blo
 static void save_block(struct snapshot_stream *stream, const struct aftl_media *media,
 		       const struct aftl_lun *lun, const struct aftl_block *block)
 {
-	bool wide = block_is_wide(media, block);
+	bool wide = block_needs_wide_format(media, block);
 
 	stream_put(stream, block->state, 1);
 	stream_put(stream, block->order, 1);
-	stream_put(stream, aftl_stored_kind(block->kind, block->handle), 1);
+	stream_put(stream, aftl_encode_block_kind(block->kind, block->handle), 1);
 	stream_put(stream, snapshot_block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
 	stream_put(stream, block->note, 2);
 	stream_put(stream, block->programmed, 4);
@@ -343,7 +343,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 	}
 	ftl->suspending = true;
 	if (!all_luns_idle(ftl)) {
-		aftl_step(ftl, aftl_next_event(ftl));
+		aftl_step(ftl, aftl_next_event_ns(ftl));
 		return true;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
@@ -537,7 +537,7 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 
 	block->state = (u8)stream_get(stream, 1);
 	block->order = (u8)stream_get(stream, 1);
-	aftl_load_kind((u8)stream_get(stream, 1), zoned, &block->kind, &block->handle);
+	aftl_decode_block_kind((u8)stream_get(stream, 1), zoned, &block->kind, &block->handle);
 	flags = (u8)stream_get(stream, 1);
 	aftl_block_set_first_colour(block, flags & FLAG_FLIP);
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
@@ -583,7 +583,7 @@ static bool block_is_possible(const struct aftl *ftl, const struct aftl_block *b
 	return block->state <= AFTL_BLOCK_BAD && order_is_possible(&ftl->geo, block) &&
 	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
 	       aftl_bits_are_possible(&ftl->geo, block->bits, block->order) &&
-	       block->programmed <= aftl_block_pages(&ftl->geo, block) &&
+	       block->programmed <= aftl_block_usable_pages(&ftl->geo, block) &&
 	       frontier_is_possible(&ftl->geo, block) &&
 	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
 }
@@ -629,7 +629,7 @@ static int load_free_blocks(struct snapshot_stream *stream, struct aftl *ftl, st
 
 		if (!block)
 			return report_bad_snapshot(error, "the list of free blocks is wrong");
-		aftl_free_block_add(ftl, lun, block);
+		aftl_free_list_add_block(ftl, lun, block);
 	}
 	lun->out_of_blocks = flags & FLAG_NO_FREE_BLOCK;
 	lun->below_reserve = flags & FLAG_BELOW_RESERVE;
@@ -682,7 +682,7 @@ static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	if (block == lun->fallback)
 		return true;
 	if (block->bits == 1)
-		return aftl_slc_cache_adopt(ftl, lun, block);
+		return aftl_slc_cache_adopt_open_block(ftl, lun, block);
 	if (block->handle)
 		return aftl_handle_adopt_open_block(ftl, lun, block);
 	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
@@ -769,7 +769,7 @@ static void load_policy_words(struct snapshot_stream *stream, struct aftl *ftl)
 		if (stream->same)
 			aftl_policy_instance_restore(ftl->policy, index++, word);
 	}
-	aftl_policy_instance_restored(ftl->policy);
+	aftl_policy_instance_finish_load(ftl->policy);
 }
 
 static bool zone_is_possible(const struct aftl *ftl, const struct aftl_zone *zone)
@@ -808,7 +808,7 @@ static int load_translation_pages(struct snapshot_stream *stream, struct aftl *f
 	return 0;
 }
 
-static int check_crc(struct snapshot_stream *stream, struct aftl_error *error)
+static int check_snapshot_crc(struct snapshot_stream *stream, struct aftl_error *error)
 {
 	u32 expected = ~stream->crc;
 
@@ -820,8 +820,8 @@ static int check_crc(struct snapshot_stream *stream, struct aftl_error *error)
 void aftl_start_loaded_device(struct aftl *ftl)
 {
 	aftl_slc_cache_recount_blocks(ftl);
-	aftl_handle_restored(ftl);
-	aftl_block_manager_restored(ftl);
+	aftl_handle_finish_load(ftl);
+	aftl_block_manager_finish_load(ftl);
 	aftl_reset_stats(ftl);
 	aftl_unquiesce_device(ftl);
 }
@@ -838,12 +838,12 @@ static int load_device_body(struct snapshot_stream *stream, struct aftl *ftl,
 	if (!ret)
 		ret = load_translation_pages(stream, ftl, error);
 	if (!ret)
-		ret = check_crc(stream, error);
+		ret = check_snapshot_crc(stream, error);
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
 		ret = close_unadopted_blocks(ftl, &ftl->luns[i], stream->same, error);
 	if (!ret && !stream->same)
 		aftl_block_manager_check_reserve(ftl);
-	if (!ret && !aftl_zone_restored(ftl))
+	if (!ret && !aftl_zone_finish_load(ftl))
 		ret = report_bad_snapshot(error, "more zones are open or active than may be");
 	if (!ret)
 		ret = aftl_audit(ftl, error);

@@ -507,7 +507,7 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 	aftl_put_le(bytes + 30, spare->note, 2);
 	bytes[32] = (u8)spare->attr;
 	bytes[33] = spare->order;
-	bytes[34] = aftl_stored_kind(spare->kind, spare->handle);
+	bytes[34] = aftl_encode_block_kind(spare->kind, spare->handle);
 	bytes[35] = (spare->flip ? SPARE_FLIP : 0) | spare->bits << SPARE_BITS_SHIFT |
 		    spare->attr >> 8 << SPARE_MODE_SHIFT | (spare->parity ? SPARE_PARITY : 0);
 	aftl_put_le(bytes + 36, spare->mapped, 2);
@@ -569,7 +569,7 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	spare->note = (u16)aftl_get_le(bytes + 30, 2);
 	spare->attr = bytes[32] | (bytes[35] >> SPARE_MODE_SHIFT & SPARE_MODE) << 8;
 	spare->order = bytes[33];
-	aftl_load_kind(bytes[34], geo->zones, &spare->kind, &spare->handle);
+	aftl_decode_block_kind(bytes[34], geo->zones, &spare->kind, &spare->handle);
 	spare->bits = bytes[35] >> SPARE_BITS_SHIFT & SPARE_BITS;
 	spare->parity = bytes[35] & SPARE_PARITY;
 	spare->lost = (u16)aftl_get_le(bytes + 38, 2);

@@ -29,8 +29,8 @@ static int reader_open_tables(struct aftl_volume_reader *reader, const struct af
 	return aftl_volume_reader_open(reader, volume, volume->header.layout.erases, end);
 }
 
-static const u8 *reader_entry(struct aftl_volume_reader *reader, struct aftl_place place, int *ret,
-			      struct aftl_error *error)
+static const u8 *read_table_entry(struct aftl_volume_reader *reader, struct aftl_place place,
+				  int *ret, struct aftl_error *error)
 {
 	const u8 *bytes = aftl_volume_reader_sector(reader, place.sector, ret, error);
 
@@ -116,7 +116,7 @@ struct scan {
 	u64 last_ns;
 };
 
-static u32 scan_page_count(const struct scan *scan)
+static u32 count_pages_to_scan(const struct scan *scan)
 {
 	return scan->volume->geo.blocks * scan->volume->geo.pages;
 }
@@ -139,7 +139,7 @@ static void close_recovery_scan(struct scan *scan)
 	aftl_volume_reader_close(&scan->erases);
 	if (scan->zones)
 		backing->free(backing->host, scan->zones, scan_zone_bytes(scan));
-	aftl_chunks_free(&scan->seq, scan_page_count(scan), sizeof(u64), backing->free,
+	aftl_chunks_free(&scan->seq, count_pages_to_scan(scan), sizeof(u64), backing->free,
 			 backing->host);
 }
 
@@ -160,7 +160,7 @@ static int open_recovery_scan(struct scan *scan, struct aftl_volume *volume, str
 	};
 	first = reader_open_tables(&scan->spares, volume, volume->header.layout.snapshot);
 	second = reader_open_tables(&scan->erases, volume, volume->header.layout.spares);
-	took = aftl_chunks_alloc(&scan->seq, scan_page_count(scan), sizeof(u64), backing->alloc,
+	took = aftl_chunks_alloc(&scan->seq, count_pages_to_scan(scan), sizeof(u64), backing->alloc,
 				 backing->host);
 	if (scan_zone_bytes(scan))
 		scan->zones = backing->alloc(backing->host, scan_zone_bytes(scan));
@@ -273,7 +273,7 @@ static const u8 *read_spare_bytes(struct scan *scan, u32 page, int *ret, struct 
 {
 	const struct aftl_volume *volume = scan->volume;
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
-	const u8 *bytes = reader_entry(&scan->spares, at, ret, error);
+	const u8 *bytes = read_table_entry(&scan->spares, at, ret, error);
 
 	if (!bytes)
 		*ret = handle_damaged_entry(scan, at.sector, *ret, error);
@@ -301,9 +301,9 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 {
 	struct aftl_error damage;
 	int ret;
-	const u8 *bytes = reader_entry(&scan->erases,
-				       aftl_erase_place(&scan->volume->header.layout, block), &ret,
-				       &damage);
+	const u8 *bytes = read_table_entry(&scan->erases,
+					   aftl_erase_place(&scan->volume->header.layout, block),
+					   &ret, &damage);
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
@@ -516,7 +516,7 @@ static int scan_zone_entries(struct scan *scan, struct aftl_error *error)
 
 	for (i = 0; !ret && i < scan->volume->geo.zones; i++) {
 		struct aftl_place at = aftl_zone_place(&scan->volume->header.layout, i);
-		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+		const u8 *bytes = read_table_entry(&scan->spares, at, &ret, error);
 
 		if (!bytes)
 			ret = handle_damaged_entry(scan, at.sector, ret, error);
@@ -563,7 +563,7 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 
 	for (i = 0; !ret && i < volume->geo.plp_entries; i++) {
 		struct aftl_place at = aftl_plp_entry_place(&volume->header.layout, i);
-		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+		const u8 *bytes = read_table_entry(&scan->spares, at, &ret, error);
 
 		if (!bytes)
 			ret = handle_damaged_entry(scan, at.sector, ret, error);
@@ -718,7 +718,7 @@ static void drop_unmapped_last_programs(struct aftl *ftl, struct aftl_block *blo
 	if (!block->valid || block->state == AFTL_BLOCK_BAD)
 		return;
 	for (page -= ftl->geo.program_pages;
-	     !aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, page));
+	     !aftl_program_has_valid_pages(ftl, aftl_block_device_page(&ftl->media, block, page));
 	     page -= ftl->geo.program_pages)
 		for (i = 0; i < ftl->geo.program_pages; i++) {
 			u32 at = aftl_block_device_page(&ftl->media, block, page + i);
@@ -810,7 +810,7 @@ static void assume_program_step(struct aftl *ftl, struct aftl_block *block, u32 
 {
 	u32 i;
 
-	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
+	for (i = 0; i < aftl_block_step_pages(&ftl->geo, block); i++)
 		assume_page_programmed(ftl, block, page + i, aftl_block_program_mode(block));
 }
 
@@ -818,7 +818,7 @@ static bool program_step_is_known(const struct aftl *ftl, const struct aftl_bloc
 {
 	u32 i;
 
-	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
+	for (i = 0; i < aftl_block_step_pages(&ftl->geo, block); i++)
 		if (aftl_page_is_programmed(&ftl->media, block, page + i))
 			return true;
 	return false;
@@ -850,7 +850,7 @@ static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 			break;
 		left -= program_step_is_known(ftl, block, page);
 		assume_program_step(ftl, block, page);
-		at.programmed += aftl_block_step(&ftl->geo, block);
+		at.programmed += aftl_block_step_pages(&ftl->geo, block);
 		aftl_program_order_advance(&ftl->media, &at, page);
 	}
 	block->frontier = at.frontier;
@@ -903,7 +903,7 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 					       first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
 		}
 		if (!first)
-			aftl_next_switch_line(&ftl->media, block, end - 1);
+			aftl_mark_word_line_switched(&ftl->media, block, end - 1);
 	}
 	block->frontier = aftl_switch_next_page(&ftl->geo, done, &pages);
 }
@@ -945,7 +945,7 @@ static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *bloc
 static void recover_parity_block(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool fine = block->order != AFTL_ORDER_FOGGY_FINE ||
-		    aftl_fine_pass_page(&ftl->media, block) == ftl->geo.pages;
+		    aftl_next_fine_pass_page(&ftl->media, block) == ftl->geo.pages;
 
 	block->state = fine && block->programmed == ftl->geo.pages ? AFTL_BLOCK_CLOSED :
 								     AFTL_BLOCK_OPEN;
@@ -970,7 +970,7 @@ static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 	else if (block->programmed)
 		aftl_block_close(ftl, block);
 	else
-		aftl_free_block_add(ftl, lun, block);
+		aftl_free_list_add_block(ftl, lun, block);
 }
 
 /* One block whose entry says that the LUN is dead suffices: a crash may have lost other entries. */

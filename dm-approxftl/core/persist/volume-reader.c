@@ -107,7 +107,7 @@ static bool reader_has_chunk(struct aftl_volume_reader *reader, u64 number)
 }
 
 /* Return true if the chunk holds anything but extents that are not initialised. */
-static bool reader_chunk_initialised(const struct aftl_volume_reader *reader, u64 number)
+static bool reader_chunk_has_data(const struct aftl_volume_reader *reader, u64 number)
 {
 	u64 frame = reader_chunk_first(reader, number);
 	u64 end = min(reader->end, frame + AFTL_READER_CHUNK_FRAMES);
@@ -126,7 +126,7 @@ static void reader_read_ahead(struct aftl_volume_reader *reader, u64 number)
 	u64 last = number + reader->chunks / 2;
 
 	while (++number <= last && reader_chunk_first(reader, number) < reader->end)
-		if (!reader_has_chunk(reader, number) && reader_chunk_initialised(reader, number))
+		if (!reader_has_chunk(reader, number) && reader_chunk_has_data(reader, number))
 			reader_start_chunk(reader, number);
 }
 

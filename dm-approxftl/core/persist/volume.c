@@ -110,7 +110,8 @@ static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_v
  * by one commit, the snapshot may be out of date, and the owner of block kinds is unknown.
  * Everything else is in the tables.
  */
-static int use_single_state(struct aftl_volume *volume, const struct aftl_volume_state *state)
+static int use_only_readable_state(struct aftl_volume *volume,
+				   const struct aftl_volume_state *state)
 {
 	volume->state = *state;
 	volume->state.closed = false;
@@ -128,9 +129,9 @@ static int choose_newer_volume_state(struct aftl_volume *volume, struct aftl_err
 	int other = load_state_copy(volume, 1, &odd, ret ? &second : error);
 
 	if (aftl_error_is_damage(ret) && !other)
-		return use_single_state(volume, &odd);
+		return use_only_readable_state(volume, &odd);
 	if (!ret && aftl_error_is_damage(other))
-		return use_single_state(volume, &volume->state);
+		return use_only_readable_state(volume, &volume->state);
 	if (ret || other)
 		return ret ? ret : other;
 	if (odd.commit + 1 != volume->state.commit && volume->state.commit + 1 != odd.commit)
@@ -1006,8 +1007,8 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_volume_he
 	return write_new_volume(volume, ftl);
 }
 
-static int check_format(const struct aftl_backing *backing, struct aftl_volume_header *header,
-			const struct aftl *ftl, struct aftl_error *error)
+static int check_new_volume(const struct aftl_backing *backing, struct aftl_volume_header *header,
+			    const struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = aftl_layout_init(&header->layout, &ftl->geo, error);
 
@@ -1063,7 +1064,7 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 
 	if (ret)
 		return ret;
-	ret = check_format(backing, header, ftl, error);
+	ret = check_new_volume(backing, header, ftl, error);
 	if (!ret)
 		ret = format_medium(backing, header, ftl, error);
 	aftl_destroy(ftl);
@@ -1075,7 +1076,7 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 /* Return true if the write buffer has a newer version of the page, persisted now or later. */
 static bool newer_version_is_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	u32 newest = aftl_pending_find(ftl, aftl_ppn_lpn(&ftl->media, ppn));
+	u32 newest = aftl_pending_find_newest_write(ftl, aftl_ppn_lpn(&ftl->media, ppn));
 
 	return newest != AFTL_NIL &&
 	       !(ftl->commands[newest].flags & (AFTL_COMMAND_SUPERSEDED | AFTL_COMMAND_STORED));
@@ -1091,7 +1092,7 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 {
 	const struct aftl_media *media = &ftl->media;
 	const struct aftl_block *block = aftl_block_of_ppn(media, first);
-	u32 page = aftl_ppn_page(media, first);
+	u32 page = aftl_page_of_ppn(media, first);
 	u32 i;
 
 	*spare = (struct aftl_spare){
@@ -1099,7 +1100,7 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 		.erases = block->erases,
 		.wear = block->wear,
 		.first_hour = block->first_hour,
-		.hours = aftl_page_hours_since(media, block, page % ftl->geo.pages),
+		.hours = aftl_page_hours_after_first(media, block, page % ftl->geo.pages),
 		.note = block->note,
 		.attr = *aftl_page_attr_ptr(media, page),
 		.order = block->order,

@@ -87,7 +87,7 @@ static u32 count_known_accesses(u8 entry)
 }
 
 /* Return true if all known accesses of the entry are writes, or with @write false, reads. */
-static bool accesses_are_alike(u8 entry, bool write)
+static bool known_accesses_are_alike(u8 entry, bool write)
 {
 	u8 mask = BIT(count_known_accesses(entry)) - 1;
 
@@ -105,7 +105,7 @@ static u8 push_access_to_history(const struct aftl_policy *policy, u8 entry, boo
 
 static void record_write_in_history(const struct aftl_policy *policy, u8 *entry)
 {
-	u8 low = accesses_are_alike(*entry, true) ? ENTRY_LOW : 0;
+	u8 low = known_accesses_are_alike(*entry, true) ? ENTRY_LOW : 0;
 
 	*entry = push_access_to_history(policy, (*entry & ~ENTRY_LOW) | low, true);
 }
@@ -116,7 +116,7 @@ static u32 agcr_stream(struct aftl_policy *policy, const struct aftl_host_write 
 	u8 *entry = agcr_history_entry(policy, write->lpn);
 	u32 i;
 
-	if (aftl_policy_filling(policy))
+	if (aftl_policy_is_filling(policy))
 		return 0;
 	for (i = 0; i < write->units; i++)
 		record_write_in_history(policy, entry + i);
@@ -159,7 +159,7 @@ static void agcr_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 	u8 *entry = agcr_history_entry(policy, lpn);
 
 	if (policy->arrays[QUEUED] && !(*entry & ENTRY_QUEUED) &&
-	    accesses_are_alike(*entry, false) && agcr_wants_rewrite(policy, mode))
+	    known_accesses_are_alike(*entry, false) && agcr_wants_rewrite(policy, mode))
 		agcr_enqueue_rewrite(policy, lpn, entry);
 	*entry = push_access_to_history(policy, *entry, false);
 }
@@ -183,7 +183,7 @@ static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 	while (policy->arrays[QUEUED] && agcr_lun_queue(policy, index)->count) {
 		aftl_lpn_t lpn = agcr_dequeue_rewrite(policy, agcr_lun_queue(policy, index));
 
-		if (!accesses_are_alike(*agcr_history_entry(policy, lpn), false) ||
+		if (!known_accesses_are_alike(*agcr_history_entry(policy, lpn), false) ||
 		    !agcr_wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
 		    agcr_lpn_lun(policy, lpn) != index)
 			continue;
@@ -244,8 +244,8 @@ static int li_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 	u32 cost = need->stream;
 
-	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_filling(policy))
-		cost = aftl_policy_queued(policy, lun) > need->units ? LOW : HIGH;
+	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_filling(policy))
+		cost = aftl_policy_count_queued_commands(policy, lun) > need->units ? LOW : HIGH;
 	placement->mode = agcr_cost_to_mode(cost);
 	return ret;
 }

@@ -120,12 +120,12 @@ static void cubeftl_closed(struct aftl_policy *policy, const struct aftl_block *
 	}
 }
 
-static bool has_leader(const struct aftl_geometry *geo, const struct active *active)
+static bool has_unprogrammed_leader(const struct aftl_geometry *geo, const struct active *active)
 {
 	return active->block && active->leader < geo->layers;
 }
 
-static bool has_follower(const struct aftl_geometry *geo, const struct active *active)
+static bool has_unprogrammed_follower(const struct aftl_geometry *geo, const struct active *active)
 {
 	return active->block && geo->word_lines > 1 && active->follower_layer < active->leader;
 }
@@ -133,7 +133,8 @@ static bool has_follower(const struct aftl_geometry *geo, const struct active *a
 static bool cubeftl_has_word_line(const struct aftl_geometry *geo, const struct active *active,
 				  bool leader)
 {
-	return leader ? has_leader(geo, active) : has_follower(geo, active);
+	return leader ? has_unprogrammed_leader(geo, active) :
+			has_unprogrammed_follower(geo, active);
 }
 
 static void take_leader_line(struct aftl_policy *policy, struct active *active,
@@ -265,7 +266,7 @@ static u32 cubeftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 
 static bool is_last_line_of_layer(const struct aftl_geometry *geo, u32 page)
 {
-	return aftl_word_line(geo, page) % geo->word_lines == geo->word_lines - 1;
+	return aftl_word_line_of_page(geo, page) % geo->word_lines == geo->word_lines - 1;
 }
 
 /*

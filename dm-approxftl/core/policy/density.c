@@ -86,7 +86,7 @@ static bool may_open_sparse_block(const struct aftl_policy *policy, const struct
 	       blocks * density_params(policy)->density_share;
 }
 
-static u32 sparse_bits(const struct aftl_policy *policy)
+static u32 sparse_block_bits(const struct aftl_policy *policy)
 {
 	return density_params(policy)->density_bits ? (u32)density_params(policy)->density_bits :
 					   (u32)aftl_policy_config(policy)->bits - 1;
@@ -103,8 +103,8 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
 	if (may_open_sparse_block(policy, lun))
-		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need,
-								   sparse_bits(policy), SPARSE);
+		mine->open[SPARSE] = aftl_policy_open_sparse_block(
+			policy, lun, need, sparse_block_bits(policy), SPARSE);
 	if (!mine->open[SPARSE])
 		*steps = aftl_programs_per_block(aftl_policy_geometry(policy));
 	return mine->open[SPARSE];
@@ -114,7 +114,7 @@ static int density_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	bool fresh = need->cause == AFTL_CAUSE_HOST && need->class == AFTL_PRECISE &&
-		     !aftl_policy_filling(policy);
+		     !aftl_policy_is_filling(policy);
 	int ret;
 
 	if (fresh && density_open_sparse_block(policy, lun, need))

@@ -98,7 +98,7 @@ void aftl_ftl_number_first_writes(struct aftl_policy *policy, aftl_lpn_t first, 
 	for (; count; count--, number++) {
 		if (at < counted)
 			*number = at + 1;
-		at = aftl_fill_order_next(order, at, order->step);
+		at = aftl_fill_order_next_lpn(order, at, order->step);
 	}
 	order->at = at;
 }

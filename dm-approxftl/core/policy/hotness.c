@@ -25,7 +25,7 @@ u32 aftl_hotness_class(struct aftl_policy *policy, const struct aftl_host_write 
 	s64 now_ns = aftl_policy_now(policy);
 	u64 age_ns;
 
-	if (!old || aftl_policy_filling(policy) || old->opened_ns > now_ns)
+	if (!old || aftl_policy_is_filling(policy) || old->opened_ns > now_ns)
 		return AFTL_HOTNESS_COLD;
 	age_ns = (u64)(now_ns - old->opened_ns);
 	if (age_ns > zones->zone3)

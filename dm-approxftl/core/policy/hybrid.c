@@ -98,7 +98,7 @@ static struct own_blocks *hybrid_own_open_blocks(struct aftl_policy *policy, u32
 }
 
 /* Return true if AGCR is used: its program costs make sense only if read times depend on them. */
-static bool has_program_costs(const struct aftl_policy *policy)
+static bool hybrid_uses_program_costs(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 	const struct own *own = policy->params[0];
@@ -106,15 +106,15 @@ static bool has_program_costs(const struct aftl_policy *policy)
 	return own->hybrid_agcr && config->read_coarse && config->read_fine;
 }
 
-static bool has_followers(const struct aftl_policy *policy)
+static bool hybrid_uses_followers(const struct aftl_policy *policy)
 {
 	const struct own *own = policy->params[0];
 
 	return own->hybrid_cube;
 }
 
-static bool create_part(struct aftl_policy *policy, bool wanted,
-			const struct aftl_policy_type *type, struct aftl_policy **part)
+static bool create_hybrid_delegate(struct aftl_policy *policy, bool wanted,
+				   const struct aftl_policy_type *type, struct aftl_policy **part)
 {
 	*part = wanted ? aftl_policy_part(policy, type) : NULL;
 	return !wanted || *part;
@@ -125,10 +125,13 @@ static bool hybrid_create(struct aftl_policy *policy)
 	struct hybrid *state = to_hybrid(policy);
 	const struct own *own = policy->params[0];
 
-	return create_part(policy, own->hybrid_approx, &aftl_policy_approxftl, &state->approx) &&
-	       create_part(policy, own->hybrid_ressd, &aftl_policy_ressd, &state->ressd) &&
-	       create_part(policy, has_program_costs(policy), &aftl_policy_agcr, &state->agcr) &&
-	       create_part(policy, own->hybrid_tvr, &aftl_policy_tvr, &state->tvr);
+	return create_hybrid_delegate(policy, own->hybrid_approx, &aftl_policy_approxftl,
+				      &state->approx) &&
+	       create_hybrid_delegate(policy, own->hybrid_ressd, &aftl_policy_ressd,
+				      &state->ressd) &&
+	       create_hybrid_delegate(policy, hybrid_uses_program_costs(policy), &aftl_policy_agcr,
+				      &state->agcr) &&
+	       create_hybrid_delegate(policy, own->hybrid_tvr, &aftl_policy_tvr, &state->tvr);
 }
 
 static u64 hybrid_save_word(const struct aftl_policy *policy)
@@ -152,7 +155,7 @@ static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_wr
 
 	if (state->agcr)
 		aftl_policy_agcr.stream(state->agcr, write);
-	if (aftl_policy_filling(&state->policy))
+	if (aftl_policy_is_filling(&state->policy))
 		return STREAM_NONE;
 	if (state->ressd && aftl_policy_ressd.stream(state->ressd, write) != AFTL_HOTNESS_COLD)
 		return STREAM_UPDATED;
@@ -306,8 +309,8 @@ static bool may_have_followers(const struct hybrid *state, const struct aftl_blo
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 
-	return has_followers(&state->policy) && geo->program_pages == geo->word_line_pages &&
-	       block->order != AFTL_ORDER_SUPER_LAYER;
+	return hybrid_uses_followers(&state->policy) &&
+	       geo->program_pages == geo->word_line_pages && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
 /* Monitored result of the leader of a word line in @mode; 0 if there is no leader. */
@@ -355,12 +358,12 @@ static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun,
  * After a follower, all other word lines of its layer follow the same leader, too. None of them is
  * misprogrammed if the parameter misprograms is 0.
  */
-static u32 followers_left(const struct hybrid *state, const struct aftl_block *block)
+static u32 count_followers_left(const struct hybrid *state, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 	const struct aftl_media *media = aftl_policy_media(&state->policy);
 	u32 page = block->frontier - geo->program_pages;
-	u32 word_line = aftl_word_line(geo, page) % geo->word_lines;
+	u32 word_line = aftl_word_line_of_page(geo, page) % geo->word_lines;
 
 	if (aftl_policy_config(&state->policy)->misprograms ||
 	    aftl_page_mode(aftl_block_page_attr(media, block, page)) != AFTL_MODE_FOLLOWER)
@@ -372,7 +375,7 @@ static u32 hybrid_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_program_request *need, const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
-	u32 run = may_have_followers(state, block) ? followers_left(state, block) : U32_MAX;
+	u32 run = may_have_followers(state, block) ? count_followers_left(state, block) : U32_MAX;
 
 	if (run && state->approx)
 		run = min(run, aftl_policy_approxftl.fill_run(state->approx, lun, need, block));
@@ -407,7 +410,7 @@ static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl
 /* Relocation */
 
 /* If a program writes several units, rewriting a single unit would pad the rest of the program. */
-static bool program_is_one_unit(const struct aftl_policy *policy)
+static bool program_holds_one_unit(const struct aftl_policy *policy)
 {
 	return aftl_units_per_program(aftl_policy_geometry(policy)) == 1;
 }
@@ -415,7 +418,7 @@ static bool program_is_one_unit(const struct aftl_policy *policy)
 /* Return true if a rewrite was requested by AGCR, and not because of a misprogrammed page. */
 static bool wants_high_cost_mode(const struct hybrid *state, const struct aftl_relocation *move)
 {
-	return program_is_one_unit(&state->policy) && !move->bad;
+	return program_holds_one_unit(&state->policy) && !move->bad;
 }
 
 static u32 choose_moved_stream(const struct hybrid *state, const struct aftl_relocation *move)
@@ -497,7 +500,7 @@ static void hybrid_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (state->ressd)
 		aftl_policy_ressd.idle_task(state->ressd, lun, task);
-	if (state->agcr && task->kind == AFTL_IDLE_TASK_NONE && program_is_one_unit(policy))
+	if (state->agcr && task->kind == AFTL_IDLE_TASK_NONE && program_holds_one_unit(policy))
 		aftl_policy_agcr.idle_task(state->agcr, lun, task);
 }
 
@@ -573,7 +576,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.least_steps = 2,
 	.size = sizeof(struct hybrid),
 	.lun_size = sizeof(struct own_blocks),
-	.arrays = { { AFTL_REFERENCE_TABLE, .wanted = has_followers } },
+	.arrays = { { AFTL_REFERENCE_TABLE, .wanted = hybrid_uses_followers } },
 	.params = { &group },
 	.create = hybrid_create,
 	.adopt = hybrid_adopt_loaded_block,

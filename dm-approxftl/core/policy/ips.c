@@ -119,7 +119,8 @@ static u32 ips_next_page(const struct aftl_policy *policy, const struct aftl_blo
 	return aftl_switch_next_page(aftl_policy_geometry(policy), block->programmed, pages);
 }
 
-static bool is_switched_next(const struct aftl_policy *policy, const struct aftl_block *block)
+static bool next_step_switches_line(const struct aftl_policy *policy,
+				    const struct aftl_block *block)
 {
 	u32 pages;
 
@@ -140,7 +141,7 @@ static struct aftl_block **ips_find_block(struct aftl_policy *policy, const stru
 	u32 i;
 
 	for (i = 0; i < BLOCKS_MAX; i++)
-		if (cache[i] && is_switched_next(policy, cache[i]) == switches &&
+		if (cache[i] && next_step_switches_line(policy, cache[i]) == switches &&
 		    (!best || cache[i] < *best))
 			best = &cache[i];
 	return best;
@@ -164,7 +165,7 @@ static struct aftl_block **ips_choose_block(struct aftl_policy *policy, struct a
 
 	if (need->class == AFTL_APPROX && aftl_delegate_approxftl(policy))
 		return NULL;
-	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_filling(policy)) {
+	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_filling(policy)) {
 		block = ips_find_block(policy, lun, false);
 		if (!block)
 			block = ips_open_block(policy, lun, need);
@@ -181,7 +182,8 @@ static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun,
 		return aftl_delegate_place(policy, lun, need, placement);
 	placement->block = *block;
 	placement->page = ips_next_page(policy, *block, &placement->pages);
-	placement->mode = is_switched_next(policy, *block) ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC;
+	placement->mode = next_step_switches_line(policy, *block) ? AFTL_MODE_SWITCHED :
+								    AFTL_MODE_SLC;
 	/* The core may collect and erase a full block, so that the policy must not refer to it. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
 		*block = NULL;
@@ -202,7 +204,7 @@ static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun
 		const struct aftl_block *block = ips_cache_blocks(policy, aftl_lun_index(lun))[i];
 		u32 first;
 
-		if (!block || !is_switched_next(policy, block))
+		if (!block || !next_step_switches_line(policy, block))
 			continue;
 		first = block->programmed / window * window;
 		room += min(first + window, geo->pages) - block->programmed;

@@ -8,7 +8,8 @@
 /* A word line is misprogrammed if it has more than this many times the errors of its leader. */
 #define BAD_FACTOR 2
 
-static u32 reference_block_number(const struct aftl_policy *policy, const struct aftl_block *block)
+static u32 read_reference_block_index(const struct aftl_policy *policy,
+				      const struct aftl_block *block)
 {
 	return aftl_block_index(aftl_policy_media(policy), block);
 }
@@ -75,6 +76,6 @@ u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
-	return &references[(size_t)reference_block_number(policy, block) * geo->layers +
+	return &references[(size_t)read_reference_block_index(policy, block) * geo->layers +
 			   aftl_layer(geo, page)];
 }

@@ -5,7 +5,7 @@
  */
 #include "core/policy/lun-rules.h"
 
-static u32 least_busy_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 choose_least_busy_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	u32 luns = aftl_policy_geometry(policy)->luns;
 	u32 least = U32_MAX;
@@ -24,4 +24,4 @@ static u32 least_busy_lun(struct aftl_policy *policy, const struct aftl_lun_requ
 	return best;
 }
 
-const struct aftl_lun_rule aftl_lun_least_busy = { .lun = least_busy_lun };
+const struct aftl_lun_rule aftl_lun_least_busy = { .lun = choose_least_busy_lun };

@@ -9,12 +9,12 @@
  */
 #include "core/policy/lun-rules.h"
 
-static u32 rotate_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 choose_rotating_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	if (unlikely(aftl_policy_config(policy)->gc_mode == AFTL_GC_PACED) &&
-	    !aftl_policy_filling(policy))
+	    !aftl_policy_is_filling(policy))
 		return aftl_lun_least_busy.lun(policy, binding);
 	return aftl_lun_request_at(binding, binding->turn);
 }
 
-const struct aftl_lun_rule aftl_lun_rotate = { .lun = rotate_lun, .in_turn = true };
+const struct aftl_lun_rule aftl_lun_rotate = { .lun = choose_rotating_lun, .in_turn = true };

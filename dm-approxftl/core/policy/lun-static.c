@@ -5,7 +5,7 @@
  */
 #include "core/policy/lun-rules.h"
 
-static u32 static_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 choose_static_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 place = from_lpn(binding->lpn) / aftl_units_per_program(geo);
@@ -22,4 +22,6 @@ static u32 static_lun(struct aftl_policy *policy, const struct aftl_lun_request 
 	return aftl_lun_request_at(binding, home);
 }
 
-const struct aftl_lun_rule aftl_lun_static = { .lun = static_lun, .fixed = true, .in_turn = true };
+const struct aftl_lun_rule aftl_lun_static = { .lun = choose_static_lun,
+					       .fixed = true,
+					       .in_turn = true };

@@ -198,7 +198,7 @@ static u32 interval_bin(u64 interval)
 }
 
 /* Lower end of a bin. */
-static u64 bin_start(u32 bin)
+static u64 interval_bin_start(u32 bin)
 {
 	if (!bin)
 		return 0;
@@ -218,17 +218,20 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 	for (i = 0; i <= BINS; i++) {
 		curve->tail_q16[i] = (u32)div64_u64(rest << 16, max(total, 1ULL));
 		rest -= i < BINS ? updates[i] : 0;
-		curve->area[i] = !i ? 0 : curve->area[i - 1] +
-			((bin_start(i) - bin_start(i - 1)) *
-			 (curve->tail_q16[i] + curve->tail_q16[i - 1]) >> 17);
+		curve->area[i] =
+			!i ? 0 :
+			     curve->area[i - 1] +
+					((interval_bin_start(i) - interval_bin_start(i - 1)) *
+						 (curve->tail_q16[i] + curve->tail_q16[i - 1]) >>
+					 17);
 	}
 }
 
 /* Interpolate a curve at @age, with values @low and @high at the ends of @bin. */
 static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
-	u64 width = max(bin_start(bin + 1) - bin_start(bin), 1ULL);
-	u64 part = age - min(bin_start(bin), age);
+	u64 width = max(interval_bin_start(bin + 1) - interval_bin_start(bin), 1ULL);
+	u64 part = age - min(interval_bin_start(bin), age);
 	u64 part_q16 = div64_u64(part << 16, width);
 
 	return low <= high ? low + ((high - low) * part_q16 >> 16) :
@@ -239,16 +242,19 @@ static u64 survival_share_q16(const struct curve *curve, u64 age)
 {
 	u32 bin = interval_bin(max(age, 1ULL));
 
-	return age >= bin_start(BINS) ? 0 :
-	       interpolate_curve_at_age(age, bin, curve->tail_q16[bin], curve->tail_q16[bin + 1]);
+	return age >= interval_bin_start(BINS) ?
+		       0 :
+		       interpolate_curve_at_age(age, bin, curve->tail_q16[bin],
+						curve->tail_q16[bin + 1]);
 }
 
 static u64 survival_area_below(const struct curve *curve, u64 age)
 {
 	u32 bin = interval_bin(max(age, 1ULL));
 
-	return age >= bin_start(BINS) ? curve->area[BINS] :
-	       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
+	return age >= interval_bin_start(BINS) ?
+		       curve->area[BINS] :
+		       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
 
 /* Share of all host writes whose data are still valid after @age in the chain. */
@@ -282,7 +288,7 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	for (i = 0; i < ROUNDS; i++)
 		sum_q16 += chain_tail_q16(midas, hot_stay, age + i * stay);
 	return (stay * sum_q16 >> 16) +
-	       count_valid_pages_of_chain(midas, hot_stay, bin_start(BINS)) -
+	       count_valid_pages_of_chain(midas, hot_stay, interval_bin_start(BINS)) -
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
@@ -290,11 +296,11 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
 				 u64 held)
 {
-	u64 later = count_valid_pages_of_chain(midas, hot_stay, bin_start(BINS)) -
+	u64 later = count_valid_pages_of_chain(midas, hot_stay, interval_bin_start(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
 	/* Data that is never overwritten is part of @held, but in no histogram. */
 	u64 fixed = held - min(later, held);
-	u64 step = bin_start(BINS - 1);
+	u64 step = interval_bin_start(BINS - 1);
 	u64 stay = 0;
 
 	for (; step > stay >> STAY_BITS; step >>= 1)
@@ -309,7 +315,7 @@ static u64 compute_group_space(const struct midas *midas, u64 blocks)
 }
 
 /* Time for which data stays in HOT. */
-static u64 hot_group_stay(const struct midas *midas, const struct layout *layout)
+static u64 stay_in_hot_group(const struct midas *midas, const struct layout *layout)
 {
 	return div64_u64(compute_group_space(midas, layout->blocks[HOT]) << 16,
 			 max(midas->curves[1].share_q16, 1U));
@@ -325,7 +331,7 @@ static u64 hot_group_stay(const struct midas *midas, const struct layout *layout
  */
 static u64 predict_waf_q16(const struct midas *midas, const struct layout *layout, u64 *valid_q16)
 {
-	u64 hot_stay = hot_group_stay(midas, layout);
+	u64 hot_stay = stay_in_hot_group(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
 	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = chain_tail_q16(midas, hot_stay, 0);
@@ -484,7 +490,7 @@ static void search_try_group_size(const struct midas *midas, struct search *sear
 /* Age below which overwritten data is hot: that at which data leaves group 1. */
 static void midas_set_hot_age(const struct midas *midas, struct midas_state *state)
 {
-	u64 hot_stay = hot_group_stay(midas, &state->layout);
+	u64 hot_stay = stay_in_hot_group(midas, &state->layout);
 
 	if (state->layout.groups > FIRST)
 		state->hot_age = hot_stay +

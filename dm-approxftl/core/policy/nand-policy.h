@@ -417,7 +417,8 @@ void aftl_policy_set_block_kind(struct aftl_policy *policy, struct aftl_block *b
 u32 aftl_policy_lpn_mode(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
 /* Host commands that wait for @lun; in place() these include the host write being placed. */
-static inline u32 aftl_policy_queued(const struct aftl_policy *policy, const struct aftl_lun *lun)
+static inline u32 aftl_policy_count_queued_commands(const struct aftl_policy *policy,
+						    const struct aftl_lun *lun)
 {
 	return policy->core->services->queued(lun);
 }
@@ -443,13 +444,14 @@ struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *po
 static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo,
 					     const struct aftl_block *block)
 {
-	return block->programmed + aftl_block_step(geo, block) == aftl_block_pages(geo, block);
+	return block->programmed + aftl_block_step_pages(geo, block) ==
+	       aftl_block_usable_pages(geo, block);
 }
 
 static inline bool aftl_block_is_full(const struct aftl_geometry *geo,
 				      const struct aftl_block *block)
 {
-	return block->programmed == aftl_block_pages(geo, block);
+	return block->programmed == aftl_block_usable_pages(geo, block);
 }
 
 /**

@@ -39,8 +39,8 @@ static struct aftl_block *first_victim_entry(const struct aftl_victim_candidates
 }
 
 /* Blocks that are being collected or retired are in no list. */
-bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed,
-				const struct aftl_block *block)
+bool aftl_victim_candidates_contain(const struct aftl_victim_candidates *closed,
+				    const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_victim_entry(closed);
 	u32 blocks = aftl_policy_geometry(closed->policy)->blocks_per_lun;
@@ -57,7 +57,7 @@ struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidat
 	u32 i = block ? (u32)(block - first) + 1 : 0;
 
 	for (; i < blocks; i++)
-		if (aftl_victim_candidates_has(closed, &first[i]))
+		if (aftl_victim_candidates_contain(closed, &first[i]))
 			return &first[i];
 	return NULL;
 }
@@ -73,7 +73,7 @@ struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidat
 	u32 blocks = core->geo->blocks_per_lun;
 	struct aftl_block *block = &first_victim_entry(closed)[aftl_scale_random(draw, blocks)];
 
-	return aftl_victim_candidates_has(closed, block) ? block : NULL;
+	return aftl_victim_candidates_contain(closed, block) ? block : NULL;
 }
 
 u64 aftl_victim_age_ns(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
@@ -129,7 +129,7 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 		return -ENOSPC;
 	placement->block = *open;
 	placement->page = (*open)->frontier;
-	placement->pages = aftl_block_step(geo, *open);
+	placement->pages = aftl_block_step_pages(geo, *open);
 	placement->mode = aftl_block_program_mode(*open);
 	/* The core may collect and erase a full block, so that the policy must not refer to it. */
 	if (aftl_is_last_program_step(geo, *open))

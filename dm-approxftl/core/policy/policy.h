@@ -128,7 +128,7 @@ struct aftl_policy_array {
  * @close: see aftl_policy_close_block()
  * @find: look up the ppn of an lpn; false if it is not on flash
  * @hours: see aftl_policy_age_hours()
- * @queued: see aftl_policy_queued()
+ * @queued: see aftl_policy_count_queued_commands()
  * @room: see aftl_lun_request_fits()
  * @works: see aftl_lun_request_alive()
  * @work: see aftl_lun_request_backlog()
@@ -157,7 +157,7 @@ struct aftl_policy_services {
  * @chip: flash chip, for monitoring
  * @now_ns: device time
  * @fill_left_ns: time that the rest of preconditioning would take
- * @filling: see aftl_policy_filling()
+ * @filling: see aftl_policy_is_filling()
  * @services: services of the core
  */
 struct aftl_policy_core {
@@ -271,8 +271,8 @@ static inline u32 aftl_lun_request_backlog(const struct aftl_lun_request *bindin
 }
 
 /* Return true if @block is one of the candidates. */
-bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed,
-				const struct aftl_block *block);
+bool aftl_victim_candidates_contain(const struct aftl_victim_candidates *closed,
+				    const struct aftl_block *block);
 
 /**
  * aftl_victim_candidates_next() - iterate over the candidates by address
@@ -317,7 +317,7 @@ static inline u64 aftl_policy_age_hours(const struct aftl_policy *policy)
 }
 
 /* Return true while preconditioning writes data that counts as older than the first request. */
-static inline bool aftl_policy_filling(const struct aftl_policy *policy)
+static inline bool aftl_policy_is_filling(const struct aftl_policy *policy)
 {
 	return *policy->core->filling;
 }

@@ -175,8 +175,8 @@ static struct aftl_word_line word_line_status(struct aftl_policy *policy,
 	return aftl_word_line_status(aftl_policy_media(policy), block, line * AFTL_REPROGRAM_BITS);
 }
 
-static bool lines_are_spent(struct aftl_policy *policy, const struct aftl_block *block, u32 line,
-			    u32 end)
+static bool word_lines_are_used_up(struct aftl_policy *policy, const struct aftl_block *block,
+				   u32 line, u32 end)
 {
 	for (; line < end; line++)
 		if (word_line_status(policy, block, line).reprograms < AFTL_REPROGRAMS_MAX)
@@ -210,7 +210,7 @@ static struct span find_span_to_empty(struct aftl_policy *policy, const struct a
 	if (ressd_params(policy)->virtual_layers == AFTL_OFF)
 		return span;
 	while (span.first + geo->word_lines < span.begun &&
-	       lines_are_spent(policy, block, span.first, span.first + geo->word_lines))
+	       word_lines_are_used_up(policy, block, span.first, span.first + geo->word_lines))
 		span.first += geo->word_lines;
 	span.begun = min(span.begun, span.first + geo->word_lines);
 	return span;
@@ -355,8 +355,8 @@ static void ressd_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun
 
 /* Placement */
 
-static void fill_placement(struct aftl_block *block, u32 line, u32 bit, u32 pages,
-			   struct aftl_placement *placement)
+static void set_reprogram_placement(struct aftl_block *block, u32 line, u32 bit, u32 pages,
+				    struct aftl_placement *placement)
 {
 	placement->block = block;
 	placement->page = line * AFTL_REPROGRAM_BITS + bit;
@@ -371,7 +371,7 @@ static void reprogram_word_line(struct aftl_block *block, u32 line,
 {
 	u32 bit = (status->valid & BIT(AFTL_LSB)) ? AFTL_MSB : AFTL_LSB;
 
-	fill_placement(block, line, bit, 1, placement);
+	set_reprogram_placement(block, line, bit, 1, placement);
 }
 
 /* Return true if another layer exists and the super layer is used up far enough to begin it. */
@@ -379,13 +379,13 @@ static bool may_begin_next_layer(struct aftl_policy *policy, const struct aftl_b
 				 const struct span *span)
 {
 	return span->begun < aftl_programs_per_block(aftl_policy_geometry(policy)) &&
-	       lines_are_spent(policy, block, span->first, span->lower_end);
+	       word_lines_are_used_up(policy, block, span->first, span->lower_end);
 }
 
 static void begin_next_layer(struct aftl_policy *policy, struct aftl_block *block,
 			     const struct span *span)
 {
-	if (lines_are_spent(policy, block, span->first, span->end))
+	if (word_lines_are_used_up(policy, block, span->first, span->end))
 		block->note &= ~NOTE_VIRTUAL;
 	aftl_policy_restamp_block(policy, block);
 }
@@ -399,7 +399,7 @@ static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
 	u32 line;
 
 	if (span.begun < span.end) {
-		fill_placement(block, span.begun, 0, AFTL_MLC_PAGES, placement);
+		set_reprogram_placement(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 		return true;
 	}
 	line = find_reusable_word_line(policy, block, &span, &status);
@@ -410,7 +410,7 @@ static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
 	if (!may_begin_next_layer(policy, block, &span))
 		return false;
 	begin_next_layer(policy, block, &span);
-	fill_placement(block, span.begun, 0, AFTL_MLC_PAGES, placement);
+	set_reprogram_placement(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 	return true;
 }
 
@@ -423,7 +423,7 @@ static void demote_active_block(struct aftl_policy *policy, struct level *level)
 
 	level->active = NULL;
 	if (span.begun == aftl_programs_per_block(geo) &&
-	    lines_are_spent(policy, block, span.first, span.end))
+	    word_lines_are_used_up(policy, block, span.first, span.end))
 		aftl_policy_close_block(policy, block);
 	else
 		add_candidate(level, block);
@@ -543,8 +543,8 @@ static bool is_reclaim_wanted(struct aftl_policy *policy, struct level *level)
 	       level->count >= to_ressd(policy)->limit;
 }
 
-static bool offer_reclaim(struct aftl_policy *policy, struct aftl_block *block,
-			  struct aftl_idle_task *task)
+static bool set_reclaim_idle_task(struct aftl_policy *policy, struct aftl_block *block,
+				  struct aftl_idle_task *task)
 {
 	struct span span = find_span_to_empty(policy, block);
 
@@ -571,7 +571,7 @@ static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 		if (is_reclaim_wanted(policy, level))
 			pick_reclaim_candidate(policy, level);
 		if (level->active && level->active->note & NOTE_RECLAIM &&
-		    offer_reclaim(policy, level->active, task))
+		    set_reclaim_idle_task(policy, level->active, task))
 			return;
 	}
 }

@@ -43,7 +43,7 @@ static u32 tvr_budget_hours(const struct aftl_policy *policy)
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
 
-static bool tvr_has_whole_device(const struct aftl_policy *policy)
+static bool tvr_applies_to_whole_device(const struct aftl_policy *policy)
 {
 	return tvr_params(policy)->tvr_mode == TVR_DEVICE;
 }
@@ -61,13 +61,14 @@ static bool write_is_short_lived(const struct aftl_policy *policy,
 {
 	if (tvr_params(policy)->tvr_mode == TVR_TAGGED)
 		return write->class == AFTL_APPROX;
-	return tvr_has_whole_device(policy) || lpn_was_short_lived(policy, write->lpn);
+	return tvr_applies_to_whole_device(policy) || lpn_was_short_lived(policy, write->lpn);
 }
 
 /* No preconditioned data are short-lived: the age of the data that they replace is unknown. */
 static u32 tvr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	return !aftl_policy_filling(policy) && write_is_short_lived(policy, write) ? SHORT : WHOLE;
+	return !aftl_policy_is_filling(policy) && write_is_short_lived(policy, write) ? SHORT :
+											WHOLE;
 }
 
 static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -86,7 +87,7 @@ static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun,
 static bool tvr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
 			 u32 *stream)
 {
-	bool keeps = tvr_has_whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
+	bool keeps = tvr_applies_to_whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;
 
 	(void)class;

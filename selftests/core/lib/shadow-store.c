@@ -75,7 +75,7 @@ static u64 *shadow_tag_words(struct shadow_store *store, u32 tag)
 
 static u64 *shadow_slot_words(struct shadow_store *store, u32 slot)
 {
-	return shadow_tag_words(store, aftl_tag_count(store->device->ftl) + slot);
+	return shadow_tag_words(store, aftl_buffer_tag_count(store->device->ftl) + slot);
 }
 
 static void fill_shadow_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
@@ -113,7 +113,7 @@ static void shadow_on_accept(struct test_listener *listener, struct test_request
 	struct shadow_tag *mine = &store->tags[tag];
 	u32 index = from_lpn(lpn) - request->request.unit;
 
-	if (!CHECK_MSG(tag < aftl_tag_count(store->device->ftl), "tag %u is too large", tag))
+	if (!CHECK_MSG(tag < aftl_buffer_tag_count(store->device->ftl), "tag %u is too large", tag))
 		return;
 	CHECK_MSG(!mine->live, "tag %u is accepted twice", tag);
 	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_lpn(lpn));
@@ -210,7 +210,7 @@ static bool is_unit_written_again(struct shadow_store *store, const struct shado
 
 	if (store->units[tag->unit].zero > tag->stamp)
 		return true;
-	for (i = 0; i < aftl_tag_count(store->device->ftl); i++)
+	for (i = 0; i < aftl_buffer_tag_count(store->device->ftl); i++)
 		if (store->tags[i].live && store->tags[i].unit == tag->unit &&
 		    store->tags[i].stamp > tag->stamp)
 			return true;
@@ -438,7 +438,7 @@ static void shadow_submitted_flush(struct shadow_store *store, const struct test
 
 	if (aftl_config(store->device->ftl)->buffer_safe)
 		return;
-	for (i = 0; i < aftl_tag_count(store->device->ftl); i++) {
+	for (i = 0; i < aftl_buffer_tag_count(store->device->ftl); i++) {
 		const struct shadow_tag *tag = &store->tags[i];
 
 		if (tag->live && store->units[tag->unit].completed >= tag->stamp)
@@ -649,7 +649,7 @@ static void shadow_release(struct test_listener *self)
 void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
-	u32 tags = aftl_tag_count(device->ftl);
+	u32 tags = aftl_buffer_tag_count(device->ftl);
 	u32 i;
 
 	*store = (struct shadow_store){

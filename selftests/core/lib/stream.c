@@ -58,9 +58,8 @@ static void draw_placement_id(struct test_stream *stream, struct test_device *de
 static void draw_host_queue(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.queue_weights)
-		device->queue =
-			(u8)draw_stream_below(stream,
-					      aftl_weight_count(device->config.queue_weights) + 1);
+		device->queue = (u8)draw_stream_below(
+			stream, aftl_queue_weight_count(device->config.queue_weights) + 1);
 }
 
 /* Let reads and writes leave out sectors of their first and last page; zones take whole pages. */

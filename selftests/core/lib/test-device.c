@@ -607,7 +607,7 @@ struct test_request *test_submit_kept(struct test_device *device, enum aftl_op o
 
 bool test_step(struct test_device *device)
 {
-	u64 next = aftl_next_event(device->ftl);
+	u64 next = aftl_next_event_ns(device->ftl);
 
 	if (next == U64_MAX)
 		return false;

@@ -578,7 +578,7 @@ static void durable_on_programmed(struct test_listener *self, aftl_ppn_t first)
 	const struct aftl *ftl = durable->device.ftl;
 	struct durable_op *op = queue_durable_op(durable, OP_NOTE);
 
-	op->number = aftl_ppn_page(aftl_media(ftl), first);
+	op->number = aftl_page_of_ppn(aftl_media(ftl), first);
 	aftl_spare_from_page(&op->spare, ftl, first);
 }
 
@@ -698,7 +698,7 @@ static void queue_partial_pages(struct durable_device *durable)
 	const struct aftl *ftl = durable->device.ftl;
 	u32 i;
 
-	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_tag_count(ftl); i++)
+	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_buffer_tag_count(ftl); i++)
 		if (durable->tags[i].held && !durable->tags[i].kept)
 			queue_persist_op(durable, i);
 }
@@ -1010,7 +1010,7 @@ static u32 newest_stamp_outside_buffer(const struct durable_device *durable, u32
 	struct aftl_buffered_lpn what;
 	u32 i;
 
-	for (i = 0; i < aftl_tag_count(ftl); i++)
+	for (i = 0; i < aftl_buffer_tag_count(ftl); i++)
 		if (durable->tags[i].held && durable->tags[i].unit == unit &&
 		    aftl_buffer_entry(ftl, i, &what))
 			newest = min(newest, durable->tags[i].stamp - 1);
@@ -1174,7 +1174,7 @@ static int restore_persisted_buffer(struct durable_device *durable)
 		int ret;
 
 		from = from_lpn(what.lpn) + 1;
-		if (!CHECK_MSG(tag < aftl_tag_count(durable->device.ftl),
+		if (!CHECK_MSG(tag < aftl_buffer_tag_count(durable->device.ftl),
 			       "unit %u does not get back into the buffer", from - 1))
 			return -EIO;
 		ret = lying_disk_read(&durable->disk, offset, durable->bytes, unit_bytes(durable));
@@ -1205,8 +1205,8 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		durable_stop(durable);
 		return ret;
 	}
-	durable->tags = checked_pointer(calloc(aftl_tag_count(device->ftl),
-					       sizeof(*durable->tags)));
+	durable->tags =
+		checked_pointer(calloc(aftl_buffer_tag_count(device->ftl), sizeof(*durable->tags)));
 	ret = restore_persisted_buffer(durable);
 	if (ret)
 		durable_stop(durable);
