@@ -932,8 +932,7 @@ static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op
  *   overwritten or discarded. Its slot is free after the next commit: until then, a crash still
  *   needs the entry.
  * - If no slot is free, the page is *waiting for a slot*. One commit, persist_waiting_entries(),
- * frees
- *   slots for all pages that wait. It comes at the end of the batch, because some of them are
+ *   frees slots for all pages that wait. It comes at the end of the batch, because some of them are
  *   released before and then need no slot. It comes earlier if an operation would destroy the
  *   version of a waiting page that a crash would recover, see aftl_volume_must_persist(). A page
  *   with an entry for an older version never waits, see plp_take_slot().

@@ -167,7 +167,7 @@ FORMS = st.sampled_from(sorted(SETUPS)).flatmap(
 
 @pytest.mark.slow
 @given(FORMS, st.sampled_from(["buffered", "mmap"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=SLOW_INPUTS)
+@settings(max_examples=40, suppress_health_check=SLOW_INPUTS)
 def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
     app, setup = form
     with TemporaryDirectory() as place:
@@ -379,7 +379,7 @@ def corrupt_bytes_at(path: Path, spots: list[tuple[float, bytes]]) -> None:
 
 @pytest.mark.slow
 @given(FORMS, st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW_INPUTS)
+@settings(max_examples=60, suppress_health_check=SLOW_INPUTS)
 def test_damaged_files_are_refused_or_read(form: tuple[str, Setup], data: st.DataObject) -> None:
     app, setup = form
     with TemporaryDirectory() as place:

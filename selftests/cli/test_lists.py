@@ -50,7 +50,7 @@ TOOLS = "trace-tools/approxftl_tools/tools-output.fields"
 FORMATS = "trace-tools/trace/trace-output.fields"
 #: Lists without a header line.
 BARE = ("profiles", "policies", "figures --list", "figures --papers --list")
-HELD = settings(max_examples=12, deadline=None)
+HELD = settings(max_examples=12)
 
 
 @cache

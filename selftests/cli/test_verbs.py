@@ -205,7 +205,7 @@ def test_misspelt_values_are_corrected_in_messages() -> None:
     assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(mib=st.integers(1, 1 << 20), op=st.integers(5, 60))
 def test_a_device_has_the_requested_size(mib: int, op: int) -> None:
     document = verb_json("create", "ssd", "--dry-run", "--size", f"{mib}MiB", f"op={op}")

@@ -52,7 +52,7 @@ SOME = [
 FORMS = sorted(WRITERS)
 #: Processor time in seconds for fuzzing each format.
 FUZZ_SECONDS = float(os.environ.get("AFTL_FUZZ_SECONDS", "0.7"))
-FEW = settings(max_examples=60, deadline=None, database=None)
+FEW = settings(max_examples=60, database=None)
 
 
 def parse_model_bytes(data: bytes) -> Model:

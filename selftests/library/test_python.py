@@ -102,7 +102,7 @@ def levels_said(extents):
     return found
 
 
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=150, database=None)
 @given(SAID)
 def test(said):
     with io_open(path, "r+b") as file, Device(path) as device:

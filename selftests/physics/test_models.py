@@ -2,7 +2,7 @@
 """The models, compared with the papers' figures and with their own laws."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selftests.claims import models, register
 
@@ -36,7 +36,6 @@ def test_bisection_needs_a_sign_change() -> None:
     with pytest.raises(ValueError, match="no sign change"):
         normal.find_root(lambda x: x * x + 1, -1.0, 1.0)
 
-@settings(deadline=None)
 @given(st.floats(1e-12, 1.0))
 def test_rounding_survives_a_different_libm(value: float) -> None:
     try:

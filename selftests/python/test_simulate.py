@@ -42,7 +42,7 @@ OPTIONS = st.fixed_dictionaries({
 })
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(OPTIONS)
 def test_results_equal_the_command_lines(options: dict[str, Any]) -> None:
     error = run = None

@@ -97,7 +97,7 @@ class Machine(RuleBasedStateMachine):
 
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(max_examples=8, stateful_step_count=12, deadline=None)
+TestMachine.settings = settings(max_examples=8, stateful_step_count=12)
 
 
 def test_batches_equal_the_command_lines_stream() -> None:

@@ -446,7 +446,7 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     assert old.read_bytes() == b"precious" * 131072
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     requests=st.lists(
         st.tuples(st.integers(0, 1 << 30), st.integers(1, 64)), min_size=1, max_size=20

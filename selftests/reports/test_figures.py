@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selftests.lib.programs import BUILD, copy_packages, install_without_module, run_program
 from selftests.reports.support import (
@@ -243,7 +243,6 @@ def bar_figure(values: list[float]) -> Figure:
                   Bars([str(i) for i in range(len(values))], [("one", values)], "unit"))
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40))
 def test_any_bars_can_be_drawn(values: list[float]) -> None:
     root = ElementTree.fromstring(figure_as_svg(bar_figure(values)))
@@ -257,7 +256,6 @@ def test_any_bars_can_be_drawn(values: list[float]) -> None:
             assert height == pytest.approx(heights[values.index(top)] * abs(value / top), abs=0.2)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(1e-6, 1e6), st.none() | st.floats(0, 1e6)), min_size=1,
                 max_size=9), st.sampled_from([None, 1.0]))
 def test_any_dots_can_be_drawn(found: list[tuple[float, float | None]], mark: float | None) -> None:
@@ -279,7 +277,6 @@ def test_any_dots_can_be_drawn(found: list[tuple[float, float | None]], mark: fl
         assert one.mean <= other.mean and x <= after
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(1e-3, 1e9), st.floats(-1e6, 1e6)), min_size=1, max_size=30),
        st.booleans(), st.booleans())
 def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
@@ -294,7 +291,6 @@ def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
     assert all(-1 <= place <= 800 for place in places)
 
 
-@settings(deadline=None)
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
 def test_ticks_enclose_the_range(low: float, span: float) -> None:
     scale = round_ticks(low, low + span)

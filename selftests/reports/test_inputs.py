@@ -163,7 +163,7 @@ def test_every_kind_of_input_is_recognised(tmp_path: Path) -> None:
     assert sorted(message.kind for message in found.messages) == ["block", "blocks", "luns"]
 
 
-@settings(deadline=None, max_examples=60,
+@settings(max_examples=60,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_damage_gives_a_sentence(tmp_path: Path, data: st.DataObject) -> None:

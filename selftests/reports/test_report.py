@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 from selftests.lib.programs import TOP, install_beside_module, install_without_module, run_program
@@ -813,7 +813,6 @@ def test_interrupted_runs_are_no_samples() -> None:
         ("a", 2.5), ("a (interrupted after 10 requests)", 50)]
 
 
-@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.integers(1, 9), st.integers(1, 99), min_size=1), min_size=1))
 def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
     shown = mean_of_values([{"count": 1, "bins": [list(one) for one in sorted(bins.items())]}

@@ -13,7 +13,7 @@ from selftests.sim.support import only_run_of, run_approxftl, run_sim
 import approxftl as aftl
 
 DEVICE = ("--profile", "demo", "--blocks", "16", "--op", "60", "--requests")
-QUICK = settings(max_examples=25, deadline=None,
+QUICK = settings(max_examples=25,
                  suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

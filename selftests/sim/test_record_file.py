@@ -152,7 +152,7 @@ def write_requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, i
 
 
 @pytest.mark.parametrize("policy", ["levels", "vth_b", "lending"])
-@settings(max_examples=8, deadline=None, database=None)
+@settings(max_examples=8, database=None)
 @given(WRITES)
 def test_a_saved_unit_has_the_level_of_its_last_write(
         policy: str, tmp_path_factory: pytest.TempPathFactory,
@@ -373,7 +373,7 @@ RECORD = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(records=st.lists(RECORD, max_size=30), depth=st.integers(1, 8))
 def test_any_valid_record_file_is_run(
     records: list[Record], depth: int, tmp_path_factory: pytest.TempPathFactory
@@ -386,7 +386,7 @@ def test_any_valid_record_file_is_run(
         assert result["counters"]["host_failed_requests"] == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(place=st.integers(0, HEADER_BYTES + 95), bit=st.integers(0, 7))
 def test_no_flipped_bit_of_a_record_file_crashes(
     place: int, bit: int, tmp_path_factory: pytest.TempPathFactory

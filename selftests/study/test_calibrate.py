@@ -329,7 +329,7 @@ def changed_document(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.sampled_from(paths_of_values(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
 def test_mutated_fio_output_is_read_or_refused(
         tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], new: Any,

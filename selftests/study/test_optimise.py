@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selftests.study.test_study import (
     STUDY,
@@ -215,7 +215,6 @@ def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None
     assert len({trial["values"]["rber"] for trial in found["trials"]}) == 10
 
 
-@settings(deadline=None)
 @given(low=st.floats(1e-8, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
 def test_proposed_numbers_are_printed_as_accepted(low: float, width: float, unit: str) -> None:
     """Numbers have no exponent, and four digits, or two decimals of a percentage."""

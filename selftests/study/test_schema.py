@@ -120,7 +120,7 @@ def study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, A
 @example(("measures",), "another", [])
 @example(("figure", 0, "title"), "another", 7)
 @example(("synth", "requests"), "another", {})
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_schema_and_program_refuse_alike(way: tuple[Any, ...], how: str, value: Any) -> None:
     study = study_with_change(way, how, value)
     found, said = Checker(SCHEMA).find_errors(study), reader_error(study)

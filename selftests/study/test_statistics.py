@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
 
@@ -31,14 +31,12 @@ def share_of_covering_intervals(samples: Array, widths: Array, truth: float) -> 
 # ---------------------------------------------------------------- scipy
 
 
-@settings(deadline=None)
 @given(st.integers(1, 2000), st.floats(0.55, 0.9999))
 def test_t_quantiles_equal_scipys(freedom: int, share: float) -> None:
     assert statistics.t_quantile(share, freedom) == pytest.approx(scipy.t.ppf(share, freedom),
                                                                   rel=1e-9)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
 def test_intervals_equal_scipys(values: list[float]) -> None:
     found = statistics.estimate_mean(values)

@@ -134,7 +134,7 @@ def test_reads_hit_read_only_places_as_requested(tmp_path: Path) -> None:
     assert np.isin(np.unique(first[write]), read).mean() == pytest.approx(0.05, abs=0.01)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(requests=st.integers(1, 400), seed=st.integers(0, 2**32), writes=st.floats(0, 1),
        updates=st.floats(0, 1), written=st.floats(0, 1))
 def test_any_profile_gives_a_valid_stream(requests: int, seed: int, writes: float, updates: float,

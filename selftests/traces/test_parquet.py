@@ -28,7 +28,7 @@ def convert_to_parquet(directory: Path, stream: list[Request]) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(random_stream())
 def test_every_field_is_kept(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:

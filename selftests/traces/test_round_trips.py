@@ -58,14 +58,14 @@ def convert_and_read_back(stream: list[Request], form: str, *options: str) -> li
                 for r in trace_rows("--from", form, *options, out)]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(random_stream())
 def test_csv_and_record_files_keep_everything(stream: list[Request]) -> None:
     assert convert_and_read_back(stream, "csv") == stream
     assert convert_and_read_back(stream, "aft") == stream
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(random_stream())
 def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -78,7 +78,7 @@ def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
             for t, op, offset, size, latency, pid, stream_, kind in stream]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(random_stream())
 def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] in {"read", "write"}]
@@ -90,7 +90,7 @@ def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
         for t, op, offset, size, _, _, device, _ in held]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(random_stream())
 def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] != "write_zeroes"]
@@ -100,7 +100,7 @@ def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
         for t, op, offset, size, _, _, device, _ in held]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(random_stream())
 def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
     # Use separate addresses: requests of one address could only be told apart by their order.
