@@ -355,8 +355,9 @@ TAP_TEST(invalid_combinations_are_refused)
 	check_zones_refused("baseline", "max_open_zones", "15",
 			    "15 zones cannot be open where 14 may be active");
 	check_zones_refused("baseline", "placement_handles", "1",
-			    "zones do not go together with placement_handles, passes or fill");
-	check_zones_refused("baseline", "fill", "sequential", "zones do not go together with");
+			    "zones already say which data belong together; set placement_handles 0");
+	check_zones_refused("baseline", "fill", "sequential",
+			    "no data can be there before; set fill none");
 	check_zones_refused("baseline", "buffer_safe", "off",
 			    "set buffer_safe on and buffer to at least 466944 bytes");
 	check_zones_refused("baseline", "buffer", "454KiB",

@@ -47,9 +47,15 @@ int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 				 "max_open_zones: %llu zones cannot be open where %llu may be active",
 				 (unsigned long long)config->max_open_zones,
 				 (unsigned long long)config->max_active_zones);
-	if (config->placement_handles || config->passes > 1 || config->fill)
+	if (config->placement_handles)
 		return aftl_fail(error, -EINVAL,
-				 "zoned: zones do not go together with placement_handles, passes or fill");
+				 "zoned: the host's zones already say which data belong together; set placement_handles 0 or zoned 0");
+	if (config->passes > 1)
+		return aftl_fail(error, -EINVAL,
+				 "zoned: each active zone would keep its word lines between two passes in the write buffer; set passes 1 or zoned 0");
+	if (config->fill)
+		return aftl_fail(error, -EINVAL,
+				 "zoned: a zone is written in order from its start, so that no data can be there before; set fill none or zoned 0");
 	if (!config->buffer_safe || config->buffer < zone_min_write_buffer(ftl))
 		return aftl_fail(
 			error, -EINVAL,
