@@ -121,7 +121,7 @@ class Entry:
         """Return the verdict that follows from the figures."""
         right = ours.holds and are_values_ordered(ours.values, self.order)
         has_limits = self.within is not None or self.band is not None
-        close = right and self.has_close_values(ours.values)
+        close = right and self.has_values_near_paper(ours.values)
         if self.verdict in ("mechanism", "identity"):
             return self.verdict if close else "contradicted"
         if close and has_limits:
@@ -130,7 +130,7 @@ class Entry:
         return "direction" if right and limits_ and are_values_within(ours.values, limits_) \
             else "contradicted"
 
-    def has_close_values(self, values: Sequence[float]) -> bool:
+    def has_values_near_paper(self, values: Sequence[float]) -> bool:
         """Tell whether all our values are as near to the paper's as the entry demands."""
         if self.within is not None:
             far = self.within if isinstance(self.within, list) else \

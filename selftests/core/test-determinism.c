@@ -456,8 +456,8 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 /* Seeds for each policy. */
 #define FILLS 40
 
-/* Draw a device with enough LUNs for its L2P entries to be stored in the order of lpns. */
-static void draw_fill_device(struct test_device *device, u64 seed)
+/* Make a random device with enough LUNs for its L2P entries to be stored in the order of lpns. */
+static void make_random_device_to_fill(struct test_device *device, u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	struct aftl_config *config = &device->config;
@@ -483,7 +483,7 @@ static void draw_fill_device(struct test_device *device, u64 seed)
 		config->fill_approx = 5000 * aftl_random_below(&random, 3);
 }
 
-/* Fill random devices with @type. Return: number of fills in rounds. */
+/* Fill random devices with @type. Return: number of fills that asked it for few programs. */
 static u32 fill_random_devices(const struct aftl_policy_type *type)
 {
 	u32 in_rounds = 0;
@@ -492,7 +492,7 @@ static u32 fill_random_devices(const struct aftl_policy_type *type)
 	for (seed = 1; seed <= FILLS && !tap_failures(); seed++) {
 		struct test_device device;
 
-		draw_fill_device(&device, seed);
+		make_random_device_to_fill(&device, seed);
 		in_rounds += compare_fill_with_policy_calls(type, &device.config);
 		if (tap_failures())
 			test_print_config(&device, type->name, seed);

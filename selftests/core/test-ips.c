@@ -317,7 +317,7 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
 }
 
-/* With ApproxFTL on, it takes approximate data from the first write on. */
+/* With ips_approx, ApproxFTL places approximate data from the first write on, not the cache. */
 TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 {
 	open_device("ips_approx=on fill=sequential fill_approx=50%");

@@ -358,7 +358,7 @@ TAP_TEST(the_write_buffer_saves_the_read)
 	CHECK_EQ(test_counters(&device)->rmw_reads, 1);
 }
 
-/* A whole write that arrives while the page is read must neither be lost nor come first. */
+/* A partial write reads its page; a later write of the whole page must replace its data. */
 TAP_TEST(later_writes_wait_for_the_read)
 {
 	open_device(timed_and_buffered);

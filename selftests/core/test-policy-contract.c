@@ -57,7 +57,7 @@ static bool create_wild_policy(struct aftl_policy *policy)
 	return true;
 }
 
-static void wild_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void misbehaving_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct wild *wild = to_wild(policy);
 	unsigned int i;
@@ -247,7 +247,7 @@ static void wild_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 	if (!(wildness & WILD_CLOSE) || !block)
 		return;
 	closings += block->state == AFTL_BLOCK_OPEN;
-	wild_block_closed(policy, block);
+	misbehaving_block_closed(policy, block);
 	aftl_policy_close_block(policy, block);
 }
 
@@ -336,7 +336,7 @@ static const struct aftl_policy_type wild_type = {
 	.copy_passes = 2,
 	.size = sizeof(struct wild),
 	.create = create_wild_policy,
-	.closed = wild_block_closed,
+	.closed = misbehaving_block_closed,
 	.stream = wild_stream,
 	.place = wild_place,
 	.out_of_blocks = wild_out_of_blocks,

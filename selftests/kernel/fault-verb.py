@@ -183,8 +183,8 @@ def check_unplaced_refused() -> None:
             os.ftruncate(fd, 9 * UNIT)
         os.sync()
         for option in ("--offset=8KiB", "--length=12KiB", "--offset=1TiB"):
-            check_refused("the range goes beyond its end at byte 8192", "--file", data, option,
-                          "uncorrectable")
+            check_refused("the range goes beyond the end of the file at byte 8192",
+                          "--file", data, option, "uncorrectable")
         check_refused("more than 64 logical pages, the most for armed faults", "--file", large,
                       f"--length={65 * UNIT}", "uncorrectable", "after", "write", "1")
         require(place_faults(NAME, "--list") == [], "a part of the file's faults is armed")

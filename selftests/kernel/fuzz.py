@@ -404,7 +404,7 @@ class Control(Subject):
             roles[at])
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
-    def number_of_word(self, text: str, size: int) -> int:
+    def parse_number(self, text: str, size: int) -> int:
         """Return the number that a word of a step denotes."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
@@ -414,7 +414,7 @@ class Control(Subject):
     def execute_ioctl_step(self, step: Step) -> None:
         """Issue an ioctl; the bytes behind the module's structure are zero."""
         form = FORMATS[int(step[1])]
-        values = (self.number_of_word(text, form.size) for text in step[2:])
+        values = (self.parse_number(text, form.size) for text in step[2:])
         fitted = [(value + 2**31) % 2**32 - 2**31 if letter == "i" else
                   value % 2 ** (32 if letter == "I" else 64)
                   for value, letter in zip(values, form.format[1:], strict=True)]

@@ -137,7 +137,7 @@ def test_wrong_rules_are_refused(line: str, wrong: str, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_good_rules_are_checked(tmp_path: Path) -> None:
+def test_valid_rules_pass_the_check(tmp_path: Path) -> None:
     file = tmp_path / "rules"
     file.write_text("a precise=0\nb precise=7 process=x\nc precise=1GiB remember\nd precise=4KiB\n")
     assert run_with_library(DOUBLE / "approxrun", "--check", "-r", file) == Done(0, "", "")

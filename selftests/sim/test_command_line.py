@@ -186,7 +186,7 @@ def test_parameters_of_a_file_apply_at_their_position(tmp_path: Path) -> None:
     (b"op", '--set: "op" is not of the form KEY=VALUE'), (b"opp=7", 'unknown parameter "opp"'),
     (b"op=91\n", "op: 91 is out of range"), (b"op=20\0", "is no file of parameters"),
     (b"#" * 70000, "is no file of parameters"), (None, "No such file or directory")])
-def test_files_of_parameters_are_refused(
+def test_invalid_parameter_files_are_refused(
         tmp_path: Path, content: bytes | None, sentence: str) -> None:
     path = tmp_path / "given"
     if content is not None:

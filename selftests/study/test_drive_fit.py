@@ -134,7 +134,7 @@ class Pretended:
 
 @pytest.mark.parametrize("half", [FITTED, HELD])
 @BY_NAME
-def test_the_held_half_is_run_after_the_fit_only(drive: Drive, half: str) -> None:
+def test_the_held_out_half_is_run_only_after_the_fit(drive: Drive, half: str) -> None:
     bench: Any = Pretended()
     held = [one for one in drive_points(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
     other = {one.load.arguments for one in held}

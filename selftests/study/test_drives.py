@@ -179,7 +179,7 @@ def test_the_page_shows_all_points(tmp_path: Path) -> None:
         .replace("http://www.w3.org", "")
 
 
-def test_a_certificate_says_what_was_compared_and_repeats(tmp_path: Path) -> None:
+def test_a_certificate_says_what_was_compared_and_is_reproducible(tmp_path: Path) -> None:
     write_changed_table(tmp_path, "kioxia-xg6-fio.csv", 0)
     options = ("kioxia-xg6", "--tables", tmp_path, "--certificate", tmp_path / "own")
     texts = []

@@ -280,7 +280,7 @@ def test_archives_are_reproducible(finished_study: Path, tmp_path: Path) -> None
 
 
 def test_an_archive_runs_without_its_sources(tmp_path: Path) -> None:
-    """The archive contains the trace and runs after all its sources have gone."""
+    """The archive contains the trace; the study can be run from it without its sources."""
     home = tmp_path / "home"
     home.mkdir()
     subprocess.run([PROGRAM, "sim", "-q", "--requests=700", f"--record={tmp_path}/a.aft"],

@@ -400,7 +400,7 @@ def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
     assert "files of this capture" not in run_trace_ok("info", tmp_path / "cap").err
 
 
-def test_several_devices_must_be_chosen(tmp_path: Path) -> None:
+def test_one_of_several_devices_must_be_chosen(tmp_path: Path) -> None:
     other = DEVICE + 1
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 512),

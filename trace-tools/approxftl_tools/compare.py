@@ -156,7 +156,7 @@ def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
 
 
 def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
-    """Return the facts of a replay's report."""
+    """Return the values of a replay's report that are compared."""
     return [(key, value) for key, value in flatten_document(replay.data)
             if not key.startswith("tool.")]
 

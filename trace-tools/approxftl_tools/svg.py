@@ -153,7 +153,7 @@ def line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
             + svg_element("path", said, d=way, class_=f"curve {css_class_of_line(plot, index)}"))
 
 
-def css_class_of_word(word: str, plot: Grid) -> str:
+def css_class_of_legend_word(word: str, plot: Grid) -> str:
     """Return the CSS class of the colour of a legend's word; stale pages are grey."""
     if word == "erased":
         return "erased"
@@ -570,7 +570,7 @@ def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int
     return line_with_edge(way, mark_title(mark, ground.plot), ground.plot, index)
 
 
-def published_level(mark: Mark, ground: Ground, index: int) -> str:
+def draw_published_value(mark: Mark, ground: Ground, index: int) -> str:
     """Return a horizontal line for a published value without an x position."""
     area, said = ground.area, mark_title(mark, ground.plot)
     own, y = series_colour(ground.plot, index), px(ground.y_of_value(mark.y))
@@ -614,7 +614,7 @@ def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Seque
     lifts: dict[float, float] = {}
     for index, name in enumerate(plot.series):
         marks = [mark for mark in plot.marks if mark.series == name]
-        parts += [published_level(mark, ground, index) for mark in marks
+        parts += [draw_published_value(mark, ground, index) for mark in marks
                   if mark.runs is None and mark.x == LEVEL]
         placed = [(x, mark) for mark in marks if (x := ground.x_of_mark(mark)) is not None]
         parts.append(line_through_means(plot, index,
@@ -710,7 +710,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
     """Return the legend of the words that occur, or the scale of numbers."""
     if plot.words:
         there = {value for row in plot.cells for value in row}
-        return draw_legend([(word, css_class_of_word(word, plot)) for word in plot.words
+        return draw_legend([(word, css_class_of_legend_word(word, plot)) for word in plot.words
                             if word in there], 4)
     parts = [text_element(number_as_text(low), LEFT, 14, "start")]
     x = LEFT + LETTER * len(number_as_text(low)) + 8
@@ -724,7 +724,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
 def css_class_of_grid_cell(value: Cell, plot: Grid, low: float, high: float) -> str:
     """Return the CSS class of a cell's colour."""
     if plot.words:
-        return css_class_of_word(str(value), plot) if value is not None else "erased"
+        return css_class_of_legend_word(str(value), plot) if value is not None else "erased"
     if not isinstance(value, int | float):
         return "erased"
     return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"

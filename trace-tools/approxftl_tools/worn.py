@@ -135,7 +135,7 @@ def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
 
 
 def parse_cells(text: str) -> list[tuple[Stack, Life]]:
-    """Parse STACK/LIFE, separated by commas."""
+    """Parse a list of cells, STACK/LIFE,...: a storage stack and the failures of its drive."""
     return [(find_entries(STACKS, "stack")(stack)[0], find_entries(LIVES, "life")(life)[0])
             for stack, _, life in (name.partition("/") for name in text.split(","))]
 

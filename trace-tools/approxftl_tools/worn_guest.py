@@ -578,7 +578,7 @@ class Cell:
 
 
 def find_by_name(table: Sequence[Any], name: str) -> Any:
-    """Return the entry of this name."""
+    """Return the entry of TABLE that has this name."""
     return next(one for one in table if one.name == name)
 
 

@@ -90,7 +90,9 @@ static int join_words_of_message(const struct device_options *options, char text
 		size_t length = strlen(options->words[i]);
 
 		if (used + length + 2 > MESSAGE_SIZE)
-			return aftl_fail(error, -E2BIG, "the message is too long");
+			return aftl_fail(error, -E2BIG,
+					 "the message for the device is longer than %u bytes",
+					 MESSAGE_SIZE);
 		used += scnprintf(text + used, MESSAGE_SIZE - used, "%s%s", i > 1 ? " " : "",
 				  options->words[i]);
 	}

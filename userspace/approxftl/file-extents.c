@@ -50,7 +50,8 @@ static int check_file_on_device(int fd, u64 offset, u64 length, struct device_ra
 	if (!S_ISREG(found.st_mode))
 		return aftl_fail(error, -EINVAL, "it is not a regular file");
 	if (offset >= (u64)found.st_size || length > (u64)found.st_size - offset)
-		return aftl_fail(error, -EINVAL, "the range goes beyond its end at byte %llu",
+		return aftl_fail(error, -EINVAL,
+				 "the range goes beyond the end of the file at byte %llu",
 				 (unsigned long long)found.st_size);
 	/* btrfs, overlayfs and network file systems report major number 0: no block device. */
 	if (!major(found.st_dev))

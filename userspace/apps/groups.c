@@ -51,7 +51,7 @@ static void add_chain_error(const struct chain *chain, u8 pixel, struct app_fore
 	}
 }
 
-/* Add one pixel of all frames to the forecast. */
+/* Add the values of one pixel in all frames to the forecast of the damage. */
 static void forecast_pixel_error(const struct app_setup *setup, u64 x, u64 y,
 				 struct app_forecast *forecast)
 {

@@ -81,7 +81,7 @@ bool is_stop_requested(void)
 	return stop && atomic_load(stop);
 }
 
-void interruption_end_parent_only(void)
+void interruption_stop_parent_only(void)
 {
 	atomic_store(&patient, true);
 }

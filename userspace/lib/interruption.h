@@ -33,7 +33,7 @@ bool is_stop_requested(void);
  * Call this in a forked child after interruption_catch(): a second signal then ends only the
  * parent.
  */
-void interruption_end_parent_only(void);
+void interruption_stop_parent_only(void);
 
 /*
  * For programs without partial results: the first signal prints @sentence and exits with

@@ -59,12 +59,12 @@ static int compute_death_times(const struct optimum_device *device,
 /* The write buffer */
 
 /**
- * struct buffer - versions of units in the write buffer, a heap by the time of their end
- * @heap: operation that wrote the version; the version that ends last comes first
+ * struct buffer - versions of units in the write buffer, a heap by the time of their overwriting
+ * @heap: operation that wrote the version; the version that is overwritten last comes first
  * @place: by unit, index in @heap, or NONE
  * @count: number of versions
  * @ops: operations of the stream
- * @next: ends of the versions
+ * @next: by operation, the operation that overwrites its version
  */
 struct buffer {
 	u32 *heap;

@@ -68,7 +68,7 @@ static bool start_child_process(struct pool *pool)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(EXIT_FAILED);
-		interruption_end_parent_only();
+		interruption_stop_parent_only();
 		progress_send_to(&pool->done[child->index]);
 		work->run(work->options, child->index, outcome);
 		_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);

@@ -280,7 +280,7 @@ static void mark_units_durable(struct ledger *ledger, u64 first, u32 count, u32 
 	write_ledger_units(ledger, first, count);
 }
 
-/* Record runs of adjacent units with equal floors as one entry. */
+/* Record adjacent units with the same lowest permitted generation (floor) as one entry. */
 void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced)
 {
 	u32 i, begin = 0;

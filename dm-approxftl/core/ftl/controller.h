@@ -95,8 +95,8 @@ struct aftl {
 	struct aftl_read_streams read_ahead;
 	bool reads_are_tracked;
 	/*
-	 * True if a callback of the host or a method of the policy is called for array operations,
-	 * for host reads, for accepted writes.
+	 * Whether the host has a callback, or the policy a method, to be called for each array
+	 * operation; for each host read; for each accepted write.
 	 */
 	bool array_is_observed;
 	bool reads_are_observed;

@@ -459,7 +459,7 @@ void aftl_drain_requests(struct aftl *ftl);
 /* Upper bound of the tags of accept(), exclusive. */
 u32 aftl_buffer_tag_count(const struct aftl *ftl);
 
-/* Return true if the data under @tag are current and not programmed; @what describes them. */
+/* Return true if the write under @tag is the newest of its page, and not programmed; set @what. */
 bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**

@@ -20,7 +20,7 @@ void aftl_policy_instance_destroy(struct aftl_policy *policy);
 /* Get word @index of the state of the policy and its parts. Return: false past the end. */
 bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 *word);
 
-/* Set word @index of that state. Words past the end are ignored. */
+/* Set word @index of the state of the policy and its parts; ignored past the end. */
 void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
 
 /* Tell the policy that all words have been restored. */

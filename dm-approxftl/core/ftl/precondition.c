@@ -586,7 +586,7 @@ static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, 
 }
 
 /* Time of writing a logical page if all LUNs program at once and nothing is collected. */
-static u64 fill_lpn_write_ns(const struct aftl *ftl)
+static u64 write_ns_of_filled_lpn(const struct aftl *ftl)
 {
 	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],
 			     (u64)ftl->geo.luns * ftl->program_units), 1ULL);
@@ -600,7 +600,7 @@ static u64 fill_count_overwrites(const struct aftl *ftl, u32 units)
 static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	u64 writes = fill_count_overwrites(ftl, units);
-	u64 write_ns = fill_lpn_write_ns(ftl);
+	u64 write_ns = write_ns_of_filled_lpn(ftl);
 	struct drawn drawn[DRAWN];
 	int ret = 0;
 
@@ -662,7 +662,7 @@ int aftl_precondition(struct aftl *ftl)
 	ftl->age_ns = 0;
 	ftl->filling = true;
 	/* Device time stands still, but blocks need ages, by which some victim selectors choose. */
-	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * fill_lpn_write_ns(ftl);
+	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * write_ns_of_filled_lpn(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);
 	if (!ret)

@@ -39,9 +39,9 @@ struct aftl_page_write {
  * struct aftl_ftl_policy - methods of a policy of the FTL layer; all are optional
  * @block_ages: the policy uses aftl_block_age_ns() or aftl_block_rest_ns()
  * @clock: array whose first number, u64, counts the host writes; array 0 then has the count at the
- *	last host write of each lpn, u32, 0 if there was none, and stream() of an lpn that was never
- *	written returns always the same and changes only both. So preconditioning need not call it.
- *	0: there is no such array
+ *	last host write of each lpn, u32, 0 if there was none. stream() of an lpn that was never
+ *	written must return always the same stream, and may change only the number of writes and
+ *	the lpn's count, so that preconditioning need not call it. 0: there is no such array
  * @stream: the stream of a page, default 0. Called once for each logical page of a host write, when
  *	the core accepts it. For a relocated page it may be called several times; if a flash page
  *	has several logical pages, the first valid one decides for all

@@ -21,7 +21,7 @@ static struct aftl_open_blocks *lending_open_blocks(struct aftl_policy *policy,
 	return (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
 }
 
-static bool page_in_second_half(const struct aftl_policy *policy, u32 page)
+static bool is_page_in_second_half(const struct aftl_policy *policy, u32 page)
 {
 	return page >= aftl_lending_first_half_pages(aftl_policy_geometry(policy));
 }
@@ -30,7 +30,7 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 				       struct aftl_block *block)
 {
 	bool lends = block->kind == LENDERS || block->kind == NEXT;
-	bool second = page_in_second_half(policy, block->frontier);
+	bool second = is_page_in_second_half(policy, block->frontier);
 
 	if (block->bits || (block->kind == BORROWERS && second) || (lends && !second))
 		return false;
@@ -38,13 +38,13 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 }
 
 /* If the step being placed fills the first half of a block, give the block its second role. */
-static void change_role_at_half(struct aftl_policy *policy, struct aftl_open_blocks *mine)
+static void swap_role_of_half_full_block(struct aftl_policy *policy, struct aftl_open_blocks *mine)
 {
 	struct aftl_block *block = mine->open[BORROWERS];
 	enum kind role = !mine->open[LENDERS] ? LENDERS : !mine->open[NEXT] ? NEXT : PRECISE;
 	u32 step = aftl_policy_geometry(policy)->program_pages;
 
-	if (!block || !page_in_second_half(policy, block->frontier + step))
+	if (!block || !is_page_in_second_half(policy, block->frontier + step))
 		return;
 	mine->open[BORROWERS] = NULL;
 	mine->open[role] = block;
@@ -69,7 +69,7 @@ static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (kind == LENDERS || kind == NEXT)
 		placement->mode = AFTL_MODE_LENDING;
 	else if (kind == BORROWERS)
-		change_role_at_half(policy, mine);
+		swap_role_of_half_full_block(policy, mine);
 	return 0;
 }
 

@@ -79,7 +79,7 @@ struct lun_state {
  * @policy: the instance as the core sees it
  * @limit: largest number of candidates of a level
  * @reprograms: the geometry supports reprograms
- * @piggyback: pages found by the last count_blocking_pages()
+ * @piggyback: pages found by the last count_pages_in_the_way()
  */
 struct ressd {
 	struct aftl_policy policy;
@@ -217,7 +217,7 @@ static struct span find_span_to_empty(struct aftl_policy *policy, const struct a
 }
 
 /* Count the valid pages that block further programs of @span, and list the first of them. */
-static u32 count_blocking_pages(struct aftl_policy *policy, struct aftl_block *block,
+static u32 count_pages_in_the_way(struct aftl_policy *policy, struct aftl_block *block,
 				const struct span *span)
 {
 	struct aftl_piggyback *carry = to_ressd(policy)->piggyback;
@@ -244,7 +244,7 @@ static u32 count_pages_to_move(struct aftl_policy *policy, struct aftl_block *bl
 {
 	struct span span = find_span_to_empty(policy, block);
 
-	return count_blocking_pages(policy, block, &span);
+	return count_pages_in_the_way(policy, block, &span);
 }
 
 /* Candidates */
@@ -314,7 +314,7 @@ static u32 find_cheapest_candidate(struct aftl_policy *policy, const struct leve
 		if (!level->candidates[i])
 			continue;
 		span = super_layer_span(aftl_policy_geometry(policy), level->candidates[i]);
-		count = count_blocking_pages(policy, level->candidates[i], &span);
+		count = count_pages_in_the_way(policy, level->candidates[i], &span);
 		if (count < least) {
 			least = count;
 			best = i;

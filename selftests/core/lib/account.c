@@ -513,7 +513,8 @@ static void check_mode_place(struct account *account, const struct aftl_placemen
 			 place->page, second, programmed, around);
 	if (place->mode == AFTL_MODE_MLC && !place->block->bits &&
 	    (account_config(account)->bits < 3 || order != AFTL_ORDER_SUPER_LAYER))
-		complain(account, "page %u: mode mlc needs a super layer, 3 bits; has %llu, order %u",
+		complain(account,
+			 "page %u: mode mlc needs a super layer of 3 bits per cell; the device has %llu bits, program order %u",
 			 place->page, (unsigned long long)account_config(account)->bits, order);
 	if (order == AFTL_ORDER_SWITCHED)
 		check_switch(account, place, block);

@@ -106,7 +106,7 @@ static void check_rest_of_partial_write(struct shadow_store *store,
 		  store->units[unit].newest);
 }
 
-static void shadow_on_accept(struct test_listener *listener, struct test_request *request,
+static void shadow_on_write_accepted(struct test_listener *listener, struct test_request *request,
 			     aftl_lpn_t lpn, u32 tag)
 {
 	struct shadow_store *store = shadow_store_of_listener(listener);
@@ -656,7 +656,7 @@ void shadow_attach(struct shadow_store *store, struct test_device *device, bool 
 		.listener = {
 			.submitted = shadow_on_submitted,
 			.complete = shadow_on_complete,
-			.accept = shadow_on_accept,
+			.accept = shadow_on_write_accepted,
 			.program = shadow_on_program,
 			.release = shadow_on_release,
 			.copy = shadow_on_copy,

@@ -135,7 +135,7 @@ static void test_host_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t pp
 	TELL(host, program, tag, lpn, ppn);
 }
 
-static void test_host_unstored(void *host, u32 tag)
+static void test_host_on_unit_unstored(void *host, u32 tag)
 {
 	count_host_call(host);
 	TELL(host, unstored, tag);
@@ -235,7 +235,7 @@ void test_device_init(struct test_device *device, const char *profile)
 		.complete = test_host_complete,
 		.accept = test_host_accept,
 		.program = test_host_program,
-		.unstored = test_host_unstored,
+		.unstored = test_host_on_unit_unstored,
 		.release = test_host_release,
 		.copy = test_host_copy,
 		.programmed = test_host_programmed,

@@ -467,7 +467,7 @@ static void drop_oldest_promise(struct durable_device *durable)
 }
 
 /* The first commit serves all waiting promises. */
-static int do_waiting_promises(struct durable_device *durable)
+static int commit_for_waiting_promises(struct durable_device *durable)
 {
 	int ret = 0;
 
@@ -483,7 +483,7 @@ int durable_work(struct durable_device *durable, u32 ops)
 	while (!durable->ret && durable->ops && ops--)
 		durable->ret = do_oldest_op(durable);
 	if (!durable->ret)
-		durable->ret = do_waiting_promises(durable);
+		durable->ret = commit_for_waiting_promises(durable);
 	if (!durable->ret && !durable->ops)
 		durable->ret = persist_waiting_entries(durable);
 	return durable->ret;
