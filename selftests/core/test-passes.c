@@ -610,6 +610,35 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 	fail_die_with_pending_trans_pages(device.ftl);
 }
 
+/* Translation pages that are taken back push no others out: these would have to be programmed. */
+TAP_TEST(a_device_that_stops_programs_only_fine_passes_that_are_due)
+{
+	u32 taken_back = 0;
+	u32 i;
+
+	open_device("baseline", SHAPE " op=60% " MAPPED);
+	for (i = 1; i <= 4000 && !tap_failures(); i++) {
+		struct aftl_counters before;
+
+		test_stream_submit_one(&stream, &device);
+		if (i % 100)
+			continue;
+		execute_request(AFTL_OP_FLUSH, 0, 0);
+		test_drain(&device);
+		taken_back += count_pending_trans_pages(device.ftl);
+		before = *test_counters(&device);
+		aftl_quiesce(device.ftl);
+		CHECK_EQ(count_pending_trans_pages(device.ftl), 0);
+		CHECK_RANGE(test_counters(&device)->array_programs - before.array_programs, 0,
+			    device.ftl->geo.luns);
+		CHECK_EQ(test_counters(&device)->host_program_pages, before.host_program_pages);
+		aftl_unquiesce_device(device.ftl);
+		test_drain(&device);
+		CHECK_EQ(test_counters(&device)->host_program_pages, before.host_program_pages);
+	}
+	CHECK_RANGE(taken_back, 10, U32_MAX);
+}
+
 /* Blocks and dies fail that have data pending the fine pass. */
 TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 {

@@ -236,6 +236,70 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 	test_audit(&durable.device);
 }
 
+/* Return a superblock with parity, an open block with data and free blocks, or AFTL_NIL. */
+static u32 find_superblock_in_use(void)
+{
+	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
+	const struct aftl_block *blocks = aftl_media(durable.device.ftl)->blocks;
+	u32 number;
+	u32 lun;
+
+	for (number = 0; number < geo->blocks_per_lun; number++) {
+		u32 open = 0;
+		u32 free = 0;
+
+		for (lun = 0; lun < geo->luns; lun++) {
+			const struct aftl_block *block =
+				&blocks[lun * geo->blocks_per_lun + number];
+
+			open += !block->parity && block->state == AFTL_BLOCK_OPEN && block->valid;
+			free += !block->parity && block->state == AFTL_BLOCK_FREE;
+		}
+		if (open && free)
+			return number;
+	}
+	return AFTL_NIL;
+}
+
+/* A crash leaves no entry of a block that was closed without data; its stripes are full. */
+TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
+{
+	static const char *const passes[] = { "", " passes=2" };
+	char params[256];
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		u32 number = AFTL_NIL;
+		struct aftl *ftl;
+		u32 lun = 0;
+		u32 unit;
+
+		snprintf(params, sizeof(params),
+			 "channels=4 chips=1 blocks=24 layers=2 word_lines=3 superblock=4 rain=on op=80 bits=4 one_shot=on page=4KiB buffer=64KiB%s",
+			 passes[i]);
+		volume_open("baseline", params);
+		ftl = durable.device.ftl;
+		for (unit = 0; number == AFTL_NIL && unit < 4096; unit += 4) {
+			test_execute_request(&durable.device, AFTL_OP_WRITE,
+					     unit % (durable.unit_count - 4), 4, AFTL_PRECISE,
+					     NULL);
+			number = find_superblock_in_use();
+		}
+		CHECK(number != AFTL_NIL);
+		while (aftl_superblock_block(ftl, 0, number, lun)->parity ||
+		       aftl_superblock_block(ftl, 0, number, lun)->state != AFTL_BLOCK_OPEN)
+			lun++;
+		CHECK(aftl_superblock_gc_start_block(
+			ftl, aftl_superblock_block(ftl, 0, number, lun), AFTL_CAUSE_GC));
+		aftl_quiesce(ftl);
+		aftl_unquiesce_device(ftl);
+		test_advance_by(&durable.device, 20000000);
+		volume_crash_and_start("baseline");
+		test_audit(&durable.device);
+		CHECK_EQ(test_device_reload(&durable.device), 0);
+	}
+}
+
 TAP_TEST(other_policies_are_refused)
 {
 	open_superblock_volume("baseline");

@@ -410,6 +410,10 @@ static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *l
 				 index, census.programmed, block->programmed);
 	if (block->state == AFTL_BLOCK_FREE && block->programmed)
 		return aftl_fail(error, -EUCLEAN, "free block %u is not erased", index);
+	if (block->programmed && !aftl_passes_are_possible(&ftl->geo, block->bits, block->order))
+		return aftl_fail(error, -EUCLEAN,
+				 "block %u has program order %u and %u bits per cell, which the chip cannot have",
+				 index, block->order, block->bits);
 	return 0;
 }
 

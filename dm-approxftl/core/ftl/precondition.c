@@ -618,7 +618,7 @@ static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 un
 	return ret;
 }
 
-/* No word line is between its passes at the start. */
+/* No data of the host wait for their fine pass at the start. */
 static void fill_finish_fine_passes(struct aftl *ftl)
 {
 	u32 i;

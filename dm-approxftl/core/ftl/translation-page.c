@@ -238,11 +238,17 @@ static void cmt_evict_to_capacity(struct aftl *ftl)
 	}
 }
 
-static void cmt_add_trans_page(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
+static void cmt_insert_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
-	tp->flags |= AFTL_TP_CACHED | flags;
+	tp->flags |= AFTL_TP_CACHED;
 	ftl->cmt.cached++;
 	cmt_add_to_lru(ftl, tp);
+}
+
+static void cmt_add_trans_page(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
+{
+	tp->flags |= flags;
+	cmt_insert_trans_page(ftl, tp);
 	cmt_evict_to_capacity(ftl);
 }
 
@@ -450,7 +456,8 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 /*
  * aftl_cmt_take_back() - take the translation pages of @lun that wait for a fine pass into the CMT
  *
- * They are dirty again. Return: true if there were any.
+ * They are dirty again. A device that stops evicts no others for them: these would wait for a fine
+ * pass, too. Return: true if there were any.
  */
 bool aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -462,16 +469,19 @@ bool aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
 		struct aftl_payload payload = pending->payload;
 
 		aftl_fine_pending_drop_word_line(ftl, lun, pending);
+		/* The fine pass follows without data, and is no work for the host. */
+		pending->need.cause = AFTL_CAUSE_MAP;
 		for (i = 0; i < payload.count; i++) {
 			struct aftl_trans_page *tp =
 				&ftl->cmt.all[from_lpn(payload.lpn[i]) - ftl->geo.units];
 
-			if (tp->flags & AFTL_TP_CACHED)
-				tp->flags |= AFTL_TP_DIRTY;
-			else
-				cmt_add_trans_page(ftl, tp, AFTL_TP_DIRTY);
+			if (!(tp->flags & AFTL_TP_CACHED))
+				cmt_insert_trans_page(ftl, tp);
+			tp->flags |= AFTL_TP_DIRTY;
 		}
 	}
+	if (any && !ftl->suspending)
+		cmt_evict_to_capacity(ftl);
 	return any;
 }
 

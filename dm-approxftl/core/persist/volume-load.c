@@ -929,6 +929,13 @@ static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *bloc
 
 	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
 		return;
+	/* No entry tells the program order of a block that was closed without data. */
+	if (!block->programmed && parity->programmed) {
+		block->order = parity->order;
+		block->bits = parity->bits;
+		if (parity->order == AFTL_ORDER_TWO_PASS)
+			aftl_block_set_first_colour(block, aftl_block_first_colour(parity));
+	}
 	for (page = 0; page < ftl->geo.pages; page++) {
 		u16 *attr = aftl_page_attr_ptr(&ftl->media,
 					       aftl_block_device_page(&ftl->media, block, page));
