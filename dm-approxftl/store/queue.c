@@ -932,8 +932,8 @@ static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op
  *   overwritten or discarded. Its slot is free after the next commit: until then, a crash still
  *   needs the entry.
  * - If no slot is free, the page is *waiting for a slot*. One commit, persist_waiting_entries(),
- *   frees slots for all pages that wait. It comes at the end of the batch, because some of them are
- *   released before and then need no slot. It comes earlier if an operation would destroy the
+ *   frees slots for all pages that wait. It comes at the end of the batch, because some of them
+ *   are released before and then need no slot. It comes earlier if an operation would destroy the
  *   version of a waiting page that a crash would recover, see aftl_volume_must_persist(). A page
  *   with an entry for an older version never waits, see plp_take_slot().
  * - A page that no block can store is *unflushable*: it is never released, so that the next open
@@ -1194,7 +1194,7 @@ static void execute_queue_work(struct work_struct *work)
 		load_data_of_copies(dev, &batch);
 		execute_batch(dev, &batch);
 		commit_reached_flushes(dev);
-		/* Wake tasks in aftl_dev_drain_queue(), which wait for flushes and releases, too. */
+		/* Wake tasks in aftl_dev_drain_queue(): they wait for flushes and releases, too. */
 		spin_lock_irq(&dev->lock);
 		free_finished_ops(dev);
 		spin_unlock_irq(&dev->lock);

@@ -64,7 +64,8 @@ static int parse_argument_count(unsigned int words, const char *text, struct aft
 				 "the number of words that follow the store is \"%.40s\"; it must be a whole number",
 				 text);
 	if (count != words)
-		return aftl_fail(error, -EINVAL, "the table line announces %u option words, but %u follow", count,
+		return aftl_fail(error, -EINVAL,
+				 "the table line announces %u option words, but %u follow", count,
 				 words);
 	return 0;
 }
@@ -281,8 +282,9 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 		ret = parse_ioprio_hint(options,
 					find_option_value(argc, argv, KEY_IOPRIO_HINT, "0"), error);
 	if (!ret)
-		ret = parse_tag_carrier(
-			options, find_option_value(argc, argv, KEY_TAG_CARRIER, NULL), error);
+		ret = parse_tag_carrier(options,
+					find_option_value(argc, argv, KEY_TAG_CARRIER, NULL),
+					error);
 	if (!ret)
 		ret = parse_params(options, argc, argv, error);
 	if (!ret)

@@ -167,8 +167,8 @@ TAP_TEST(luns_beyond_the_window_are_counted)
 		draw_top_frame(80, rows);
 		rest = strstr(picture, "      and ");
 		more = rest ? (unsigned int)atoi(rest + 10) : 0;
-		CHECK_MSG(count_cells() + more == 100 && count_cells(), "%u rows: %u shown, %u more",
-			  rows, count_cells(), more);
+		CHECK_MSG(count_cells() + more == 100 && count_cells(),
+			  "%u rows: %u shown, %u more", rows, count_cells(), more);
 	}
 	CHECK(!more);
 }

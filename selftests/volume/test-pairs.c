@@ -182,14 +182,14 @@ static void fail_random_sector(struct life *life)
 static void send_random_request(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
+	u32 queues = aftl_queue_weight_count(device->config.queue_weights);
 
 	if (!aftl_geometry(device->ftl)->zones) {
 		test_stream_submit_one(&life->stream, device);
 		return;
 	}
 	if (device->config.queue_weights)
-		device->queue = (u8)pair_below(
-			life, aftl_queue_weight_count(device->config.queue_weights) + 1);
+		device->queue = (u8)pair_below(life, queues + 1);
 	zone_stream_submit(&life->zones, device);
 	test_drain_to(device, pair_below(life, 20));
 }

@@ -269,6 +269,7 @@ TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
+		const struct aftl_block *block;
 		u32 number = AFTL_NIL;
 		struct aftl *ftl;
 		u32 lun = 0;
@@ -289,8 +290,8 @@ TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
 		while (aftl_superblock_block(ftl, 0, number, lun)->parity ||
 		       aftl_superblock_block(ftl, 0, number, lun)->state != AFTL_BLOCK_OPEN)
 			lun++;
-		CHECK(aftl_superblock_gc_start_block(
-			ftl, aftl_superblock_block(ftl, 0, number, lun), AFTL_CAUSE_GC));
+		block = aftl_superblock_block(ftl, 0, number, lun);
+		CHECK(aftl_superblock_gc_start_block(ftl, block, AFTL_CAUSE_GC));
 		aftl_quiesce(ftl);
 		aftl_unquiesce_device(ftl);
 		test_advance_by(&durable.device, 20000000);

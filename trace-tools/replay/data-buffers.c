@@ -58,7 +58,8 @@ static int map_data_arena(struct data_arena *arena, u64 bytes, struct aftl_error
 	arena->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->memfd, 0);
 	if (arena->memory == MAP_FAILED) {
 		arena->memory = NULL;
-		return aftl_fail(error, -errno, "no memory for the data of requests: %s", strerror(errno));
+		return aftl_fail(error, -errno, "no memory for the data of requests: %s",
+				 strerror(errno));
 	}
 	return 0;
 }

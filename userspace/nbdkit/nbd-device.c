@@ -116,7 +116,8 @@ static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	if (job->next)
 		job->next->link = job->link;
 	/* If no thread sleeps until the next event any more, wake a waiting thread to do so. */
-	if (device->waiting && to_host_ns(device, aftl_next_event_ns(device->ftl)) < device->armed_ns)
+	if (device->waiting &&
+	    to_host_ns(device, aftl_next_event_ns(device->ftl)) < device->armed_ns)
 		pthread_cond_signal(&device->waiting->wake);
 	now_ns = host_now_ns();
 	due_ns = to_host_ns(device, job->due_ns);

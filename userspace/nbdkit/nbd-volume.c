@@ -177,8 +177,9 @@ static void volume_programmed(void *host, aftl_ppn_t first)
 		return;
 	aftl_spare_from_page(&spare, ftl, first);
 	set_volume_error(volume,
-			 aftl_volume_record_program(
-				 volume->volume, aftl_page_of_ppn(aftl_media(ftl), first), &spare));
+			 aftl_volume_record_program(volume->volume,
+						    aftl_page_of_ppn(aftl_media(ftl), first),
+						    &spare));
 }
 
 static void volume_unstored(void *host, u32 tag)

@@ -435,9 +435,9 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 						     (unsigned long long)number[CMT_CAPACITY]);
 	if (!ret)
 		ret = format_mqsim_parameter(config, "wear_gap", error, "%llu",
-				is_mqsim_word(config, STATIC_WEARLEVELING_ENABLED, "true") ?
-				(unsigned long long)number[STATIC_WEARLEVELING_THRESHOLD] :
-				0ULL);
+					     is_mqsim_word(config, STATIC_WEARLEVELING_ENABLED,
+							   "true") ?
+					     number[STATIC_WEARLEVELING_THRESHOLD] + 0ULL : 0ULL);
 	/* RGA draws as many candidates as the binary logarithm of a plane's blocks. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
 		choices++;

@@ -316,8 +316,9 @@ static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *
 
 	if (unit >= aftl_mapped_lpns(&ftl->geo) || !aftl_l2p_lookup(ftl, to_lpn(unit), &mapped) ||
 	    mapped != ppn)
-		return aftl_fail(error, -EUCLEAN, "slot %u is valid, but unit %u is not mapped to it",
-				 from_ppn(ppn), unit);
+		return aftl_fail(error, -EUCLEAN,
+				 "slot %u is valid, but unit %u is not mapped to it", from_ppn(ppn),
+				 unit);
 	return audit_lpn(ftl, unit, ppn, error);
 }
 
@@ -427,7 +428,8 @@ static int audit_victim_lists(const struct aftl *ftl, const struct aftl_lun *lun
 		u32 head = lun->victims[valid];
 
 		if (head != AFTL_NIL && valid < lun->min_valid)
-			return aftl_fail(error, -EUCLEAN, "LUN %u has victims below min_valid", lun->index);
+			return aftl_fail(error, -EUCLEAN, "LUN %u has victims below min_valid",
+					 lun->index);
 		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
 			const struct aftl_block *block = &ftl->media.blocks[index];
 

@@ -671,8 +671,8 @@ static int audit_superblock(const struct aftl *ftl, u32 group, u32 number, struc
 				 "superblock %u has data after their parity",
 				 number);
 	if (parities > ftl->config.rain)
-		return aftl_fail(error, -EUCLEAN, "superblock %u has %u parity blocks, not 1", number,
-				 parities);
+		return aftl_fail(error, -EUCLEAN, "superblock %u has %u parity blocks, not 1",
+				 number, parities);
 	return 0;
 }
 

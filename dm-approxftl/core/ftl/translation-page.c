@@ -469,8 +469,6 @@ bool aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
 		struct aftl_payload payload = pending->payload;
 
 		aftl_fine_pending_drop_word_line(ftl, lun, pending);
-		/* The fine pass follows without data, and is no work for the host. */
-		pending->need.cause = AFTL_CAUSE_MAP;
 		for (i = 0; i < payload.count; i++) {
 			struct aftl_trans_page *tp =
 				&ftl->cmt.all[from_lpn(payload.lpn[i]) - ftl->geo.units];

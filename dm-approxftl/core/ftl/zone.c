@@ -57,10 +57,9 @@ int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: a zone is written in order from its start, so that no data can be there before; set fill none or zoned 0");
 	if (!config->buffer_safe || config->buffer < zone_min_write_buffer(ftl))
-		return aftl_fail(
-			error, -EINVAL,
-			"zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
-			(unsigned long long)zone_min_write_buffer(ftl));
+		return aftl_fail(error, -EINVAL,
+				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
+				 (unsigned long long)zone_min_write_buffer(ftl));
 	return zone_check_capacity(ftl, error);
 }
 

@@ -130,7 +130,8 @@ static int check_record_text(const u8 *bytes, size_t size, const char *what,
 		return aftl_fail(error, -EINVAL, "the %s has no zero byte at its end", what);
 	for (; bytes < end; bytes++)
 		if (*bytes)
-			return aftl_fail(error, -EINVAL, "the %s has text after its zero byte", what);
+			return aftl_fail(error, -EINVAL, "the %s has text after its zero byte",
+					 what);
 	return 0;
 }
 

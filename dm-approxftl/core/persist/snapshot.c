@@ -461,8 +461,9 @@ static int load_config(struct snapshot_stream *stream, struct aftl_config *confi
 
 	aftl_config_set_defaults(config);
 	if (count > aftl_param_count())
-		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, but this version has %u",
-				 count, (u32)aftl_param_count());
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot has %u parameters, but this version has %u", count,
+				 (u32)aftl_param_count());
 	while (!ret && !stream->ret && count--)
 		ret = load_param(stream, config, error);
 	return ret;

@@ -103,8 +103,9 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
 	if (may_open_sparse_block(policy, lun))
-		mine->open[SPARSE] = aftl_policy_open_sparse_block(
-			policy, lun, need, sparse_block_bits(policy), SPARSE);
+		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need,
+								   sparse_block_bits(policy),
+								   SPARSE);
 	if (!mine->open[SPARSE])
 		*steps = aftl_programs_per_block(aftl_policy_geometry(policy));
 	return mine->open[SPARSE];

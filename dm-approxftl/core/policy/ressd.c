@@ -218,7 +218,7 @@ static struct span find_span_to_empty(struct aftl_policy *policy, const struct a
 
 /* Count the valid pages that block further programs of @span, and list the first of them. */
 static u32 count_pages_in_the_way(struct aftl_policy *policy, struct aftl_block *block,
-				const struct span *span)
+				  const struct span *span)
 {
 	struct aftl_piggyback *carry = to_ressd(policy)->piggyback;
 	u32 count = 0;

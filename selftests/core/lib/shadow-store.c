@@ -107,7 +107,7 @@ static void check_rest_of_partial_write(struct shadow_store *store,
 }
 
 static void shadow_on_write_accepted(struct test_listener *listener, struct test_request *request,
-			     aftl_lpn_t lpn, u32 tag)
+				     aftl_lpn_t lpn, u32 tag)
 {
 	struct shadow_store *store = shadow_store_of_listener(listener);
 	struct shadow_tag *mine = &store->tags[tag];

@@ -57,9 +57,10 @@ static void draw_placement_id(struct test_stream *stream, struct test_device *de
 /* Choose a host queue, including one beyond those that have a weight. */
 static void draw_host_queue(struct test_stream *stream, struct test_device *device)
 {
+	u32 queues = aftl_queue_weight_count(device->config.queue_weights);
+
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_stream_below(
-			stream, aftl_queue_weight_count(device->config.queue_weights) + 1);
+		device->queue = (u8)draw_stream_below(stream, queues + 1);
 }
 
 /* Let reads and writes leave out sectors of their first and last page; zones take whole pages. */
