@@ -384,9 +384,9 @@ class Control(Subject):
                                       for role in CALLS[call])]
 
     def seed_inputs(self) -> list[Input]:
-        """Return each ioctl twice on each descriptor; its arguments may suit only some of them."""
+        """Return each ioctl on each descriptor, so often that some arguments suit each other."""
         return [[self.make_ioctl_step(call, fd), ["write"]] for call in CALLS for fd in self.fds
-                for _ in range(2)]
+                for _ in range(8)]
 
     def random_step(self) -> Step:
         """Return an ioctl or file I/O."""

@@ -285,13 +285,15 @@ os.pread = pread
 @pytest.mark.parametrize("lie", LIES)
 def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) -> None:
     cell, patch = LIES[lie]
+    events = next(life.events for life in LIVES if life.name == cell.partition("/")[2])
     with TemporaryDirectory(dir=BUILD) as folder:
         Path(folder, "sitecustomize.py").write_text(f"import itertools, os\n{patch}")
         done = run_program(
             BUILD / "approxftl", "lab", "--real-time", "--kernel", guest_kernel(),
             "--results", tmp_path,
             "--cmd", f"PYTHONPATH={folder}:{TOP}/trace-tools {worn.GUEST_PYTHON} -P -m "
-            f"approxftl_tools.worn_guest {cell} 1 emulated {worn.ALL} $RESULTS/record.json")
+            f"approxftl_tools.worn_guest {cell} 1 emulated {worn.ALL} $RESULTS/record.json "
+            + shlex.join(f"{event.when} {event.what}" for event in events))
     assert done.code in (0, worn.COMPLAINED), done
     record = json.loads((tmp_path / "record.json").read_text())
     assert not record["error"], record
