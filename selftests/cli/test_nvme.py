@@ -22,7 +22,7 @@ ALL = MODULES + "/sys/module/nvme_loop /sys/module/nvmet_tcp"
 needs_namespaces = pytest.mark.skipif(
     subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"],
                    check=False, capture_output=True).returncode != 0,
-    reason="no namespaces of users and mounts")
+    reason="unshare cannot make user and mount namespaces here; run as root, or allow them")
 
 
 def run_nvme(tmp_path: Path, prepare: str, *arguments: str, stubs: tuple[str, ...] = ("nvme",),

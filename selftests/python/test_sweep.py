@@ -144,7 +144,7 @@ def test_results_are_kept_and_continued(sweep_runs: aftl.Runs, tmp_path: Path,
         aftl.sweep(progress=tell_or_interrupt, **options)
     assert told == [(1, 12), (2, 12), (3, 12)]
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")}
-    assert len(kept) in (2, 3)
+    assert 2 <= len(kept) < 12
     runs = aftl.sweep(progress=lambda *counts: told.append(counts), **options)
     assert told[-1] == (12, 12)
     assert len(told) - 3 == 12 - len(kept)

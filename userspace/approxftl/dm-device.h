@@ -55,7 +55,7 @@ int __must_check dm_device_check_name_free(const char *name, struct aftl_error *
 int __must_check dm_device_create(const char *name, u64 sectors, const char *arguments,
 				  struct aftl_error *error);
 
-/* What dm_device_remove() does with a device in use. */
+/* How dm_device_remove() treats a device that is in use. */
 enum dm_device_remove {
 	DM_DEVICE_REMOVE_NOW,
 	DM_DEVICE_REMOVE_DEFERRED,

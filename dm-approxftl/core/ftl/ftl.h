@@ -541,7 +541,7 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
  */
 int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 
-/* Blocks that one step of aftl_wear_out() examines: a step takes less than 100 us. */
+/* Blocks that one step of aftl_wear_out() examines: some 12 us of a processor. */
 #define AFTL_WEAR_BLOCKS 4096
 
 /**

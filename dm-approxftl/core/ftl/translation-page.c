@@ -457,15 +457,14 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
  * aftl_cmt_take_back() - take the translation pages of @lun that wait for a fine pass into the CMT
  *
  * They are dirty again. A device that stops evicts no others for them: these would wait for a fine
- * pass, too. Return: true if there were any.
+ * pass, too.
  */
-bool aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_fine_pending *pending;
-	bool any = false;
 	u32 i;
 
-	for (; (pending = aftl_fine_pending_find_map(ftl, lun, 0)); any = true) {
+	while ((pending = aftl_fine_pending_find_map(ftl, lun, 0))) {
 		struct aftl_payload payload = pending->payload;
 
 		aftl_fine_pending_drop_word_line(ftl, lun, pending);
@@ -478,9 +477,8 @@ bool aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
 			tp->flags |= AFTL_TP_DIRTY;
 		}
 	}
-	if (any && !ftl->suspending)
+	if (!ftl->suspending)
 		cmt_evict_to_capacity(ftl);
-	return any;
 }
 
 /*

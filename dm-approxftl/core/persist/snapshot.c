@@ -334,7 +334,6 @@ static bool all_luns_idle(const struct aftl *ftl)
 
 bool aftl_quiesce_step(struct aftl *ftl)
 {
-	bool evicted = false;
 	u32 i;
 
 	if (aftl_is_dispatch_pending(ftl)) {
@@ -347,9 +346,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 		return true;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		evicted |= aftl_cmt_take_back(ftl, &ftl->luns[i]);
-	if (evicted)
-		return true;
+		aftl_cmt_take_back(ftl, &ftl->luns[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].reloc.kind != AFTL_RELOC_NONE)
 			aftl_reloc_cancel_task(ftl, &ftl->luns[i]);

@@ -156,7 +156,7 @@ static void forget_slot_data(struct shadow_store *store, u32 slot)
 		unit->best = U32_MAX;
 }
 
-/* Of a unit's versions the one with the newest stamp is valid, whatever the order of programs. */
+/* The version of a unit with the newest stamp is valid, whatever the order of programs. */
 static void remember_newest_slot(struct shadow_store *store, u32 slot)
 {
 	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
