@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from selftests.claims import classifiers
 from selftests.claims.real_traces import trace_directory
@@ -246,6 +247,36 @@ def measure_ax10_accuracy() -> list[Measured]:
                                ("f4", classifiers.MANTISSA))]
 
 
+def wear_rule_excess_percent(study: str, **where: Any) -> float:
+    """Return how far the most worn block exceeds that of the ideal rule, relative to mean wear."""
+    own = Step.step_of_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
+    with falsified_settings(mutants=mutants_without_rules("approx-least-worn")):
+        ideal = Step.step_of_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
+    return 100 * (own.peak / ideal.peak - 1)
+
+
+def measure_ax12_wear_rule() -> list[Measured]:
+    """Compare the rule for free blocks with one that always opens the least worn block."""
+    return [make_measured(wear_rule_excess_percent("approx-collected", tags="0.5")),
+            make_measured(wear_rule_excess_percent("approx-rules", load="for the wear rule"))]
+
+
+def share_of_responses_below(run: Json, limit_ns: float) -> float:
+    """Return the share of writes in percent that a histogram has up to this response time."""
+    bins: list[list[int]] = run["timing"]["write_response"]["bins"]
+    return 100 * sum(n for top, n in bins if top <= limit_ns) / sum(n for _, n in bins)
+
+
+def measure_ax13_burst() -> list[Measured]:
+    """Measure the response times of an image that is written at once."""
+    runs = results_of_study("approx-burst")
+    ours, largest = (runs[name]["timing"]["write_response"]["max_ns"]
+                     for name in ("approxftl", "baseline"))
+    return [make_measured(100 * ours / largest),
+            make_measured(*(share_of_responses_below(runs[name], 0.269 * largest)
+                            for name in ("approxftl", "baseline")))]
+
+
 def measure_ax_tagged_traces() -> list[Measured]:
     """Measure the paper's averages on streams with tags; records of real traces carry them."""
     found: dict[str, list[float]] = {}
@@ -356,6 +387,8 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-8": measure_ax8_bit_errors,
     "AX-9": measure_ax9_amplification,
     "AX-10": measure_ax10_accuracy,
+    "AX-12": measure_ax12_wear_rule,
+    "AX-13": measure_ax13_burst,
     "AX-A": ablate_approxftl,
     "AX-T": measure_ax_tagged_traces,
 }

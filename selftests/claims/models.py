@@ -15,7 +15,27 @@ sys.path.append(str(PHYSICS))
 
 from selftests.claims.register import Measured, make_measured  # noqa: E402
 
-from aftl_physics import cell, program_time, reprogram_code, tvr  # noqa: E402
+from aftl_physics import cell, poisson, program_time, reprogram_code, tvr  # noqa: E402
+from aftl_physics.normal import find_root  # noqa: E402
+
+#: A common code of MLC flash in 2012, which TVR's paper does not name: corrected bits, and bits.
+MLC_CODE = (24, 8 * 1080)
+#: The code that ReSSD's paper names (3.3.1): corrected bits, and bits of its 1 KB.
+TLC_CODE = (80, 8 * 1024)
+
+
+def corrected_error_rate(corrected: int, bits: int, uber: float) -> float:
+    """Return the bit error rate at which a code word fails so often that UBER is reached."""
+    def excess_uber(rate: float) -> float:
+        first, weights = poisson.poisson_probabilities(rate * bits)
+        return sum(weights[max(0, corrected + 1 - first):]) / bits - uber
+
+    return find_root(excess_uber, 1e-7, corrected / bits)
+
+
+def correctable_page_errors(corrected: int) -> float:
+    """Return the mean errors of a page of 16 KiB that so many bits of 1 KB correct, UBER 1e-15."""
+    return corrected_error_rate(corrected, TLC_CODE[1], 1e-15) * 16 * TLC_CODE[1]
 
 
 def measure_ag1_page_times() -> list[Measured]:
@@ -68,8 +88,9 @@ def measure_tv2_ispp_steps() -> list[Measured]:
 def measure_tv3_endurance() -> list[Measured]:
     """Return TVR's endurance with and without margins in 1e5 cycles, and the gain in percent."""
     full, bare = tvr.endurance_cycles(1.0), tvr.endurance_cycles(0.0)
+    by_state = [tvr.errors_per_page(mean, tvr.LIFE_CYCLES / 1e5) for mean in tvr.MEANS_V[1:]]
     return [make_measured(full, digits=3), make_measured(bare, digits=3),
-            make_measured(100 * (bare / full - 1), digits=2)]
+            make_measured(100 * (bare / full - 1), digits=2), make_measured(*by_state, digits=2)]
 
 
 def measure_tv4_state_times() -> list[Measured]:
@@ -84,6 +105,14 @@ def measure_tv4_state_times() -> list[Measured]:
         make_measured(early, 100 * (1 - (100 - late) / (100 - early))),
         make_measured(100 * (1 - sum(life) / len(life))),
     ]
+
+
+def measure_tv9_limits() -> list[Measured]:
+    """Return the error rate that a code corrects in 1e-4, and the coupling lost with 2 V in %."""
+    rates = [1e4 * corrected_error_rate(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
+    lost = 100 * (1 - cell.scaled_shift_mv(5.4 - 2) / cell.scaled_shift_mv(5.4))
+    return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
+            make_measured(lost)]
 
 
 def is_code_decodable() -> bool:
@@ -112,8 +141,16 @@ def measure_re1_encodings() -> list[Measured]:
 
 
 def measure_re4_metadata() -> list[Measured]:
-    """Return the size of ReSSD's metadata in MiB."""
-    return [make_measured(reprogram_code.metadata_bytes() / 2**20, digits=2)]
+    """Return the size of ReSSD's metadata in MiB, and the blocks whose mapping pays for it."""
+    size = reprogram_code.metadata_bytes()
+    return [make_measured(size / 2**20, digits=2), make_measured(size / 896, digits=0)]
+
+
+def measure_re18_correctable_errors() -> list[Measured]:
+    """Return the page errors that the paper's code corrects, and those that weaker codes do."""
+    most, half = (correctable_page_errors(TLC_CODE[0] // part) for part in (1, 2))
+    return [make_measured(most, digits=0),
+            make_measured(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
@@ -122,10 +159,12 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "CU-1": measure_cu1_leader_time,
     "RE-1": measure_re1_encodings,
     "RE-4": measure_re4_metadata,
+    "RE-18": measure_re18_correctable_errors,
     "TV-1": measure_tv1_half_widths,
     "TV-2": measure_tv2_ispp_steps,
     "TV-3": measure_tv3_endurance,
     "TV-4": measure_tv4_state_times,
+    "TV-9": measure_tv9_limits,
 }
 
 FALSELY = """
@@ -149,6 +188,7 @@ __all__ = [
     "CLAIMS",
     "asdict",
     "cell",
+    "corrected_error_rate",
     "json",
     "measure_falsified_claim",
     "program_time",

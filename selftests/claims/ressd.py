@@ -310,12 +310,18 @@ def measure_re12_mlc_mode() -> list[Measured]:
     tlc, mlc = runs["an array that waits"].values()
     ends = [measure_of_run(run, "writes_per_erase")
             for run in runs["a plane that collects"].values()]
+    # The paper's endurance divides erases by the largest number of cycles of a cell.
+    endurance = ends[1] / ends[0] * 30000 / 1500
+    with_reads = results_of_study("ressd-mlc-mode", "bits", load="an array that waits",
+                                  given={"write-share": "75%"})
     return [
         make_measured(-saving_in_percent(mean_response_us(mlc, "write"),
                                          mean_response_us(tlc, "write"))),
         make_measured(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
-        # The paper's endurance divides erases by the largest number of cycles of a cell.
-        make_measured(ends[1] / ends[0] * 30000 / 1500),
+        make_measured(endurance),
+        make_measured(endurance / (1 + gain_of_runs(run_on_raid5()).writes_per_erase / 100)),
+        make_measured(-saving_in_percent(*(mean_response_us(run, "read")
+                                           for run in (with_reads["two"], with_reads["three"])))),
     ]
 
 
@@ -347,6 +353,10 @@ def measure_re16_layer_counts() -> list[Measured]:
     virtual = ressd_to_tlc_ratios(run_on_one_plane()["ressd"],
                                   run_on_one_plane(virtual_layers="on")["ressd"])
     pages, writes_per_erase, _ = gain_in_percent(gains[3])
+    plain, deep, joined = (mean_response_us(results_of_study(
+        "rss-raid", array="4 devices", policy="ressd", given=given)["ressd"], "write")
+        for given in ({}, {"super_layers": 32}, {"virtual_layers": "on"}))
+    faster = [-saving_in_percent(one, plain) for one in (deep, joined)]
     writes = [gain.writes_per_erase for gain in gains]
     return [
         make_measured(pages),
@@ -355,6 +365,7 @@ def measure_re16_layer_counts() -> list[Measured]:
                       holds=abs(writes[4] - writes[3]) < 3),
         make_measured(*(100 * part / whole if whole else math.nan for part, whole in zip(
             gain_in_percent(virtual), (pages, writes_per_erase), strict=False))),
+        *map(make_measured, faster),
     ]
 
 

@@ -542,7 +542,8 @@ static void set_free_block_wear(u32 first, u32 others)
 }
 
 /*
- * A block with twice the least wear is not opened; the least wear is updated at every second block.
+ * A block with twice the least wear is not opened, one with less than that is; the least wear is
+ * updated at every second block.
  */
 TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 {
@@ -557,6 +558,9 @@ TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 	write_units_by_letters(2, "AAA");
 	CHECK(!strcmp(probe.kind, "phase1"));
 	CHECK_EQ(probe.block->wear, 70000);
+	set_free_block_wear(100000, 70000);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 4, 2, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(probe.block->wear, 100000);
 }
 
 #define DAY_NS 86400000000000ULL
