@@ -366,7 +366,7 @@ static inline int aftl_dev_get_error(const struct aftl_dev *dev)
  */
 
 /* Note the cgroup and the I/O priority of @bio, which wrote the data under @tag. */
-void aftl_dev_set_tag_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio);
+void aftl_dev_record_write_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio);
 void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
 void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag);
 void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);

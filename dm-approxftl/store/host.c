@@ -181,8 +181,8 @@ static void durable_queue_retire(void *host, u32 first, u32 blocks)
 static void durable_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	host_accept(host, request, lpn, tag);
-	aftl_dev_set_tag_submitter(host_to_dev_store(host), tag,
-				   aftl_io_bio(aftl_request_io(request)));
+	aftl_dev_record_write_submitter(host_to_dev_store(host), tag,
+					aftl_io_bio(aftl_request_io(request)));
 	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
 }
 

@@ -190,7 +190,7 @@ static struct aftl_dev_op *alloc_range_op(struct aftl_dev *dev, enum aftl_dev_ki
 	return op;
 }
 
-void aftl_dev_set_tag_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio)
+void aftl_dev_record_write_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio)
 {
 	lockdep_assert_held(&dev->disk->lock);
 	dev->tags[tag].behalf = aftl_bdev_get_submitter(bio);
@@ -1006,7 +1006,10 @@ static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
 	}
 }
 
-/* End the operations before @number that wait to persist @tag: it needs no slot any more. */
+/*
+ * End the operations before @number that wait for a slot to persist the buffered write @tag: its
+ * data need no slot any more.
+ */
 static void end_waiting_persists(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
 	u32 oldest = dev->waiting;

@@ -372,8 +372,8 @@ struct aftl_scopes {
 };
 
 /**
- * aftl_scopes_init_list() - initialise the scopes of an open /dev/approxftl
- * @scopes: scopes
+ * aftl_scopes_init_list() - initialise the list of scopes of an open /dev/approxftl
+ * @scopes: scopes: threads and processes whose writes are tagged
  */
 void aftl_scopes_init_list(struct aftl_scopes *scopes);
 

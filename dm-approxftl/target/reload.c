@@ -195,7 +195,7 @@ struct run {
 	bool held;
 };
 
-static bool disk_holds_unit(const struct aftl_disk *disk, u32 unit)
+static bool disk_stores_unit(const struct aftl_disk *disk, u32 unit)
 {
 	return disk->store->type->holds(disk->store, to_lpn(unit));
 }
@@ -206,7 +206,7 @@ static void drop_disk_units(const struct aftl_disk *disk, u32 unit, u32 units,
 	disk->store->type->forget(disk->store, to_lpn(unit), units, bytes);
 }
 
-static void accept_disk_unit(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
+static void store_disk_unit(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
 {
 	disk->store->type->accept(disk->store, to_lpn(unit), 0, bytes);
 }
@@ -217,7 +217,7 @@ static struct run read_unit_state(const struct aftl_device *from, u64 unit)
 	struct aftl_spot place = aftl_device_locate_unit(from, unit, 1);
 	struct aftl *ftl = place.disk->ftl;
 
-	run.held = disk_holds_unit(place.disk, place.unit);
+	run.held = disk_stores_unit(place.disk, place.unit);
 	if (aftl_lookup(ftl, to_lpn(place.unit), &run.class) == AFTL_NO_PPN && run.held)
 		run.class = AFTL_PRECISE;
 	run.level = aftl_lpn_level(ftl, to_lpn(place.unit));
@@ -252,13 +252,13 @@ static void return_bytes_of_units(struct aftl_device *to, struct aftl_device *fr
 		struct aftl_spot there = aftl_device_locate_unit(to, unit, 1);
 		struct aftl_spot here = aftl_device_locate_unit(from, unit, 1);
 
-		if (disk_holds_unit(there.disk, there.unit)) {
+		if (disk_stores_unit(there.disk, there.unit)) {
 			LIST_HEAD(back);
 
 			drop_disk_units(there.disk, there.unit, 1, &back);
-			accept_disk_unit(here.disk, here.unit, &back);
+			store_disk_unit(here.disk, here.unit, &back);
 		} else if (bytes && !list_empty(bytes)) {
-			accept_disk_unit(here.disk, here.unit, bytes);
+			store_disk_unit(here.disk, here.unit, bytes);
 		}
 	}
 }

@@ -243,7 +243,10 @@ static int check_new_table(const struct aftl_target *target, bool *as_it_is,
 	return ret;
 }
 
-/* Create the spare device: complete if in memory; for a volume, the parts needed to open it. */
+/*
+ * Create the spare device, which a resume may put in the place of the existing one: complete if in
+ * memory; for a volume, only the parts needed to open it.
+ */
 static int create_spare_device(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_device **spare = &target->table.spare;

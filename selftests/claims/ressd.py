@@ -178,7 +178,7 @@ def response_time_change(runs: dict[str, Json], kind: str = "write") -> float:
 
 
 def measure_re6_raid_response() -> list[Measured]:
-    """Measure RSS-RAID on a stand-in for the 15 volumes that matches only their hot share."""
+    """Measure RSS-RAID on a synthetic load with the share of hot data of the paper's 15 traces."""
     if trace_directory():
         found = measure_on_real_traces(lambda played: (*gain_in_percent(gain_of_runs(played.raid)),
                                                        *[response_time_change(played.raid)] * 2))
@@ -396,7 +396,7 @@ def measure_re17_load_of_tables() -> list[Measured]:
 
 
 def measure_re14_memory() -> list[Measured]:
-    """Measure the memory that the policy allocates; the byte of each page exists anyway."""
+    """Measure the memory that the policy adds to the core's own byte of state for each page."""
     runs = results_of_study("ressd-memory")
     more = (runs["ressd"]["memory_bytes"] - runs["tlc"]["memory_bytes"]) / 2**20
     capacity = runs["ressd"]["geometry"]["physical_bytes"] / 2**30

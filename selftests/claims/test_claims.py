@@ -48,7 +48,7 @@ def test_claims_about_our_designs_hold_with_fewer_requests(id_: str) -> None:
     assert negative_controls.find_rows_without_control(id_) == []
 
 
-def test_each_entry_is_complete() -> None:
+def test_each_register_entry_is_complete() -> None:
     listed = [entry for name in register.PAPERS.values() for entry in register.read_register(name)]
     assert len({entry.id for entry in listed}) == len(listed) > 159
     for entry in listed:
@@ -65,7 +65,7 @@ def test_each_entry_is_complete() -> None:
         assert re.fullmatch(r"[A-Z]{2}-(?:(?:\d+|[A-Z])\.\d+|N\d+)", entry.id), entry.id
 
 
-def test_claims_and_entries_belong_together() -> None:
+def test_each_claim_has_numbered_register_entries() -> None:
     assert {entry.claim_id
             for entry in register.entries_by_id().values()} - {""} == set(claims.CLAIMS)
     for id_ in claims.CLAIMS:
@@ -73,7 +73,7 @@ def test_claims_and_entries_belong_together() -> None:
         assert [entry.id for entry in own] == [f"{id_}.{i + 1}" for i in range(len(own))]
 
 
-def test_pages_are_those_of_the_register() -> None:
+def test_documents_contain_the_tables_of_the_register() -> None:
     for path, lines in register.generated_lines_by_document().items():
         assert register.replace_generated_part(path.read_text(), lines) == path.read_text(), \
             f"{path.name}: run selftests/claims/register.py"
@@ -107,7 +107,7 @@ def test_verdict_follows_from_the_figures(entry: register.Entry, values: tuple[f
     assert entry.judge_measured(register.make_measured(*values, holds=False)) == "contradicted"
 
 
-def test_the_table_fits_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_claims_fits_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
     shown = [claims.Judged(entry,
                            register.make_measured(*entry.paper_figures or (0,), shown=entry.ours))
              for entry in register.entries_by_id().values() if entry.claim_id]

@@ -81,7 +81,7 @@ def test_both_arrays_must_change_in_one_direction(
     assert "differs, up to" not in capsys.readouterr().out
 
 
-def test_each_member_of_a_larger_array_has_as_much_to_do(
+def test_each_member_of_a_larger_array_gets_as_many_requests(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare, "simulate_array", lambda *_: {})
     monkeypatch.setattr(compare, "MEMBER_KIB", 1024)

@@ -244,7 +244,7 @@ def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
                             columns_of_help(verb)[0]["key"]).out.strip() == name
 
 
-def test_a_minus_without_a_column_is_refused() -> None:
+def test_a_sign_without_a_column_name_is_refused() -> None:
     assert run_verb("params", "-S", "-").code == 2
     assert run_verb("params", "-o", "+").code == 2
 

@@ -400,7 +400,7 @@ def test_two_outputs_to_one_file_are_refused(line: str, there: bool, working_fol
     assert folder_contents(working_folder) == before
 
 
-def test_devices_may_be_written_twice(working_folder: Path) -> None:
+def test_two_outputs_may_go_to_one_device(working_folder: Path) -> None:
     line = "sim --requests 1000 --quiet --json=/dev/null --record /dev/null --dump /dev/null"
     assert run_with_output(command_line(tuple(line.split())), working_folder).code == 0
 
@@ -415,7 +415,7 @@ def test_a_report_may_be_written_into_a_folder_that_it_reads(working_folder: Pat
 
 @pytest.mark.parametrize("line", ["report a.json -O -", "synth --like PRN_0 --requests 500 -O -",
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
-def test_dash_is_standard_output(line: str, working_folder: Path) -> None:
+def test_a_dash_as_file_name_is_standard_output(line: str, working_folder: Path) -> None:
     before = folder_contents(working_folder)
     done = subprocess.run(command_line(tuple(line.split())), cwd=working_folder, input=CSV,
                           capture_output=True, check=True)
@@ -509,7 +509,7 @@ def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
 
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
-def test_files_in_foreign_folders_are_replaced(words: Words, what: str, mode: int,
+def test_output_overwrites_files_of_another_user_in_place(words: Words, what: str, mode: int,
                                                working_folder: Path) -> None:
     if os.geteuid():
         pytest.skip("files of others need root")

@@ -186,7 +186,7 @@ def test_every_profile_survives_its_table_line(profile: str) -> None:
 
 
 @pytest.mark.parametrize("policy", listed_names("policies"))
-def test_every_policy_is_planned_or_refused_by_the_core(policy: str) -> None:
+def test_a_dry_run_accepts_or_refuses_every_policy(policy: str) -> None:
     done = run_approxftl("create", "ssd", "-n", "--policy", policy)
     if done.code:
         check_verb_refused(done, 2, f"policy {policy} ")

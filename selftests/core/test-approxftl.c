@@ -119,8 +119,8 @@ TAP_TEST(baseline_delta_b_and_vth_b_have_their_program_times,
 }
 
 /*
- * Independent algorithm 1: blocks are numbered, and positions are counted instead of taken from the
- * core's cursors.
+ * A second implementation of the paper's Algorithm 1 (page placement), independent of the core: it
+ * numbers blocks, and counts positions instead of reading the core's cursors.
  */
 
 enum role { CHB, PRECISE, PHASE1, PHASE2, ALL_APPROX, ROLES };

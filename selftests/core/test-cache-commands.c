@@ -52,7 +52,8 @@ static u64 count_cache_programs(void)
 }
 
 /* Three requests of one die wait at once: the first takes @first_ns, each other @each_ns more. */
-static void check_three_requests(enum aftl_op op, const char *params, u64 first_ns, u64 each_ns)
+static void check_times_of_three_requests(enum aftl_op op, const char *params, u64 first_ns,
+					  u64 each_ns)
 {
 	struct test_request *requests[3];
 	u64 begun_ns;
@@ -67,28 +68,29 @@ static void check_three_requests(enum aftl_op op, const char *params, u64 first_
 	CHECK_EQ(test_lun_info(&device, 0).busy_ns, first_ns + 2 * each_ns);
 }
 
-static void check_three_reads(const char *params, u64 page_ns, u64 each_ns)
+static void check_times_of_three_reads(const char *params, u64 page_ns, u64 each_ns)
 {
-	check_three_requests(AFTL_OP_READ, params, SENSE_NS + page_ns, each_ns);
+	check_times_of_three_requests(AFTL_OP_READ, params, SENSE_NS + page_ns, each_ns);
 	CHECK_EQ(test_counters(&device)->array_read_ns, 3 * SENSE_NS);
 }
 
-static void check_three_writes(const char *params, u64 each_ns)
+static void check_times_of_three_writes(const char *params, u64 each_ns)
 {
-	check_three_requests(AFTL_OP_WRITE, params, PAGE_NS + PROGRAM_NS, each_ns);
+	check_times_of_three_requests(AFTL_OP_WRITE, params, PAGE_NS + PROGRAM_NS, each_ns);
 	CHECK_EQ(test_counters(&device)->bus_ns, 3 * PAGE_NS);
 }
 
 TAP_TEST(a_cache_read_senses_while_the_page_before_it_is_transferred)
 {
-	check_three_reads(ONE_DIE, PAGE_NS, SENSE_NS + PAGE_NS);
+	check_times_of_three_reads(ONE_DIE, PAGE_NS, SENSE_NS + PAGE_NS);
 	CHECK_EQ(count_cache_reads(), 0);
-	check_three_reads(ONE_DIE " cache_commands=program", PAGE_NS, SENSE_NS + PAGE_NS);
-	check_three_reads(ONE_DIE " cache_commands=read", PAGE_NS, BUSY_NS + SENSE_NS);
+	check_times_of_three_reads(ONE_DIE " cache_commands=program", PAGE_NS, SENSE_NS + PAGE_NS);
+	check_times_of_three_reads(ONE_DIE " cache_commands=read", PAGE_NS, BUSY_NS + SENSE_NS);
 	CHECK_EQ(count_cache_reads(), 2);
-	check_three_reads(ONE_DIE " cache_commands=read cache_busy=10us", PAGE_NS,
-			  10000 + SENSE_NS);
-	check_three_reads(ONE_DIE " cache_commands=both bus=100", 4 * PAGE_NS, 4 * PAGE_NS);
+	check_times_of_three_reads(ONE_DIE " cache_commands=read cache_busy=10us", PAGE_NS,
+				   10000 + SENSE_NS);
+	check_times_of_three_reads(ONE_DIE " cache_commands=both bus=100", 4 * PAGE_NS,
+				   4 * PAGE_NS);
 }
 
 TAP_TEST(a_cache_read_begins_when_its_request_arrives)
@@ -183,14 +185,14 @@ TAP_TEST(relocation_reads_overlap_with_transfers)
 
 TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 {
-	check_three_writes(ONE_DIE, PAGE_NS + PROGRAM_NS);
-	check_three_writes(ONE_DIE " cache_commands=read", PAGE_NS + PROGRAM_NS);
+	check_times_of_three_writes(ONE_DIE, PAGE_NS + PROGRAM_NS);
+	check_times_of_three_writes(ONE_DIE " cache_commands=read", PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(count_cache_programs(), 0);
-	check_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
+	check_times_of_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
 	CHECK_EQ(count_cache_programs(), 2);
 	/* The transfer takes longer than what is left of the program after cache_busy. */
-	check_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
-			   690000 + PROGRAM_NS);
+	check_times_of_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
+				    690000 + PROGRAM_NS);
 }
 
 /* Data that arrives 5 us before the end of the program has 5 us less to transfer then. */

@@ -29,7 +29,7 @@ static void init_adversary_policy(const char *policy)
 	};
 }
 
-static void open_adversary(const char *params)
+static void open_device_with_adversary_policy(const char *params)
 {
 	test_device_init(&device, "demo");
 	test_device_open_type(&device, &adversary.type, params);
@@ -69,7 +69,7 @@ static u64 mean_program_ns(const char *params)
 	u64 mean_ns;
 	u32 i;
 
-	open_adversary(params);
+	open_device_with_adversary_policy(params);
 	for (i = 0; i < 300; i++)
 		test_execute_request(&device, AFTL_OP_WRITE, i * 8 % (test_units(&device) - 8), 8,
 				     AFTL_PRECISE, NULL);
@@ -121,7 +121,7 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 	u32 page;
 
 	init_adversary_policy("baseline");
-	open_adversary(pressed);
+	open_device_with_adversary_policy(pressed);
 	layer = aftl_geometry(device.ftl)->word_lines;
 	for (page = 0; page < 2 * layer; page++) {
 		struct aftl_program_command program = {
@@ -153,7 +153,7 @@ TAP_TEST(the_fallback_block_takes_data_beside_unguarded_pages,
 	u32 page;
 
 	init_adversary_policy("approxftl");
-	open_adversary(pressed);
+	open_device_with_adversary_policy(pressed);
 	lun = &device.ftl->luns[0];
 	lun->below_reserve = true;
 	for (page = 1; page < 8; page++) {
@@ -241,7 +241,7 @@ TAP_TEST(queries_do_not_change_layer_properties,
 	u32 i;
 
 	init_adversary_policy("baseline");
-	open_adversary(pressed);
+	open_device_with_adversary_policy(pressed);
 	for (i = 0; i < 4000; i++) {
 		u32 index = aftl_random_below(&adversary.random, device.ftl->geo.blocks);
 		u32 page = aftl_random_below(&adversary.random, device.ftl->geo.pages);

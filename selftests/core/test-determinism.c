@@ -519,9 +519,9 @@ static u32 half_block_pages(const struct aftl_policy *policy)
 }
 
 /* Close blocks that are half full, so that GC begins while the fill first writes the lpns. */
-static int place_in_halves(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				       const struct aftl_program_request *need,
+				       struct aftl_placement *placement)
 {
 	struct aftl_open_blocks *mine = policy->luns;
 	struct aftl_block **open = mine[aftl_lun_index(lun)].open + need->stream;
@@ -550,7 +550,7 @@ static void fill_relocates_recorded_lpns(struct aftl_policy_type halves)
 	u32 erases = 0;
 	u32 i;
 
-	halves.place = place_in_halves;
+	halves.place = place_in_half_of_each_block;
 	halves.fill_run = fill_half_block;
 	fill_device(&device, &halves, SHAPE " channels=4 chips=4 op=45 fill=random", NULL);
 	for (i = 0; i < device.ftl->geo.blocks; i++)

@@ -162,7 +162,7 @@ static void check_erased_hours(const struct test_device *device)
 		u32 page = i % media->geo->pages;
 
 		wrong += !aftl_page_is_programmed(media, block, page) &&
-			 aftl_page_hours_after_first(media, block, page);
+			 aftl_page_hours_after_first_program(media, block, page);
 	}
 	CHECK_EQ(wrong, 0);
 }

@@ -140,8 +140,8 @@ static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first
 }
 
 /* Relocation out of an open block is reclamation: at most the capacity of a super layer. */
-static void ressd_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-			  aftl_ppn_t to)
+static void ressd_check_relocated_unit(struct test_listener *listener, aftl_lpn_t lpn,
+				       aftl_ppn_t from, aftl_ppn_t to)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_block_of_ppn(media, from);
@@ -180,7 +180,7 @@ static void watch_ressd(void)
 	watcher = (struct watcher){
 		.listener = {
 			.programmed = ressd_on_programmed,
-			.copy = ressd_on_copy,
+			.copy = ressd_check_relocated_unit,
 			.erase = ressd_on_erase,
 			.close = unwatch_ressd,
 		},

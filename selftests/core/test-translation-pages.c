@@ -283,7 +283,7 @@ TAP_TEST(writes_wait_for_evictions)
 		most = max(most, cmt->cached);
 	}
 	test_drain(&device);
-	/* One program per die may start before the limit is noticed. */
+	/* One program per die may start before the FTL notices that the cache is full. */
 	CHECK_RANGE(most, 8, 8 + 2);
 	CHECK(test_counters(&device)->programmed_map_units > 200);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);

@@ -90,9 +90,9 @@ class Pair(Scenario):
     fixed: dict[str, str] = field(default_factory=dict)  # of the volume
     seconds: float = 1.5
 
-    def draw_fields(self, draw: random.Random) -> None:
+    def choose_random_fields(self, draw: random.Random) -> None:
         """Draw the choices of the run."""
-        super().draw_fields(draw)
+        super().choose_random_fields(draw)
         table = Table()
         self.shaped = {}
         for name in self.names:
@@ -210,7 +210,7 @@ class Crossed(Device):
 
 def check_pair_refused(scenario: Pair) -> None:
     """The kernel refuses the table line with a message."""
-    scenario.draw_fields(random.Random(scenario.seed))
+    scenario.choose_random_fields(random.Random(scenario.seed))
     table = table_line("ram", capacity_in_sectors(scenario.table_parameters()),
                        scenario.table_parameters())
     run_command("dmesg", "-C")

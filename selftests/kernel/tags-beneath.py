@@ -400,7 +400,7 @@ def write_through_loop(image: Path, options: str) -> None:
         run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
 
 
-def check_loops() -> None:
+def check_loop_devices() -> None:
     """Loop devices on tagged images, and on our device while a part of it is tagged."""
     has_kernel_module("loop")
     with temporary_device(ONE.name, KEYS), Mount(ONE) as place:
@@ -465,7 +465,7 @@ def main() -> None:
     run_point_in_turn("dm-thin", check_stacked_device, "thin", some)
     run_point_in_turn("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
-        run_point("loop devices on a tagged image and on a tagged device", check_loops)
+        run_point("loop devices on a tagged image and on a tagged device", check_loop_devices)
         run_point("no other device, XFS", check_device_alone, (100, 100), XFS)
         run_point("dm-stripe", check_stacked_device, "stripes", many)
         run_point("dm-delay", check_stacked_device, "delay", (0, 0), XFS)

@@ -425,12 +425,12 @@ def check_note_limit() -> None:
     standard = limit.read_text()
     limit.write_text("10")
     try:
-        run_in_child(exceed_note_limit, control)
+        run_in_child(exceed_trace_note_limit, control)
     finally:
         limit.write_text(standard)
 
 
-def exceed_note_limit(control: Control) -> None:
+def exceed_trace_note_limit(control: Control) -> None:
     """Write more labels than max_notes allows, without privileges."""
     drop_privileges()
     refused = 0

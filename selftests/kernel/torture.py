@@ -136,7 +136,7 @@ class Scenario:
     pace: float = 0.0
     seconds: float = 2.0
 
-    def draw_fields(self, draw: random.Random) -> None:
+    def choose_random_fields(self, draw: random.Random) -> None:
         """Draw the fields that the command line left unset."""
         drawn = {
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
@@ -625,7 +625,7 @@ def print_blocked_stacks() -> None:
 
 def run_random_scenario(scenario: Scenario, kind: type[Device] = Device) -> None:
     draw = random.Random(scenario.seed)
-    scenario.draw_fields(draw)
+    scenario.choose_random_fields(draw)
     print(f"# {scenario.repeat_command()}", flush=True)
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="torture-") as folder:
         device = kind(scenario, draw, Path(folder))

@@ -72,7 +72,7 @@ class Stage:
 
 
 @pytest.fixture
-def lab_stage(tmp_path: Path) -> Stage:
+def fake_qemu(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
@@ -94,21 +94,21 @@ def lab_stage(tmp_path: Path) -> Stage:
     (["--cmd", "a", "--results", "/dev/null"], "--results /dev/null: cannot be made"),
     ([], "a shell wants a terminal"),
 ])
-def test_invalid_options_are_refused(options: list[str], text: str, lab_stage: Stage) -> None:
-    done = run_program(LAB, "--no-module", "--kernel", lab_stage.kernel, *options,
-                       directory=lab_stage.place,
-                       environment={**lab_stage.environment, "DO": "exit 3"})
+def test_invalid_options_are_refused(options: list[str], text: str, fake_qemu: Stage) -> None:
+    done = run_program(LAB, "--no-module", "--kernel", fake_qemu.kernel, *options,
+                       directory=fake_qemu.place,
+                       environment={**fake_qemu.environment, "DO": "exit 3"})
     assert (done.code, done.out) == (2, "")
     assert text in done.err
     assert done.err.startswith("approxftl lab: ")
     assert done.err.endswith("approxftl lab --help\n")
 
 
-def test_a_terminal_shows_how_long_the_guest_has_been_starting(lab_stage: Stage) -> None:
+def test_a_terminal_shows_how_long_the_guest_has_been_starting(fake_qemu: Stage) -> None:
     leader, follower = pty.openpty()
     do = 'sleep 0.5; : >"$share/started"; echo 0 >"$share/status"'
-    done = subprocess.run(lab_stage.lab_command(), cwd=lab_stage.place, stdout=subprocess.PIPE,
-                          stderr=follower, env={**os.environ, **lab_stage.environment, "DO": do},
+    done = subprocess.run(fake_qemu.lab_command(), cwd=fake_qemu.place, stdout=subprocess.PIPE,
+                          stderr=follower, env={**os.environ, **fake_qemu.environment, "DO": do},
                           check=False)
     os.close(follower)
     shown = os.read(leader, 1 << 16).decode()
@@ -118,30 +118,30 @@ def test_a_terminal_shows_how_long_the_guest_has_been_starting(lab_stage: Stage)
     assert shown.endswith("\r\x1b[K")
 
 
-def test_missing_programs_are_named(lab_stage: Stage) -> None:
+def test_missing_programs_are_named(fake_qemu: Stage) -> None:
     for folder in ("/usr/bin", "/usr/sbin"):
         for program in Path(folder).iterdir():
-            if not (lab_stage.place / "bin" / program.name).exists():
-                (lab_stage.place / "bin" / program.name).symlink_to(program)
-    (lab_stage.place / "bin/qemu-system-x86_64").unlink()
-    done = lab_stage.run_lab(PATH=f"{lab_stage.place}/bin")
+            if not (fake_qemu.place / "bin" / program.name).exists():
+                (fake_qemu.place / "bin" / program.name).symlink_to(program)
+    (fake_qemu.place / "bin/qemu-system-x86_64").unlink()
+    done = fake_qemu.run_lab(PATH=f"{fake_qemu.place}/bin")
     assert done.code == 125
     assert done.err == ("approxftl lab: needed, and not installed: "
                         "apt install qemu-system-x86\n")
 
 
-def test_missing_build_tools_are_named(lab_stage: Stage) -> None:
+def test_missing_build_tools_are_named(fake_qemu: Stage) -> None:
     """Headers are unpacked, but the dependencies of their package are not."""
-    build = lab_stage.kernel.rename(lab_stage.place / RELEASE) / f"lib/modules/{RELEASE}/build"
+    build = fake_qemu.kernel.rename(fake_qemu.place / RELEASE) / f"lib/modules/{RELEASE}/build"
     (build / "tools/objtool").mkdir(parents=True)
     (build / "Makefile").write_text("modules:\n\t@echo built in $(M)\n")
-    kbuild = (TOP / "userspace/lab/kbuild", lab_stage.place / RELEASE, lab_stage.place, "modules")
-    assert f"built in {lab_stage.place}" in run_program(*kbuild).out
+    kbuild = (TOP / "userspace/lab/kbuild", fake_qemu.place / RELEASE, fake_qemu.place, "modules")
+    assert f"built in {fake_qemu.place}" in run_program(*kbuild).out
     objtool = build / "tools/objtool/objtool"
     # 127 is the dynamic linker's exit status when a library is missing.
     objtool.write_text("#!/bin/sh\nexit 127\n")
     objtool.chmod(0o755)
-    tools = lab_stage.place / "tools"
+    tools = fake_qemu.place / "tools"
     tools.mkdir()
     for name in ("sh", "dirname", "basename", "nproc"):
         (tools / name).symlink_to(shutil.which(name) or name)
@@ -158,30 +158,30 @@ def test_missing_build_tools_are_named(lab_stage: Stage) -> None:
     (lambda k: (k / f"lib/modules/{RELEASE}/modules.builtin.bin").unlink(), "has no virtio_pci"),
 ])
 def test_an_unsuitable_kernel_is_refused(break_it: Callable[[Path], object], text: str,
-                                         lab_stage: Stage) -> None:
-    break_it(lab_stage.kernel)
-    done = lab_stage.run_lab()
+                                         fake_qemu: Stage) -> None:
+    break_it(fake_qemu.kernel)
+    done = fake_qemu.run_lab()
     assert done.code == 125
     assert text in done.err
 
 
-def test_a_missing_kernel_is_refused(lab_stage: Stage) -> None:
-    done = lab_stage.run_lab("--kernel", "2.6")
+def test_a_missing_kernel_is_refused(fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab("--kernel", "2.6")
     assert done.code == 125
     assert "6.1" in done.err
     assert "there is no kernel 2.6" in done.err
 
 
-def test_list_names_the_kernels(lab_stage: Stage) -> None:
-    kernels = lab_stage.place / "cache/approxftl/kernels"
+def test_list_names_the_kernels(fake_qemu: Stage) -> None:
+    kernels = fake_qemu.place / "cache/approxftl/kernels"
     kernels.mkdir(parents=True)
     for release in ("6.12.9+deb12-amd64", "6.12.10+deb12-amd64"):
-        shutil.copytree(lab_stage.kernel, kernels / release)
+        shutil.copytree(fake_qemu.kernel, kernels / release)
         for file in ("boot/vmlinuz-", "lib/modules/"):
             (kernels / release / f"{file}{RELEASE}").rename(kernels / release / f"{file}{release}")
-    done = lab_stage.run_lab("--kernel", "6.12.9+deb12-amd64")
+    done = fake_qemu.run_lab("--kernel", "6.12.9+deb12-amd64")
     assert done.code == 0, done.err
-    said = run_program(LAB, "--list", environment=lab_stage.environment)
+    said = run_program(LAB, "--list", environment=fake_qemu.environment)
     assert (said.code, said.err) == (0, "")
     told = [line.split(maxsplit=2) for line in said.out.splitlines()]
     assert told[:6] == [["6.1", "-", "is fetched when asked for"],
@@ -192,19 +192,19 @@ def test_list_names_the_kernels(lab_stage: Stage) -> None:
                         ["uml", "-", "is built when asked for"]]
 
 
-def test_user_mode_linux_is_run_as_a_program(lab_stage: Stage) -> None:
-    shutil.rmtree(lab_stage.kernel)
-    image = lab_stage.make_kernel("1.2.3-uml", "overlay")
+def test_user_mode_linux_is_run_as_a_program(fake_qemu: Stage) -> None:
+    shutil.rmtree(fake_qemu.kernel)
+    image = fake_qemu.make_kernel("1.2.3-uml", "overlay")
     image.write_text(DOUBLE.replace("local,id=share,path=", "share=").replace(",security.*", ""))
     image.chmod(0o755)
     for options, text in ([], "needs --real-time"), (["--parallel", "--disk", "1MiB"], "--disk"):
-        done = lab_stage.run_lab(*options)
+        done = fake_qemu.run_lab(*options)
         assert (done.code, done.out) == (2, "")
         assert text in done.err
-    done = lab_stage.run_lab("--real-time", do='echo "$@"; echo 7 >"$share/status"')
+    done = fake_qemu.run_lab("--real-time", do='echo "$@"; echo 7 >"$share/status"')
     assert done.code == 7, done.err
     assert {"mem=256M", "ssl1=null,fd:1"} <= {*done.out.split()}
-    done = lab_stage.run_lab("--real-time", do="echo Oops: 1 >&2; exit 134")
+    done = fake_qemu.run_lab("--real-time", do="echo Oops: 1 >&2; exit 134")
     assert done.code == 98
     assert done.err == ("Oops: 1\n"
                         "approxftl lab: the guest died; above is what its kernel said last\n")
@@ -238,28 +238,28 @@ def test_an_unprintable_list_is_reported_once() -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_full_disk_for_temporary_files_is_named(lab_stage: Stage) -> None:
-    command = [str(word) for word in lab_stage.lab_command()]
+def test_a_full_disk_for_temporary_files_is_named(fake_qemu: Stage) -> None:
+    command = [str(word) for word in fake_qemu.lab_command()]
     done = run_program(
         "unshare", "--mount", "--map-root-user", "sh", "-c",
         'mount -t tmpfs -o size=64k none "$TMPDIR" && '
         'head -c 1000000 /dev/zero >"$TMPDIR/filler" 2>/dev/null; "$@"; code=$?; '
-        'ls -A "$TMPDIR"; exit $code', "sh", *command, environment=lab_stage.environment)
+        'ls -A "$TMPDIR"; exit $code', "sh", *command, environment=fake_qemu.environment)
     if "unshare" in done.err or "mount" in done.err:
         pytest.skip("no name spaces here")
     assert (done.code, done.out) == (125, "filler\n")
-    assert done.err == (f"approxftl lab: {lab_stage.temporary}: No space left on device; "
+    assert done.err == (f"approxftl lab: {fake_qemu.temporary}: No space left on device; "
                         "TMPDIR=FOLDER names another place\n")
 
 
 @pytest.mark.parametrize("status", [0, 3, 97])
-def test_the_lab_exits_with_the_commands_status(status: int, lab_stage: Stage) -> None:
-    done = lab_stage.run_lab(do=f'echo words; echo {status} >"$share/status"')
+def test_the_lab_exits_with_the_commands_status(status: int, fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab(do=f'echo words; echo {status} >"$share/status"')
     assert (done.code, done.out, done.err) == (status, "words\n", "")
 
 
-def test_kernel_warnings_are_printed(lab_stage: Stage) -> None:
-    done = lab_stage.run_lab(do='echo "BUG: x" >"$share/complaints"; echo 97 >"$share/status"')
+def test_kernel_warnings_are_printed(fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab(do='echo "BUG: x" >"$share/complaints"; echo 97 >"$share/status"')
     assert (done.code, done.err) == (97, "BUG: x\n")
 
 
@@ -275,13 +275,13 @@ def test_races_outside_the_module_are_ignored(said: str, ours: bool) -> None:
     assert (done.returncode == 0) is ours
 
 
-def test_a_crashed_guest_leaves_results_and_log(lab_stage: Stage) -> None:
-    done = lab_stage.run_lab(
-        "--results", lab_stage.place / "new/results",
+def test_a_crashed_guest_leaves_results_and_log(fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab(
+        "--results", fake_qemu.place / "new/results",
         do='echo a >"$share/results/file"; echo panic: x >"${share%/share}/console"')
     assert done.code == 98
     assert done.err.splitlines()[0] == "panic: x"
-    assert (lab_stage.place / "new/results/file").read_text() == "a\n"
+    assert (fake_qemu.place / "new/results/file").read_text() == "a\n"
 
 
 @pytest.mark.parametrize(("said", "first"), [
@@ -289,9 +289,9 @@ def test_a_crashed_guest_leaves_results_and_log(lab_stage: Stage) -> None:
     ("------------[ cut here ]------------", "------------[ cut here ]------------"),
     ("nothing", "21")])
 def test_the_warnings_of_a_crashing_guest_are_shown(
-        lab_stage: Stage, said: str, first: str) -> None:
+        fake_qemu: Stage, said: str, first: str) -> None:
     """Print from the first complaint on, whatever follows; without one, the last forty lines."""
-    done = lab_stage.run_lab(
+    done = fake_qemu.run_lab(
         do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
     lines = done.err.splitlines()
     assert (done.code, lines[0]) == (98, first)
@@ -299,15 +299,15 @@ def test_the_warnings_of_a_crashing_guest_are_shown(
 
 
 @pytest.mark.parametrize(("status", "code"), [(0, 99), (3, 3)])
-def test_a_run_fails_if_results_cannot_be_kept(status: int, code: int, lab_stage: Stage) -> None:
-    (lab_stage.place / "results/file").mkdir(parents=True)
-    done = lab_stage.run_lab("--results", "results",
+def test_a_run_fails_if_results_cannot_be_kept(status: int, code: int, fake_qemu: Stage) -> None:
+    (fake_qemu.place / "results/file").mkdir(parents=True)
+    done = fake_qemu.run_lab("--results", "results",
                              do=f'echo a >"$share/results/file"; echo {status} >"$share/status"')
     assert done.code == code
     assert "approxftl lab: --results results: not all could be copied\n" in done.err
 
 
-def test_results_are_complete_or_absent(lab_stage: Stage) -> None:
+def test_results_are_complete_or_absent(fake_qemu: Stage) -> None:
     """Results are complete or absent, even on a full disk and through a link."""
     tried = ["unshare", "--mount", "--map-root-user", "true"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
@@ -316,11 +316,11 @@ def test_results_are_complete_or_absent(lab_stage: Stage) -> None:
               'mkdir results/in && echo far >linked && ln -s ../linked results/link; '
               '"$@"; code=$?; cat results/big linked results/in/small; find results -type f; '
               'exit $code')
-    (lab_stage.place / "results").mkdir()
+    (fake_qemu.place / "results").mkdir()
     done = run_program(
         "unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-        *lab_stage.lab_command("--results", "results"), directory=lab_stage.place,
-        environment={**lab_stage.environment, "DO": """cd "$share/results" && mkdir in empty &&
+        *fake_qemu.lab_command("--results", "results"), directory=fake_qemu.place,
+        environment={**fake_qemu.environment, "DO": """cd "$share/results" && mkdir in empty &&
             head -c 1000000 /dev/zero | tee big >new; echo a >in/small; echo b >link
             echo 0 >"$share/status" """})
     assert done.code == 99, done
@@ -329,14 +329,14 @@ def test_results_are_complete_or_absent(lab_stage: Stage) -> None:
     assert sorted(done.out.splitlines()[3:]) == ["results/big", "results/in/small"]
 
 
-def test_a_failure_of_qemu_is_reported(lab_stage: Stage) -> None:
-    done = lab_stage.run_lab(do="echo no such machine >&2; exit 1")
+def test_a_failure_of_qemu_is_reported(fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab(do="echo no such machine >&2; exit 1")
     assert done.code == 125
     assert done.err.startswith("no such machine\napproxftl lab: QEMU ended with 1")
 
 
-def test_a_guest_is_stopped_at_its_time_limit(lab_stage: Stage) -> None:
-    done = lab_stage.run_lab("--timeout", "1", do="exec sleep infinity")
+def test_a_guest_is_stopped_at_its_time_limit(fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab("--timeout", "1", do="exec sleep infinity")
     assert done.code == 124
     assert "time is up after 1 s" in done.err
 
@@ -350,15 +350,15 @@ def is_process_alive(process: int) -> bool:
 
 @pytest.mark.parametrize(("number", "status"), [
     (signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGKILL, -9)])
-def test_a_signal_leaves_no_process(number: signal.Signals, status: int, lab_stage: Stage) -> None:
-    results = lab_stage.place / "results"
+def test_a_signal_leaves_no_process(number: signal.Signals, status: int, fake_qemu: Stage) -> None:
+    results = fake_qemu.place / "results"
     # A shell ignores Ctrl-C in background jobs; the child would inherit that.
     child = subprocess.Popen(
-        ["env", "--default-signal=INT,HUP", *lab_stage.lab_command("--results", results)],
+        ["env", "--default-signal=INT,HUP", *fake_qemu.lab_command("--results", results)],
         start_new_session=True,
-        env={**os.environ, **lab_stage.environment,
+        env={**os.environ, **fake_qemu.environment,
              "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep infinity'})
-    pid = lab_stage.place / "pid"
+    pid = fake_qemu.place / "pid"
     wait_until(lambda: pid.exists() and pid.read_text(), child)
     qemu = int(pid.read_text())
     assert is_process_alive(qemu)
@@ -366,51 +366,51 @@ def test_a_signal_leaves_no_process(number: signal.Signals, status: int, lab_sta
     assert child.wait() == status
     wait_until(lambda: not is_process_alive(qemu))
     if number != signal.SIGKILL:
-        assert [*lab_stage.temporary.iterdir()] == []
+        assert [*fake_qemu.temporary.iterdir()] == []
         assert (results / "a").read_text() == "a\n"
 
 
-def test_qemu_gets_the_requested_options(lab_stage: Stage) -> None:
-    (lab_stage.place / "a, b").write_text("")
-    done = lab_stage.run_lab("--disk", "a, b", "--disk=1GiB", "--memory", "1GiB")
+def test_qemu_gets_the_requested_options(fake_qemu: Stage) -> None:
+    (fake_qemu.place / "a, b").write_text("")
+    done = fake_qemu.run_lab("--disk", "a, b", "--disk=1GiB", "--memory", "1GiB")
     assert done.code == 0, done.err
-    words = lab_stage.qemu_arguments()
-    assert f"id=disk1,file={lab_stage.place}/a,, b,if=none,format=raw,cache=writeback" in words
+    words = fake_qemu.qemu_arguments()
+    assert f"id=disk1,file={fake_qemu.place}/a,, b,if=none,format=raw,cache=writeback" in words
     assert "nvme,serial=aftl2,drive=disk2" in words
     assert words[words.index("-smp") + 1] == "1"
     assert words[words.index("-m") + 1] == "1024"
     assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
     assert words[words.index("-machine") + 1] == "q35"
-    assert not (lab_stage.place / "1GiB").exists()
-    lab_stage.run_lab("--cpus", "4")
-    assert {"4", "shift=0,sleep=off", "tcg,thread=single"} <= {*lab_stage.qemu_arguments()}
+    assert not (fake_qemu.place / "1GiB").exists()
+    fake_qemu.run_lab("--cpus", "4")
+    assert {"4", "shift=0,sleep=off", "tcg,thread=single"} <= {*fake_qemu.qemu_arguments()}
     for options, threads in ((["--real-time"], "single"), (["--parallel"], "multi")):
-        lab_stage.run_lab(*options, "--cpus", "3", AFTL_KVM="no")
-        words = lab_stage.qemu_arguments()
+        fake_qemu.run_lab(*options, "--cpus", "3", AFTL_KVM="no")
+        words = fake_qemu.qemu_arguments()
         assert "-icount" not in words
         assert f"tcg,thread={threads}" in words
         assert words[words.index("-smp") + 1] == "3"
 
 
-def test_guest_memory_may_be_a_file(lab_stage: Stage) -> None:
-    done = lab_stage.run_lab("--memory", "48GiB", "--memory-on-disk")
+def test_guest_memory_may_be_a_file(fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab("--memory", "48GiB", "--memory-on-disk")
     assert done.code == 0, done.err
-    words = lab_stage.qemu_arguments()
+    words = fake_qemu.qemu_arguments()
     assert words[words.index("-m") + 1] == "49152"
     assert words[words.index("-machine") + 1] == "q35,memory-backend=memory"
     memory = words[words.index("-object") + 1]
     assert memory.startswith("memory-backend-file,id=memory,size=49152M,share=on,mem-path=")
-    assert Path(memory.split("mem-path=")[1]).resolve().is_relative_to(lab_stage.temporary)
+    assert Path(memory.split("mem-path=")[1]).resolve().is_relative_to(fake_qemu.temporary)
 
 
-def test_a_disk_with_no_room_for_memory_is_named(lab_stage: Stage) -> None:
-    done = lab_stage.run_lab("--memory-on-disk", do="ulimit -c 0; kill -s BUS $$")
+def test_a_disk_with_no_room_for_memory_is_named(fake_qemu: Stage) -> None:
+    done = fake_qemu.run_lab("--memory-on-disk", do="ulimit -c 0; kill -s BUS $$")
     assert done.code == 125
     assert re.search(
-        rf"^approxftl lab: {lab_stage.temporary} has \d+ bytes left: what the guest touches of its "
+        rf"^approxftl lab: {fake_qemu.temporary} has \d+ bytes left: what the guest touches of its "
         r"256 MiB does not fit \(--memory-on-disk\); TMPDIR=FOLDER names another place$",
         done.err, re.M)
-    assert "QEMU ended with 135" in lab_stage.run_lab(do="ulimit -c 0; kill -s BUS $$").err
+    assert "QEMU ended with 135" in fake_qemu.run_lab(do="ulimit -c 0; kill -s BUS $$").err
 
 
 MAKE_INITRAMFS = TOP / "userspace/lab/make-initramfs"
@@ -430,10 +430,10 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 
 @pytest.mark.slow
-def test_the_initramfs_has_copies_of_this_machines_files(lab_stage: Stage) -> None:
+def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> None:
     """Copies, links and their parent folders, of any owner; fewer for a small guest."""
-    lab_stage.kernel = lab_stage.kernel.rename(lab_stage.kernel.with_name(RELEASE))
-    near = unpack_initramfs(make_initramfs(lab_stage), lab_stage.place / "unpacked")
+    fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
+    near = unpack_initramfs(make_initramfs(fake_qemu), fake_qemu.place / "unpacked")
     files = [near, *near.rglob("*")]
     assert {"usr/bin/python3", "usr/bin/dash"} <= {str(f.relative_to(near)) for f in files}
     for file in files:
@@ -445,49 +445,49 @@ def test_the_initramfs_has_copies_of_this_machines_files(lab_stage: Stage) -> No
         elif file.is_file():
             assert file.read_bytes() == there.read_bytes()
             assert file.stat().st_mtime_ns // 10**9 == there.stat().st_mtime_ns // 10**9
-    assert [*unpack_initramfs(make_initramfs(lab_stage, "bare"),
-                              lab_stage.place / "bare").iterdir()] == []
+    assert [*unpack_initramfs(make_initramfs(fake_qemu, "bare"),
+                              fake_qemu.place / "bare").iterdir()] == []
 
 
 @pytest.mark.slow
-def test_changed_files_are_copied_into_the_initramfs_again(lab_stage: Stage) -> None:
-    lab_stage.kernel = lab_stage.kernel.rename(lab_stage.kernel.with_name(RELEASE))
-    initramfs = make_initramfs(lab_stage)
+def test_changed_files_are_copied_into_the_initramfs_again(fake_qemu: Stage) -> None:
+    fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
+    initramfs = make_initramfs(fake_qemu)
     first = initramfs.stat().st_ino
-    assert make_initramfs(lab_stage).stat().st_ino == first
-    program = lab_stage.place / "program"
+    assert make_initramfs(fake_qemu).stat().st_ino == first
+    program = fake_qemu.place / "program"
     program.write_text("old")
     state = Path(f"{initramfs}.near")
     with state.open("a") as file:
         subprocess.run(["stat", "-c", "%s %Y %Z %n", program], stdout=file, check=True)
-    assert make_initramfs(lab_stage).stat().st_ino == first
+    assert make_initramfs(fake_qemu).stat().st_ino == first
     program.write_text("newer")
     for name, age in (("gone.cpio", 9 * 86400), ("other.cpio", 0)):
         (initramfs.parent / name).write_text("")
         os.utime(initramfs.parent / name, (time.time() - age,) * 2)
-    assert make_initramfs(lab_stage).stat().st_ino != first
+    assert make_initramfs(fake_qemu).stat().st_ino != first
     assert str(program) not in state.read_text()
     assert not (initramfs.parent / "gone.cpio").exists()
     assert (initramfs.parent / "other.cpio").exists()
 
 
-def test_a_shared_folder_may_have_any_name(lab_stage: Stage) -> None:
+def test_a_shared_folder_may_have_any_name(fake_qemu: Stage) -> None:
     """The guest reads the right folder, even if its name is special to a shell or to QEMU."""
-    odd = lab_stage.place / "Übung, it's \"$HOME\""
+    odd = fake_qemu.place / "Übung, it's \"$HOME\""
     (odd / "tmp").mkdir(parents=True)
     done = run_program(
-        *lab_stage.lab_command(), directory=odd,
-        environment={**lab_stage.environment, "TMPDIR": str(odd / "tmp"),
+        *fake_qemu.lab_command(), directory=odd,
+        environment={**fake_qemu.environment, "TMPDIR": str(odd / "tmp"),
                      "DO": '. "$share/environment"; echo "$LAB_FOLDER"; echo 0 >"$share/status"'})
     assert (done.code, done.out) == (0, f"{odd}\n"), done.err
     assert [*(odd / "tmp").iterdir()] == []
 
 
-def test_missing_kvm_is_reported_once(lab_stage: Stage) -> None:
-    first = lab_stage.run_lab("--real-time", AFTL_KVM="")
+def test_missing_kvm_is_reported_once(fake_qemu: Stage) -> None:
+    first = fake_qemu.run_lab("--real-time", AFTL_KVM="")
     assert "approxftl lab: no KVM" in first.err
-    assert lab_stage.run_lab("--real-time", AFTL_KVM="").err == ""
-    words = lab_stage.qemu_arguments()
+    assert fake_qemu.run_lab("--real-time", AFTL_KVM="").err == ""
+    words = fake_qemu.qemu_arguments()
     assert "tcg,thread=single" in words
     assert words[words.index("-cpu") + 1] == "max,erms=off,fsrm=off,la57=off"
 

@@ -125,7 +125,7 @@ def policy_entries(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
 
 
 def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
-    """Return the points of the league."""
+    """Return the runs of the league: each entry on each load with each seed, and the yardsticks."""
     own = simulator_and_digest(program)
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
     loads = {name: (*options, *length) for name, options in LOADS.items()} | {

@@ -64,7 +64,7 @@ def test_each_connection_reads_the_latest_write() -> None:
     with run_server("timing=real") as server:
         server.run_nbdsh("""
 import threading
-def one(first):
+def write_and_read_back(first):
     own = nbd.NBD()
     own.connect_uri(URI)
     for i in range(200):
@@ -73,7 +73,7 @@ def one(first):
         own.pwrite(data, offset)
         assert own.pread(4096, offset) == data
     own.flush()
-threads = [threading.Thread(target=one, args=(n,)) for n in range(2)]
+threads = [threading.Thread(target=write_and_read_back, args=(n,)) for n in range(2)]
 [one.start() for one in threads]
 [one.join() for one in threads]
 for first in range(2):

@@ -172,7 +172,7 @@ def test_the_shape_of_a_volume_does_not_change(tmp_path: Path, arguments: tuple[
     assert volume.read_bytes() == before
 
 
-def test_a_full_disk_leaves_a_device_that_reads(tmp_path: Path) -> None:
+def test_after_a_full_disk_the_device_can_still_be_read(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     format_volume(volume, *(word for word in SMALL if "timing" not in word))
     limit = volume.stat().st_size // 2

@@ -19,20 +19,20 @@ def test_results_of_mqsim_are_read() -> None:
         "iops": pytest.approx(100 / 991e-6)}
 
 
-def test_elements_are_changed_or_named() -> None:
+def test_xml_elements_are_changed_or_reported_missing() -> None:
     assert peers.change_elements("<A>1</A><B> 2 </B>", {"B": 3}) == "<A>1</A><B>3</B>"
     with pytest.raises(SystemExit, match="has no C"):
         peers.change_elements("<A>1</A>", {"C": 3})
 
 
-def test_each_pair_is_documented() -> None:
+def test_each_compared_pair_is_documented() -> None:
     page = (peers.TOP / "docs/peers.md").read_text()
     for pair in peers.PAIRS:
         for step in pair.steps:
             assert f"| {pair.name} | {step.cause} |" in page
 
 
-def test_listed_causes_explain_each_difference() -> None:
+def test_listed_causes_explain_each_difference_from_mqsim() -> None:
     if not os.environ.get("PEERS"):
         pytest.skip("PEERS=DIR names no checkout of MQSim")
     for pair in peers.PAIRS:

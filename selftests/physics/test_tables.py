@@ -71,7 +71,7 @@ def test_checked_in_tables_are_regenerated(name: str) -> None:
     assert different is None, f"{name} differs in {different}"
 
 
-def test_checked_in_states_are_regenerated() -> None:
+def test_checked_in_voltage_states_are_regenerated() -> None:
     """The playground draws the cell states from which the tables were generated."""
     checked_in = (ROOT / "userspace" / "playground" / tables.STATES).read_text()
     assert checked_in == tables.states_text() == run_physics("states").stdout

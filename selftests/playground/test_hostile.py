@@ -296,7 +296,7 @@ def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
     assert shown_error(browser) == "x: this file has 3000 MB, and a page takes 256"
 
 
-def test_the_last_file_wins(record_file_bytes: bytes, browser: Browser) -> None:
+def test_the_file_dropped_last_is_shown(record_file_bytes: bytes, browser: Browser) -> None:
     """The last file wins, even if an earlier one loads more slowly and the user scrubs."""
     open_page(browser, "#b=&at=500")
     data = base64.b64encode(record_file_bytes).decode()

@@ -94,7 +94,7 @@ def test_columns_share_memory_and_outlive_the_run() -> None:
     assert (column == expected).all()
 
 
-def test_results_convert_to_pandas() -> None:
+def test_results_are_converted_to_pandas() -> None:
     pytest.importorskip("pandas")
     table = aftl.simulate(profile="demo", requests=500).requests
     frame = table.to_pandas()

@@ -166,7 +166,7 @@ def test_every_kind_of_input_is_recognised(tmp_path: Path) -> None:
 @settings(max_examples=60,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_any_damage_gives_a_sentence(tmp_path: Path, data: st.DataObject) -> None:
+def test_any_damaged_input_is_refused_in_one_sentence(tmp_path: Path, data: st.DataObject) -> None:
     whole = data.draw(st.sampled_from([BLOCKS, LUNS, BLOCK,
                                        json.dumps(device_stat_json())])).encode()
     at = data.draw(st.integers(0, len(whole) - 1))

@@ -179,7 +179,7 @@ def test_the_simulator_accepts_every_paper_study(path: Path, tiny_volumes: Setti
 
 
 @pytest.mark.slow
-def test_numbers_are_those_of_the_runs(figures_folder: Path) -> None:
+def test_numbers_of_paper_figures_are_those_of_the_runs(figures_folder: Path) -> None:
     table = read_own_rows(figures_folder / "approxftl-10-lifetime.csv")
     assert {row["series"] for row in table} == {"delta_b", "vth_b", "approxftl"}
     for row in table:
@@ -192,7 +192,7 @@ def test_numbers_are_those_of_the_runs(figures_folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_reductions_equal_those_of_the_runs(figures_folder: Path) -> None:
+def test_reductions_in_paper_figures_equal_those_of_the_runs(figures_folder: Path) -> None:
     table = read_csv_rows(figures_folder / "tvr-packages.csv")
     assert len(table) == 8
     for row in table:
@@ -223,7 +223,7 @@ def test_the_index_shows_all_figures_in_a_browser(figures_folder: Path, tmp_path
 
 
 @pytest.mark.slow
-def test_runs_are_not_repeated(figures_folder: Path) -> None:
+def test_completed_runs_are_not_repeated(figures_folder: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (figures_folder / "runs").glob("*/*")}
     figures = {path: path.read_bytes() for path in figures_folder.glob("*.svg")}
     run_successfully("figures", "--papers", "tvr-packages", "-O", figures_folder)
@@ -242,7 +242,7 @@ def test_several_seeds_have_intervals(figures_folder: Path) -> None:
     assert "2 seeds from 1" in (figures_folder / "rss-raid-parity.html").read_text()
 
 
-def test_full_runs_are_longer() -> None:
+def test_the_option_full_makes_runs_longer() -> None:
     def find_size_pairs(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
             for one in value.values():

@@ -110,7 +110,7 @@ def test_the_page_refers_to_nothing_external(report_page: Path) -> None:
     assert "://" not in report_page.read_text()
 
 
-def test_identifiers_are_unique(report_dom: str) -> None:
+def test_html_identifiers_are_unique(report_dom: str) -> None:
     identifiers = re.findall(r'\bid="([^"]+)"', report_dom)
     assert len(identifiers) == len(set(identifiers))
     for reference in re.findall(r'href="#([^"]+)"', report_dom):
@@ -169,7 +169,7 @@ def simulation_result(report_page: Path) -> Json:
     return found
 
 
-def test_response_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_response_times(report_dom: str, simulation_result: Json) -> None:
     rows = figure_csv_rows(report_dom, "response")
     assert rows[0] == ["", *POLICIES]
     for i, (kind, what) in enumerate((k, w) for k in ("read", "write") for w in ("mean", "p99")):
@@ -179,7 +179,7 @@ def test_response_is_that_of_the_result(report_dom: str, simulation_result: Json
         assert shown == pytest.approx([value / values[0] for value in values])
 
 
-def test_response_by_class_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_response_by_class(report_dom: str, simulation_result: Json) -> None:
     rows = figure_csv_rows(report_dom, "class-response")
     wanted = [(k, w) for k in ("precise", "approx") for w in ("mean", "p99")]
     assert len(rows) == 1 + len(wanted)
@@ -189,7 +189,7 @@ def test_response_by_class_is_that_of_the_result(report_dom: str, simulation_res
         assert [float(cell) for cell in row[1:]] == pytest.approx([v / values[0] for v in values])
 
 
-def test_distribution_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_the_distribution(report_dom: str, simulation_result: Json) -> None:
     rows = [row for row in figure_csv_rows(report_dom, "cdf-write")[1:] if row[0] == "approxftl"]
     bins = simulation_result["runs"][3]["timing"]["write_response"]["bins"]
     assert rows[0][1:] == [rows[1][1], "100"]
@@ -214,7 +214,7 @@ def test_the_axis_of_a_distribution_is_logarithmic(report_dom: str,
         [10] * len(gaps))
 
 
-def test_energy_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_the_energy(report_dom: str, simulation_result: Json) -> None:
     rows = figure_csv_rows(report_dom, "energy")
     base = simulation_result["runs"][0]["energy"]["total_pj"]
     for row, run in zip(rows[1:], simulation_result["runs"], strict=True):
@@ -241,7 +241,7 @@ def test_maps_show_the_values_of_the_result(report_dom: str, simulation_result: 
                 assert word == f"stale {class_}"
 
 
-def test_tables_are_those_of_the_result(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_the_tables(report_dom: str, simulation_result: Json) -> None:
     row = re.search(r'<tr><th scope="row">flipped bits read</th>(.*?)</tr>', report_dom,
                     re.S)
     assert row

@@ -50,7 +50,7 @@ def tree_with_lab(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_failure_counts_only_if_dm_linear_passes(tree: Path) -> None:
+def test_a_failed_test_counts_only_if_it_passes_on_dm_linear(tree: Path) -> None:
     """Every test has one verdict, even if it stops its machine; a second run starts no machine."""
     command = ["selftests/kernel/run-others", "xfstests", "xfstests", "-g", "quick"]
     env = {**os.environ, "ON": "ram-off", "AFTL_BUILD": str(tree / "build"), "PIECE": "3",

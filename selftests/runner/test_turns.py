@@ -27,7 +27,7 @@ def points_of_turn(turn: str, phase: str, points: str) -> list[str]:
     return found[0]
 
 
-def test_a_point_has_one_kernel_in_one_commit_of_three() -> None:
+def test_each_test_point_runs_on_one_kernel_in_one_of_three_commits() -> None:
     points = " ".join("abcdefghijklm")
     done = {(turn, phase): [line for line in points_of_turn(turn, phase, points) if line[0] != "#"]
             for turn in ("1/3", "2/3", "3/3") for phase in ("1/3", "2/3", "3/3")}
@@ -59,7 +59,7 @@ def copy_kernel_runner(tree: Path) -> tuple[Path, str]:
     ("echo not ok 1 - one; exit 1", 1, "not ok 1 - only: one"),
     (":", 1, "not ok 1 - only: no point"),
 ])
-def test_a_failed_point_decides_the_exit_status(
+def test_a_failed_test_point_decides_the_exit_status(
         tmp_path: Path, script: str, status: int, last: str) -> None:
     folder, _ = copy_kernel_runner(tmp_path)
     (folder / "only.sh").write_text(f"#!/bin/sh\n{script}\n")
@@ -69,7 +69,7 @@ def test_a_failed_point_decides_the_exit_status(
     assert (done.code, points[-1]) == (status, last)
 
 
-def test_every_point_has_a_kernel_and_a_commit(tmp_path: Path) -> None:
+def test_every_test_point_is_assigned_a_kernel_and_a_commit(tmp_path: Path) -> None:
     """Run stand-ins for all tests, each with several points."""
     folder, text = copy_kernel_runner(tmp_path)
     kinds = dict(re.findall(r"^(contract|alone|programs)='([^']*)'", text, re.M))

@@ -46,7 +46,7 @@ def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
     assert only_run_of(run_sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]
 
 
-def test_statistics_are_those_of_the_changed_device() -> None:
+def test_statistics_after_a_change_are_those_of_the_changed_device() -> None:
     result = run_sim(*STREAM, "--change", "1200:policy=vth_b,1500:age=730h")
     found = only_run_of(result)
     counters = found["counters"]
@@ -66,7 +66,7 @@ def test_changes_after_one_request_are_done_in_their_order() -> None:
     assert run_and_verify("--change", "9:policy=delta_b,9:policy=vth_b")["policy"] == "vth_b"
 
 
-def test_zones_are_changed_without_a_full_page() -> None:
+def test_parameters_change_while_zones_have_partly_written_pages() -> None:
     """Writes that wait for a full page of their zone are programmed before the device is saved."""
     zoned = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on", "--page", "16KiB",
              "--write-share", "100%", "--workload", "zones", "--size", "4KiB", "--open-zones", "4",

@@ -197,7 +197,7 @@ def test_invalid_parameter_files_are_refused(
     assert run_approxftl("create", "ssd", "--dry-run", "--set", f"@{path}").code == 2
 
 
-def test_a_file_of_parameters_is_no_output(tmp_path: Path) -> None:
+def test_output_does_not_overwrite_the_parameter_file(tmp_path: Path) -> None:
     path = tmp_path / "given"
     path.write_text("op=20\n")
     done = run_approxftl("sim", "--set", f"@{path}", "--requests=10", f"--json={path}")
@@ -211,7 +211,7 @@ def test_a_parameter_may_be_spelled_in_several_ways(spelling: str) -> None:
     assert json.loads(done.out)["parameters"]["fill_valid_percent"] == 50
 
 
-def test_parameters_win_over_the_profile_wherever_it_stands() -> None:
+def test_parameters_override_the_profile_in_any_order() -> None:
     done = run_approxftl("sim", "--blocks", "64", "--profile", "tcad18", "--requests=10", "--json")
     result = json.loads(done.out)
     assert (result["profile"], result["parameters"]["blocks"]) == ("tcad18", 64)

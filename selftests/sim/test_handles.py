@@ -57,7 +57,7 @@ def test_the_report_lists_placement_handles() -> None:
     assert "placement handle" not in run_approxftl("sim", *TENANTS).out
 
 
-def test_an_id_without_a_handle_is_counted() -> None:
+def test_writes_with_an_unknown_placement_id_are_counted() -> None:
     result = run_tenants("--placement_handles", "2", "--hot-stream", "3")
     assert result["counters"]["unknown_placement_requests"] == pytest.approx(19000, rel=0.02)
     assert result["placement_handles"][0]["host_units"] == pytest.approx(20000, abs=64)

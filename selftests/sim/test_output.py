@@ -96,7 +96,7 @@ def test_odd_bytes_in_arguments_stay_valid_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("warmup", ["0", "5000"])
-def test_writes_by_class_are_all_writes(warmup: str) -> None:
+def test_writes_by_class_add_up_to_all_writes(warmup: str) -> None:
     result = run_sim("--fill", "random", "--requests", "20000", "--approx-share", "0.3",
                      "--histogram", "--warmup", warmup, "--policy", "approxftl", "--utilisation",
                      "0.3")

@@ -154,7 +154,7 @@ def write_requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, i
 @pytest.mark.parametrize("policy", ["levels", "vth_b", "lending"])
 @settings(max_examples=8, database=None)
 @given(WRITES)
-def test_a_saved_unit_has_the_level_of_its_last_write(
+def test_a_saved_unit_has_the_quality_level_of_its_last_write(
         policy: str, tmp_path_factory: pytest.TempPathFactory,
                                                       written: list[tuple[int, int, int]]) -> None:
     folder = tmp_path_factory.mktemp("levels")

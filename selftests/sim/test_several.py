@@ -69,7 +69,7 @@ def test_parallel_runs_of_an_array_equal_sequential_ones() -> None:
                                                                         "1")
 
 
-def test_each_run_is_that_of_a_command_of_its_own() -> None:
+def test_each_run_equals_a_separate_command() -> None:
     done = run_approxftl("sim", *MANY, *ALL_OF_IT, "--jobs", "3", "--json")
     result = json.loads(done.out)
     runs = [(one["seed"], one["policy"]) for one in result["runs"]]
@@ -101,7 +101,7 @@ def test_warnings_name_the_seed() -> None:
     assert [line.split(": ")[2] for line in drifting] == ["baseline, seed 7", "baseline, seed 9"]
 
 
-def test_one_seed_is_the_parameter() -> None:
+def test_a_single_seed_sets_the_parameter_seed() -> None:
     assert run_approxftl("sim", "--seed", "3", "--requests", "500") == run_approxftl(
         "sim", "--set", "seed=3", "--requests", "500")
     assert "seed" not in only_run_of(run_sim("--seed", "3", "--requests", "10"))

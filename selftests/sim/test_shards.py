@@ -166,7 +166,7 @@ def test_requests_are_counted_once() -> None:
             == timing["write_response"]["count"])
 
 
-def test_statistics_begin_in_all_shards() -> None:
+def test_statistics_begin_at_the_same_time_in_all_shards() -> None:
     """Requests in flight at the end of the warm-up count when they end, as on one device."""
     def count_host_requests(*options: str) -> int:
         result = only_run_of(run_sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests",

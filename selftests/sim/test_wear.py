@@ -34,11 +34,11 @@ def test_the_spread_of_the_erase_counts_stays_within_the_gap(options: tuple[str,
         runs[2]) <= erase_count_spread(runs[3])
 
 
-def test_without_levelling_the_spread_grows() -> None:
+def test_without_wear_levelling_the_spread_of_erase_counts_grows() -> None:
     assert erase_count_spread(run_skewed_writes(0)) > 400
 
 
-def test_levelling_costs_about_one_move_for_each_gap() -> None:
+def test_wear_levelling_relocates_few_blocks() -> None:
     without = run_skewed_writes(0)["write_amplification"]["total"]
     wide = run_skewed_writes(64)
     assert wide["write_amplification"]["total"] < without * 1.05

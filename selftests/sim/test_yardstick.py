@@ -27,7 +27,7 @@ def yardsticks(*arguments: str) -> list[Json]:
     "--hot-share 50% --hot-range 0.5% --depth 512", "--size 512:50,6KiB:50 --flush-every 7",
 ])
 @pytest.mark.parametrize("buffer", ["0", "64KiB", "1MiB"])
-def test_no_run_is_below_the_lower_end(load: str, buffer: str) -> None:
+def test_no_run_relocates_less_than_the_lower_bound(load: str, buffer: str) -> None:
     policies = "baseline,separated,midas"
     for found in yardsticks("--buffer", buffer, "--policy", policies, *load.split()):
         assert found["lower"] <= found["total"] + 0.0001
@@ -62,7 +62,7 @@ def test_each_seed_has_a_stream_of_its_own() -> None:
     assert [first] == yardsticks("--seed", "5", *hot)
 
 
-def test_the_table_names_both_ends_of_the_optimum() -> None:
+def test_the_table_names_both_bounds_of_the_optimum() -> None:
     table = run_approxftl("sim", *SMALL).out
     assert "with knowledge of the future" in table
     assert "no less is possible              1.0000" in table

@@ -281,7 +281,7 @@ REFUSALS: list[tuple[Json | str, str]] = [
 
 
 @pytest.mark.parametrize(("content", "why"), REFUSALS, ids=range(len(REFUSALS)))
-def test_refusals_are_one_line(tmp_path: Path, content: Json | str, why: str) -> None:
+def test_messages_of_refusals_are_one_line(tmp_path: Path, content: Json | str, why: str) -> None:
     said = run_calibrate(write_fio_output(tmp_path, content), status=1)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout
     assert said.stderr.startswith("approxftl calibrate: ")

@@ -51,7 +51,7 @@ def points_as_tuples(points: Iterable[Point]) -> list[tuple[object, ...]]:
 
 
 @BY_NAME
-def test_both_halves_together_have_all_points(drive: Drive) -> None:
+def test_each_point_is_either_fitted_or_held_out(drive: Drive) -> None:
     whole = drive_points(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
         assert points_as_tuples(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
@@ -59,7 +59,7 @@ def test_both_halves_together_have_all_points(drive: Drive) -> None:
 
 
 @BY_NAME
-def test_halves_alternate_along_curves(drive: Drive) -> None:
+def test_points_of_a_curve_are_fitted_and_held_out_in_turn(drive: Drive) -> None:
     """Each run belongs to one half, and points along a curve alternate between the halves."""
     runs: dict[Any, set[str]] = defaultdict(set)
     curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
@@ -82,7 +82,7 @@ def parse_count_of_total(cell: str) -> tuple[int, int]:
     return (int(within), int(points)) if points else (0, 0)
 
 
-def test_the_document_counts_the_points_of_both_halves() -> None:
+def test_the_document_counts_fitted_and_held_out_points() -> None:
     """Check only the numbers of points: `make drives` counts those within bands, in minutes."""
     page = (TOP / "docs" / "drives.md").read_text()
     rows = re.findall(r"^\| (.*?) ?\| ([a-z-]+)(?:, (sequential))? \| (.+?) \| (.+?) \| (.+?) \| ",
@@ -163,7 +163,7 @@ def write_spoilt_table(folder: Path, name: str, result: str) -> Path:
     return folder
 
 
-def test_the_half_held_back_does_not_influence_the_fit(tmp_path: Path) -> None:
+def test_held_out_points_do_not_influence_the_fit(tmp_path: Path) -> None:
     fits, profiles = [], []
     for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
         tables = write_spoilt_table(tmp_path / str(number), "kioxia-xg6-fio.csv", result)

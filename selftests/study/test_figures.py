@@ -450,14 +450,14 @@ def test_a_terminated_job_is_queued_again(tmp_path: Path) -> None:
     assert not list(results.glob("*/result.json"))
 
 
-def test_a_missing_yardstick_is_refused(tmp_path: Path) -> None:
+def test_a_missing_reference_is_refused(tmp_path: Path) -> None:
     path = write_study(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "baselin"\n[base]'))
     said = run_study("run", path, "--out", tmp_path / "results", code=2)
     assert 'relative_to: no run has "baselin"; did you mean baseline?' in said.err
     assert not (tmp_path / "results").exists()
 
 
-def test_the_yardstick_may_be_of_any_axis(tmp_path: Path) -> None:
+def test_the_reference_may_be_of_any_axis(tmp_path: Path) -> None:
     """relative_to may name a value of any axis: streams are compared for each policy."""
     path = write_study(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
         "seeds = 4", "seeds = 2"))
@@ -478,7 +478,7 @@ def test_no_output_destroys_an_input(finished_study: Path, tmp_path: Path) -> No
     assert path.read_text() == SMALL
 
 
-def test_each_group_has_its_yardstick(finished_study: Path) -> None:
+def test_each_group_has_its_reference(finished_study: Path) -> None:
     plan = study_plan.read_study(finished_study, PROGRAM)
     groups = study_table.finished_groups(plan, Store(finished_study.with_suffix(".results")))
     for group in groups:

@@ -103,7 +103,7 @@ def test_bars_show_a_relative_change(finished_study: Path, tmp_path: Path, chang
     assert [mark["x"] for mark in found] == ["10%", "50%"]
 
 
-def test_the_yardstick_may_be_on_another_axis(finished_study: Path, tmp_path: Path) -> None:
+def test_the_reference_may_be_on_another_axis(finished_study: Path, tmp_path: Path) -> None:
     found = figure_marks(finished_study, tmp_path,
                          f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
                          'relative_to = "baseline"')
@@ -128,7 +128,7 @@ def test_stacked_bars_show_shares(finished_study: Path, tmp_path: Path) -> None:
             mean_over_seeds(finished_study, percentage_of_kind, approx_share=share, policy=policy))
 
 
-def test_stacked_bars_are_relative_to_the_yardstick(finished_study: Path, tmp_path: Path) -> None:
+def test_stacked_bars_are_relative_to_the_reference(finished_study: Path, tmp_path: Path) -> None:
     found = figure_marks(finished_study, tmp_path,
                          'x = ["approx-share", "policy"]\nkind = "stack"\n'
                          'y = ["program_energy_pj", "read_energy_pj"]\nrelative_to = "baseline"')

@@ -156,7 +156,7 @@ def test_a_point_depends_on_its_fault_script(tmp_path: Path) -> None:
     assert "give the parameters themselves" in run_study("status", file, status=2).stderr
 
 
-def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
+def test_failed_points_are_listed_and_stop_no_other_point(tmp_path: Path) -> None:
     # 12 blocks are too few for policy approxftl.
     file = write_study(tmp_path, SMALL.replace("[base]", "[base]\nblocks = 12\nop = 60"))
     done = run_study("run", file, status=1)
@@ -174,7 +174,7 @@ def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
     assert result_times(tmp_path) == calls
 
 
-def test_exclude_and_repeat_change_the_points(tmp_path: Path) -> None:
+def test_excluded_values_and_seeds_change_the_points(tmp_path: Path) -> None:
     file = write_study(tmp_path, SMALL.replace('"small"', '"small"\nseeds = 3') + """
 [[exclude]]
 policy = "baseline"

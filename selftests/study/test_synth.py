@@ -201,7 +201,7 @@ def test_damaged_profiles_are_refused(tmp_path: Path, change: dict[str, Any],
     assert not (tmp_path / "x").exists()
 
 
-def test_the_list_is_written_as_json() -> None:
+def test_the_list_of_workload_profiles_is_written_as_json() -> None:
     done = run_synth("--list", "--json")
     volumes = parse_document("trace-tools/approxftl_tools/tools-output.fields",
                              done.stdout)["volumes"]

@@ -46,8 +46,7 @@ host=$host,UNSPECIFIED_INT                          # unsigned __int128 is compl
 # Rows of a *-table.h start in the first column, so their continuation lines cannot be aligned.
 tables=$userspace,PARENTHESIS_ALIGNMENT
 
-# A list of PARAM() rows is a macro because it is expanded in two ways; a loop macro uses its
-# variable several times.
+# A list of PARAM() rows is a macro because it is expanded in two ways.
 lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
 
 # Ignored in compat.h, which checks the kernel version by design:

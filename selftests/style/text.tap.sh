@@ -30,7 +30,7 @@ headers_of_one_name()
 		sort | uniq -d | grep .
 }
 
-# Check a copy of the sources, because without git reuse would also check the files of a build.
+# REUSE checks a copy of the sources: outside a git repository it would also check build output.
 licences()
 {
 	copy=$(mktemp -d)

@@ -46,7 +46,7 @@ def test_d_choices_approach_greedy(pages: int) -> None:
                                         rel=2e-3)
 
 
-def test_equal_classes_equal_a_single_class() -> None:
+def test_two_equal_data_classes_equal_a_single_class() -> None:
     one = forms.fifo_amplification(0.9)
     halves = ((0.5, 0.5), (0.5, 0.5))
     assert forms.fifo_class_amplification(0.9, halves) == pytest.approx(one, rel=1e-9)
@@ -94,14 +94,14 @@ def test_the_document_has_all_rows() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_row_is_within_its_bar_and_as_documented(name: str) -> None:
+def test_a_row_is_within_its_tolerance_and_as_documented(name: str) -> None:
     found = theory.compare_row(theory.all_rows()[name], "1..4")
     assert found.holds
     assert theory.markdown_row(found) in documented_table()
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
-def test_a_wrong_rule_or_load_misses_its_bar(name: str) -> None:
+def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
     row = theory.all_rows()[name]
     assert row.bar is not None and len(row.controls) == 2
     for _, error in theory.errors_of_controls(row):

@@ -186,7 +186,7 @@ forms.windowed_greedy_amplification, pages=pages, share=1), 0.02,
 
 
 def rows_of_windowed_collection() -> Iterator[Row]:
-    """Rows of windows of the oldest blocks, the largest that the device has, on small devices."""
+    """Yield the rows of small devices that select victims among their 64 oldest blocks."""
     for pages, blocks in ((16, 256), (64, 512)):
         for op in (10, 20):
             yield Row(f"window-{pages}-{op}", f"uniform, {pages} pages, 64 oldest of {blocks}, "

@@ -212,7 +212,7 @@ def test_flushed_data_survive_a_power_failure(torture_file: Disk) -> None:
     assert (done.code, done.out[-9:]) == (4, " 1 wrong\n")
 
 
-def test_flushes_after_a_power_failure_prove_nothing(torture_file: Disk) -> None:
+def test_flushes_after_a_power_failure_make_nothing_durable(torture_file: Disk) -> None:
     assert torture_file.run_on_fresh_file("--requests", "100", "--depth", "4").code == 0
     before = torture_file.durable_generations()
     child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",

@@ -89,7 +89,7 @@ def pair_events_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
 @pytest.mark.parametrize(("seed", "requests", "processors"), [
     (1, 400, 3), (2, 400, 3), (5, 9000, 1), (7, 9000, 2), (8, 9000, 7),
 ])
-def test_pairs_equal_those_of_a_simple_implementation(
+def test_paired_requests_equal_those_of_a_simple_implementation(
     tmp_path: Path, seed: int, requests: int, processors: int
 ) -> None:
     name = write_capture(tmp_path, random_capture(seed, requests, processors))

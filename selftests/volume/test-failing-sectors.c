@@ -26,7 +26,7 @@ static void run_requests_late(u64 seed, u32 steps)
 	CHECK_EQ(durable.ret, 0);
 }
 
-static void run_late_and_commit(u64 seed, u32 steps)
+static void run_late_requests_and_commit(u64 seed, u32 steps)
 {
 	run_requests_late(seed, steps);
 	durable_commit_all(&durable);
@@ -102,11 +102,11 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	u32 lost;
 
 	volume_open(policy, shape);
-	run_late_and_commit(seed, 900);
+	run_late_requests_and_commit(seed, 900);
 	CHECK_RANGE(damage_random_sectors(&random), HURT / 2, HURT);
 	check_recovery_counts(0);
 	relocate_block_of_luns(0);
-	run_late_and_commit(seed + 1, 300);
+	run_late_requests_and_commit(seed + 1, 300);
 	check_recovery_counts(1);
 	relocate_block_of_luns(find_block_of_lost_page());
 	check_recovery_counts(1);
@@ -116,7 +116,7 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
 	check_recovery_counts(lost);
-	run_late_and_commit(seed + 2, 100);
+	run_late_requests_and_commit(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
 	reload_and_start(policy, false);
 	check_recovery_counts(0);
@@ -147,7 +147,7 @@ static void survive_fault(const char *policy, const char *shape, u64 seed)
 	u32 i;
 
 	volume_open(policy, shape);
-	run_late_and_commit(seed, 600);
+	run_late_requests_and_commit(seed, 600);
 	for (i = 0; i < 50 * HURT && failed < HURT; i++)
 		failed += durable_fail_unit(&durable, (u32)aftl_random_below(&random,
 									     durable.unit_count));
@@ -156,7 +156,7 @@ static void survive_fault(const char *policy, const char *shape, u64 seed)
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	reload_and_start(policy, false);
 	check_recovery_counts(failed);
-	run_late_and_commit(seed + 1, 300);
+	run_late_requests_and_commit(seed + 1, 300);
 	check_recovery_counts(0);
 	volume_close_cleanly();
 	reload_and_start(policy, false);
@@ -195,7 +195,7 @@ static void open_repair_and_crash(u64 sector, struct aftl_random *random)
 	damage_sector(sector);
 	reload_and_start("approxftl", false);
 	if (sector % 2)
-		run_late_and_commit(sector, 20);
+		run_late_requests_and_commit(sector, 20);
 	crash_and_check_device(random);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
@@ -208,7 +208,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	u64 sector;
 
 	volume_open("approxftl", small_volumes[0]);
-	run_late_and_commit(3, 900);
+	run_late_requests_and_commit(3, 900);
 	volume_close_cleanly();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
@@ -227,7 +227,7 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	u32 refused = 0;
 
 	volume_open("approxftl", small_volumes[0]);
-	run_late_and_commit(4, 900);
+	run_late_requests_and_commit(4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);

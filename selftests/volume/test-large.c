@@ -132,7 +132,7 @@ static int sparse_backing_flush(void *host)
 	return 0;
 }
 
-static void *alloc_within_limit(void *host, size_t bytes)
+static void *alloc_limited_memory(void *host, size_t bytes)
 {
 	(void)host;
 	disk.largest = max_t(u64, disk.largest, bytes);
@@ -143,13 +143,14 @@ static void *alloc_within_limit(void *host, size_t bytes)
 	return core_memory_alloc(NULL, bytes);
 }
 
-static void free_within_limit(void *host, void *memory, size_t bytes)
+static void free_limited_memory(void *host, void *memory, size_t bytes)
 {
 	disk.held -= bytes;
 	core_memory_free(host, memory, bytes);
 }
 
-static const struct aftl_host_ops ops = { .alloc = alloc_within_limit, .free = free_within_limit };
+static const struct aftl_host_ops ops = { .alloc = alloc_limited_memory,
+					  .free = free_limited_memory };
 
 static void set_volume_parameter(const char *key, const char *value)
 {
@@ -173,8 +174,8 @@ static void configure_large_volume(const char *blocks, const char *unit)
 		.read = sparse_backing_read,
 		.write = sparse_backing_write,
 		.flush = sparse_backing_flush,
-		.alloc = alloc_within_limit,
-		.free = free_within_limit,
+		.alloc = alloc_limited_memory,
+		.free = free_limited_memory,
 	};
 	if (aftl_profile_load(&disk.super.config, "demo", &error))
 		tap_bail_out("%s", error.text);

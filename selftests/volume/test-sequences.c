@@ -92,7 +92,7 @@ static struct {
 
 /* Recovery */
 
-static void copy_promises(struct durable_device *to, const struct durable_device *from)
+static void copy_durability_promises(struct durable_device *to, const struct durable_device *from)
 {
 	memcpy(to->units, from->units, from->unit_count * sizeof(*from->units));
 	memcpy(to->finished, from->finished, from->unit_count);
@@ -182,7 +182,7 @@ static void recover_history(struct history *history)
 	struct durable_device *judge = &history->judge;
 	int ret;
 
-	copy_promises(judge, &history->live);
+	copy_durability_promises(judge, &history->live);
 	tally.recovered++;
 	if (tally.recovered % GO_ON_OF == 0) {
 		continue_and_crash(history, tally.recovered / GO_ON_OF & 1 ? history->policy :

@@ -468,7 +468,7 @@ def test_damaged_metadata_are_repaired(tmp_path: Path, end: str, area: str) -> N
         assert (found["mapped_units"], checksums_of_units(path)) == (210, CONTENT_OF_0_2_0)
 
 
-def test_large_tables_are_not_written(tmp_path: Path) -> None:
+def test_format_does_not_write_large_tables(tmp_path: Path) -> None:
     path = tmp_path / "large"
     done = run_approxftl("format", path, "blocks=600", "layers=128", "page=4096", "errors=off")
     assert done.code == 0, done.err

@@ -35,7 +35,7 @@ class HonestStack:
         self.bad: set[str] = set()
         self.older: dict[str, bytes] = {}
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write one transaction."""
         self.older.update({key: self.drive[key] for key in values if key in self.drive})
         self.drive.update(values)
@@ -43,7 +43,7 @@ class HonestStack:
     def crash(self, torn: Mapping[str, bytes]) -> None:
         """Lose the power while a transaction is under way."""
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Read one object; a bad one is an error."""
         if key in self.bad:
             return Refused("EIO")
@@ -57,17 +57,17 @@ class FsyncLiar(HonestStack):
         super().__init__()
         self.held: list[dict[str, bytes]] = []
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Hold the last five transactions in volatile memory."""
         self.held.append(dict(values))
         if len(self.held) > 5:
-            super().write(self.held.pop(0))
+            super().write_transaction(self.held.pop(0))
 
 
 class StaleReader(HonestStack):
     """Returns the version before the last one."""
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Read an old version."""
         return self.older.get(key, self.drive.get(key))
 
@@ -75,16 +75,16 @@ class StaleReader(HonestStack):
 class ErrorSwallower(HonestStack):
     """Returns zeroes where the drive reported an error."""
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Read zeroes instead of an error."""
-        found = super().read(key)
+        found = super().read_object(key)
         return bytes(SECTORS * SECTOR) if isinstance(found, Refused) else found
 
 
 class MisplacedReader(HonestStack):
     """Returns the data of another object."""
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Read the first object whatever is asked for."""
         return self.drive[min(self.drive)]
 
@@ -92,7 +92,7 @@ class MisplacedReader(HonestStack):
 class BitFlipper(HonestStack):
     """Returns one flipped bit in precise data."""
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Flip a bit."""
         value = self.drive[key]
         return value[:100] + bytes([value[100] ^ 4]) + value[101:]
@@ -110,16 +110,17 @@ class TearingStack(HonestStack):
 def run_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Finding]]:
     """Write transactions, crash during the last one, and judge all objects."""
     ledger = Ledger(SECTORS, atomic)
-    planned = worn_work.Rows().transactions(random.Random(1))
+    planned = worn_work.Rows().plan_transactions(random.Random(1))
     number = 0
     for number, keys in zip(range(1, TRANSACTIONS), planned, strict=False):
         ledger.begin_transaction(number, dict.fromkeys(keys, number))
-        stack.write({key: make_value(key, number, SECTORS) for key in keys})
+        stack.write_transaction({key: make_value(key, number, SECTORS) for key in keys})
         ledger.acknowledge_transaction(number)
     keys = ["k000", "k001", "k002"]
     ledger.begin_transaction(number + 1, dict.fromkeys(keys, number + 1))
     stack.crash({key: make_value(key, number + 1, SECTORS) for key in keys})
-    return ledger, ledger.judge_answers({key: stack.read(key) for key in ledger.object_names()})
+    answers = {key: stack.read_object(key) for key in ledger.object_names()}
+    return ledger, ledger.judge_answers(answers)
 
 
 def outcome_of(stack: HonestStack) -> Outcome:
@@ -127,7 +128,7 @@ def outcome_of(stack: HonestStack) -> Outcome:
     return worst_outcome(one.outcome for one in run_stack(stack)[1])
 
 
-def test_an_honest_stack_gives_a_clean_row() -> None:
+def test_a_stack_without_errors_is_judged_correct() -> None:
     assert outcome_of(HonestStack()) == Outcome.CORRECT
 
 
@@ -138,7 +139,7 @@ def test_each_kind_of_wrong_answer_is_found(stack: type[HonestStack], outcome: O
     assert outcome_of(stack()) == outcome
 
 
-def test_a_swallowed_error_is_lost_data_and_a_reported_one_is_refused() -> None:
+def test_an_unreported_error_is_lost_data_and_a_reported_one_a_refusal() -> None:
     for kind, outcome in ((HonestStack, Outcome.REFUSED), (ErrorSwallower, Outcome.LOST)):
         stack = kind()
         stack.bad = {"k007"}
@@ -147,9 +148,9 @@ def test_a_swallowed_error_is_lost_data_and_a_reported_one_is_refused() -> None:
         assert sum(one.outcome != Outcome.CORRECT for one in findings) == 1
 
 
-def test_a_transaction_in_flight_may_be_there_or_not() -> None:
+def test_a_transaction_in_flight_may_be_present_or_absent() -> None:
     stack = HonestStack()
-    stack.crash = stack.write  # type: ignore[assignment, method-assign]
+    stack.crash = stack.write_transaction  # type: ignore[assignment, method-assign]
     assert outcome_of(stack) == Outcome.CORRECT
 
 
@@ -194,7 +195,7 @@ def test_approximate_data_may_have_a_few_flipped_bits() -> None:
     assert ledger.judge_answer("a", noise).outcome == Outcome.WRONG
 
 
-def test_detection_makes_a_correct_cell_a_recovered_one() -> None:
+def test_correct_data_after_a_reported_error_count_as_recovered() -> None:
     assert judge_cell([], 0, detected=False) == Outcome.CORRECT
     assert judge_cell([], 0, detected=True) == Outcome.RECOVERED
     assert judge_cell([Finding("a", Outcome.LOST)], 3, detected=True) == Outcome.LOST
@@ -208,7 +209,7 @@ def test_transactions_end_in_order() -> None:
 
 
 @given(st.text("abc0.", min_size=1, max_size=12), st.integers(0, 1 << 40), st.integers(1, 8))
-def test_each_sector_names_itself(key: str, version: int, sectors: int) -> None:
+def test_each_sector_contains_its_name_and_version(key: str, version: int, sectors: int) -> None:
     value = make_value(key, version, sectors)
     for number in range(sectors):
         sector = value[number * SECTOR:(number + 1) * SECTOR]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl worn: its tables, its workloads on a healthy directory, and a page from records."""
+"""approxftl worn: its tables, its workloads on a drive without faults, and a page of results."""
 
 import json
 import random
@@ -33,7 +33,7 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 LOCAL = ("files", "sqlite-rollback", "sqlite-wal", "git")
 
 
-def test_names_are_unique_and_each_workload_exists() -> None:
+def test_names_of_stacks_are_unique_and_each_workload_exists() -> None:
     for table in (STACKS, LIVES):
         names = [one.name for one in table]
         assert len(set(names)) == len(names)
@@ -41,9 +41,9 @@ def test_names_are_unique_and_each_workload_exists() -> None:
 
 
 @pytest.mark.parametrize("kind", ["files", "files-approximate", "sqlite-wal"])
-def test_all_objects_exist_when_the_fault_comes(kind: str, tmp_path: Path) -> None:
+def test_all_objects_are_written_before_the_fault(kind: str, tmp_path: Path) -> None:
     work = worn_work.KINDS[kind](tmp_path)
-    planned = list(islice(work.transactions(random.Random(1)), TRANSACTIONS))
+    planned = list(islice(work.plan_transactions(random.Random(1)), TRANSACTIONS))
     first = {key for keys in planned[:MIDDLE] for key in keys}
     assert {key for keys in planned for key in keys} == first
     if "approximate" in kind:
@@ -54,15 +54,15 @@ def test_all_objects_exist_when_the_fault_comes(kind: str, tmp_path: Path) -> No
 def test_a_workload_reads_what_it_wrote(kind: str, tmp_path: Path) -> None:
     work = worn_work.KINDS[kind](tmp_path)
     ledger = Ledger(work.sectors, work.atomic)
-    for number, keys in enumerate(islice(work.transactions(random.Random(2)), 20), 1):
+    for number, keys in enumerate(islice(work.plan_transactions(random.Random(2)), 20), 1):
         ledger.begin_transaction(number, dict.fromkeys(keys, number))
-        work.write({key: make_value(key, number, work.sectors) for key in keys})
+        work.write_transaction({key: make_value(key, number, work.sectors) for key in keys})
         ledger.acknowledge_transaction(number)
-    work.close()
+    work.close_store()
     again = worn_work.KINDS[kind](tmp_path)
-    found = ledger.judge_answers({key: again.read(key) for key in ledger.object_names()})
-    assert again.read("k999" if work.atomic else "r999") is None
-    again.close()
+    found = ledger.judge_answers({key: again.read_object(key) for key in ledger.object_names()})
+    assert again.read_object("k999" if work.atomic else "r999") is None
+    again.close_store()
     assert worst_outcome(one.outcome for one in found) == Outcome.CORRECT
 
 
@@ -87,7 +87,7 @@ def make_record(cell: str, outcome: Outcome) -> dict[str, object]:
             "error": "", "again": f"approxftl worn --cell {cell} --seed 1"}
 
 
-def test_kept_records_become_a_matrix_a_page_and_json(tmp_path: Path) -> None:
+def test_stored_results_are_printed_as_table_page_and_json(tmp_path: Path) -> None:
     for kernel, life, outcome in (("uml", "healthy", Outcome.CORRECT),
                                   ("uml", "die-death", Outcome.LOST),
                                   ("6.1", "healthy", Outcome.CORRECT),
@@ -159,13 +159,13 @@ def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
     assert bool(record["error"]) == (outcome == worn.FAILED_CELL)
 
 
-def test_a_cell_that_was_not_run_runs_again(tmp_path: Path,
+def test_a_cell_without_result_is_run_again(tmp_path: Path,
                                             monkeypatch: pytest.MonkeyPatch) -> None:
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
-    failed = {**make_record(plan.name, Outcome.HUNG), "error": "too busy"}
-    (tmp_path / plan.file).write_text(json.dumps(failed))
+    failed = {**make_record(plan.cell_name, Outcome.HUNG), "error": "too busy"}
+    (tmp_path / plan.result_file).write_text(json.dumps(failed))
     monkeypatch.setattr(worn, "run_cell",
-                        lambda plan, children: make_record(plan.name, Outcome.CORRECT))
+                        lambda plan, children: make_record(plan.cell_name, Outcome.CORRECT))
     arguments = worn.worn_parser().parse_args(["--results", str(tmp_path)])
     assert [one["error"] for one in worn.run_cells([plan], arguments)] == [""]
 
@@ -213,7 +213,7 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
         parts = {part for one in events for part in one["parts"]}
         is_lost = {3, 70} <= set(parse_numbers(plan.numbers)) and {
             "fault-blocks 7", "fault-blocks 31"} <= parts
-        record = make_record(plan.name, Outcome.LOST if is_lost else Outcome.CORRECT)
+        record = make_record(plan.cell_name, Outcome.LOST if is_lost else Outcome.CORRECT)
         return {**record, "events": events, "again": plan.command_line(),
                 "versions": {"e2fsprogs": "1.47"}}
 
@@ -227,8 +227,8 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
     assert said.endswith(last)
     plan, = worn.plan_cells(worn.worn_parser().parse_args(shlex.split(last)[3:]))
     assert f"exec {plan.command_line()}\n" == last
-    assert plan.file not in {one.file for one in worn.plan_cells(
-        worn.worn_parser().parse_args(["--cell", plan.name, "--only", "3,70"]))}
+    assert plan.result_file not in {one.result_file for one in worn.plan_cells(
+        worn.worn_parser().parse_args(["--cell", plan.cell_name, "--only", "3,70"]))}
     monkeypatch.setattr(worn, "ATTEMPTS", 5)
     assert worn.main(words) == 0
     assert "5 cells were run" in capsys.readouterr().out
@@ -302,7 +302,7 @@ def test_a_wrong_answer_below_the_workload_is_found(lie: str, tmp_path: Path) ->
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
-def test_a_sample_of_the_matrix_keeps_its_promises(seed: str) -> None:
+def test_sampled_stacks_and_failures_end_as_predicted(seed: str) -> None:
     found = outcomes_of_cells("--stacks", "ext4,xfs,md-raid1", "--seed", seed,
                               "--lives", "healthy,die-death,power-loss")
     assert len(found) == 9

@@ -439,7 +439,7 @@ def assign_halves(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
-    """Return a drive's tables in a folder; rows of the other half or not emulated are empty."""
+    """Return the tables of a drive; rows that are not emulated, or of the other half, are empty."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
     tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
               for name, path in found.items() if path.exists()}

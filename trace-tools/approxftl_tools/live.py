@@ -100,7 +100,7 @@ def fill_channels(plot: Plot, field: str) -> Json:
     return {"color": colour_channel(plot, field), "stroke": stroke_channel(plot, field)}
 
 
-def chart_layer_channels(plot: Plot, field: str) -> Json:
+def layered_mark_channels(plot: Plot, field: str) -> Json:
     """Return the fill and stroke channels of layered marks; the stroke has no legend."""
     edges = stroke_channel(plot, field)
     # With equal domains Vega-Lite would merge the legends of colours and edges.
@@ -112,7 +112,7 @@ def chart_layer_channels(plot: Plot, field: str) -> Json:
 
 def line_channels(plot: Plot, field: str) -> list[tuple[int, Json]]:
     """Return width and channel of a line's edge, a wider line beneath it, and of the line."""
-    both = chart_layer_channels(plot, field)
+    both = layered_mark_channels(plot, field)
     return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
 
@@ -187,7 +187,7 @@ def dot_chart_layers(plot: Dots) -> Json:
     return {"height": LINE * (1 + len(plot.series)) * max(1, len(plot.categories)),
             "layer": [*intervals,
                       {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                       "encoding": {**encoding, "x": x, **chart_layer_channels(plot, "c1")}},
+                       "encoding": {**encoding, "x": x, **layered_mark_channels(plot, "c1")}},
                       *reference_line("x", plot.mark)],
             "usermeta": {"words": ["c0", "c1"]}}
 
@@ -207,7 +207,7 @@ def curve_chart_layers(plot: Curves) -> Json:
                    for wide, of in line_channels(plot, "c0"))
     point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
                             "opacity": 1 if plot.points else 0},
-                   "encoding": chart_layer_channels(plot, "c0") if plot.points else
+                   "encoding": layered_mark_channels(plot, "c0") if plot.points else
                    {"color": colour_channel(plot, "c0")}}
     return {"height": PLOT_HEIGHT, "encoding": encoding,
             "layer": [{**point, "params": [ZOOM]}] if plot.points else [
@@ -254,7 +254,7 @@ def study_mean_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the layers of the study's own means."""
     if plot.has_bars:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
-        return [{"mark": "bar", "encoding": {**place, **ends, **chart_layer_channels(plot, "c1")}}]
+        return [{"mark": "bar", "encoding": {**place, **ends, **layered_mark_channels(plot, "c1")}}]
     steps = "step-after" if plot.kind == "cdf" else "linear"
     lines: list[Json] = [
         {"mark": {"type": "line", "clip": True, "interpolate": steps, "strokeWidth": wide},
@@ -262,7 +262,7 @@ def study_mean_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
         for wide, of in line_channels(plot, "c1")] if plot.has_numeric_axis else []
     return [*lines, {"mark": {"type": "point", "filled": True, "clip": True, "size": 55,
                               "opacity": 0 if plot.kind == "cdf" else 1},
-                     "encoding": {**place, "y": y, **chart_layer_channels(plot, "c1")}}]
+                     "encoding": {**place, "y": y, **layered_mark_channels(plot, "c1")}}]
 
 
 def stacking_transforms(plot: Means) -> list[Json]:
@@ -294,7 +294,7 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
         return []
-    edge = chart_layer_channels(plot, "c1")["stroke"]
+    edge = layered_mark_channels(plot, "c1")["stroke"]
     shape = {"field": "c7", "type": "nominal", "title": None, "legend": {"orient": "top"},
              "scale": {"domain": sources, "range": ["square", "diamond", "triangle-up"]}}
     point = {"mark": {"type": "point", "filled": False, "size": 90, "strokeWidth": 2,
@@ -305,7 +305,7 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
     band = {"transform": [{"filter": "isValid(datum.c4)"}],
             "mark": {"type": "rect", "fillOpacity": 0.12},
             "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
-                         **chart_layer_channels(plot, "c1")}}
+                         **layered_mark_channels(plot, "c1")}}
     return [*transformed_layers([{"filter": position_test_expression(plot)}], [
                 *interval_chart_layers(plot, place, y, "c4", "c5", plain=False), point]),
             *transformed_layers([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]

@@ -27,7 +27,7 @@ def mean_program_energy(run: Json) -> float | None:
 
 
 def erases_per_wear(run: Json) -> float | None:
-    """Return erases of the blocks per full erase of wear."""
+    """Return how many erases wear a block as much as one erase at full voltage."""
     return scaled_ratio(run["blocks"]["erase_count"]["mean"], run["blocks"]["wear"]["mean"])
 
 

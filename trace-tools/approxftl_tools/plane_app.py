@@ -285,7 +285,7 @@ def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
 
 def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
                     draws: int) -> Json:
-    """Return the predicted share: that of copies with random flips at the measured rates."""
+    """Return the share that judge() finds for copies with random flips at the measured rates."""
     tensors, original = parse_model(precise).tensors, read_tensors(precise)
     chance = np.random.default_rng([setup["seed"], 2])
     found = [subject.judge(setup, tensors, lossy.flip_low_bits(tensors, original, rates, chance))[0]

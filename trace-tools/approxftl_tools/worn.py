@@ -93,17 +93,17 @@ class Plan:
     events: tuple[Event, ...] | None = None
 
     @property
-    def name(self) -> str:
+    def cell_name(self) -> str:
         """Return STACK/LIFE."""
         return f"{self.stack.name}/{self.life.name}"
 
     @property
-    def variant(self) -> str:
+    def kernel_and_seed(self) -> str:
         """Return the kernel and the seed."""
         return f"{self.kernel}, seed {self.seed}"
 
     @property
-    def file(self) -> str:
+    def result_file(self) -> str:
         """Return the name of the file of its record."""
         kernel = self.kernel.strip("/").replace("/", "-")
         plain = "plain-" if self.is_plain else ""
@@ -116,7 +116,7 @@ class Plan:
         """Return the command that runs this cell alone."""
         only = f" --only {self.numbers}" if self.numbers != ALL else ""
         only += "".join(f" --event '{one.when} {one.what}'" for one in self.events or ())
-        return (f"approxftl worn --cell {self.name} --seed {self.seed} --kernel {self.kernel}"
+        return (f"approxftl worn --cell {self.cell_name} --seed {self.seed} --kernel {self.kernel}"
                 f"{' --plain' if self.is_plain else ''}{only}")
 
 
@@ -234,7 +234,8 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
         missing = missing_packages(stack)
         if missing:
             lacking[stack.name] = missing
-        elif life.fits(stack) and (life.is_plain or not arguments.plain):
+        elif life.can_happen_to_stack(stack) and (life.is_possible_on_plain_drive
+                                                  or not arguments.plain):
             events = tuple(arguments.event) if arguments.event else None
             yield from (Plan(stack, life, seed, kernel, arguments.plain, arguments.only, events)
                         for kernel in arguments.kernel for seed in arguments.seed)
@@ -271,7 +272,7 @@ def crash_record(plan: Plan, status: int, said: str) -> Json:
         outcome = FAILED_CELL
         error = (f"the virtual machine did not end in {GUEST_SECONDS} s: it hangs, or this machine "
                  "is too busy; run the cell again")
-    return {"cell": plan.name, "seed": plan.seed, "outcome": outcome, "passes": [],
+    return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
             "events": [], "error": error, "notes": [f"the guest ended with status {status}"],
             "noticed": said.splitlines()[-60:], "noticed_count": 0, "defects": [],
             "refused_writes": [], "refused_count": 0, "log": said.splitlines(), "counters": {},
@@ -289,8 +290,8 @@ def run_cell(plan: Plan, children: Children) -> Json:
             [lab, "--real-time", "--kernel", plan.kernel, "--results", folder, "--timeout",
              str(GUEST_SECONDS), "--cmd",
              f"PYTHONPATH='{package}' {GUEST_PYTHON} -P -m approxftl_tools.worn_guest "
-             f"{plan.name} {plan.seed} {'plain' if plan.is_plain else 'emulated'} {plan.numbers} "
-             "$RESULTS/record.json " + shlex.join(f"{one.when} {one.what}"
+             f"{plan.cell_name} {plan.seed} {'plain' if plan.is_plain else 'emulated'} "
+             f"{plan.numbers} $RESULTS/record.json " + shlex.join(f"{one.when} {one.what}"
                                                   for one in (
                  plan.life.events if plan.events is None else plan.events))])
         record = Path(folder, "record.json")
@@ -298,7 +299,7 @@ def run_cell(plan: Plan, children: Children) -> Json:
             return crash_record(plan, status, err)
         if status not in (0, COMPLAINED) or not record.exists():
             last = (err + out).strip().splitlines()[-1:] or ["no message"]
-            raise Refusal(f"{plan.name}: the lab ended with {status}: {last[0]}", FAILED)
+            raise Refusal(f"{plan.cell_name}: the lab ended with {status}: {last[0]}", FAILED)
         found: Json = json.loads(record.read_text())
     if found["error"]:
         found["outcome"] = FAILED_CELL
@@ -314,11 +315,11 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
         for plan in plans:
-            if (folder / plan.file).exists():
-                with command.refuse_bad_values([folder / plan.file]):
-                    record = json.loads((folder / plan.file).read_text())
+            if (folder / plan.result_file).exists():
+                with command.refuse_bad_values([folder / plan.result_file]):
+                    record = json.loads((folder / plan.result_file).read_text())
                     if not record["error"]:
-                        kept[plan] = {**record, "variant": plan.variant}
+                        kept[plan] = {**record, "variant": plan.kernel_and_seed}
     children, show = Children(), arguments.progress or sys.stderr.isatty()
     if show and (left := len(plans) - len(kept)):
         minutes = -(-left * CELL_SECONDS // arguments.jobs // 60)
@@ -330,11 +331,12 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
                    for plan in plans if plan not in kept}
         for future in as_completed(running):
             plan = running[future]
-            kept[plan] = record = {**future.result(), "variant": plan.variant}
+            kept[plan] = record = {**future.result(), "variant": plan.kernel_and_seed}
             if folder:
-                command.write_file(folder / plan.file, json.dumps(record, indent=1) + "\n")
+                command.write_file(folder / plan.result_file, json.dumps(record, indent=1) + "\n")
             if show:
-                sys.stderr.write(f"{len(kept)} of {len(plans)}: {plan.name}: {record['outcome']}\n")
+                sys.stderr.write(f"{len(kept)} of {len(plans)}: {plan.cell_name}: "
+                                 f"{record['outcome']}\n")
     finally:
         children.stop_programs()
         pool.shutdown(cancel_futures=True)
@@ -467,7 +469,7 @@ def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
     variants, lives, rows, cells = matrix_rows(
         {**record, "word": cell_word(record), "explained": explain_cell(record),
          "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
-         "rank": 7 if record["outcome"] == FAILED_CELL else Outcome(record["outcome"]).rank}
+         "rank": 7 if record["outcome"] == FAILED_CELL else Outcome(record["outcome"]).badness_rank}
         for record in records)
     return render_page("worn.html", "File systems and databases on worn flash", lives=lives,
                        variants=variants, stacks=list(rows), cells=cells, left_out=LEFT_OUT,

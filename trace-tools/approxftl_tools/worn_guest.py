@@ -136,19 +136,19 @@ class Watch:
 
     def __init__(self, process: int) -> None:
         self.process = process
-        self.last = self.state()
+        self.last = self.progress_counters()
         self.since = idle_seconds()
 
-    def state(self) -> object:
+    def progress_counters(self) -> object:
         """Return what changes with progress."""
         with suppress(OSError):
             words = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
             return words[11:13], disk_activity()
         return None
 
-    def check(self, step: str) -> None:
+    def raise_if_hung(self, step: str) -> None:
         """Raise HungError if there was no progress for long."""
-        now = self.state()
+        now = self.progress_counters()
         if now != self.last:
             self.last, self.since = now, idle_seconds()
         elif idle_seconds() - self.since > IDLE_SECONDS:
@@ -168,19 +168,19 @@ class Child:
         self.step = " ".join(words[:2])
         self.rest = b""
 
-    def ask(self) -> None:
+    def request_transaction(self) -> None:
         """Ask the writer for a transaction."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.write(b"\n")
             self.process.stdin.flush()
 
-    def read_line(self) -> list[str]:
+    def read_words_of_line(self) -> list[str]:
         """Return the words of the next line; none if the process has ended."""
         assert self.process.stdout
         while b"\n" not in self.rest:
             if not select.select([self.process.stdout], [], [], 1)[0]:
-                self.watch.check(self.step)
+                self.watch.raise_if_hung(self.step)
                 continue
             data = os.read(self.process.stdout.fileno(), 1 << 20)
             if not data:
@@ -189,7 +189,7 @@ class Child:
         line, self.rest = self.rest.split(b"\n", 1)
         return line.decode().split(" ")
 
-    def end(self) -> str:
+    def end_process(self) -> str:
         """Close the pipe, wait, and return how the process failed; nothing if it did not."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
@@ -198,7 +198,7 @@ class Child:
             with suppress(subprocess.TimeoutExpired):
                 status = self.process.wait(1)
                 break
-            self.watch.check(self.step)
+            self.watch.raise_if_hung(self.step)
         self.errors.seek(0)
         last = self.errors.read().decode(errors="replace").strip().splitlines()[-1:] or [""]
         if status < 0:
@@ -229,7 +229,7 @@ class Cell:
 
     # ------------------------------------------------------------ commands
 
-    def run(self, text: str, check: bool = True) -> str:
+    def run_watched(self, text: str, check: bool = True) -> str:
         """Run a command line of the tables while its progress is watched; return its error."""
         line = string.Template(text).substitute(self.names)
         process = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE,
@@ -239,13 +239,13 @@ class Cell:
             with suppress(subprocess.TimeoutExpired):
                 said = process.communicate(timeout=1)[0].decode(errors="replace")
                 break
-            watch.check(line)
+            watch.raise_if_hung(line)
         if process.returncode and check:
             raise RuntimeError(f"{line}: exited with {process.returncode}: {said.strip()[-300:]}")
         self.record["commands"][line] = said[-2000:]
         return f"{line}: {said.strip()[-300:]}" if process.returncode else ""
 
-    def note(self, text: str) -> None:
+    def add_note(self, text: str) -> None:
         """Keep a sentence for the record."""
         self.record["notes"].append(text)
 
@@ -260,37 +260,37 @@ class Cell:
     def make_drives(self) -> None:
         """Create the drives, on a RAM disk if the power will fail; plain ones are dm-dust."""
         if self.is_durable:
-            self.run(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432", check=False)
+            self.run_watched(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432", check=False)
         for number in range(self.stack.drives):
             store = "ram"
             if self.is_durable:
                 sectors = int(Path(f"/sys/block/ram{number}/size").read_text())
-                self.run(f"dmsetup create below{number} --table '0 {sectors} linear "
+                self.run_watched(f"dmsetup create below{number} --table '0 {sectors} linear "
                          f"/dev/ram{number} 0'")
                 store = f"/dev/mapper/below{number}"
             if self.plain:
-                self.run(f"dmsetup create drive{number} --table "
+                self.run_watched(f"dmsetup create drive{number} --table "
                          f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
-                self.run(f"dmsetup message drive{number} 0 enable")
+                self.run_watched(f"dmsetup message drive{number} 0 enable")
             else:
-                self.run(f"approxftl create drive{number} --store {store} --timing off "
+                self.run_watched(f"approxftl create drive{number} --store {store} --timing off "
                          f"{self.drive_options(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
-    def swap_below(self, target: str) -> None:
+    def replace_targets_below(self, target: str) -> None:
         """Give the devices below the drives another target at the same time, without a flush."""
         for number in range(self.stack.drives):
-            self.run(f"dmsetup suspend --noflush --nolockfs below{number}")
+            self.run_watched(f"dmsetup suspend --noflush --nolockfs below{number}")
         for number in range(self.stack.drives):
             size = int(Path(f"/sys/block/ram{number}/size").read_text())
             rest = f"linear /dev/ram{number} 0" if target == "linear" else target
-            self.run(f"dmsetup load below{number} --table '0 {size} {rest}'")
+            self.run_watched(f"dmsetup load below{number} --table '0 {size} {rest}'")
         for number in range(self.stack.drives):
-            self.run(f"dmsetup resume below{number}")
+            self.run_watched(f"dmsetup resume below{number}")
 
     def cut_power(self) -> None:
         """Freeze what is durable: from now on all requests below the drives fail."""
-        self.swap_below("error")
+        self.replace_targets_below("error")
         self.is_cut = True
 
     def restore_power(self) -> None:
@@ -298,12 +298,12 @@ class Cell:
         tables = [subprocess.run(["dmsetup", "table", f"drive{number}"], check=True, text=True,
                                  capture_output=True).stdout for number in range(self.stack.drives)]
         for number in range(self.stack.drives):
-            self.run(f"dmsetup remove --retry drive{number}")
-        self.swap_below("linear")
+            self.run_watched(f"dmsetup remove --retry drive{number}")
+        self.replace_targets_below("linear")
         for number, table in enumerate(tables):
-            self.run(f"dmsetup create drive{number} --table '{table.strip()}'")
+            self.run_watched(f"dmsetup create drive{number} --table '{table.strip()}'")
             if self.plain:
-                self.run(f"dmsetup message drive{number} 0 enable")
+                self.run_watched(f"dmsetup message drive{number} 0 enable")
 
     def fault_blocks(self, text: str) -> list[str]:
         """Make blocks bad, of "all" those that the device accepts; return an event for each."""
@@ -360,7 +360,7 @@ class Cell:
             for page in pages if what in ("copies", "newest") else pages[:1]:
                 if page not in spoiled:
                     fault = "addbadblock" if self.plain else "fault unit"
-                    self.run(f"dmsetup message drive0 0 {fault} {page}")
+                    self.run_watched(f"dmsetup message drive0 0 {fault} {page}")
                     spoiled.add(page)
                 told.append(f"page {page}: {key}")
             if not pages:
@@ -381,7 +381,7 @@ class Cell:
             verb, _, rest = event.what.partition(" ")
             told, parts = "", []
             if verb == "message":
-                self.run(f"dmsetup message drive0 0 {rest}")
+                self.run_watched(f"dmsetup message drive0 0 {rest}")
             elif verb == "fault-blocks":
                 parts = self.fault_blocks(rest)
             elif verb == "cut":
@@ -396,21 +396,21 @@ class Cell:
 
     # ------------------------------------------------------------ the workload
 
-    def write(self) -> None:
+    def write_transactions(self) -> None:
         """Run the writer; events come between two transactions, a power cut during one."""
         writer = Child("write", self.kind, str(PLACE), str(self.seed),
                        worn_table.format_numbers(self.numbers))
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
         while not self.is_cut:
             self.fire_events(next(numbers))
-            writer.ask()
-            line = writer.read_line()
+            writer.request_transaction()
+            line = writer.read_words_of_line()
             if not line or line[0] != "begin":
                 break
             number = int(line[1])
             self.ledger.begin_transaction(number, dict.fromkeys(line[2:], number))
             self.fire_events(number, cut=True)
-            line = writer.read_line()
+            line = writer.read_words_of_line()
             if not line:
                 break
             if line[0] == "done":
@@ -422,7 +422,7 @@ class Cell:
             kill_processes(PLACE)
             # Writes that fail after the power failure say nothing about the stack.
             self.ledger.refused_writes.clear()
-        why = writer.end()
+        why = writer.end_process()
         if line and line[0] == "closed":
             self.ledger.refused_writes.append(" ".join(line[1:]))
         if why and not self.is_cut:
@@ -433,7 +433,7 @@ class Cell:
         keys = self.ledger.object_names()
         while keys:
             reader = Child("read", self.kind, str(PLACE), *keys)
-            while line := reader.read_line():
+            while line := reader.read_words_of_line():
                 if line[0] == "closed":
                     yield from ((key, Refused(" ".join(line[1:]))) for key in keys)
                     keys = []
@@ -445,12 +445,12 @@ class Cell:
                     yield line[1], Finding(line[1], Outcome.CRASHED, " ".join(line[2:]))
                 else:
                     yield line[1], None if line[0] == "absent" else Refused(" ".join(line[2:]))
-            why = reader.end()
+            why = reader.end_process()
             if keys:
                 key = keys.pop(0)
                 yield key, Finding(key, Outcome.CRASHED, f"the reader {why or 'stopped'}")
 
-    def read_all(self, name: str) -> None:
+    def read_all_objects(self, name: str) -> None:
         """Judge all objects, as they are on the drive."""
         Path("/proc/sys/vm/drop_caches").write_text("3")
         answers: dict[str, Answer] = {}
@@ -481,81 +481,81 @@ class Cell:
 
     # ------------------------------------------------------------ the cell
 
-    def release(self) -> None:
+    def release_stack(self) -> None:
         """Unmount, and stop what is between the file system and the drives."""
         # A server's process may end a little after its file says so.
         for _ in range(20):
-            why = self.run("umount $place", check=False)
+            why = self.run_watched("umount $place", check=False)
             if "busy" not in why:
                 break
             time.sleep(0.2)
         if why and "not mounted" not in why:
-            self.note(why)
-            self.run("umount --lazy $place", check=False)
+            self.add_note(why)
+            self.run_watched("umount --lazy $place", check=False)
         for line in self.stack.release:
-            if why := self.run(line, check=False):
-                self.note(why)
+            if why := self.run_watched(line, check=False):
+                self.add_note(why)
 
-    def open(self) -> str:
+    def open_stack(self) -> str:
         """Assemble and mount; return why that fails."""
         for line in self.stack.assemble:
-            if why := self.run(line, check=False):
+            if why := self.run_watched(line, check=False):
                 return why
-        return self.run(self.stack.mount, check=False)
+        return self.run_watched(self.stack.mount, check=False)
 
-    def repair(self) -> None:
+    def repair_stack(self) -> None:
         """Repair as the manual says, and count what is there then; losses are expected."""
         if not self.stack.repair:
             return
-        why = self.run(self.stack.repair, check=False)
-        self.note(f"repair: {why[-200:] or 'succeeded'}")
-        if why := self.run(self.stack.mount, check=False):
-            self.note(f"after the repair: {why}")
+        why = self.run_watched(self.stack.repair, check=False)
+        self.add_note(f"repair: {why[-200:] or 'succeeded'}")
+        if why := self.run_watched(self.stack.mount, check=False):
+            self.add_note(f"after the repair: {why}")
             return
         kept = list(self.findings)
-        self.read_all("repaired")
+        self.read_all_objects("repaired")
         wrong = [one for one in self.findings[len(kept):] if one.outcome == Outcome.WRONG]
         self.findings = kept + wrong
-        self.release()
+        self.release_stack()
 
     def run_cell(self) -> None:
         """Write, break, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
         for module in self.stack.modules:
-            self.run(f"modprobe -q {module}", check=False)
+            self.run_watched(f"modprobe -q {module}", check=False)
         self.make_drives()
         PLACE.mkdir(exist_ok=True)
         for line in self.stack.make:
-            self.run(line)
+            self.run_watched(line)
         if not self.stack.seal:
-            self.run(self.stack.mount)
+            self.run_watched(self.stack.mount)
         if self.stack.work.startswith("postgres"):
             PLACE.chmod(0o755)
-        self.write()
+        self.write_transactions()
         for line in self.stack.seal:
-            self.run(line)
+            self.run_watched(line)
         if not self.is_cut:
             Path("/proc/sys/vm/drop_caches").write_text("3")
             self.fire_events("loaded")
-            self.read_all("mounted")
+            self.read_all_objects("mounted")
             for line in self.stack.status:
-                self.run(line, check=False)
-        self.release()
+                self.run_watched(line, check=False)
+        self.release_stack()
         if self.is_cut:
             self.restore_power()
             subprocess.run(["dmesg", "--clear"], check=True)
         self.fire_events("unmounted")
-        if why := self.open():
+        if why := self.open_stack():
             self.refuse_all("mounted again", why)
-            self.release()
-            self.repair()
+            self.release_stack()
+            self.repair_stack()
             return
-        self.read_all("mounted again")
+        self.read_all_objects("mounted again")
         for line in self.stack.status:
-            self.run(line, check=False)
-        self.release()
+            self.run_watched(line, check=False)
+        self.release_stack()
 
-    def finish(self) -> Json:
+    def complete_record(self) -> Json:
         """Return the record."""
         log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         lines = log.splitlines()
@@ -596,10 +596,10 @@ def main() -> None:
         cell.run_cell()
     except HungError as hung:
         cell.findings.append(Finding("", Outcome.HUNG, str(hung)))
-        cell.note(str(hung))
+        cell.add_note(str(hung))
     except (RuntimeError, OSError) as failed:
         error = str(failed)
-    result = {"cell": name, **cell.finish(), "error": error,
+    result = {"cell": name, **cell.complete_record(), "error": error,
               "seconds": round(time.monotonic() - begun, 1)}
     Path(record).write_text(json.dumps(result, indent=1))
 

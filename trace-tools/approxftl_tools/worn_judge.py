@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
 
     @property
-    def rank(self) -> int:
+    def badness_rank(self) -> int:
         """Return the place from good to bad."""
         return list(Outcome).index(self)
 
@@ -216,7 +216,7 @@ class Ledger:
 
 def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
     """Return the worst of some outcomes; correct if there are none."""
-    return max(outcomes, key=lambda one: one.rank, default=Outcome.CORRECT)
+    return max(outcomes, key=lambda one: one.badness_rank, default=Outcome.CORRECT)
 
 
 def judge_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:

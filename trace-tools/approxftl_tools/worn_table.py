@@ -164,14 +164,14 @@ class Life:
     durable: bool = False
     approximate: bool = False
 
-    def fits(self, stack: Stack) -> bool:
+    def can_happen_to_stack(self, stack: Stack) -> bool:
         """Tell whether a stack can have this life: only files are tagged as approximate."""
         if stack.work != "files" or stack.seal:
             return not self.approximate and not (stack.seal and self.durable)
         return True
 
     @property
-    def is_plain(self) -> bool:
+    def is_possible_on_plain_drive(self) -> bool:
         """Tell whether a plain drive can have this life."""
         emulated = any(word in self.options for word in ("errors", "rain", "buffer_safe"))
         return not self.approximate and not emulated and all(

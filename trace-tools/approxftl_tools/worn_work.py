@@ -52,16 +52,16 @@ class Work(Protocol):
     sectors: int
     atomic: bool
 
-    def transactions(self, draw: random.Random) -> Iterator[list[str]]:
+    def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
         """Yield the objects of each transaction; the first ones write each object once."""
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write values durably."""
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Read one object."""
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """Release the files."""
 
 
@@ -90,8 +90,8 @@ class Files:
         if approximate:
             self.names += [f"a{file}" for file in range(APPROXIMATE_FILES)]
 
-    def transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield all blocks of each file, then a few blocks of a file or a replaced file."""
+    def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
+        """Yield writes: each file as a whole, then at random a few blocks or a replaced file."""
         for name in self.names:
             yield [f"{name}.{block}" for block in range(BLOCKS)]
         for file in range(REPLACED):
@@ -105,7 +105,7 @@ class Files:
                 yield [f"{name}.{block}"
                        for block in range(first, min(BLOCKS, first + draw.randint(1, 4)))]
 
-    def path(self, key: str) -> Path:
+    def path_of_object(self, key: str) -> Path:
         """Return the file of an object."""
         return self.place / f"worn-{key.split('.')[0]}"
 
@@ -117,7 +117,7 @@ class Files:
         finally:
             os.close(fd)
 
-    def tag(self, path: Path) -> None:
+    def tag_object_file(self, path: Path) -> None:
         """Declare the data of a new file as approximate."""
         program = os.environ.get("APPROXFTL", "approxftl")
         # btrfs has checksums of all other files; file systems without this attribute refuse it.
@@ -127,17 +127,17 @@ class Files:
         if done.returncode:
             raise FailedError(f"approxftl tag: {done.stderr.strip()}")
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write and fsync; a replaced file gets its name after its data are durable."""
         with report_errors():
             first = next(iter(values))
-            path = self.path(first)
+            path = self.path_of_object(first)
             target = path.with_suffix(".new") if first.startswith("r") else path
             is_new = not path.exists()
             fd = os.open(target, os.O_RDWR | os.O_CREAT, 0o644)
             try:
                 if is_new and first.startswith("a"):
-                    self.tag(target)
+                    self.tag_object_file(target)
                 for key, value in values.items():
                     block = int(key.partition(".")[2] or 0)
                     if os.pwrite(fd, value, block * len(value)) != len(value):
@@ -150,16 +150,16 @@ class Files:
             if target != path or is_new:
                 self.sync_directory()
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Read one block, or the replaced file."""
         size = self.sectors * SECTOR
         try:
-            with self.path(key).open("rb", buffering=0) as file:
+            with self.path_of_object(key).open("rb", buffering=0) as file:
                 return os.pread(file.fileno(), size, int(key.partition(".")[2] or 0) * size)
         except FileNotFoundError:
             return None
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """Hold no file."""
 
 
@@ -169,7 +169,7 @@ class Rows:
     sectors = ROW_SECTORS
     atomic = True
 
-    def transactions(self, draw: random.Random) -> Iterator[list[str]]:
+    def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
         """Yield eight rows at a time, then a few random rows."""
         keys = [f"k{row:03d}" for row in range(ROWS)]
         for first in range(0, ROWS, 8):
@@ -177,7 +177,7 @@ class Rows:
         while True:
             yield draw.sample(keys, draw.randint(1, 4))
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """Hold no file."""
 
 
@@ -191,7 +191,7 @@ class Sqlite(Rows):
             self.base.execute(f"PRAGMA synchronous={synchronous}")
             self.base.execute("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, v BLOB)")
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Commit one transaction."""
         with report_errors(sqlite3.Error):
             try:
@@ -203,13 +203,13 @@ class Sqlite(Rows):
                     self.base.execute("ROLLBACK")
                 raise
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Select one row."""
         with report_errors(sqlite3.Error):
             row = self.base.execute("SELECT v FROM t WHERE k = ?", (key,)).fetchone()
         return row and bytes(row[0])
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """Close the database."""
         with suppress(sqlite3.Error):
             self.base.close()
@@ -225,13 +225,13 @@ class Lmdb(Rows):
         with report_errors(self.error):
             self.base: Any = lmdb.open(str(place / "worn.lmdb"), map_size=32 << 20)
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Commit one transaction."""
         with report_errors(self.error), self.base.begin(write=True) as transaction:
             for key, value in values.items():
                 transaction.put(key.encode(), value)
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Get one value."""
         with report_errors(self.error), self.base.begin() as transaction:
             value: bytes | None = transaction.get(key.encode())
@@ -251,19 +251,19 @@ class Leveldb(Rows):
                                        write_buffer_size=65536, compression=None,
                                        paranoid_checks=checked)
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write one synchronous batch."""
         with report_errors(self.error), self.base.write_batch(sync=True, transaction=True) as batch:
             for key, value in values.items():
                 batch.put(key.encode(), value)
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Get one value."""
         with report_errors(self.error):
             value: bytes | None = self.base.get(key.encode(), verify_checksums=self.checked)
         return value
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """Close the database."""
         self.base.close()
 
@@ -273,47 +273,47 @@ class Rocksdb(Rows):
 
     def __init__(self, place: Path) -> None:
         self.library = ctypes.CDLL(ctypes.util.find_library("rocksdb") or "librocksdb.so")
-        options = self.call("options_create")
-        self.call("options_set_create_if_missing", options, 1)
-        self.call("options_set_write_buffer_size", options, ctypes.c_size_t(65536))
-        self.call("options_set_compression", options, 0)
-        self.base = self.try_call("open", options, str(place / "worn.rocksdb").encode())
-        self.how_to_read = self.call("readoptions_create")
-        self.how_to_write = self.call("writeoptions_create")
-        self.call("writeoptions_set_sync", self.how_to_write, 1)
+        options = self.call_rocksdb("options_create")
+        self.call_rocksdb("options_set_create_if_missing", options, 1)
+        self.call_rocksdb("options_set_write_buffer_size", options, ctypes.c_size_t(65536))
+        self.call_rocksdb("options_set_compression", options, 0)
+        self.base = self.try_call_rocksdb("open", options, str(place / "worn.rocksdb").encode())
+        self.how_to_read = self.call_rocksdb("readoptions_create")
+        self.how_to_write = self.call_rocksdb("writeoptions_create")
+        self.call_rocksdb("writeoptions_set_sync", self.how_to_write, 1)
 
-    def call(self, name: str, *words: object) -> ctypes.c_void_p:
+    def call_rocksdb(self, name: str, *words: object) -> ctypes.c_void_p:
         """Call a function that cannot fail."""
         function = self.library[f"rocksdb_{name}"]
         function.restype = ctypes.c_void_p
         return ctypes.c_void_p(function(*words))
 
-    def try_call(self, name: str, *words: object) -> ctypes.c_void_p:
+    def try_call_rocksdb(self, name: str, *words: object) -> ctypes.c_void_p:
         """Call a function that may fail."""
         error = ctypes.c_char_p()
-        found = self.call(name, *words, ctypes.byref(error))
+        found = self.call_rocksdb(name, *words, ctypes.byref(error))
         if error.value:
             raise FailedError(error.value.decode(errors="replace"))
         return found
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write one synchronous batch."""
-        batch = self.call("writebatch_create")
+        batch = self.call_rocksdb("writebatch_create")
         for key, value in values.items():
-            self.call("writebatch_put", batch, key.encode(), ctypes.c_size_t(len(key)), value,
-                      ctypes.c_size_t(len(value)))
-        self.try_call("write", self.base, self.how_to_write, batch)
+            self.call_rocksdb("writebatch_put", batch, key.encode(), ctypes.c_size_t(len(key)),
+                              value, ctypes.c_size_t(len(value)))
+        self.try_call_rocksdb("write", self.base, self.how_to_write, batch)
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Get one value."""
         size = ctypes.c_size_t()
-        found = self.try_call("get", self.base, self.how_to_read, key.encode(),
+        found = self.try_call_rocksdb("get", self.base, self.how_to_read, key.encode(),
                               ctypes.c_size_t(len(key)), ctypes.byref(size))
         return ctypes.string_at(found, size.value) if found else None
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """Close the database."""
-        self.call("close", self.base)
+        self.call_rocksdb("close", self.base)
 
 
 def run_for_output(command: Sequence[str]) -> bytes:
@@ -334,7 +334,7 @@ class Conversation:
         self.command = command
         self.process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, request: str, read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
+    def exchange(self, request: str, read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
         """Return the answer to a request; the program's end is an error of the stack."""
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
@@ -346,11 +346,11 @@ class Conversation:
             self.process.stdin.flush()
         answer = read_answer(self.process.stdout)
         if answer is None:
-            self.close()
+            self.end_program()
             raise FailedError(f"{Path(self.command[0]).name} ended")
         return answer
 
-    def close(self) -> None:
+    def end_program(self) -> None:
         """End the program."""
         if self.process:
             with suppress(BrokenPipeError):
@@ -371,7 +371,7 @@ class Git(Rows):
             self.tree.mkdir()
             run_for_output([*self.base, "init", "-q"])
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Commit the files."""
         with report_errors():
             for key, value in values.items():
@@ -388,10 +388,10 @@ class Git(Rows):
         content = stream.read(int(words[2]))
         return content if stream.readline() == b"\n" else None
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Read a file of the last commit; if that fails, once more for the message."""
         with suppress(FailedError):
-            return self.blobs.ask(f"HEAD:{key}\n", self.read_blob)
+            return self.blobs.exchange(f"HEAD:{key}\n", self.read_blob)
         try:
             return run_for_output([*self.base, "cat-file", "blob", f"HEAD:{key}"])
         except FailedError as error:
@@ -399,9 +399,9 @@ class Git(Rows):
                 return None
             raise
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """End git."""
-        self.blobs.close()
+        self.blobs.end_program()
 
 
 class Postgres(Rows):
@@ -421,18 +421,18 @@ class Postgres(Rows):
             words = ["-k"] if checksums else []
             self.run_program("initdb", "-D", str(self.folder), "--wal-segsize=1", "-A", "trust",
                              "--locale=C", *words)
-            self.start()
-            self.query("CREATE TABLE t (k text PRIMARY KEY, v bytea); "
+            self.start_server()
+            self.run_query("CREATE TABLE t (k text PRIMARY KEY, v bytea); "
                        "ALTER TABLE t ALTER v SET STORAGE PLAIN;")
         else:
-            self.start()
+            self.start_server()
 
     def run_program(self, name: str, *words: str) -> bytes:
         """Run a program of PostgreSQL as its user."""
         return run_for_output(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
                                str(self.programs / name), *words])
 
-    def start(self) -> None:
+    def start_server(self) -> None:
         """Start the server."""
         options = (f"-c listen_addresses= -c unix_socket_directories={self.socket} "
                    "-c shared_buffers=1MB -c min_wal_size=2MB -c max_wal_size=4MB "
@@ -450,27 +450,28 @@ class Postgres(Rows):
             lines.append(line)
         return None
 
-    def query(self, text: str) -> str:
+    def run_query(self, text: str) -> str:
         """Run a query and return its output."""
-        answer = self.session.ask(f"{text}\n\\echo answered\n", self.read_result).decode().strip()
+        answer = self.session.exchange(f"{text}\n\\echo answered\n",
+                                       self.read_result).decode().strip()
         if re.search("^(ERROR|FATAL|PANIC|psql|server closed)", answer, re.MULTILINE):
             raise FailedError(answer)
         return answer
 
-    def write(self, values: Mapping[str, bytes]) -> None:
+    def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Commit one transaction."""
         rows = ", ".join(f"('{key}', '\\x{value.hex()}')" for key, value in values.items())
-        self.query(f"BEGIN; INSERT INTO t VALUES {rows} ON CONFLICT (k) DO UPDATE "
+        self.run_query(f"BEGIN; INSERT INTO t VALUES {rows} ON CONFLICT (k) DO UPDATE "
                    "SET v = EXCLUDED.v; COMMIT;")
 
-    def read(self, key: str) -> Answer:
+    def read_object(self, key: str) -> Answer:
         """Select one row."""
-        text = self.query(f"SELECT encode(v, 'hex') FROM t WHERE k = '{key}';")
+        text = self.run_query(f"SELECT encode(v, 'hex') FROM t WHERE k = '{key}';")
         return bytes.fromhex(text) if text else None
 
-    def close(self) -> None:
+    def close_store(self) -> None:
         """Stop the server."""
-        self.session.close()
+        self.session.end_program()
         with suppress(FailedError):
             self.run_program("pg_ctl", "-D", str(self.folder), "-w", "-m", "fast", "stop")
 
@@ -500,7 +501,7 @@ def print_line(*words: object) -> None:
 def run_writer(work: Work, seed: int, numbers: Sequence[int]) -> None:
     """Write transactions on demand; the version of an object is the transaction's number."""
     failed = 0
-    planned = work.transactions(random.Random(seed))
+    planned = work.plan_transactions(random.Random(seed))
     for number, keys in zip(range(1, numbers[-1] + 1), planned, strict=False):
         if number not in numbers:
             continue
@@ -508,7 +509,7 @@ def run_writer(work: Work, seed: int, numbers: Sequence[int]) -> None:
             return
         print_line("begin", number, *keys)
         try:
-            work.write({key: make_value(key, number, work.sectors) for key in keys})
+            work.write_transaction({key: make_value(key, number, work.sectors) for key in keys})
         except FailedError as error:
             print_line("fail", number, error)
             failed += 1
@@ -524,7 +525,7 @@ def run_reader(work: Work, keys: Sequence[str]) -> None:
     for key in keys:
         try:
             with report_errors():
-                answer = work.read(key)
+                answer = work.read_object(key)
         except CrashedError as error:
             print_line("crashed", key, error)
             continue
@@ -553,7 +554,7 @@ def main() -> None:
         else:
             run_reader(work, rest)
     finally:
-        work.close()
+        work.close_store()
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_erro
 	*sectors = 0;
 	ret = trace_reader_open(reader, &path, 1, &open_options, error);
 	if (!ret) {
-		/* The kernel's counter of written sectors includes both operations. */
+		/* The kernel's counter of written sectors includes writes and write-zeroes. */
 		while ((ret = trace_reader_next(reader, &request, error)) > 0)
 			if (request.op == AFTL_OP_WRITE || request.op == AFTL_OP_WRITE_ZEROES)
 				*sectors += request.bytes / TARGET_SECTOR;

@@ -101,7 +101,7 @@ void process_names_set(struct process_names *names, u32 pid, const char *name)
 		process->number = number_of_process_name(names, name);
 }
 
-u32 process_names_number(const struct process_names *names, u32 pid)
+u32 process_names_number_of_pid(const struct process_names *names, u32 pid)
 {
 	return find_process_by_pid(names, pid)->number;
 }

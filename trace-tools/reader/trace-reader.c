@@ -10,7 +10,7 @@
 static void add_trace_path(struct trace_paths *paths, const char *path)
 {
 	paths->list = memory_grown(paths->list, paths->count + 1, sizeof(*paths->list));
-	paths->list[paths->count++] = memory_text(path);
+	paths->list[paths->count++] = memory_copy_text(path);
 }
 
 /* Add all files of a capture, given its base name or directory: blktrace writes one per CPU. */

@@ -32,7 +32,7 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	FILE *file = open_memstream(&text, &size);
 
 	if (!file)
-		return memory_text("");
+		return memory_copy_text("");
 	json_begin(&json, file);
 	json_record(&json, NULL);
 	json_string(&json, "source_format", trace_reader_format(&run->reader)->name);
@@ -44,7 +44,7 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	if (run->options.fact_count) {
 		json_record(&json, "about");
 		for (u32 i = 0; i < run->options.fact_count; i++) {
-			char *key = memory_text(run->options.facts[i]);
+			char *key = memory_copy_text(run->options.facts[i]);
 			char *value = strchr(key, '=');
 
 			*value++ = '\0';

@@ -40,7 +40,7 @@ static u32 add_process_summary(struct trace_summary *summary, const char *name)
 static u32 process_hash_slot(struct trace_summary *summary, u32 pid,
 			     const struct process_names *names)
 {
-	u32 number = process_names_number(names, pid);
+	u32 number = process_names_number_of_pid(names, pid);
 
 	if (number >= summary->slot_room) {
 		u32 room = 2 * number + 64;

@@ -300,7 +300,7 @@ int dm_device_get_text(const char *name, enum dm_device_text what, char **text,
 		if (!type || strcmp(type, TARGET_NAME) != 0)
 			ret = aftl_fail(error, -ENXIO, "device %.60s has gone", name);
 		else
-			*text = memory_text(params);
+			*text = memory_copy_text(params);
 	}
 	dm_task_end(&task);
 	return ret;
@@ -434,7 +434,7 @@ int dm_device_message(const struct dm_device *device, const char *message, char 
 		ret = dm_task_run_reporting(&task, error);
 	if (!ret) {
 		said = dm_task_get_message_response(task.dmt);
-		*answer = memory_text(said ? said : "");
+		*answer = memory_copy_text(said ? said : "");
 	}
 	dm_task_end(&task);
 	return ret;

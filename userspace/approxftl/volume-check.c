@@ -86,7 +86,7 @@ static void add_finding(struct checkup *checkup, const char *sentence)
 	else
 		scnprintf(text, sizeof(text), "%s", sentence);
 	if (checkup->found < FINDINGS_LISTED)
-		checkup->findings[checkup->found] = memory_text(text);
+		checkup->findings[checkup->found] = memory_copy_text(text);
 	checkup->found++;
 }
 

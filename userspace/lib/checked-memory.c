@@ -28,7 +28,7 @@ void *memory_zeroed(size_t count, size_t size)
 	return memory_checked(calloc(count ? count : 1, size));
 }
 
-char *memory_text(const char *text)
+char *memory_copy_text(const char *text)
 {
 	return memory_checked(strdup(text));
 }

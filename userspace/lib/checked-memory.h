@@ -21,7 +21,7 @@ void memory_set_failure_handler(void (*call)(void));
 
 /* The caller frees the result with free(). */
 void *memory_zeroed(size_t count, size_t size);
-char *memory_text(const char *text);
+char *memory_copy_text(const char *text);
 
 /* Resize @memory, which is NULL or was returned by one of these functions, to @count items. */
 void *memory_grown(void *memory, size_t count, size_t size);

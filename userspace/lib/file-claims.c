@@ -36,7 +36,7 @@ static __thread struct claim *claims;
 /* Resolve the directory of @path and append the file name; NULL if there is no such directory. */
 static char *resolve_directory_of(const char *path)
 {
-	char *copy = memory_text(path), *slash = strrchr(copy, '/');
+	char *copy = memory_copy_text(path), *slash = strrchr(copy, '/');
 	const char *name = slash ? slash + 1 : copy;
 	char folder[PATH_MAX], *place = NULL;
 
@@ -69,7 +69,7 @@ static char *read_link_target(const char *path)
 /* Follow links one by one, because realpath() fails if the last target does not exist yet. */
 static char *resolve_final_target(const char *path)
 {
-	char *at = memory_text(path), *next, *place;
+	char *at = memory_copy_text(path), *next, *place;
 
 	for (unsigned int links = 0; links < LINKS && (next = read_link_target(at)); links++) {
 		free(at);
@@ -103,7 +103,8 @@ static struct claim *identify_claimed_path(const char *path, const char *option)
 	struct stat state;
 	bool found;
 
-	claim->path = memory_text(standard ? option ? "standard output" : "standard input" : path);
+	claim->path =
+		memory_copy_text(standard ? option ? "standard output" : "standard input" : path);
 	claim->option = option;
 	found = !(standard ? fstat(option ? STDOUT_FILENO : STDIN_FILENO, &state) :
 			     stat(path, &state));

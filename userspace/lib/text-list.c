@@ -167,7 +167,7 @@ void list_add_text(struct text_list *list, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	next_list_cell(list)->text = memory_text(text);
+	next_list_cell(list)->text = memory_copy_text(text);
 }
 
 void list_add_number(struct text_list *list, u64 value, unsigned int decimals, const char *said)
@@ -179,7 +179,7 @@ void list_add_number(struct text_list *list, u64 value, unsigned int decimals, c
 	else
 		scnprintf(plain, sizeof(plain), "%llu", (unsigned long long)value);
 	*next_list_cell(list) = (struct list_cell){
-		.text = memory_text(said ? said : plain),
+		.text = memory_copy_text(said ? said : plain),
 		.value = value,
 		.decimals = decimals,
 		.number = true,

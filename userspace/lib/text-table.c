@@ -36,7 +36,7 @@ static void add_table_cell(struct text_row *row, const char *format, va_list arg
 	char text[TEXT_TABLE_CELL];
 
 	vscnprintf(text, sizeof(text), format, args);
-	row->cells[row->used++] = memory_text(text);
+	row->cells[row->used++] = memory_copy_text(text);
 }
 
 void text_table_cell(struct text_table *table, const char *format, ...)

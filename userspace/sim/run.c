@@ -289,7 +289,7 @@ static void add_value_to_distribution(struct sim_spread *spread, u64 value)
 	spread->count++;
 }
 
-void sim_collect_blocks(const struct aftl *ftl, struct sim_result *result)
+void sim_add_block_wear(const struct aftl *ftl, struct sim_result *result)
 {
 	const struct aftl_block *block = aftl_media(ftl)->blocks;
 	const struct aftl_block *end = block + aftl_geometry(ftl)->blocks;
@@ -305,7 +305,8 @@ void sim_collect_blocks(const struct aftl *ftl, struct sim_result *result)
 }
 
 /* Report the configured queues and any other queue that was used. */
-void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
+void sim_copy_queue_statistics(const struct sim_queue *queues, u32 tenants,
+			       struct sim_result *result)
 {
 	if (!queues)
 		return;
@@ -317,7 +318,7 @@ void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_
 			result->queue_count = i + 1;
 }
 
-void sim_collect_zones(const struct aftl *ftl, struct sim_result *result)
+void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result)
 {
 	u32 written;
 
@@ -348,13 +349,13 @@ static void collect_device_result(struct run *run, struct sim_result *result)
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_is_read_only(ftl);
-	sim_collect_zones(ftl, result);
+	sim_add_zone_states(ftl, result);
 	result->interrupted = interrupted();
-	sim_collect_blocks(ftl, result);
+	sim_add_block_wear(ftl, result);
 	result->luns = memory_zeroed(run->drive.geo->luns, sizeof(*result->luns));
 	for (u32 i = 0; i < run->drive.geo->luns; i++)
 		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
-	sim_collect_queues(run->queues, run->drive.tenants.count, result);
+	sim_copy_queue_statistics(run->queues, run->drive.tenants.count, result);
 	result->slowest = run->slowest;
 	run->slowest.requests = NULL;
 	media_copy_all(ftl, run->options, result);

@@ -185,13 +185,14 @@ static inline void sim_queue_count(struct sim_queue *queues, const struct sim_re
 }
 
 /* Copy the statistics @queues, unless NULL, into @result. */
-void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result);
+void sim_copy_queue_statistics(const struct sim_queue *queues, u32 tenants,
+			       struct sim_result *result);
 
 /* Add the wear of the blocks of @ftl to @result. */
-void sim_collect_blocks(const struct aftl *ftl, struct sim_result *result);
+void sim_add_block_wear(const struct aftl *ftl, struct sim_result *result);
 
 /* Add the states of the zones of @ftl to @result. */
-void sim_collect_zones(const struct aftl *ftl, struct sim_result *result);
+void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result);
 
 /* Every few thousand requests: update @progress; return true if the user pressed Ctrl-C. */
 bool sim_show_progress_or_stop(struct progress *progress, u64 submitted);

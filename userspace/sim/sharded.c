@@ -463,7 +463,7 @@ static void collect_shard_results(const struct run *run, struct sim_result *resu
 			media_copy_blocks(seat->shard.ftl, i, result);
 	}
 	settling_find_warmup(&result->settling, run->number);
-	sim_collect_queues(queues, run->tenants.count, result);
+	sim_copy_queue_statistics(queues, run->tenants.count, result);
 	free(queues);
 }
 

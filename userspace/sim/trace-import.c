@@ -62,7 +62,7 @@ static bool is_trace_format_foreign(const struct sim_options *options)
 
 static void add_word_to_command(struct words *words, const char *word)
 {
-	words->list[words->count++] = memory_text(word);
+	words->list[words->count++] = memory_copy_text(word);
 }
 
 static void add_option_to_command(struct words *words, const char *option, const char *value)

@@ -95,7 +95,7 @@ static const struct setting ics14_settings[] = {
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
 	{ "program", 1118 * US }, /* the slow page; the average of slow and fast is 789 us */
-	{ "program_fast", 460 * US }, /* average of 380 us (two states) and 1.42 times 380 us */
+	{ "program_fast", 460 * US }, /* fast page: average of 380 and 1.42 * 380 us */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
 	{ "wear_times", AFTL_ON },

@@ -5,7 +5,10 @@
 #include "core/ftl/l2p.h"
 #include "core/ftl/memory.h"
 
-/* Runs for which there is room, for each block of a LUN. */
+/*
+ * For each block of a LUN, @ppns has room for so many runs (rounds that differ from the round
+ * before).
+ */
 #define BLOCK_RUNS 8U
 
 /*
@@ -76,7 +79,7 @@ u32 *aftl_fill_map_get_ppns(struct aftl_fill_map *map, u32 write)
 	return map->ppns + map->used;
 }
 
-void aftl_fill_map_add_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level)
+void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level)
 {
 	size_t bytes = map->round * sizeof(u32);
 	u32 *run = map->runs + write / map->round;

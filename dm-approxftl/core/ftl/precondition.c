@@ -513,7 +513,7 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 		aftl_fill_order_skip_writes(&order, ftl->program_units);
 	}
 	if (ppns)
-		aftl_fill_map_add_rounds(&filler->map, write, rounds, filler->need.class);
+		aftl_fill_map_add_program_rounds(&filler->map, write, rounds, filler->need.class);
 	if (filler->numbers.units)
 		aftl_ftl_count_first_writes(ftl->policy, units);
 	ftl->seq += units;

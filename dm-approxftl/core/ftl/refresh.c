@@ -48,8 +48,8 @@ bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *bloc
 	limit = page_retention_limit_hours(ftl, attr);
 	return limit &&
 	       aftl_hours(ftl) >= (u64)block->first_hour +
-					  aftl_page_hours_after_first(&ftl->media, block, page) +
-					  limit;
+				  aftl_page_hours_after_first_program(&ftl->media, block, page) +
+				  limit;
 }
 
 /*

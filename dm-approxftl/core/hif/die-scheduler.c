@@ -426,7 +426,7 @@ static void sched_check_busy_lun(struct aftl *ftl, struct aftl_lun *lun)
 static void sched_serve_reads_of_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_PROGRAM && lun->reads.head != AFTL_NIL)
-		aftl_read_serve_program(ftl, lun);
+		aftl_read_serve_from_running_program(ftl, lun);
 }
 
 /* A busy LUN is runnable after the arrival of a command that may suspend it, or if it is dead. */

@@ -653,13 +653,13 @@ static void read_serve_first_pages(struct aftl *ftl, struct aftl_lun *lun, u32 i
 }
 
 /**
- * aftl_read_serve_program() - serve the reads of @lun whose data are being programmed
+ * aftl_read_serve_from_running_program() - serve the reads of @lun whose data are being programmed
  * @ftl: device
  * @lun: LUN that has just begun a program, with reads in its queue
  *
  * A read that waits for a reconstruction has been sensed before.
  */
-void aftl_read_serve_program(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 index = lun->reads.head;
 

@@ -174,8 +174,8 @@ static bool may_place_page(const struct aftl_chip *chip, const struct aftl_progr
 }
 
 /* In the order FOGGY_FINE a word line has a coarse pass first, then a fine pass. */
-static bool may_program_pass(const struct aftl_chip *chip,
-			     const struct aftl_program_command *program)
+static bool may_program_foggy_or_fine(const struct aftl_chip *chip,
+				      const struct aftl_program_command *program)
 {
 	bool again = aftl_page_is_programmed(chip->media, program->block, program->page);
 
@@ -201,7 +201,7 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 		return program->mode == aftl_block_program_mode(program->block) &&
 		       may_use_ispp(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
-		return may_program_pass(chip, program);
+		return may_program_foggy_or_fine(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
 		return may_program_in_switched_mode(chip, program);
 	if (unlikely(program->block->between) &&

@@ -258,8 +258,8 @@ static inline u16 *aftl_page_hours_ptr(const struct aftl_media *media,
 }
 
 /* Hours from the first program of @block to the program of its @page. */
-static inline u16 aftl_page_hours_after_first(const struct aftl_media *media,
-					      const struct aftl_block *block, u32 page)
+static inline u16 aftl_page_hours_after_first_program(const struct aftl_media *media,
+						      const struct aftl_block *block, u32 page)
 {
 	const u16 *at = aftl_page_hours_ptr(media, block, page);
 
@@ -343,7 +343,8 @@ static inline void aftl_ppn_clear_valid(struct aftl_media *media, aftl_ppn_t ppn
 static inline u64 aftl_page_age_hours(const struct aftl_media *media,
 				      const struct aftl_block *block, u32 page, u64 hour)
 {
-	u64 written = (u64)block->first_hour + aftl_page_hours_after_first(media, block, page);
+	u64 written =
+		(u64)block->first_hour + aftl_page_hours_after_first_program(media, block, page);
 
 	return hour > written ? hour - written : 0;
 }

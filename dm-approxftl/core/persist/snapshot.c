@@ -142,7 +142,8 @@ static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
 	stream_put(stream, ftl->now_ns, 8);
 	stream_put(stream, ftl->age_ns, 8);
 	stream_put(stream, ftl->seq, 8);
-	stream_put(stream, ftl->type->save_word ? ftl->type->save_word(ftl->policy) : 0, 8);
+	stream_put(stream, ftl->type->save_state_word ? ftl->type->save_state_word(ftl->policy) : 0,
+		   8);
 	stream_put(stream, ftl->allocation.turn, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
 		stream_put(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].lun, 4);
@@ -187,7 +188,8 @@ static void save_pages(struct snapshot_stream *stream, const struct aftl_media *
 
 	for (page = first; page < first + media->geo->pages; page++) {
 		stream_put(stream, *aftl_page_attr_ptr(media, page), wide ? 2 : 1);
-		stream_put(stream, aftl_page_hours_after_first(media, block, page - first), 2);
+		stream_put(stream, aftl_page_hours_after_first_program(media, block, page - first),
+			   2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_ppn(stream, media, block, page * media->geo->page_units + i);
 	}
@@ -740,8 +742,8 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 	ftl->age_ns = stream_get(stream, 8);
 	ftl->seq = stream_get(stream, 8);
 	memory = stream_get(stream, 8);
-	if (stream->same && ftl->type->restore_word)
-		ftl->type->restore_word(ftl->policy, memory);
+	if (stream->same && ftl->type->restore_state_word)
+		ftl->type->restore_state_word(ftl->policy, memory);
 	ftl->allocation.turn = (u32)stream_get(stream, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
 		struct aftl_lane_lun *bind = &ftl->allocation.lanes[snapshot_lane_to_saved(i)];

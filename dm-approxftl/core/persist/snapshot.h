@@ -10,7 +10,7 @@
  *   u32       number of parameters; for each:
  *               u8 length of the key, the key, u64 value in stored units
  *   u64 x 3   device time and age in ns, sequence number
- *   u64       the policy's word, see its method save_word()
+ *   u64       the policy's word, see its method save_state_word()
  *   u32       position of the next LUN in allocation order; then
  *   per class and stream below 4: u32 LUN, u32 logical pages that still go there
  *   for each block:

@@ -66,7 +66,7 @@
  *	    24     8  sequence number: changes with larger ones came later
  *	    32     8  device time in ns
  *	    40     8  time that passed without the device, in ns
- *	    48     8  the policy's word, see its method save_word()
+ *	    48     8  the policy's word, see its method save_state_word()
  *	    56     8  bytes of the snapshot
  *	    64     8  sequence number when the policy took over: kinds and notes of blocks in
  *	              entries up to it are those of another policy

@@ -1108,8 +1108,8 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 	ret = recover_from_tables(volume, ftl, error);
 	if (!ret)
 		ret = aftl_remap_load(volume, ftl, error);
-	if (!ret && type->restore_word && !strcmp(type->name, volume->state.policy))
-		type->restore_word(ftl->policy, volume->state.memory);
+	if (!ret && type->restore_state_word && !strcmp(type->name, volume->state.policy))
+		type->restore_state_word(ftl->policy, volume->state.memory);
 	/*
 	 * Single ppns need no check: by construction each valid ppn is the one that its page maps
 	 * to.

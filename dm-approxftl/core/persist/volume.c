@@ -1100,7 +1100,7 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 		.erases = block->erases,
 		.wear = block->wear,
 		.first_hour = block->first_hour,
-		.hours = aftl_page_hours_after_first(media, block, page % ftl->geo.pages),
+		.hours = aftl_page_hours_after_first_program(media, block, page % ftl->geo.pages),
 		.note = block->note,
 		.attr = *aftl_page_attr_ptr(media, page),
 		.order = block->order,
@@ -1138,7 +1138,7 @@ void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct af
 
 u64 aftl_policy_state_word(const struct aftl *ftl)
 {
-	return ftl->type->save_word ? ftl->type->save_word(ftl->policy) : 0;
+	return ftl->type->save_state_word ? ftl->type->save_state_word(ftl->policy) : 0;
 }
 
 u64 aftl_age_ns(const struct aftl *ftl)

@@ -72,14 +72,14 @@ static bool approxftl_adopt_loaded_block(struct aftl_policy *policy, struct aftl
 	return true;
 }
 
-static u64 approxftl_save_word(const struct aftl_policy *policy)
+static u64 approxftl_save_state_word(const struct aftl_policy *policy)
 {
 	const struct approxftl *state = container_of(policy, struct approxftl, policy);
 
 	return (u64)state->wear_limit << 32 | state->opened;
 }
 
-static void approxftl_restore_word(struct aftl_policy *policy, u64 memory)
+static void approxftl_restore_state_word(struct aftl_policy *policy, u64 memory)
 {
 	struct approxftl *state = to_approxftl(policy);
 
@@ -296,8 +296,8 @@ static u32 approxftl_victim_rank(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /*
- * Relocate approximate pages first, so that the precise ones can follow into phase 2. Data that was
- * approximate often enough becomes precise. Data that survives a collection is cold.
+ * Relocate approximate pages first: the precise pages can then use the second pass of the block.
+ * Data that was approximate often enough becomes precise. Data that survives a collection is cold.
  */
 static bool approxftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
 			       u32 *class, u32 *stream)
@@ -329,8 +329,8 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.lun_size = POOLS * sizeof(struct pool),
 	.params = { &group },
 	.adopt = approxftl_adopt_loaded_block,
-	.save_word = approxftl_save_word,
-	.restore_word = approxftl_restore_word,
+	.save_state_word = approxftl_save_state_word,
+	.restore_state_word = approxftl_restore_state_word,
 	.closed = approxftl_closed,
 	.stream = approxftl_stream,
 	.place = approxftl_place,

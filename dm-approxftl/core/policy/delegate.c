@@ -53,18 +53,18 @@ u32 aftl_delegate_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 	return approx ? aftl_policy_approxftl.fill_run(approx, lun, need, block) : U32_MAX;
 }
 
-u64 aftl_delegate_save_word(const struct aftl_policy *policy)
+u64 aftl_delegate_save_state_word(const struct aftl_policy *policy)
 {
 	const struct aftl_delegating *state =
 		container_of(policy, struct aftl_delegating, policy);
 
-	return state->approx ? aftl_policy_approxftl.save_word(state->approx) : 0;
+	return state->approx ? aftl_policy_approxftl.save_state_word(state->approx) : 0;
 }
 
-void aftl_delegate_restore_word(struct aftl_policy *policy, u64 memory)
+void aftl_delegate_restore_state_word(struct aftl_policy *policy, u64 memory)
 {
 	if (aftl_delegate_approxftl(policy))
-		aftl_policy_approxftl.restore_word(aftl_delegate_approxftl(policy), memory);
+		aftl_policy_approxftl.restore_state_word(aftl_delegate_approxftl(policy), memory);
 }
 
 bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,

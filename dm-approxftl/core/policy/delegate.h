@@ -48,8 +48,8 @@ int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
 u32 aftl_delegate_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_program_request *need,
 			   const struct aftl_block *block);
-u64 aftl_delegate_save_word(const struct aftl_policy *policy);
-void aftl_delegate_restore_word(struct aftl_policy *policy, u64 memory);
+u64 aftl_delegate_save_state_word(const struct aftl_policy *policy);
+void aftl_delegate_restore_state_word(struct aftl_policy *policy, u64 memory);
 bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
 			    u32 *class, u32 *stream);
 u32 aftl_delegate_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -59,8 +59,8 @@ bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_b
 
 #define AFTL_DELEGATE_METHODS			\
 	.fill_run = aftl_delegate_fill_run,		\
-	.save_word = aftl_delegate_save_word,		\
-	.restore_word = aftl_delegate_restore_word,		\
+	.save_state_word = aftl_delegate_save_state_word,		\
+	.restore_state_word = aftl_delegate_restore_state_word,		\
 	.relocate = aftl_delegate_relocate,			\
 	.victim_rank = aftl_delegate_victim_rank,	\
 	.accept_free = aftl_delegate_accept_free,	\

@@ -42,7 +42,9 @@ u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block
 	return elapsed_ns_since(policy, block_ages_of(policy, block)->invalidated_ns);
 }
 
-/* Update the mean for @units more pages; @block has not been programmed with them yet. */
+/*
+ * Include the pages of @need, which are about to be programmed, in the mean write time of @block.
+ */
 static void update_block_mean_age(struct aftl_policy *policy, const struct aftl_block *block,
 				  const struct aftl_program_request *need)
 {

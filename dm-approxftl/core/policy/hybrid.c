@@ -134,17 +134,17 @@ static bool hybrid_create(struct aftl_policy *policy)
 	       create_hybrid_delegate(policy, own->hybrid_tvr, &aftl_policy_tvr, &state->tvr);
 }
 
-static u64 hybrid_save_word(const struct aftl_policy *policy)
+static u64 hybrid_save_state_word(const struct aftl_policy *policy)
 {
 	const struct hybrid *state = to_const_hybrid(policy);
 
-	return state->approx ? aftl_policy_approxftl.save_word(state->approx) : 0;
+	return state->approx ? aftl_policy_approxftl.save_state_word(state->approx) : 0;
 }
 
-static void hybrid_restore_word(struct aftl_policy *policy, u64 memory)
+static void hybrid_restore_state_word(struct aftl_policy *policy, u64 memory)
 {
 	if (to_hybrid(policy)->approx)
-		aftl_policy_approxftl.restore_word(to_hybrid(policy)->approx, memory);
+		aftl_policy_approxftl.restore_state_word(to_hybrid(policy)->approx, memory);
 }
 
 /* Which policy owns a write */
@@ -580,8 +580,8 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.params = { &group },
 	.create = hybrid_create,
 	.adopt = hybrid_adopt_loaded_block,
-	.save_word = hybrid_save_word,
-	.restore_word = hybrid_restore_word,
+	.save_state_word = hybrid_save_state_word,
+	.restore_state_word = hybrid_restore_state_word,
 	.closed = hybrid_closed,
 	.stream = hybrid_stream,
 	.prefetch_state = hybrid_prefetch_state,

@@ -208,8 +208,8 @@ struct aftl_policy_type {
 	 * Optional; a policy has both methods or none. Save and restore a word of state that cannot
 	 * be derived from blocks and pages.
 	 */
-	u64 (*save_word)(const struct aftl_policy *policy);
-	void (*restore_word)(struct aftl_policy *policy, u64 memory);
+	u64 (*save_state_word)(const struct aftl_policy *policy);
+	void (*restore_state_word)(struct aftl_policy *policy, u64 memory);
 
 	/* Optional. Make the arrays consistent: they come from a snapshot with any content. */
 	void (*sanitize_arrays)(struct aftl_policy *policy);

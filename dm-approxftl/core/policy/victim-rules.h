@@ -8,7 +8,8 @@
 /**
  * struct aftl_victim_rule - a victim selector
  * @select_victim: like aftl_policy_type.select_victim; NULL for the block with the least valid data
- * @params: parameters of the selector, or NULL; @closed has their values
+ * @params: parameters of the selector, or NULL; the argument @closed of select_victim has their
+ * values
  */
 struct aftl_victim_rule {
 	struct aftl_block *(*select_victim)(struct aftl_policy *policy,

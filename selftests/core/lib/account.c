@@ -502,10 +502,10 @@ static void check_mode_place(struct account *account, const struct aftl_placemen
 	bool second = is_page_of_second_colour(account, block, place->page);
 
 	if (place->mode == AFTL_MODE_AFTER && programmed < around)
-		complain(account, "page %u: mode after needs all neighbours, has %u of %u",
-			 place->page, programmed, around);
+		complain(account, "page %u: mode \"after\" needs %u programmed neighbours, has %u",
+			 place->page, around, programmed);
 	if (place->mode == AFTL_MODE_BETWEEN && !second)
-		complain(account, "page %u: mode between needs a page of the second colour",
+		complain(account, "page %u: mode \"between\" needs a page of the second colour",
 			 place->page);
 	if (order == AFTL_ORDER_TWO_PASS && programmed != (second ? around : 0))
 		complain(account,

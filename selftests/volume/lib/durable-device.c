@@ -356,7 +356,7 @@ static int persist_waiting_entries(struct durable_device *durable)
 	return ret;
 }
 
-static int do_promise_op(struct durable_device *durable, const struct durable_op *op)
+static int record_durability_promise(struct durable_device *durable, const struct durable_op *op)
 {
 	int ret = persist_waiting_entries(durable);
 	u32 i;
@@ -439,7 +439,7 @@ static int do_durable_op(struct durable_device *durable, struct durable_op *op)
 	case OP_AGAIN:
 		return release_remapped_sectors(durable, op->to, 1, false);
 	case OP_PROMISE:
-		return do_promise_op(durable, op);
+		return record_durability_promise(durable, op);
 	}
 	return -EINVAL;
 }
@@ -458,7 +458,7 @@ static int do_oldest_op(struct durable_device *durable)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-static void drop_oldest_promise(struct durable_device *durable)
+static void drop_oldest_durability_promise(struct durable_device *durable)
 {
 	struct durable_op *op = durable->promises;
 
@@ -467,13 +467,13 @@ static void drop_oldest_promise(struct durable_device *durable)
 }
 
 /* The first commit serves all waiting promises. */
-static int commit_for_waiting_promises(struct durable_device *durable)
+static int commit_waiting_durability_promises(struct durable_device *durable)
 {
 	int ret = 0;
 
 	while (!ret && durable->promises) {
-		ret = do_promise_op(durable, durable->promises);
-		drop_oldest_promise(durable);
+		ret = record_durability_promise(durable, durable->promises);
+		drop_oldest_durability_promise(durable);
 	}
 	return ret;
 }
@@ -483,7 +483,7 @@ int durable_work(struct durable_device *durable, u32 ops)
 	while (!durable->ret && durable->ops && ops--)
 		durable->ret = do_oldest_op(durable);
 	if (!durable->ret)
-		durable->ret = commit_for_waiting_promises(durable);
+		durable->ret = commit_waiting_durability_promises(durable);
 	if (!durable->ret && !durable->ops)
 		durable->ret = persist_waiting_entries(durable);
 	return durable->ret;
@@ -703,7 +703,8 @@ static void queue_partial_pages(struct durable_device *durable)
 			queue_persist_op(durable, i);
 }
 
-static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u32 *stamps)
+static void queue_durability_promise(struct durable_device *durable, u32 unit, u32 units,
+				     u32 *stamps)
 {
 	struct durable_op *op;
 
@@ -715,7 +716,7 @@ static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u
 }
 
 /* A failed flush reports data loss: withdraw promises that no flush has covered. */
-static void withdraw_promises(struct durable_device *durable)
+static void withdraw_durability_promises(struct durable_device *durable)
 {
 	u32 i;
 
@@ -729,9 +730,9 @@ static void complete_flush(struct durable_device *durable, const struct test_req
 
 	if (request->request.status) {
 		free(stamps);
-		withdraw_promises(durable);
+		withdraw_durability_promises(durable);
 	} else {
-		queue_promise(durable, 0, durable->unit_count, stamps);
+		queue_durability_promise(durable, 0, durable->unit_count, stamps);
 	}
 }
 
@@ -751,7 +752,7 @@ static void complete_write_or_discard(struct durable_device *durable,
 		return;
 	stamps = checked_pointer(calloc(what->units, sizeof(*stamps)));
 	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
-	queue_promise(durable, what->unit, what->units, stamps);
+	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
 
 /* The reset of an empty zone is not reported, so the reset that was reported last is complete. */
@@ -1125,7 +1126,7 @@ void durable_close(struct durable_device *durable)
 }
 
 /* Formatting ends all promises. */
-static void drop_promises_after_format(struct durable_device *durable)
+static void drop_durability_promises_after_format(struct durable_device *durable)
 {
 	durable->formatting = false;
 	memset(durable->units, 0, durable->unit_count * sizeof(*durable->units));
@@ -1140,7 +1141,7 @@ int durable_format(struct durable_device *durable)
 	durable->formatting = true;
 	ret = aftl_volume_format(&durable->disk.medium, &durable->super, &durable->device.error);
 	if (!ret)
-		drop_promises_after_format(durable);
+		drop_durability_promises_after_format(durable);
 	return ret;
 }
 
@@ -1197,7 +1198,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 	if (ret)
 		return ret;
 	if (durable->formatting && is_newest_format(durable))
-		drop_promises_after_format(durable);
+		drop_durability_promises_after_format(durable);
 	device->config = durable->super.config;
 	listen_to_device(durable);
 	ret = load_durable(durable, aftl_policy_find(policy), scan);
@@ -1248,7 +1249,7 @@ void durable_stop(struct durable_device *durable)
 		drop_oldest_op(durable);
 	drop_waiting_persists(durable, NO_TAG);
 	while (durable->promises)
-		drop_oldest_promise(durable);
+		drop_oldest_durability_promise(durable);
 	drop_submitted_flushes(durable);
 	aftl_volume_release(durable->volume);
 	durable->volume = NULL;
