@@ -41,6 +41,8 @@ FOLDER = TOP / "docs/papers"
 #: From the best agreement to none; the first three are tested by negative controls.
 VERDICTS = ("reproduced", "direction", "mechanism", "identity", "contradicted", "absent")
 TESTED = VERDICTS[:3]
+#: The verdicts that the pages of systems print in other words.
+AGREEMENT = {"direction": "only the direction agrees", "contradicted": "contradicts the paper"}
 #: The papers by the prefix of their claims: register, page and system.
 PAPERS = {"AX": "approxftl", "AG": "agcr", "CU": "cubeftl", "TV": "tvr", "RE": "ressd"}
 BEGIN, END = "<!-- from the register -->", "<!-- end of the register -->"
@@ -223,11 +225,11 @@ def system_page_lines(prefix: str) -> list[str]:
     causes: dict[str, list[str]] = {}
     for entry in own:
         if entry.cause and entry.claim_id:
-            text = f"{entry.verdict}: {entry.cause}" + (f" Tested: {entry.tested}" if entry.tested
-                                                        else "")
+            text = f"({AGREEMENT.get(entry.verdict, entry.verdict)}): {entry.cause}"
+            text += f" Tested: {entry.tested}" if entry.tested else ""
             causes.setdefault(text, []).append(f"**{entry.id}**")
     for text, ids in causes.items():
-        lines += wrap_list_item(f"- {', '.join(ids)}, {text}")
+        lines += wrap_list_item(f"- {', '.join(ids)} {text}")
     return lines
 
 
