@@ -357,6 +357,12 @@ bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=
 bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_blk (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_kernel.py
 
+bench-nbd: all ## speed and lateness of the nbdkit plugin, beside nbdkit's memory plugin
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_nbd.py
+
+bench-python: all ## processor time of the Python library beside the command
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_python.py
+
 bench-recovery: $(plain_dir)/recovery-cost ## what it takes to find a volume again after a crash
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_recovery.py
 
@@ -393,7 +399,7 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
 
-.PHONY: all bench bench-kernel bench-recovery bench-shards blktests check check-all check-fast claims clean \
+.PHONY: all bench bench-kernel bench-nbd bench-python bench-recovery bench-shards blktests check check-all check-fast claims clean \
 	demo demo-deps demo-programs deps dmtest every-test flaky help lab league mutants peers raid retention selftests selftests-debug site tables xfstests \
 	FORCE
 

@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nbd-device.h"
 #include "nbd-volume.h"
 
 #define NS_PER_S 1000000000ULL
 
+/* Values of @state of struct nbd_job */
+enum nbd_job_state {
+	NBD_JOB_IN_FLIGHT,
+	NBD_JOB_TO_ARM, /* its thread has to sleep until the next event of the FTL */
+	NBD_JOB_COMPLETE,
+};
+
 /**
  * struct nbd_job - a request of a client, and the thread that waits for it
  * @next: entry of @waiting of struct nbd_device
- * @link: pointer to this entry
+ * @link: pointer to this entry; NULL while the thread is not waiting
  * @pending: number of requests to the FTL that are in flight
  * @error: first error: 0 or a negative error number
  * @due_ns: device time of the last completion
- * @wake: the job is complete, or its thread has to wait for the next event
+ * @state: futex, enum nbd_job_state. The thread returns as soon as it reads NBD_JOB_COMPLETE,
+ *	without the lock of the device, so no other thread accesses the job after storing it.
  */
 struct nbd_job {
 	struct nbd_job *next;
@@ -24,7 +35,7 @@ struct nbd_job {
 	u32 pending;
 	int error;
 	u64 due_ns;
-	pthread_cond_t wake;
+	u32 state;
 };
 
 /**
@@ -82,55 +93,114 @@ void nbd_device_leave(struct nbd_device *device)
 
 /* Waiting */
 
-static void sleep_until_device_time(struct nbd_device *device, struct nbd_job *job, u64 until_ns)
+static void link_waiting_job(struct nbd_device *device, struct nbd_job *job)
 {
-	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
-					.tv_nsec = (long)(until_ns % NS_PER_S) };
-
-	device->armed_ns = until_ns;
-	pthread_cond_timedwait(&job->wake, &device->lock, &until);
-	if (device->armed_ns == until_ns)
-		device->armed_ns = U64_MAX;
-	advance_to_present(device);
-}
-
-static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
-{
-	u64 now_ns, due_ns;
-
 	job->next = device->waiting;
 	job->link = &device->waiting;
 	if (job->next)
 		job->next->link = &job->next;
 	device->waiting = job;
-	while (job->pending) {
-		u64 next_ns = to_host_ns(device, aftl_next_event_ns(device->ftl));
+}
 
-		/* Sleep until the FTL's next event, if there is one and no other thread does so. */
-		if (next_ns < device->armed_ns)
-			sleep_until_device_time(device, job, next_ns);
-		else
-			pthread_cond_wait(&job->wake, &device->lock);
-	}
+static void unlink_waiting_job(struct nbd_job *job)
+{
 	*job->link = job->next;
 	if (job->next)
 		job->next->link = job->link;
-	/* If no thread sleeps until the next event any more, wake a waiting thread to do so. */
-	if (device->waiting &&
-	    to_host_ns(device, aftl_next_event_ns(device->ftl)) < device->armed_ns)
-		pthread_cond_signal(&device->waiting->wake);
-	now_ns = host_now_ns();
-	due_ns = to_host_ns(device, job->due_ns);
-	aftl_histogram_add(&device->late, now_ns > due_ns ? now_ns - due_ns : 0);
+	job->link = NULL;
 }
 
-/* With "timing off" device time passes as fast as the FTL works, while a request is in flight. */
-static void run_nbd_job_untimed(struct nbd_device *device, struct nbd_job *job)
+/* The wake-up has no effect if @job does not exist any more: the kernel only takes its address. */
+static void wake_waiting_job(struct nbd_job *job, enum nbd_job_state state)
 {
-	while (job->pending && aftl_next_event_ns(device->ftl) != U64_MAX)
+	u32 *futex = &job->state;
+
+	unlink_waiting_job(job);
+	__atomic_store_n(futex, state, __ATOMIC_RELEASE);
+	syscall(SYS_futex, futex, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Wait until @job is woken, or until host time @until_ns. */
+static enum nbd_job_state wait_for_job_state(struct nbd_job *job, u64 until_ns)
+{
+	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
+					.tv_nsec = (long)(until_ns % NS_PER_S) };
+	const struct timespec *limit = until_ns == U64_MAX ? NULL : &until;
+	enum nbd_job_state state;
+
+	for (;;) {
+		state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
+		if (state != NBD_JOB_IN_FLIGHT ||
+		    (syscall(SYS_futex, &job->state, FUTEX_WAIT_BITSET_PRIVATE, NBD_JOB_IN_FLIGHT,
+			     limit, NULL, FUTEX_BITSET_MATCH_ANY) && errno == ETIMEDOUT))
+			return state;
+	}
+}
+
+/* Return host time of the FTL's next event, unless another thread sleeps until then. */
+static u64 next_event_to_arm_ns(const struct nbd_device *device)
+{
+	u64 next_ns = to_host_ns(device, aftl_next_event_ns(device->ftl));
+
+	return next_ns < device->armed_ns ? next_ns : U64_MAX;
+}
+
+/* Count how late the thread of a completed job goes on. */
+static void count_job_lateness(struct nbd_device *device, u64 due_ns)
+{
+	u64 now_ns = host_now_ns();
+
+	pthread_mutex_lock(&device->late_lock);
+	aftl_histogram_add(&device->late, now_ns > due_ns ? now_ns - due_ns : 0);
+	pthread_mutex_unlock(&device->late_lock);
+}
+
+/*
+ * Wait with the lock released; sleep until the FTL's next event, if there is one and no other
+ * thread does so. Return true with the lock held, or false without it if @job is complete and the
+ * thread has nothing else to do for the device.
+ */
+static bool wait_without_lock(struct nbd_device *device, struct nbd_job *job)
+{
+	u64 until_ns = next_event_to_arm_ns(device);
+	enum nbd_job_state state;
+
+	if (until_ns != U64_MAX)
+		device->armed_ns = until_ns;
+	job->state = NBD_JOB_IN_FLIGHT;
+	link_waiting_job(device, job);
+	pthread_mutex_unlock(&device->lock);
+	state = wait_for_job_state(job, until_ns);
+	if (state == NBD_JOB_COMPLETE && until_ns == U64_MAX)
+		return false;
+	pthread_mutex_lock(&device->lock);
+	if (job->link)
+		unlink_waiting_job(job);
+	if (until_ns != U64_MAX && device->armed_ns == until_ns)
+		device->armed_ns = U64_MAX;
+	advance_to_present(device);
+	return true;
+}
+
+/* Wait until @job is complete, and release the lock. */
+static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
+{
+	bool is_locked = true;
+
+	/* With "timing off" device time passes as fast as the FTL works. */
+	while (device->line.scale == TARGET_TIMING_OFF && job->pending &&
+	       aftl_next_event_ns(device->ftl) != U64_MAX)
 		aftl_run_to_completion(device->ftl, AFTL_TIME_MAX);
-	while (job->pending)
-		pthread_cond_wait(&job->wake, &device->lock);
+	while (is_locked && job->pending)
+		is_locked = wait_without_lock(device, job);
+	if (is_locked) {
+		/* If no thread sleeps until the next event, let a waiting thread do so. */
+		if (device->waiting && next_event_to_arm_ns(device) != U64_MAX)
+			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
+		pthread_mutex_unlock(&device->lock);
+	}
+	if (device->line.scale != TARGET_TIMING_OFF)
+		count_job_lateness(device, to_host_ns(device, job->due_ns));
 }
 
 /* Callbacks of the FTL */
@@ -147,8 +217,8 @@ void nbd_device_complete(void *host __maybe_unused, struct aftl_request *request
 	if (request->status && !job->error)
 		job->error = request->status;
 	job->due_ns = max(job->due_ns, request->complete_ns);
-	if (!--job->pending)
-		pthread_cond_signal(&job->wake);
+	if (!--job->pending && job->link)
+		wake_waiting_job(job, NBD_JOB_COMPLETE);
 }
 
 /**
@@ -332,7 +402,7 @@ static u32 count_request_parts(const struct nbd_device *device, struct aftl_requ
 	return parts;
 }
 
-/* Execute @all, in parts that have one quality level each. */
+/* Execute @all, in parts that have one quality level each, and release the lock. */
 static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, struct nbd_io *all)
 {
 	u32 parts = count_request_parts(device, all->request);
@@ -340,6 +410,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 	struct nbd_io *ios = parts == 1 ? &one : calloc(parts, sizeof(*ios));
 
 	if (!ios) {
+		nbd_device_leave(device);
 		job->error = -ENOMEM;
 		return;
 	}
@@ -350,10 +421,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 		if (error && !job->error)
 			job->error = error;
 	}
-	if (device->line.scale == TARGET_TIMING_OFF)
-		run_nbd_job_untimed(device, job);
-	else
-		wait_for_nbd_job(device, job);
+	finish_nbd_job(device, job);
 	for (u32 i = 0; i < parts; i++)
 		free(ios[i].edges);
 	if (ios != &one)
@@ -371,13 +439,12 @@ int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void 
 			       u32 count, bool fua)
 {
 	u32 unit_bytes = device->geo->unit_bytes;
-	struct nbd_job job = { .pending = 0 };
+	struct nbd_job job = { .link = NULL };
 	struct nbd_io all = {
 		.request = { .op = op, .flags = fua ? AFTL_REQUEST_FUA : 0 },
 		.job = &job,
 		.bytes = bytes,
 	};
-	pthread_condattr_t attr;
 
 	if ((offset | count) % NBD_SECTOR)
 		return -EINVAL;
@@ -389,19 +456,17 @@ int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void 
 		all.request.head_skip = (u16)(offset % unit_bytes / NBD_SECTOR);
 		all.request.tail_skip = (u16)(-end % unit_bytes / NBD_SECTOR);
 	}
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&job.wake, &attr);
-	pthread_condattr_destroy(&attr);
 	nbd_device_enter(device);
-	if (device->volume && device->volume->error && op != AFTL_OP_READ)
-		job.error = -EIO;
-	else
-		execute_nbd_job(device, &job, &all);
-	if (!job.error && device->volume && request_must_commit(device->volume, op, fua))
+	if (device->volume && device->volume->error && op != AFTL_OP_READ) {
+		nbd_device_leave(device);
+		return -EIO;
+	}
+	execute_nbd_job(device, &job, &all);
+	if (!job.error && device->volume && request_must_commit(device->volume, op, fua)) {
+		nbd_device_enter(device);
 		job.error = nbd_volume_commit(device->volume);
-	nbd_device_leave(device);
-	pthread_cond_destroy(&job.wake);
+		nbd_device_leave(device);
+	}
 	return job.error;
 }
 
@@ -462,6 +527,7 @@ int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
 	if (ret)
 		return ret;
 	pthread_mutex_init(&device->lock, NULL);
+	pthread_mutex_init(&device->late_lock, NULL);
 	device->armed_ns = U64_MAX;
 	device->start_ns = aftl_now(device->ftl);
 	device->start_host_ns = host_now_ns();

@@ -27,7 +27,7 @@ struct nbd_volume;
 
 /**
  * struct nbd_device - the device
- * @lock: protects all of it, the FTL included
+ * @lock: protects all of it but @late, the FTL included
  * @ftl: FTL
  * @geo: its geometry
  * @line: options
@@ -39,6 +39,7 @@ struct nbd_volume;
  * @start_host_ns: host time since which device time passes
  * @armed_ns: earliest host time at which a waiting thread wakes up; U64_MAX if there is none
  * @waiting: jobs of waiting threads
+ * @late_lock: protects @late
  * @late: host time from when a job was due until its thread went on
  */
 struct nbd_device {
@@ -54,6 +55,7 @@ struct nbd_device {
 	u64 start_host_ns;
 	u64 armed_ns;
 	struct nbd_job *waiting;
+	pthread_mutex_t late_lock;
 	struct aftl_histogram late;
 };
 
