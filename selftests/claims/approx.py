@@ -185,18 +185,20 @@ def measure_ax7_energy() -> list[Measured]:
     """Measure the energy of erases and programs, and that of a whole run."""
     run = run_with_collection()
     runs = results_of_study("approx-one-die", approx_share="50%")
-    far, total = [], []
+    far = []
     for policy in ALL[1:]:
         energy = saving_in_percent(*(measure_of_run(runs[name], "program_energy_mean_pj")
                                      for name in (policy, "baseline")))
         far.append(abs(energy - saving_in_percent(*(program_us_per_page(runs[name])
                                                     for name in (policy, "baseline")))))
-    for policy in ALL[:3]:
-        total.append(saving_in_percent(*(runs[name]["energy"]["total_pj"]
-                                         for name in ("approxftl", policy))))
+    tagged = results_of_study("approx-tags", "stream", "policy",
+                              stream=["50 % in runs of 64", "50 % in runs of 1"])
+    total = [[saving_in_percent(*(by_policy[name]["energy"]["total_pj"]
+                                  for name in ("approxftl", policy))) for policy in ALL[:3]]
+             for by_policy in (runs, tagged["50 % in runs of 64"], tagged["50 % in runs of 1"])]
     erase = counter_of_run(run, "erase_energy_pj") / counter_of_run(run, "array_erases") / 1e6
     return [make_measured(erase, digits=2), make_measured(max(far), digits=2),
-            make_measured(*total)]
+            *(make_measured(*cuts) for cuts in total)]
 
 
 def copies_per_approximate_page(run: Json) -> float:
@@ -281,7 +283,8 @@ def measure_ax_tagged_traces() -> list[Measured]:
     """Measure the paper's averages on streams with tags; records of real traces carry them."""
     found: dict[str, list[float]] = {}
     streams = (results_of_study("approx-traces", "trace", "policy") if trace_directory() else
-               results_of_study("approx-tags", "stream", "policy"))
+               results_of_study("approx-tags", "stream", "policy",
+                                policy=["baseline", "approxftl"]))
     for runs in streams.values():
         base, ours = runs["baseline"], runs["approxftl"]
         for what, value in (
