@@ -114,6 +114,7 @@ def test_tables_are_views_of_the_device() -> None:
     device = make_small_device()
     blocks, entries = device.blocks(), device.l2p()
     assert not blocks["valid"].any() and not entries.any()
+    assert device.mapping()["level"].max() < 2**(32 - device.ppn_bits) == 4
     device.write(3, 2)
     assert (blocks["valid"].sum(), np.flatnonzero(entries).tolist()) == (2, [3, 4])
     assert device.blocks().ctypes.data == blocks.ctypes.data

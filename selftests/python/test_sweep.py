@@ -197,7 +197,8 @@ def test_slurm_gives_the_same_results(sweep_runs: aftl.Runs, tmp_path: Path,
                                       monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     options: dict[str, Any] = {"policy": ["baseline", "approxftl"], "op": [30, 40], "seeds": 3,
-                               "approx_share": 0.5, "slurm": ["--partition=long"], **BASE}
+                               "approx_share": 0.5, "slurm": ["--partition=long"],
+                               "slurm_time": "8:00:00", **BASE}
     with pytest.raises(aftl.InputError, match="sbatch: cannot run"):
         aftl.sweep(results=tmp_path / "results", **options)
     (tmp_path / "sbatch").write_text(SBATCH.format(tmp_path))
@@ -208,6 +209,7 @@ def test_slurm_gives_the_same_results(sweep_runs: aftl.Runs, tmp_path: Path,
     assert results_of_runs(runs) == results_of_runs(sweep_runs)
     words = (tmp_path / "words").read_text()
     assert words == f"--parsable --wait --partition=long {tmp_path}/results/sweep.sh\n"
+    assert "#SBATCH --time=8:00:00\n" in (tmp_path / "results/sweep.sh").read_text()
     with pytest.raises(aftl.SimulationError, match="job 42 of Slurm left no result"):
         aftl.sweep(results=tmp_path / "results", **{**options, "policy": ["baseline", "none"]})
 
@@ -233,6 +235,7 @@ def test_ctrl_c_cancels_a_job_array(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_what_an_engine_cannot_do_is_refused(tmp_path: Path,
                                              monkeypatch: pytest.MonkeyPatch) -> None:
     for more, said in (({"slurm": []}, "slurm: name the directory"),
+                       ({"slurm_time": "60"}, 'slurm_time: "60" is not a time'),
                        ({"results": tmp_path, "policy": aftl.Policy("own")}, "leave out results"),
                        ({"results": tmp_path, "set": "@/tmp/x"}, "give the parameters themselves"),
                        ({"results": tmp_path, "policy": "none"}, 'unknown policy "none"')):

@@ -4,7 +4,6 @@
 import argparse
 import json
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,7 @@ from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import Engine, Processes
 from approxftl_tools.study_figure import figure_specs, study_chart
 from approxftl_tools.study_plan import Plan
-from approxftl_tools.study_queue import Queue, store_commands, write_job_array
+from approxftl_tools.study_queue import TIME_LIMIT, Queue, store_commands, write_job_array
 from approxftl_tools.study_run import Progress, distinct_points, run_points
 from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
 from approxftl_tools.study_streams import Setting
@@ -191,7 +190,7 @@ def add_figure_options(add: Mapping[str, command.Parser]) -> None:
 
 def parse_hours(text: str) -> str:
     """Parse the time limit of --time."""
-    if not re.fullmatch(r"\d{1,3}:[0-5]\d:[0-5]\d", text):
+    if not TIME_LIMIT.fullmatch(text):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time such as 1:00:00')
     return text
 

@@ -15,6 +15,8 @@ from approxftl_tools.study_engine import Outcome
 from approxftl_tools.study_plan import Point
 from approxftl_tools.study_store import DONE, Store
 
+#: The time limit of a task
+TIME_LIMIT = re.compile(r"\d{1,3}:[0-5]\d:[0-5]\d")
 #: Interval at which the results of a submitted job array are looked for.
 LOOKED_S = 0.5
 #: Slurm sends SIGTERM a minute before the limit or on preemption. The task then requeues itself:

@@ -38,7 +38,7 @@ const char *simlib_job_json(const struct simlib_job *job);
 const struct request_log *simlib_job_requests(const struct simlib_job *job);
 
 /**
- * struct simlib_facts - geometry of a device
+ * struct simlib_facts - geometry of a device, and the bits of an L2P entry below its quality level
  */
 struct simlib_facts {
 	u64 page_bytes;
@@ -46,6 +46,7 @@ struct simlib_facts {
 	u64 blocks;
 	u64 block_pages;
 	u64 luns;
+	u64 ppn_bits;
 };
 
 /* Columns that describe the candidates of a victim selection */

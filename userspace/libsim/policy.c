@@ -17,6 +17,7 @@ void facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry 
 		.blocks = geo->blocks,
 		.block_pages = geo->block_ppns,
 		.luns = geo->luns,
+		.ppn_bits = AFTL_PPN_BITS,
 	};
 }
 

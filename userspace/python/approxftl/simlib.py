@@ -40,8 +40,9 @@ class Facts(ctypes.Structure):
     blocks: int
     block_pages: int
     luns: int
+    ppn_bits: int
     _fields_ = tuple((name, _U64) for name in ("page_bytes", "logical_pages", "blocks",
-                                               "block_pages", "luns"))
+                                               "block_pages", "luns", "ppn_bits"))
 
 
 #: Result and argument types of each function.

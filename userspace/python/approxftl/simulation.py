@@ -36,7 +36,7 @@ from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import OWN, Engine, Processes
 from approxftl_tools.study_plan import cached_file_digest, make_point, simulator_and_digest
-from approxftl_tools.study_queue import JobArray, Queue
+from approxftl_tools.study_queue import TIME_LIMIT, JobArray, Queue
 from approxftl_tools.study_run import require_results
 from approxftl_tools.study_store import Store
 
@@ -393,7 +393,8 @@ def _run_as_points(plan: Sequence[dict[str, object]], engine: Engine, store: Sto
 def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
           progress: Callable[[int, int], object] | None = None,
           results: str | os.PathLike[str] | None = None, scheduler: str | None = None,
-          slurm: Sequence[str] | None = None, **options: Any) -> Runs:
+          slurm: Sequence[str] | None = None, slurm_time: str = "1:00:00",
+          **options: Any) -> Runs:
     """Run all combinations of the values of those arguments that are lists, with each seed.
 
     The other arguments are those of simulate(). `seeds` is a number of seeds, from 1, or the seeds.
@@ -421,6 +422,8 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
         axes[name] = [one.name if isinstance(one, Policy) else one for one in values]
         if len({*map(str, axes[name])}) < len(values):
             raise OptionError(f"{name}: a value is there twice", USAGE)
+    if not TIME_LIMIT.fullmatch(slurm_time):
+        raise OptionError(f'slurm_time: "{slurm_time}" is not a time such as 1:00:00', USAGE)
     if slurm is not None and (results is None or scheduler):
         raise OptionError("slurm: name the directory of the results, and no scheduler", USAGE)
     jobs = jobs or os.cpu_count() or 1
@@ -439,7 +442,7 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
                 if scheduler:
                     engine = Cluster(simulator_path(), scheduler)
                 if slurm is not None:
-                    queue = Queue("sweep", store.root / "sweep.sh", 1, "1:00:00")
+                    queue = Queue("sweep", store.root / "sweep.sh", 1, slurm_time)
                     engine = JobArray(queue, store, slurm)
                 runs = _run_as_points(with_trace, engine, store, progress)
         except Refusal as refusal:

@@ -41,8 +41,6 @@ def _block_type() -> np.dtype[Any]:
 
 #: An erase block, as the device has it; the fields are those of struct aftl_block.
 BLOCK = _block_type()
-#: An entry of l2p(): the quality level above these bits, which are 0 or the ppn plus 1.
-PPN_BITS = 30
 #: The place of a logical page; ppn and block are NOWHERE if it is not on flash.
 MAPPING = np.dtype([("ppn", "u4"), ("block", "u4"), ("level", "u4")])
 NOWHERE = 2**32 - 1
@@ -85,6 +83,8 @@ class SimulatedDevice:
         self.block_pages = int(facts.block_pages)
         #: Number of dies, times planes that work on their own
         self.luns = int(facts.luns)
+        #: Bits of an entry of l2p() below its quality level; they are 0 or the ppn plus 1
+        self.ppn_bits = int(facts.ppn_bits)
 
     def _do_checked(self, *arguments: Any) -> int:
         """Execute a request; raise the exception of the policy if there is one."""
@@ -212,10 +212,10 @@ class SimulatedDevice:
         """Return a copy of the L2P table, of dtype MAPPING."""
         entries = self.l2p()
         found = np.empty(self.logical_pages, MAPPING)
-        found["ppn"] = (entries & (2**PPN_BITS - 1)) - np.uint32(1)
+        found["ppn"] = (entries & (2**self.ppn_bits - 1)) - np.uint32(1)
         found["block"] = np.where(found["ppn"] == NOWHERE, NOWHERE,
                                   found["ppn"] // self.block_pages)
-        found["level"] = entries >> PPN_BITS
+        found["level"] = entries >> self.ppn_bits
         return found
 
     @property
