@@ -220,7 +220,8 @@ def lab_script(sections: list[str]) -> str:
     for section in sections:
         lines += ["cat >section <<'END OF SECTION'", section.strip(), "END OF SECTION",
                   "sh section </dev/null"]
-    return "\n".join([*lines, 'cp four.json replay.json album.html "$RESULTS"', ""])
+    lines.append('cp four.json replay.json album.html figures/ratios.pdf "$RESULTS"')
+    return "\n".join([*lines, ""])
 
 
 @pytest.mark.slow
@@ -245,6 +246,7 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     replayed = json.loads((tmp_path / "replay.json").read_text())["latency"]
     assert any(row["op"] == "write" and row["class"] == "approximate" for row in replayed)
     assert "<svg" in (tmp_path / "album.html").read_text()
+    assert (tmp_path / "ratios.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
