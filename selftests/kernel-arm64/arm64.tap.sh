@@ -19,6 +19,7 @@ skip()
 	ktap_finished
 }
 
+selftests/install-packages --arm64 >&2 || :
 for pair in qemu-system-aarch64:qemu-system-arm aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu; do
 	command -v "${pair%:*}" >/dev/null || skip "${pair#*:} is not installed"
 done
