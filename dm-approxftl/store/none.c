@@ -67,7 +67,7 @@ static void none_store_release(struct aftl_store *store, struct list_head *bytes
 {
 }
 
-static bool none_store_holds(struct aftl_store *store, aftl_lpn_t lpn)
+static bool none_store_has_data(struct aftl_store *store, aftl_lpn_t lpn)
 {
 	return false;
 }
@@ -98,7 +98,7 @@ const struct aftl_store_type aftl_store_none = {
 	.hold = none_store_hold,
 	.copy = none_store_copy,
 	.release = none_store_release,
-	.holds = none_store_holds,
+	.holds = none_store_has_data,
 	.held = none_store_held_bytes,
 	.overhead = none_store_overhead_bytes,
 	.need = none_store_needed_bytes,

@@ -529,7 +529,7 @@ static int rewrite_or_remap_op(struct aftl_dev *dev, const struct aftl_dev_op *o
 	return 0;
 }
 
-static void salvage_failed_run(struct aftl_dev *dev, struct aftl_dev_op *first)
+static void rewrite_failed_write_run(struct aftl_dev *dev, struct aftl_dev_op *first)
 {
 	int ret = aftl_dev_get_error(dev);
 	u32 i;
@@ -542,7 +542,7 @@ static void salvage_failed_run(struct aftl_dev *dev, struct aftl_dev_op *first)
 	aftl_bdev_postponed_ended(&dev->device);
 }
 
-static void salvage_runs_work(struct work_struct *work)
+static void rewrite_failed_runs_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, salvage_work);
 	struct aftl_dev_op *op;
@@ -551,10 +551,10 @@ static void salvage_runs_work(struct work_struct *work)
 	/* Use _safe, because the memory of an operation may be reused once it is done. */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
-		salvage_failed_run(dev, op);
+		rewrite_failed_write_run(dev, op);
 }
 
-static void postpone_salvage(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void postpone_rewrite_of_failed_run(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	aftl_bdev_count_postponed(&dev->device);
 	if (llist_add(&op->failed, &dev->failed))
@@ -575,7 +575,7 @@ static void write_run_bio_done(struct aftl_bdev_io *io, int error)
 
 	op->error = error;
 	if (error)
-		postpone_salvage(op->dev, op);
+		postpone_rewrite_of_failed_run(op->dev, op);
 	else
 		write_run_done(op->dev, op->number, op->run, false);
 }
@@ -619,7 +619,7 @@ static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 	return busy;
 }
 
-static void put_copy_load(struct aftl_dev *dev)
+static void put_load_for_copies(struct aftl_dev *dev)
 {
 	if (atomic_dec_and_test(&dev->loads))
 		complete(&dev->loaded);
@@ -630,7 +630,7 @@ static void copy_load_bio_done(struct aftl_bdev_io *io, int error)
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
 	op->error = error;
-	put_copy_load(op->dev);
+	put_load_for_copies(op->dev);
 }
 
 /* Choose the memory page of a copy. Return: true if its data must be read from the device. */
@@ -723,7 +723,7 @@ static bool run_batch_loads(struct aftl_dev *dev, const struct batch *batch, boo
 	atomic_set(&dev->loads, 1);
 	reinit_completion(&dev->loaded);
 	start_batch_loads(dev, batch, again);
-	put_copy_load(dev);
+	put_load_for_copies(dev);
 	wait_for_completion(&dev->loaded);
 	for (number = batch->first; number != batch->end; number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -1010,7 +1010,7 @@ static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
  * End the operations before @number that wait for a slot to persist the buffered write @tag: its
  * data need no slot any more.
  */
-static void end_waiting_persists(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
+static void end_waiting_persist_ops(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
 	u32 oldest = dev->waiting;
 	u32 i = number;
@@ -1035,12 +1035,12 @@ static void end_waiting_persists(struct aftl_dev *dev, u32 tag, u32 number, u32 
 
 static void release_tag_entry(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
-	end_waiting_persists(dev, tag, number, end);
+	end_waiting_persist_ops(dev, tag, number, end);
 	aftl_volume_release_unit(dev->volume, tag);
 }
 
 /* Take the oldest tag that was released before @number was queued. Return: tag_count if none. */
-static u32 take_oldest_release(struct aftl_dev *dev, u32 number)
+static u32 take_oldest_released_tag(struct aftl_dev *dev, u32 number)
 {
 	struct aftl_dev_tag *at;
 	u32 tag = dev->tag_count;
@@ -1055,13 +1055,13 @@ static u32 take_oldest_release(struct aftl_dev *dev, u32 number)
 	return tag;
 }
 
-static void execute_releases(struct aftl_dev *dev, u32 number, u32 end)
+static void execute_tag_releases(struct aftl_dev *dev, u32 number, u32 end)
 {
 	u32 tag;
 
 	if (!dev->persists)
 		return;
-	while ((tag = take_oldest_release(dev, number)) < dev->tag_count)
+	while ((tag = take_oldest_released_tag(dev, number)) < dev->tag_count)
 		release_tag_entry(dev, tag, number, end);
 }
 
@@ -1102,7 +1102,7 @@ static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 	int error;
 
-	execute_releases(dev, number, end);
+	execute_tag_releases(dev, number, end);
 	if (may_destroy_last_version(dev, op))
 		persist_waiting_entries(dev, number, end);
 	if (op_programs_page(op))
@@ -1128,7 +1128,7 @@ static void execute_batch(struct aftl_dev *dev, const struct batch *batch)
 	blk_start_plug(&plug);
 	while (number != batch->end)
 		number += execute_queue_op(dev, number, batch->end);
-	execute_releases(dev, batch->end, batch->end);
+	execute_tag_releases(dev, batch->end, batch->end);
 	persist_waiting_entries(dev, batch->end, batch->end);
 	blk_finish_plug(&plug);
 }
@@ -1310,7 +1310,7 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	dev->held = true;
 	dev->pending_bits = pending_table_bits(geo);
 	dev->pending = kvzalloc_node(sizeof(*dev->pending) << dev->pending_bits, GFP_KERNEL, node);
-	INIT_WORK(&dev->salvage_work, salvage_runs_work);
+	INIT_WORK(&dev->salvage_work, rewrite_failed_runs_work);
 	dev->lost = kvzalloc_node(lost_bitmap_bytes(geo), GFP_KERNEL, node);
 	if (!dev->pending || !dev->lost)
 		return -ENOMEM;

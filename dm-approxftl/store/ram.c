@@ -200,7 +200,7 @@ static void ram_store_copy(struct page *held, struct bio *bio, struct bvec_iter 
 		put_page(held);
 }
 
-static bool ram_store_holds(struct aftl_store *store, aftl_lpn_t lpn)
+static bool ram_store_has_data(struct aftl_store *store, aftl_lpn_t lpn)
 {
 	return *page_entry_of_unit(to_ram(store), from_lpn(lpn));
 }
@@ -231,7 +231,7 @@ const struct aftl_store_type aftl_store_ram = {
 	.hold = ram_store_hold,
 	.copy = ram_store_copy,
 	.release = ram_store_release,
-	.holds = ram_store_holds,
+	.holds = ram_store_has_data,
 	.held = ram_store_held_bytes,
 	.overhead = ram_store_overhead_bytes,
 	.need = ram_store_needed_bytes,

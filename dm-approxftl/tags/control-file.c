@@ -85,7 +85,7 @@ int aftl_control_untag_range(struct aftl_control *control, void *argument)
 }
 
 /* Store the carriers that @target evaluates in @data, a struct approxftl_tag_fd. */
-static int collect_tag_carriers(struct aftl_target *target, void *data)
+static int gather_tag_carriers(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;
 	struct approxftl_tag_fd *tag = data;
@@ -108,7 +108,7 @@ static int ask_device_for_carriers(const struct file *file, struct approxftl_tag
 	const struct inode *inode = data_inode_of(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : below ? below->bd_dev : 0;
-	int ret = dev ? aftl_visit_target_of_device(dev, collect_tag_carriers, tag) : -ENODEV;
+	int ret = dev ? aftl_visit_target_of_device(dev, gather_tag_carriers, tag) : -ENODEV;
 
 	return ret == -ENODEV ? 0 : ret;
 }

@@ -50,7 +50,7 @@ static const char *worse_status_mode(const char *mode, const struct aftl_disk *d
 	return aftl_is_read_only(disk->ftl) ? "ro" : mode;
 }
 
-static void collect_ftl_status(struct aftl_disk *disk, struct status *status)
+static void sum_ftl_status(struct aftl_disk *disk, struct status *status)
 {
 	const struct aftl_counters *counters = &aftl_get_stats(disk->ftl)->counters;
 
@@ -71,11 +71,11 @@ static void collect_ftl_status(struct aftl_disk *disk, struct status *status)
 	status->collecting_luns += aftl_count_luns_in_gc(disk->ftl);
 }
 
-static void collect_disk_status(struct aftl_disk *disk, struct status *status,
-				struct aftl_histogram *late)
+static void sum_disk_status(struct aftl_disk *disk, struct status *status,
+			    struct aftl_histogram *late)
 {
 	spin_lock_bh(&disk->lock);
-	collect_ftl_status(disk, status);
+	sum_ftl_status(disk, status);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
 	aftl_histogram_merge(late, &disk->late);
@@ -85,14 +85,14 @@ static void collect_disk_status(struct aftl_disk *disk, struct status *status,
 	status->data_bytes += disk->store->type->held(disk->store);
 }
 
-static void collect_device_status(struct aftl_target *target, struct status *status)
+static void sum_device_status(struct aftl_target *target, struct status *status)
 {
 	struct aftl_histogram *late = &target->late;
 
 	memset(late, 0, sizeof(*late));
 	status->units = target->table.device->shards.units;
 	aftl_each_disk(disk, target->table.device)
-		collect_disk_status(*disk, status, late);
+		sum_disk_status(*disk, status, late);
 	status->late_p50_ns = aftl_histogram_quantile(late, 5000);
 	status->late_p99_ns = aftl_histogram_quantile(late, 9900);
 	status->late_max_ns = late->largest;
@@ -103,7 +103,7 @@ static void print_info_line(struct aftl_target *target, char *result, unsigned i
 	struct status status = { .mode = "rw" };
 	unsigned int sz = 0;
 
-	collect_device_status(target, &status);
+	sum_device_status(target, &status);
 #define STATUS_TEXT(name, help) DMEMIT("%s%s", sz ? " " : "", status.name);
 #define STATUS_NUMBER(name, help) DMEMIT(" %llu", status.name);
 #define STATUS_PAIR(part, whole, help) DMEMIT(" %llu/%llu", status.part, status.whole);

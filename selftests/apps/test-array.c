@@ -205,8 +205,8 @@ static void damage_bytes(const struct app *app, const struct app_setup *with,
 }
 
 /* Write the input, damage it, and run the computation on it. */
-static int run_damaged(struct app_run *run, struct app_options *options,
-		       enum approxftl_class kind, u32 rarity)
+static int run_app_with_damaged_input(struct app_run *run, struct app_options *options,
+				      enum approxftl_class kind, u32 rarity)
 {
 	struct aftl_random random = { .state = rarity };
 
@@ -217,7 +217,8 @@ static int run_damaged(struct app_run *run, struct app_options *options,
 	return run_app(run, options, &error);
 }
 
-static void survives_damage(const struct app *app, const struct app_setup *with, u32 rarity)
+static void check_result_despite_damage(const struct app *app, const struct app_setup *with,
+					u32 rarity)
 {
 	struct app_options options = {
 		.app = app, .folder = folder, .reference = "/tmp", .setup = *with,
@@ -226,11 +227,12 @@ static void survives_damage(const struct app *app, const struct app_setup *with,
 	struct app_run run;
 
 	/* Corrupt headers are refused; corrupt indices must only be memory-safe. */
-	if (run_damaged(&run, &options, APPROXFTL_PRECISE, 2000 * rarity))
+	if (run_app_with_damaged_input(&run, &options, APPROXFTL_PRECISE, 2000 * rarity))
 		CHECK_CONTAINS(error.text, folder);
 	else
 		CHECK(!is_app_run_verified(&run) || !run.flips.damaged);
-	CHECK_MSG(!run_damaged(&run, &options, APPROXFTL_APPROXIMATE, rarity), "%s", error.text);
+	CHECK_MSG(!run_app_with_damaged_input(&run, &options, APPROXFTL_APPROXIMATE, rarity), "%s",
+		  error.text);
 	CHECK(is_app_run_verified(&run));
 	CHECK(run.flips.flipped > 0);
 	CHECK(isfinite(run.result.distance) && isfinite(run.result.squared));
@@ -244,8 +246,8 @@ TAP_TEST(programs_survive_damaged_data)
 
 	place.io = APP_IO_BUFFERED;
 	for (i = 0; i < ARRAY_SIZE(small); i++) {
-		survives_damage(small[i].app, &small[i].setup, 1);
-		survives_damage(small[i].app, &small[i].setup, 50);
+		check_result_despite_damage(small[i].app, &small[i].setup, 1);
+		check_result_despite_damage(small[i].app, &small[i].setup, 50);
 	}
 }
 

@@ -15,7 +15,7 @@ from selftests.claims.rows import (
     numbers_as_text,
     saving_in_percent,
 )
-from selftests.claims.runs import Json, run_second_stream
+from selftests.claims.runs import Json, run_two_streams_on_one_device
 from selftests.claims.studies import record_files_of_trace_volumes, results_of_study
 
 
@@ -112,7 +112,7 @@ def measure_ag7_mapping_entry() -> list[Measured]:
 def mean_read_of_own_data_us(policy: str, *pace: str) -> float:
     """Return the mean response of reads in us of data that a policy wrote at this pace."""
     common = ("--size=8KiB", "--footprint=1%")
-    run = run_second_stream(
+    run = run_two_streams_on_one_device(
         ("--profile=fast16", "--blocks=16", "--fill=none", f"--policy={policy}", *common, *pace,
          "--workload=sequential", "--write-share=100%", "--requests=12000"),
         ("--utilisation=10%", "--write-share=0", "--requests=50000", *common))

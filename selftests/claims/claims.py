@@ -199,7 +199,7 @@ def main() -> int:
     if args.negative_controls:
         from selftests.claims import negative_controls
 
-        return negative_controls.prove_controls(ids)
+        return negative_controls.run_negative_controls(ids)
     papers = [one for id_ in ids if id_ in CLAIMS for one in measured_register_entries(id_)]
     own = [row for id_ in ids if id_ in OWN for row in measured_claim_rows(id_)]
     if args.update:

@@ -229,13 +229,13 @@ def find_rows_without_control(id_: str) -> list[str]:
         if row.verdict in ("pass", *TESTED) and i not in have]
 
 
-def sample_controls(size: int, turn: int) -> list[Control]:
+def sample_negative_controls(size: int, turn: int) -> list[Control]:
     """Return SIZE of the quick negative controls, different ones for each TURN."""
     short = [control for control in CONTROLS if control.id not in LONG]
     return [short[(turn * size + i) % len(short)] for i in range(size)]
 
 
-def prove_controls(ids: Sequence[str]) -> int:
+def run_negative_controls(ids: Sequence[str]) -> int:
     """Try the controls of claims. Return 1 if a row holds that must fail, or has no control."""
     held = 0
     for control in (control for control in CONTROLS if control.id in ids):

@@ -86,7 +86,7 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
     return built
 
 
-def run_second_stream(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
+def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
     """Run a stream on a new device, then another one on the same device; return the second run."""
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
         device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")

@@ -123,7 +123,7 @@ def count_commits() -> int:
     return int(done.out) if done.code == 0 else 0
 
 
-@pytest.mark.parametrize("control", negative_controls.sample_controls(2, count_commits()),
+@pytest.mark.parametrize("control", negative_controls.sample_negative_controls(2, count_commits()),
                          ids=lambda control: control.falsified_setting_text)
 def test_a_falsified_setting_makes_its_rows_fail(control: negative_controls.Control) -> None:
     with runs.falsified_settings(("--requests=100000",) if control.id.startswith("HY") else ()):
@@ -134,8 +134,8 @@ def test_a_row_that_holds_when_falsified_is_reported(capsys: pytest.CaptureFixtu
                                                      monkeypatch: pytest.MonkeyPatch) -> None:
     same = negative_controls.Control("TV-2", (1,), "nothing", constant="tvr.STEP_V = 0.2")
     monkeypatch.setattr(negative_controls, "CONTROLS", (same,))
-    assert negative_controls.prove_controls(["TV-2"]) == 1
-    assert negative_controls.prove_controls(["TV-1"]) == 1
+    assert negative_controls.run_negative_controls(["TV-2"]) == 1
+    assert negative_controls.run_negative_controls(["TV-1"]) == 1
     assert "no control for: half widths" in capsys.readouterr().out
 
 

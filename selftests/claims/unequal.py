@@ -30,13 +30,13 @@ class Price:
     flips: float
     bugs: int
 
-    def price_as_text(self) -> str:
+    def costs_as_text(self) -> str:
         """Format the measures for a cell of the table."""
         return (f"{self.host:.0f} {self.every:.0f} {self.read:.0f} {self.lost} "
                 f"{self.erases} {self.flips:.0f}")
 
 
-def price_of_run(run: Json) -> Price:
+def costs_of_run(run: Json) -> Price:
     """Extract the measures from a run."""
     return Price(program_us_per_page(run), program_us_per_unit(run),
                  run["timing"]["read_service"]["mean_ns"] / 1000,
@@ -46,29 +46,29 @@ def price_of_run(run: Json) -> Price:
                  counter_of_run(run, "policy_bugs"))
 
 
-def prices_of_policies(*how: str) -> Iterator[Price]:
+def costs_of_policies(*how: str) -> Iterator[Price]:
     """Yield the measures of policies run with these options."""
     runs = results_of_study("unequal-protection", "how", how=[*how])
-    return (price_of_run(runs[one]) for one in how)
+    return (costs_of_run(runs[one]) for one in how)
 
 
 Check = tuple[str, str, Price, bool]
 
 
-def price_claim_rows(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
+def claim_rows_of_costs(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
     """Return the rows of a claim; the first row is the base and is not tested."""
-    return [Claim(id_, f"{first} ({COLUMNS})", "-", base.price_as_text(), "-", "report"),
-            *(make_claim_row(id_, what, "-", now.price_as_text(), f"order: {order}",
+    return [Claim(id_, f"{first} ({COLUMNS})", "-", base.costs_as_text(), "-", "report"),
+            *(make_claim_row(id_, what, "-", now.costs_as_text(), f"order: {order}",
                              holds and not now.bugs)
               for what, order, now, holds in rows)]
 
 
 def compare_up1_policies() -> list[Claim]:
     """Compare each policy alone and, where compatible, with ApproxFTL's placement."""
-    base, placed, lent, dense, both, ips, beside = prices_of_policies(
+    base, placed, lent, dense, both, ips, beside = costs_of_policies(
         "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
         "ips with ApproxFTL")
-    return price_claim_rows("UP-1", "baseline", base, (
+    return claim_rows_of_costs("UP-1", "baseline", base, (
         ("ApproxFTL", "programs and reads faster", placed,
          placed.host < 0.8 * base.host and placed.read < 0.9 * base.read),
         ("lending", "reads faster than under ApproxFTL, programs do not", lent,
@@ -88,10 +88,10 @@ def compare_up1_policies() -> list[Claim]:
 
 def compare_up2_levels() -> list[Claim]:
     """Compare quality levels, alone and a third each, with ApproxFTL, which ignores them."""
-    base, placed, one, two, three, mixed = prices_of_policies(
+    base, placed, one, two, three, mixed = costs_of_policies(
         "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
         "a third of each")
-    return price_claim_rows("UP-2", "baseline", base, (
+    return claim_rows_of_costs("UP-2", "baseline", base, (
         ("levels, all of level 1", "reads faster", one,
          one.read < 0.9 * base.read and one.host > 0.99 * base.host),
         ("levels, all of 2", "programs faster, more flips", two,

@@ -195,7 +195,7 @@ TAP_TEST(answers_to_luns_are_parsed)
 	free(luns.list);
 }
 
-static void refuses(const char *text)
+static void check_frame_option_is_refused(const char *text)
 {
 	CHECK_MSG(target_luns_parse(&luns, text, &error) == -EINVAL, "\"%s\"", text);
 	CHECK_CONTAINS(error.text, "in the answer to \"luns\" is no LUN");
@@ -204,11 +204,15 @@ static void refuses(const char *text)
 
 TAP_TEST(invalid_answers_are_refused)
 {
-	refuses("\n");
-	refuses("1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
-	refuses("0 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1");
-	refuses("0 good_blocks -1 free_blocks x valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
-	refuses("0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
+	check_frame_option_is_refused("\n");
+	check_frame_option_is_refused(
+		"1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
+	check_frame_option_is_refused(
+		"0 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1");
+	check_frame_option_is_refused(
+		"0 good_blocks -1 free_blocks x valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
+	check_frame_option_is_refused(
+		"0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
 }
 
 TAP_TEST(activity_of_luns_is_the_difference_of_two_answers)

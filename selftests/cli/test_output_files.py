@@ -510,7 +510,7 @@ def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
 def test_output_overwrites_files_of_another_user_in_place(words: Words, what: str, mode: int,
-                                               working_folder: Path) -> None:
+                                                          working_folder: Path) -> None:
     if os.geteuid():
         pytest.skip("files of others need root")
     folder = working_folder / "strange"
@@ -900,7 +900,7 @@ def run_verb_in_process(place: Path, line: str) -> None:
 
 
 @pytest.fixture
-def restored_signals() -> Iterator[None]:
+def restored_signal_handlers() -> Iterator[None]:
     """Restore the signal handlers and standard streams that a verb changes."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     streams = (sys.stdin, sys.stdout, sys.stderr)
@@ -910,7 +910,7 @@ def restored_signals() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("restored_signals")
+@pytest.mark.usefixtures("restored_signal_handlers")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_malformed_documents_are_refused(name: str, working_folder: Path) -> None:
     (working_folder / "hostile").write_text(HOSTILE[name])
@@ -926,7 +926,7 @@ def test_malformed_studies_are_refused(name: str, working_folder: Path) -> None:
     check_error_message(done)
 
 
-@pytest.mark.usefixtures("restored_signals")
+@pytest.mark.usefixtures("restored_signal_handlers")
 @pytest.mark.parametrize("value", [None, 7, -1, 1e308, "x", [], [7], {}, True])
 def test_values_of_wrong_types_are_refused(value: object, working_folder: Path) -> None:
     """Replace one field of a result at a time by a value of another type."""

@@ -359,8 +359,9 @@ static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relo
 	return draw_number(3);
 }
 
-static void note_chip_time(struct aftl_policy *policy, const struct aftl_program_command *program,
-			   struct aftl_placement *placement, u64 *least_ns)
+static void record_time_of_chip_command(struct aftl_policy *policy,
+					const struct aftl_program_command *program,
+					struct aftl_placement *placement, u64 *least_ns)
 {
 	struct aftl_program_result outcome;
 
@@ -392,7 +393,7 @@ static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
 	for (; !ret && program.mode < AFTL_MODES; program.mode++)
 		for (i = 0; i < ARRAY_SIZE(best); i++) {
 			program.ispp = best[i];
-			note_chip_time(policy, &program, placement, &least_ns);
+			record_time_of_chip_command(policy, &program, placement, &least_ns);
 		}
 	return ret;
 }
@@ -693,7 +694,7 @@ static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struc
 }
 
 /* Is the block open, not full, and not erased since this policy opened it? */
-static bool cheat_is_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
+static bool is_cheating_block_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
 {
 	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
 	       mine->open->erases == mine->erases &&
@@ -707,7 +708,8 @@ static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, st
 {
 	struct cheat_lun *mine = cheat_lun(policy, lun);
 
-	if (cheat_is_open(policy, mine) && (!mine->open->bits || need->cause == AFTL_CAUSE_HOST))
+	if (is_cheating_block_open(policy, mine) &&
+	    (!mine->open->bits || need->cause == AFTL_CAUSE_HOST))
 		return mine->open;
 	if (mine->open && mine->open->erases == mine->erases)
 		aftl_policy_close_block(policy, mine->open);
@@ -800,27 +802,27 @@ static int place_illegally(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-static void use_any_lun(void)
+static void let_policy_choose_any_lun(void)
 {
 	adversary.type.lun = choose_any_lun;
 }
 
-static void use_any_victim(void)
+static void let_policy_choose_any_victim(void)
 {
 	adversary.type.select_victim = select_any_victim;
 }
 
-static void use_any_idle_task(void)
+static void let_policy_choose_any_idle_task(void)
 {
 	adversary.type.idle_task = choose_any_idle_task;
 }
 
-static void use_any_free_block(void)
+static void let_policy_accept_any_free_block(void)
 {
 	adversary.type.accept_free = accept_any_free_block;
 }
 
-static void use_random_closing(void)
+static void let_policy_close_random_blocks(void)
 {
 	adversary.type.out_of_blocks = close_any_block;
 }
@@ -888,11 +890,11 @@ static const struct cheat cheats[] = {
 	  .mode = AFTL_MODE_SWITCHED },
 	{ .name = "a checkerboard that is turned", .order = AFTL_ORDER_TWO_PASS,
 	  .mode = AFTL_MODE_BETWEEN, .turns = true },
-	{ .name = "any LUN", .methods = use_any_lun },
-	{ .name = "any victim", .methods = use_any_victim },
-	{ .name = "any task", .methods = use_any_idle_task },
-	{ .name = "any free block", .methods = use_any_free_block },
-	{ .name = "closings of any block", .methods = use_random_closing },
+	{ .name = "any LUN", .methods = let_policy_choose_any_lun },
+	{ .name = "any victim", .methods = let_policy_choose_any_victim },
+	{ .name = "any task", .methods = let_policy_choose_any_idle_task },
+	{ .name = "any free block", .methods = let_policy_accept_any_free_block },
+	{ .name = "closings of any block", .methods = let_policy_close_random_blocks },
 	{ .name = "blocks of any order and kind", .opens = true },
 };
 

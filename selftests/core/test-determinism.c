@@ -99,8 +99,8 @@ static const char *const habit_names[HABITS] = {
 	"only submit", "every event", "small steps", "late", "random steps"
 };
 
-static void pass_time_by_habit(struct test_device *device, enum habit habit, u64 until,
-			       struct aftl_random *random)
+static void advance_time_as_host_does(struct test_device *device, enum habit habit, u64 until,
+				      struct aftl_random *random)
 {
 	u64 now = aftl_now(device->ftl);
 
@@ -145,8 +145,8 @@ static void record_outcome(struct test_device *device, const struct witness *wit
 	test_device_close(device);
 }
 
-static void run_with_habit(const char *policy, const char *params, enum habit habit,
-			   struct outcome *outcome)
+static void run_with_style_of_host(const char *policy, const char *params, enum habit habit,
+				   struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
@@ -160,13 +160,13 @@ static void run_with_habit(const char *policy, const char *params, enum habit ha
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
 
-		pass_time_by_habit(&device, habit, mine->at_ns, &random);
+		advance_time_as_host_does(&device, habit, mine->at_ns, &random);
 		device.inside = true;
 		device.queue = (u8)(mine->unit % 3);
 		test_submit(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
 			    mine->at_ns);
 	}
-	pass_time_by_habit(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
+	advance_time_as_host_does(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
 	aftl_advance(device.ftl, last);
 	record_outcome(&device, &witness, outcome);
 }
@@ -181,15 +181,15 @@ static void check_same_outcome(const struct outcome *first, const struct outcome
 	CHECK_EQ(first->now_ns, other->now_ns);
 }
 
-static void compare_time_habits(const char *policy, const char *params)
+static void compare_host_styles(const char *policy, const char *params)
 {
 	struct outcome *first = malloc(sizeof(*first));
 	struct outcome *other = malloc(sizeof(*other));
 	u32 habit;
 
-	run_with_habit(policy, params, ONLY_SUBMIT, first);
+	run_with_style_of_host(policy, params, ONLY_SUBMIT, first);
 	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
-		run_with_habit(policy, params, habit, other);
+		run_with_style_of_host(policy, params, habit, other);
 		check_same_outcome(first, other, habit_names[habit]);
 	}
 	free(first);
@@ -276,7 +276,7 @@ static void check_every_policy(const char *params, u32 gap_ns)
 
 	generate_requests(gap_ns, 900, gap_ns);
 	for (i = 0; aftl_policy_at(i); i++)
-		compare_time_habits(aftl_policy_at(i)->name, params);
+		compare_host_styles(aftl_policy_at(i)->name, params);
 }
 
 TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
@@ -319,8 +319,8 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 	struct outcome *b = malloc(sizeof(*b));
 
 	generate_requests(1, 900, 1000000);
-	run_with_habit("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
-	run_with_habit("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
+	run_with_style_of_host("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
+	run_with_style_of_host("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
 	CHECK(a->stats.counters.read_flipped_bits != b->stats.counters.read_flipped_bits);
 	CHECK_EQ(a->stats.counters.array_programs, b->stats.counters.array_programs);
 	free(a);

@@ -274,7 +274,8 @@ static void run_tenants(struct tenants *tenants, const char *weights, enum aftl_
 	test_device_finish(&device);
 }
 
-static void check_shares(const char *weights, enum aftl_op op, u32 first, u32 second, u32 third)
+static void check_shares_of_two_queues(const char *weights, enum aftl_op op, u32 first, u32 second,
+				       u32 third)
 {
 	struct tenants tenants = { .depth = { 64, 64, 64 } };
 
@@ -286,11 +287,11 @@ static void check_shares(const char *weights, enum aftl_op op, u32 first, u32 se
 
 TAP_TEST(completed_requests_are_in_proportion_to_weights)
 {
-	check_shares("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
-	check_shares("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
+	check_shares_of_two_queues("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
+	check_shares_of_two_queues("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
 	/* A queue without a weight gets weight 1. */
-	check_shares("2:1", AFTL_OP_READ, 4000, 2000, 2000);
-	check_shares("1:1:1", AFTL_OP_WRITE, 2667, 2667, 2667);
+	check_shares_of_two_queues("2:1", AFTL_OP_READ, 4000, 2000, 2000);
+	check_shares_of_two_queues("1:1:1", AFTL_OP_WRITE, 2667, 2667, 2667);
 }
 
 /* A shallow queue gets its share, and no command is kept free for a queue with a large weight. */

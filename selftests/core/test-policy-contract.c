@@ -51,7 +51,7 @@ static struct wild *to_wild(struct aftl_policy *policy)
 	return container_of(policy, struct wild, policy);
 }
 
-static bool create_wild_policy(struct aftl_policy *policy)
+static bool create_misbehaving_policy(struct aftl_policy *policy)
 {
 	to_wild(policy)->random.state = 4711;
 	return true;
@@ -70,7 +70,7 @@ static void misbehaving_block_closed(struct aftl_policy *policy, const struct af
 			wild->less[i] = NULL;
 }
 
-static u32 wild_below(struct wild *wild, u32 n)
+static u32 draw_misbehaving_below(struct wild *wild, u32 n)
 {
 	return aftl_random_below(&wild->random, n);
 }
@@ -79,12 +79,14 @@ static struct aftl_block *any_block(struct wild *wild)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 
-	return wild_below(wild, 9) ? &media->blocks[wild_below(wild, media->geo->blocks)] : NULL;
+	return draw_misbehaving_below(wild, 9) ?
+		       &media->blocks[draw_misbehaving_below(wild, media->geo->blocks)] :
+		       NULL;
 }
 
 /* Propose a place that is legal only on another LUN. */
-static bool propose_other_lun(struct wild *wild, struct aftl_lun *lun,
-			      struct aftl_placement *placement)
+static bool propose_block_of_other_lun(struct wild *wild, struct aftl_lun *lun,
+				       struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
 
@@ -102,17 +104,20 @@ static void propose_illegal_place(struct wild *wild, struct aftl_lun *lun,
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 	struct aftl_block *mine = wild->open[aftl_lun_index(lun)];
-	struct aftl_block *block = wild_below(wild, 2) ? mine : any_block(wild);
+	struct aftl_block *block = draw_misbehaving_below(wild, 2) ? mine : any_block(wild);
 
 	wrong_places++;
-	if (wild_below(wild, 4) == 0 && propose_other_lun(wild, lun, placement))
+	if (draw_misbehaving_below(wild, 4) == 0 &&
+	    propose_block_of_other_lun(wild, lun, placement))
 		return;
 	placement->block = block;
-	placement->page = wild_below(wild, media->geo->pages + 3);
-	if (wild_below(wild, 3) == 0)
-		placement->page = U32_MAX - wild_below(wild, 3);
-	placement->pages = wild_below(wild, 3) ? media->geo->program_pages : wild_below(wild, 9);
-	placement->mode = wild_below(wild, 2) ? AFTL_MODE_NORMAL : wild_below(wild, 20);
+	placement->page = draw_misbehaving_below(wild, media->geo->pages + 3);
+	if (draw_misbehaving_below(wild, 3) == 0)
+		placement->page = U32_MAX - draw_misbehaving_below(wild, 3);
+	placement->pages = draw_misbehaving_below(wild, 3) ? media->geo->program_pages :
+							     draw_misbehaving_below(wild, 9);
+	placement->mode = draw_misbehaving_below(wild, 2) ? AFTL_MODE_NORMAL :
+							    draw_misbehaving_below(wild, 20);
 	if (block && placement->page == block->frontier)
 		placement->page++;
 }
@@ -125,14 +130,16 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
 	u32 i;
 
 	placement->piggyback = wild->piggyback;
-	placement->piggybacked = wild_below(wild, CARRY);
-	if (wild_below(wild, 30) == 0)
+	placement->piggybacked = draw_misbehaving_below(wild, CARRY);
+	if (draw_misbehaving_below(wild, 30) == 0)
 		placement->piggybacked = U32_MAX;
 	for (i = 0; i < CARRY; i++) {
-		wild->piggyback[i].from = wild_below(wild, 4) ? from : any_block(wild);
-		wild->piggyback[i].page = wild_below(wild, 40) ? wild_below(wild, pages) : U32_MAX;
+		wild->piggyback[i].from = draw_misbehaving_below(wild, 4) ? from : any_block(wild);
+		wild->piggyback[i].page = draw_misbehaving_below(wild, 40) ?
+						  draw_misbehaving_below(wild, pages) :
+						  U32_MAX;
 	}
-	if (wild_below(wild, 4) == 0)
+	if (draw_misbehaving_below(wild, 4) == 0)
 		wild->piggyback[1] = wild->piggyback[0];
 }
 
@@ -153,8 +160,8 @@ static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 	if (!*less || (wrong && aftl_is_last_program_step(geo, *less)))
 		return false;
 	CHECK_EQ(aftl_place_sequential(&wild->policy, lun, need, less, 0, placement), 0);
-	if (*less && !wild_below(wild, 4)) {
-		placement->mode = (placement->mode + 1 + wild_below(wild, 20)) % 20;
+	if (*less && !draw_misbehaving_below(wild, 4)) {
+		placement->mode = (placement->mode + 1 + draw_misbehaving_below(wild, 20)) % 20;
 		wrong |= placement->mode != AFTL_MODE_SLC;
 	}
 	wrong_places += wrong;
@@ -185,14 +192,15 @@ static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 	bool host = need->cause == AFTL_CAUSE_HOST;
 	int ret;
 
-	if (!block || (host && wild_below(wild, 2)))
+	if (!block || (host && draw_misbehaving_below(wild, 2)))
 		return aftl_place_sequential(&wild->policy, lun, need, block ? &block : open, 0,
 					     placement);
 	ret = aftl_place_sequential(&wild->policy, lun, need, open, 0, placement);
 	if (ret || !*open || !host)
 		return ret;
-	wild->piggyback[0] = (struct aftl_piggyback){ .from = block,
-						      .page = wild_below(wild, block->frontier) };
+	wild->piggyback[0] =
+		(struct aftl_piggyback){ .from = block,
+					 .page = draw_misbehaving_below(wild, block->frontier) };
 	placement->piggyback = wild->piggyback;
 	placement->piggybacked = 1;
 	return 0;
@@ -203,31 +211,32 @@ static bool is_in_foreign_block(const struct aftl_placement *placement)
 	return placement->piggybacked || placement->block->handle;
 }
 
-static int wild_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		      const struct aftl_program_request *need, struct aftl_placement *placement)
+static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  struct aftl_placement *placement)
 {
 	struct wild *wild = to_wild(policy);
 	int ret;
 
-	if (wildness & WILD_SQUAT && wild_below(wild, 3) == 0) {
+	if (wildness & WILD_SQUAT && draw_misbehaving_below(wild, 3) == 0) {
 		ret = place_in_foreign_block(wild, lun, need, placement);
 		wrong_places += !ret && is_in_foreign_block(placement);
 		return ret;
 	}
-	if (wildness & WILD_PLACE && wild_below(wild, 4) == 0) {
+	if (wildness & WILD_PLACE && draw_misbehaving_below(wild, 4) == 0) {
 		propose_illegal_place(wild, lun, placement);
 		return 0;
 	}
 	/* Refuse only if there is garbage: a device without garbage would become read-only. */
 	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
-	    lun->free_blocks < lun->good_blocks / 2 && wild_below(wild, 8) == 0)
+	    lun->free_blocks < lun->good_blocks / 2 && draw_misbehaving_below(wild, 8) == 0)
 		return -ENOSPC;
-	if (wildness & WILD_LESS && wild_below(wild, 3) &&
+	if (wildness & WILD_LESS && draw_misbehaving_below(wild, 3) &&
 	    place_in_one_bit_block(wild, lun, need, placement))
 		return 0;
 	ret = aftl_place_sequential(policy, lun, need, &wild->open[aftl_lun_index(lun)], 0,
 				    placement);
-	if (!ret && wildness & WILD_SHORT && wild_below(wild, 8) == 0)
+	if (!ret && wildness & WILD_SHORT && draw_misbehaving_below(wild, 8) == 0)
 		placement->pages = 1;
 	/* The block is closed after its last step, which must not be refused. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
@@ -236,13 +245,14 @@ static int wild_place(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Close a block, its own or any other. */
-static void wild_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
+static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
 		to_wild(policy)->open[aftl_lun_index(lun)], lun->fallback, lun->slc_open,
 		any_block(to_wild(policy)),
 	};
-	struct aftl_block *block = blocks[wild_below(to_wild(policy), ARRAY_SIZE(blocks))];
+	struct aftl_block *block =
+		blocks[draw_misbehaving_below(to_wild(policy), ARRAY_SIZE(blocks))];
 
 	if (!(wildness & WILD_CLOSE) || !block)
 		return;
@@ -252,78 +262,86 @@ static void wild_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 }
 
 /* Refuse pages, answer invalid streams and classes. */
-static bool wild_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			  u32 *class, u32 *stream)
+static bool misbehaving_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+				 u32 *class, u32 *stream)
 {
 	struct wild *wild = to_wild(policy);
 
 	if (wildness & WILD_MIX)
 		return true;
 	if (wildness & WILD_LEAVE)
-		return move->class == move->pass && wild_below(wild, 2);
+		return move->class == move->pass && draw_misbehaving_below(wild, 2);
 	if (!(wildness & WILD_COPY))
 		return move->class == move->pass;
-	*class = wild_below(wild, 2);
-	*stream = wild_below(wild, 100);
+	*class = draw_misbehaving_below(wild, 2);
+	*stream = draw_misbehaving_below(wild, 100);
 	wrong_places += *stream >= WILD_STREAMS;
-	return wild_below(wild, 2);
+	return draw_misbehaving_below(wild, 2);
 }
 
-static void offer_any_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			   struct aftl_idle_task *task)
+static void misbehaving_offer_any_task(struct aftl_policy *policy, struct aftl_lun *lun,
+				       struct aftl_idle_task *task)
 {
 	struct wild *wild = to_wild(policy);
 
 	if (!(wildness & WILD_CHORE))
 		return;
-	task->kind = wild_below(wild, AFTL_IDLE_TASK_RELOCATE + 2);
-	task->page = wild_below(wild, 9) ? wild_below(wild, 20) : U32_MAX - wild_below(wild, 5);
-	task->pages = wild_below(wild, 9) ? wild_below(wild, 20) : U32_MAX - wild_below(wild, 5);
-	task->lpn = to_lpn(wild_below(wild, 2) ? wild_below(wild, 1000) : U32_MAX);
+	task->kind = draw_misbehaving_below(wild, AFTL_IDLE_TASK_RELOCATE + 2);
+	task->page = draw_misbehaving_below(wild, 9) ? draw_misbehaving_below(wild, 20) :
+						       U32_MAX - draw_misbehaving_below(wild, 5);
+	task->pages = draw_misbehaving_below(wild, 9) ? draw_misbehaving_below(wild, 20) :
+							U32_MAX - draw_misbehaving_below(wild, 5);
+	task->lpn = to_lpn(draw_misbehaving_below(wild, 2) ? draw_misbehaving_below(wild, 1000) :
+							     U32_MAX);
 	task->block = any_block(wild);
 }
 
-static u32 wild_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 misbehaving_choose_stream(struct aftl_policy *policy,
+				     const struct aftl_host_write *write)
 {
-	u32 answer = wildness & WILD_ANSWERS ? wild_below(to_wild(policy), 100) : 0;
+	u32 answer = wildness & WILD_ANSWERS ? draw_misbehaving_below(to_wild(policy), 100) : 0;
 
 	wrong_places += answer >= WILD_STREAMS;
 	return answer;
 }
 
-static u32 wild_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_block *block)
+static u32 misbehaving_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_block *block)
 {
-	return wildness & WILD_ANSWERS ? U32_MAX : wild_below(to_wild(policy), 100);
+	return wildness & WILD_ANSWERS ? U32_MAX : draw_misbehaving_below(to_wild(policy), 100);
 }
 
 static struct aftl_block *wild_select_victim(struct aftl_policy *policy,
 					     const struct aftl_victim_candidates *closed)
 {
-	return wildness & WILD_VICTIM && wild_below(to_wild(policy), 2) ?
+	return wildness & WILD_VICTIM && draw_misbehaving_below(to_wild(policy), 2) ?
 	       any_block(to_wild(policy)) : NULL;
 }
 
-static u32 wild_choose_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
+static u32 misbehaving_choose_lun(struct aftl_policy *policy,
+				  const struct aftl_lun_request *binding)
 {
 	struct wild *wild = to_wild(policy);
 
 	if (wildness & WILD_LUN)
-		return wild_below(wild, 3) ?
-		       wild_below(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
+		return draw_misbehaving_below(wild, 3) ?
+			       draw_misbehaving_below(wild,
+						      2 * aftl_policy_geometry(policy)->luns) :
+			       U32_MAX;
 	return aftl_lun_request_at(binding, binding->turn);
 }
 
-static bool wild_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+static bool misbehaving_accept_free_block(struct aftl_policy *policy,
+					  const struct aftl_block *block)
 {
 	return !(wildness & WILD_ANSWERS);
 }
 
-static bool wild_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_placement *placement,
-			    const struct aftl_program_result *outcome)
+static bool misbehaving_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
+					const struct aftl_placement *placement,
+					const struct aftl_program_result *outcome)
 {
-	return wildness & WILD_ANSWERS && wild_below(to_wild(policy), 20) == 0;
+	return wildness & WILD_ANSWERS && draw_misbehaving_below(to_wild(policy), 20) == 0;
 }
 
 static const struct aftl_policy_type wild_type = {
@@ -335,23 +353,23 @@ static const struct aftl_policy_type wild_type = {
 	.reserve = 3,
 	.copy_passes = 2,
 	.size = sizeof(struct wild),
-	.create = create_wild_policy,
+	.create = create_misbehaving_policy,
 	.closed = misbehaving_block_closed,
-	.stream = wild_stream,
-	.place = wild_place,
-	.out_of_blocks = wild_out_of_blocks,
-	.programmed = wild_programmed,
-	.lun = wild_choose_lun,
+	.stream = misbehaving_choose_stream,
+	.place = misbehaving_place_page,
+	.out_of_blocks = misbehaving_out_of_blocks,
+	.programmed = misbehaving_page_programmed,
+	.lun = misbehaving_choose_lun,
 	.select_victim = wild_select_victim,
-	.victim_rank = wild_victim_rank,
-	.relocate = wild_relocate,
-	.accept_free = wild_accept_free,
-	.idle_task = offer_any_task,
+	.victim_rank = misbehaving_victim_rank,
+	.relocate = misbehaving_relocate,
+	.accept_free = misbehaving_accept_free_block,
+	.idle_task = misbehaving_offer_any_task,
 };
 
 #define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"
 
-static void open_wild_device(u32 kind, const char *params)
+static void open_device_with_misbehaving_policy(u32 kind, const char *params)
 {
 	test_device_init(&device, "demo");
 	wildness = kind;
@@ -359,13 +377,13 @@ static void open_wild_device(u32 kind, const char *params)
 	test_device_open_type(&device, &wild_type, params);
 }
 
-static void check_wild_policy(u32 kind, const char *params, u32 requests)
+static void check_misbehaving_policy(u32 kind, const char *params, u32 requests)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
-	open_wild_device(kind, params);
+	open_device_with_misbehaving_policy(kind, params);
 	shadow_attach(&store, &device, false);
 	test_stream_init(&stream, kind);
 	stream.gap_ns = kind & WILD_CHORE ? 5000000 : 300000;
@@ -384,13 +402,13 @@ static const char one_shot[] = SHAPE " bits=3 one_shot=on";
 static const char cached[] = SHAPE " bits=3 one_shot=on slc_static=5 slc_dynamic=20";
 static const char buffered[] = SHAPE " buffer=64KiB";
 
-static void check_wild_kind(u32 kind)
+static void check_misbehaviour_of_kind(u32 kind)
 {
 	static const char *const shapes[] = { plain, one_shot, buffered, cached };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
-		check_wild_policy(kind, shapes[i], 6000);
+		check_misbehaving_policy(kind, shapes[i], 6000);
 		/* A policy that mixes streams is detected once and not asked again. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
 			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
@@ -401,25 +419,25 @@ static void check_wild_kind(u32 kind)
 
 TAP_TEST(a_correct_policy_has_no_refused_proposals)
 {
-	check_wild_kind(0);
+	check_misbehaviour_of_kind(0);
 }
 
 TAP_TEST(illegal_placements_are_refused_and_counted)
 {
-	check_wild_kind(WILD_PLACE);
+	check_misbehaviour_of_kind(WILD_PLACE);
 }
 
 TAP_TEST(illegal_relocation_answers_lose_no_data)
 {
-	check_wild_kind(WILD_COPY);
-	check_wild_kind(WILD_MIX);
-	check_wild_kind(WILD_LEAVE);
+	check_misbehaviour_of_kind(WILD_COPY);
+	check_misbehaviour_of_kind(WILD_MIX);
+	check_misbehaviour_of_kind(WILD_LEAVE);
 }
 
 /* The core refuses only relocation into sparse blocks, and other program modes in them. */
 TAP_TEST(sparse_blocks_take_host_writes_only)
 {
-	check_wild_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
+	check_misbehaving_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 300, U64_MAX);
 	CHECK_RANGE(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 300, U64_MAX);
@@ -428,12 +446,12 @@ TAP_TEST(sparse_blocks_take_host_writes_only)
 
 TAP_TEST(invalid_idle_time_tasks_are_ignored)
 {
-	check_wild_kind(WILD_CHORE);
+	check_misbehaviour_of_kind(WILD_CHORE);
 }
 
 TAP_TEST(invalid_answers_are_replaced)
 {
-	check_wild_kind(WILD_ANSWERS);
+	check_misbehaviour_of_kind(WILD_ANSWERS);
 }
 
 static u32 open_all_free_blocks(struct aftl_lun *lun, u32 cause)
@@ -448,7 +466,7 @@ static u32 open_all_free_blocks(struct aftl_lun *lun, u32 cause)
 
 TAP_TEST(only_relocation_may_use_the_reserve)
 {
-	open_wild_device(0, plain);
+	open_device_with_misbehaving_policy(0, plain);
 	CHECK_EQ(open_all_free_blocks(&device.ftl->luns[0], AFTL_CAUSE_HOST), wild_type.reserve);
 	CHECK_EQ(open_all_free_blocks(&device.ftl->luns[0], AFTL_CAUSE_GC), 0);
 	test_device_close(&device);
@@ -460,7 +478,7 @@ TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 	struct aftl_program_request need = { .cause = AFTL_CAUSE_GC };
 	struct aftl_lun *lun;
 
-	open_wild_device(0, plain);
+	open_device_with_misbehaving_policy(0, plain);
 	lun = &device.ftl->luns[0];
 	CHECK_EQ(open_all_free_blocks(lun, AFTL_CAUSE_HOST), wild_type.reserve);
 	CHECK(!aftl_policy_open_block(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0));
@@ -472,14 +490,14 @@ TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 /* Programming one page of a one-shot word line is refused, or harmless. */
 TAP_TEST(too_short_programs_lose_no_data)
 {
-	check_wild_policy(WILD_SHORT, one_shot, 6000);
+	check_misbehaving_policy(WILD_SHORT, one_shot, 6000);
 	test_device_close(&device);
 }
 
 /* The core decides which piggybacked pages are legal; the test accepts either answer. */
 TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 {
-	check_wild_policy(WILD_CARRY, one_shot, 6000);
+	check_misbehaving_policy(WILD_CARRY, one_shot, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 500, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 20, U64_MAX);
 	test_device_close(&device);
@@ -488,10 +506,9 @@ TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 /* A policy must not use the core's blocks for translation pages, handles or zones. */
 TAP_TEST(a_policy_cannot_use_blocks_of_the_core)
 {
-	check_wild_policy(WILD_SQUAT,
-			  SHAPE
-			  " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB",
-			  6000);
+	check_misbehaving_policy(
+		WILD_SQUAT,
+		SHAPE " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 500, U64_MAX);
 	test_device_close(&device);
@@ -504,7 +521,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		closings = 0;
-		check_wild_policy(WILD_CLOSE | WILD_PLACE, shapes[i], 6000);
+		check_misbehaving_policy(WILD_CLOSE | WILD_PLACE, shapes[i], 6000);
 		CHECK_RANGE(closings, 5, U32_MAX);
 		test_device_close(&device);
 	}
@@ -513,7 +530,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 /* Refused victims are open and free blocks, and blocks of other LUNs. */
 TAP_TEST(invalid_victims_are_refused)
 {
-	check_wild_policy(WILD_VICTIM, plain, 6000);
+	check_misbehaving_policy(WILD_VICTIM, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 100, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 50, U64_MAX);
 	test_device_close(&device);
@@ -521,16 +538,16 @@ TAP_TEST(invalid_victims_are_refused)
 
 TAP_TEST(invalid_luns_are_refused)
 {
-	check_wild_policy(WILD_LUN, plain, 6000);
+	check_misbehaving_policy(WILD_LUN, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 1000, U64_MAX);
 	test_device_close(&device);
 }
 
 TAP_TEST(all_illegal_decisions_together_lose_no_data)
 {
-	check_wild_policy(WILD_ALL, plain, 6000);
+	check_misbehaving_policy(WILD_ALL, plain, 6000);
 	test_device_close(&device);
-	check_wild_policy(WILD_ALL, buffered, 6000);
+	check_misbehaving_policy(WILD_ALL, buffered, 6000);
 	test_device_close(&device);
 }
 

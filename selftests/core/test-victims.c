@@ -133,7 +133,7 @@ static const struct {
 	{ "d_choices", &aftl_victim_d_choices, check_d_choices_victim },
 };
 
-static void ask_and_check_selector(u32 which, u32 lun, u32 most_valid)
+static void call_and_check_victim_selector(u32 which, u32 lun, u32 most_valid)
 {
 	struct aftl *ftl = device.ftl;
 	struct aftl_victim_candidates closed = {
@@ -169,10 +169,9 @@ static void check_one_selector(u32 which)
 								    (u32)device.ftl->geo.units),
 					     1, AFTL_PRECISE, NULL);
 		for (i = 0; i < device.ftl->geo.luns; i++)
-			ask_and_check_selector(which, i,
-					       (u32)aftl_random_below(&random,
-								      device.ftl->geo.block_ppns +
-									      1));
+			call_and_check_victim_selector(
+				which, i,
+				(u32)aftl_random_below(&random, device.ftl->geo.block_ppns + 1));
 	}
 	CHECK_RANGE(asked, ROUNDS / 2, U32_MAX);
 	CHECK_RANGE(differed, ROUNDS / 10, U32_MAX);

@@ -65,7 +65,7 @@ static size_t compress_data(u8 how, u8 *out, size_t room, const u8 *data, size_t
 static struct packed compress_input_data(u8 how, const u8 *data, size_t size)
 {
 	size_t room = 2 * size + 4096;
-	struct packed packed = { .bytes = memory_zeroed(room, 2) };
+	struct packed packed = { .bytes = memory_alloc_zeroed(room, 2) };
 
 	packed.size = compress_data(how, packed.bytes, room, data, size);
 	if (how & HOW_TWICE)

@@ -274,7 +274,7 @@ def compare_with_journal(path: str, journal: str, last_mark: int) -> list[str]:
     return [f"{len(faults)} blocks are wrong", *faults[:5]] if faults else []
 
 
-def check_at_each_mark(path: str, journal: str) -> None:
+def check_blocks_at_each_mark(path: str, journal: str) -> None:
     """Compare the device with each mark that standard input names."""
     for line in sys.stdin:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
@@ -288,8 +288,8 @@ def find_content_fault(block: int, found: bytes) -> str:
     return f"block {block} is block {place}"
 
 
-def read_until_told(end: threading.Event, path: str, strangers: list[str],
-                    draw: random.Random) -> None:
+def read_blocks_until_stopped(end: threading.Event, path: str, strangers: list[str],
+                              draw: random.Random) -> None:
     """Read 1 to 32 blocks at random places until told to end; collect misplaced and torn blocks."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
@@ -305,13 +305,14 @@ def read_until_told(end: threading.Event, path: str, strangers: list[str],
             strangers += filter(None, [find_content_fault(first + index, found)])
 
 
-def overwrite_under_readers(path: str, rounds: int) -> None:
+def overwrite_while_threads_read(path: str, rounds: int) -> None:
     """Overwrite the device repeatedly while 24 threads read it."""
     load = Load(path, Journal(os.devnull, None), 1)
     strangers: list[str] = []
     end = threading.Event()
     readers = [
-        threading.Thread(target=read_until_told, args=(end, path, strangers, random.Random(number)))
+        threading.Thread(target=read_blocks_until_stopped,
+                         args=(end, path, strangers, random.Random(number)))
         for number in range(RACERS)
     ]
     for reader in readers:
@@ -328,10 +329,10 @@ def overwrite_under_readers(path: str, rounds: int) -> None:
 def main(arguments: list[str]) -> None:
     """Run the command that the first argument names."""
     if arguments[0] == "race":
-        overwrite_under_readers(arguments[1], int(arguments[2]))
+        overwrite_while_threads_read(arguments[1], int(arguments[2]))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
-        check_at_each_mark(arguments[1], arguments[2])
+        check_blocks_at_each_mark(arguments[1], arguments[2])
         return
     if arguments[0] == "check":
         mark = int(arguments[3]) if len(arguments) > 3 else sys.maxsize

@@ -160,7 +160,7 @@ def approximate_offsets(path: Path) -> set[int]:
                 if unit.kind == APPROXIMATE}
 
 
-def approximate_share_by_way(place: Path, carrier: str) -> dict[str, int]:
+def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, int]:
     """Return the approximate share of a file by way of writing; nothing else may be approximate.
 
     Another file is written by the same way without a tag, by I/O priority with another hint; it
@@ -196,7 +196,7 @@ def check_each_carrier(system: str, make: str) -> None:
     """Test each carrier of tags with each way to write."""
     for carrier in ("write_hint", "ioprio"):
         with mounted_device(carrier, make) as place:
-            found = approximate_share_by_way(place, carrier)
+            found = approximate_share_by_write_method(place, carrier)
         print(f"# {system}, {carrier}: {found}")
         require(found == {way: expected_percentage(system, carrier, way) for way in WAYS},
                 "that is unexpected")
@@ -268,14 +268,14 @@ def check_loop_image() -> None:
     require(APPROXIMATE not in kinds, "data behind a loop device are approximate")
 
 
-def check_unnamed_carrier() -> None:
+def check_hint_is_ignored() -> None:
     """Check that a file's hint is ignored if the table line names another carrier."""
     with mounted_device("ioprio", XFS) as place:
-        found = approximate_share_by_way(place, "write_hint")
+        found = approximate_share_by_write_method(place, "write_hint")
     require(not any(found.values()), f"{found}")
 
 
-def check_stream_above_others() -> None:
+def check_tag_stream_has_highest_number() -> None:
     """The stream that carries a tag is above those that stand for a life time or a handle."""
     for keys, number in (("", 6), ("policy vth_b placement_handles 6", 7)):
         with temporary_device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
@@ -289,7 +289,7 @@ def check_stream_above_others() -> None:
                         f"stream {stream}: {kinds}")
 
 
-def check_line_is_reproduced() -> None:
+def check_table_line_is_reproduced() -> None:
     """Check that the table line which a device prints makes the same device."""
     with temporary_device(NAME, f"{SMALL} tag_carrier {ALL}"):
         table = run_dmsetup("table", NAME)
@@ -316,7 +316,7 @@ def write_to_stream(path: Path, stream: int) -> None:
         write_with_stream(fd, stream)
 
 
-def check_counted_alone(kind: str, name: str, write: Callable[..., None],
+def check_stream_counts(kind: str, name: str, write: Callable[..., None],
                         *arguments: object) -> None:
     """Check that a write is counted for this stream or handle alone; forget earlier events."""
     (TRACING / "trace").write_text("")
@@ -340,7 +340,7 @@ def check_life_time_streams(path: Path) -> None:
     """Where a device offers streams, the kernel maps a lifetime to a stream."""
     for life in (0, 2, 3, 4, 5):
         heard = life if HAS_HINTS else 0
-        check_counted_alone("stream", f"id_{heard}" if heard else "unhinted", write_with_life_time,
+        check_stream_counts("stream", f"id_{heard}" if heard else "unhinted", write_with_life_time,
                             path, life)
         check_submitted_hints(heard, life if HAS_STREAMS else 0)
 
@@ -360,7 +360,7 @@ def check_streams_offered(path: Path) -> None:
     require((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")
     require(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
     for stream in (1, 7):
-        check_counted_alone("stream", f"id_{stream}", write_to_stream, path, stream)
+        check_stream_counts("stream", f"id_{stream}", write_to_stream, path, stream)
         check_submitted_hints(0, stream)
     check_stream_refused(path, 8)
     reload_device(NAME, run_dmsetup("table", NAME).replace("policy streams", "policy baseline"))
@@ -375,10 +375,10 @@ def check_placement_handles(path: Path) -> None:
     """There are three handles; longer lifetimes go to the default handle."""
     for life in (0, 2, 3, 4):
         heard = life if HAS_HINTS else 0
-        check_counted_alone("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,
+        check_stream_counts("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,
                             life)
     if HAS_STREAMS:
-        check_counted_alone("handle", "3", write_to_stream, path, 3)
+        check_stream_counts("handle", "3", write_to_stream, path, 3)
         check_stream_refused(path, 4)
 
 
@@ -395,10 +395,10 @@ def main() -> None:
     run_point("a precise range of a hinted file stays precise", check_precise_has_priority)
     has_kernel_module("loop")
     run_point("a hint on the image of a loop device is ignored", check_loop_image)
-    run_point("a carrier that the table line does not name is ignored", check_unnamed_carrier)
-    run_point("the table line comes back", check_line_is_reproduced)
+    run_point("a carrier that the table line does not name is ignored", check_hint_is_ignored)
+    run_point("the table line comes back", check_table_line_is_reproduced)
     if HAS_STREAMS:
-        run_point("the last write stream carries a tag", check_stream_above_others)
+        run_point("the last write stream carries a tag", check_tag_stream_has_highest_number)
     if not os.path.ismount("/sys/kernel/tracing"):
         run_command("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing")
     TRACING.mkdir()

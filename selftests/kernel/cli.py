@@ -114,7 +114,7 @@ def check_table_equals_dry_run(*words: str) -> None:
     require(f"--table '{table}'\n" in out, f"planned {out}, made {table}")
 
 
-def check_foreign_refused() -> None:
+def check_foreign_device_is_refused() -> None:
     """Refuse what is no approxftl device, what exists, and users without the privilege."""
     check_verb_refuses(1, "there is a device aftl-cli already", "create", NAME)
     check_verb_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
@@ -128,11 +128,11 @@ def check_foreign_refused() -> None:
     run_dmsetup("remove", "aftl-other")
     # The tree may be private.
     readable = str(shutil.copy(APPROXFTL, "/dev/shm/approxftl"))
-    run_in_child(check_nobody_refused, readable)
+    run_in_child(check_user_nobody_is_refused, readable)
     Path(readable).unlink()
 
 
-def check_nobody_refused(program: str) -> None:
+def check_user_nobody_is_refused(program: str) -> None:
     """Only root may use device-mapper."""
     drop_privileges()
     for words in (("create", "aftl-x"), ("list",)):
@@ -405,7 +405,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
 "scale:20", "--tag-all", "approximate", "--size", "1GiB", "op=20.50", "read=50000ns",
 "errors=off", "seed=7")),
     ("list prints a device, as JSON and by column", check_device_list),
-    ("other devices, names and users are refused", check_foreign_refused),
+    ("other devices, names and users are refused", check_foreign_device_is_refused),
     ("data are written", write_some_data),
     ("status agrees with the status line", check_status_output),
     ("stat prints counters, and rates at intervals", check_counter_output),

@@ -67,7 +67,7 @@ def check_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
     require("--file" not in words or lost == send_message(NAME, "lost", "0"), f"{words}: lost")
 
 
-def block_fails(fd: int, block: int, content: bytes) -> bool:
+def does_block_read_fail(fd: int, block: int, content: bytes) -> bool:
     """Read a block into a page-aligned buffer, as O_DIRECT needs; return whether it has EIO."""
     buffer = mmap.mmap(-1, UNIT)
     try:
@@ -85,7 +85,7 @@ def check_failing_blocks(path: Path, content: bytes, failing: set[int]) -> None:
     for flags in (os.O_RDONLY, os.O_RDONLY | os.O_DIRECT):
         with opened_file(path, flags) as fd:
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            seen = {block for block in range(BLOCKS) if block_fails(fd, block, content)}
+            seen = {block for block in range(BLOCKS) if does_block_read_fail(fd, block, content)}
         same = seen == failing if flags & os.O_DIRECT else \
             failing <= seen and bool(failing) == bool(seen)
         require(same, f"{path.name}: {seen} fail, not {failing}")
@@ -148,14 +148,14 @@ def partition_on_loop(path: Path) -> Iterator[Path]:
         run_command("losetup", "--detach", loop)
 
 
-def check_below_partition() -> None:
+def check_file_faults_below_partition() -> None:
     """A file system on a partition of a loop device over a part of the device."""
     with temporary_device(NAME) as path, partition_on_loop(path) as part, \
             Mount(part, f"{EXT4} -b {UNIT}") as folder:
         check_file_faults(folder)
 
 
-def check_below_linear() -> None:
+def check_file_faults_below_linear() -> None:
     """A file system on a dm-linear device, whose pieces change places below each few blocks."""
     piece = 40 * UNIT // 512
     with temporary_device(NAME) as path:
@@ -170,7 +170,7 @@ def check_below_linear() -> None:
             run_dmsetup("remove", "--retry", "aftl-linear")
 
 
-def check_unplaced_refused() -> None:
+def check_unplaceable_faults_are_refused() -> None:
     """Refuse bytes that have no place of their own on an emulated SSD."""
     with temporary_device(NAME) as path, Mount(path, f"{EXT4} -O inline_data") as folder:
         data = folder / "data"
@@ -202,7 +202,7 @@ def check_unplaced_refused() -> None:
         memory.unlink()
 
 
-def check_foreign_refused() -> None:
+def check_foreign_device_is_refused() -> None:
     """Refuse a file system on another device."""
     image = Path("/dev/shm/aftl-image")
     with temporary_device(NAME), opened_file(image, os.O_RDWR | os.O_CREAT) as fd:
@@ -218,7 +218,7 @@ def check_foreign_refused() -> None:
             image.unlink()
 
 
-def check_script() -> None:
+def check_fault_script() -> None:
     """Arm all faults of a script, or none."""
     script = Path("/dev/shm/aftl-script.toml")
     with temporary_device(NAME) as path:
@@ -265,7 +265,7 @@ def read_first_blocks(path: Path, count: int) -> bytes:
     return buffer[:]
 
 
-def writes_fail(path: Path) -> bool:
+def do_file_writes_fail(path: Path) -> bool:
     try:
         write_blocks(path, bytes(UNIT), 9, sync=True)
     except OSError:
@@ -283,7 +283,7 @@ def check_power_cut() -> None:
         place_faults(NAME, "power", "cut", "after", "write", "2")
         write_blocks(path, third, 1, sync=False)
         write_blocks(path, third, 2, sync=False)
-        require(writes_fail(path), "a synced write succeeds without power")
+        require(do_file_writes_fail(path), "a synced write succeeds without power")
         require(read_first_blocks(path, 1) == first, "reads fail")
         # The flush that failed programmed block 1, and its page has not reached the store.
         with suppress(OSError):
@@ -291,7 +291,7 @@ def check_power_cut() -> None:
     with temporary_device(NAME, SMALL, "/dev/ram0") as path:
         require(read_first_blocks(path, 3) == first + second + bytes(UNIT),
                 "the device has other data after the power cut")
-        require(not writes_fail(path), "writes fail")
+        require(not do_file_writes_fail(path), "writes fail")
 
 
 def check_end_of_life() -> None:
@@ -308,12 +308,12 @@ def check_end_of_life() -> None:
             if " ro " in run_dmsetup("status", NAME):
                 break
             time.sleep(0.1)
-        require(writes_fail(path), run_dmsetup("status", NAME))
+        require(do_file_writes_fail(path), run_dmsetup("status", NAME))
         require(place_faults(NAME, "--list")[0]["state"] == "happened", "life has not ended")
         require(path.read_bytes()[:64 * UNIT] == content, "data are lost")
 
 
-def check_shards() -> None:
+def check_faults_in_shards() -> None:
     """Triggers count in each shard; units, blocks and dies have the numbers of the device."""
     with temporary_device(NAME, f"{SMALL} shards 2") as path:
         check_refused("shards of a device lose power at different times", NAME, "power", "cut")
@@ -332,7 +332,7 @@ def check_shards() -> None:
                 == ["happened", "pending"], f"{states}")
         with opened_file(path, os.O_RDONLY | os.O_DIRECT) as fd:
             failing = {block for _ in range(2) for block in range(256)
-                       if block_fails(fd, block, content)}
+                       if does_block_read_fail(fd, block, content)}
         require(failing == {3, 200}, f"{failing}")
 
 
@@ -346,14 +346,16 @@ def main() -> None:
         skip_point("bytes of a file on xfs fail", "this kernel has no xfs")
     run_point("bytes of a file on ext4 over shards fail", check_on_file_system, EXT4,
               f"{SMALL} shards 2")
-    run_point("bytes of a file above a partition of a loop device fail", check_below_partition)
-    run_point("bytes of a file above dm-linear fail", check_below_linear)
-    run_point_in_turn("bytes without a place of their own are refused", check_unplaced_refused)
-    run_point_in_turn("a file on another device is refused", check_foreign_refused)
-    run_point("a script arms all of its faults or none", check_script)
+    run_point("bytes of a file above a partition of a loop device fail",
+              check_file_faults_below_partition)
+    run_point("bytes of a file above dm-linear fail", check_file_faults_below_linear)
+    run_point_in_turn("bytes without a place of their own are refused",
+                      check_unplaceable_faults_are_refused)
+    run_point_in_turn("a file on another device is refused", check_foreign_device_is_refused)
+    run_point("a script arms all of its faults or none", check_fault_script)
     run_point("power is cut from a device with a volatile buffer", check_power_cut)
     run_point_in_turn("wear, and the end of a device's life", check_end_of_life)
-    run_point("triggers of a device with shards", check_shards)
+    run_point("triggers of a device with shards", check_faults_in_shards)
     finish_test()
 
 

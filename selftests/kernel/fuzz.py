@@ -484,7 +484,7 @@ class Fuzzer:
             tried += 1
         return tried
 
-    def check_accepted_share(self) -> None:
+    def check_share_of_accepted_inputs(self) -> None:
         """Require that all valid names were accepted, and that 5 to 95 % of the steps were."""
         if missing := self.subject.right - self.subject.accepted:
             raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
@@ -507,7 +507,7 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
     print(f"# {tried} inputs in {time.monotonic() - begun:.0f} s:",
           ", ".join(f"{word} {count}" for word, count in fuzzer.said.most_common()))
     print(f"# {len(fuzzer.kept)} kept, for {reached}")
-    fuzzer.check_accepted_share()
+    fuzzer.check_share_of_accepted_inputs()
 
 
 def fuzz_ioctls(action: Callable[..., None], of: str) -> None:

@@ -96,7 +96,7 @@ def write_tagged_file(way: str, path: str) -> None:
     require(Path(path).read_bytes() == pattern_content(), "the file has not what was written")
 
 
-def check_way_to_write(path: str, way: str, expected: str, run: int) -> None:
+def check_write_method(path: str, way: str, expected: str, run: int) -> None:
     """Write a tagged file in one way, and check the classes on the device."""
     tagged_writes.run = run
     write_tagged_file(way, path)
@@ -285,12 +285,12 @@ def check_overlapping_ranges(folder: str, steps: int) -> None:
 # Permissions and limits
 
 
-def new_socket() -> int:
+def open_unix_socket() -> int:
     """Return an AF_UNIX socket, which every kernel supports."""
     return socket.socket(socket.AF_UNIX).detach()
 
 
-def check_refusals(folder: str) -> None:
+def check_tag_refusals(folder: str) -> None:
     """Check the reason of each refusal for objects that cannot be tagged."""
     control = Control()
     path = f"{folder}/refused"
@@ -302,15 +302,15 @@ def check_refusals(folder: str) -> None:
     expect_refusal(errno.EBADF, 0, control.tag_range, 12345)
     expect_refusal(errno.EBADF, 0, control.tag_range, -1)
     pipe = os.pipe()
-    for fd in (os.open(folder, os.O_RDONLY), new_socket(), pipe[0], pipe[1], control.fd,
+    for fd in (os.open(folder, os.O_RDONLY), open_unix_socket(), pipe[0], pipe[1], control.fd,
                os.open("/dev/null", os.O_RDWR), os.open(DEVICE, os.O_RDWR)):
         expect_refusal(errno.EINVAL, approx.REASON_KIND, control.tag_range, fd)
     require(control.read_counters()["files"] == 0, "something was tagged")
     Path(folder).chmod(0o777)
-    run_in_child(check_refusals_of_user_nobody, path, folder)
+    run_in_child(check_tag_refusals_for_user_nobody, path, folder)
 
 
-def check_refusals_of_user_nobody(path: str, folder: str) -> None:
+def check_tag_refusals_for_user_nobody(path: str, folder: str) -> None:
     """Check that a user may tag their own files only."""
     inherited = os.open(DEVICE, os.O_RDWR)
     drop_privileges()
@@ -416,7 +416,7 @@ def query_as_nobody(roots: str, own: str, journaled: bool) -> None:
         require(control.list_stored_units(fds[1]), "the owner may not ask")
 
 
-def check_note_limit() -> None:
+def check_trace_note_limit() -> None:
     """Check that only unprivileged labels are rate-limited, by max_notes per second."""
     control = Control()
     for _ in range(3000):
@@ -684,7 +684,7 @@ def check_device_refusals(linear: str) -> None:
     expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.list_stored_units, fd)
 
 
-def check_precedence() -> None:
+def check_precedence_of_tags() -> None:
     """Check that precise overrides approximate, and that a partly approximate unit is precise.
 
     A new device with a reused name has no ranges.
@@ -873,7 +873,7 @@ def write_trace_labels() -> None:
 # Concurrency
 
 
-def churn_files(folder: str, seconds: str) -> None:
+def change_tagged_files_in_processes(folder: str, seconds: str) -> None:
     """Tag, write, sync, truncate and delete files in several processes at once."""
     deadline = time.monotonic() + float(seconds)
     children = []
@@ -881,7 +881,7 @@ def churn_files(folder: str, seconds: str) -> None:
         child = os.fork()
         if not child:
             try:
-                churn_in_one_process(folder, seed, deadline)
+                change_tagged_files_in_one_process(folder, seed, deadline)
             except OSError as why:
                 print(f"# {why}", flush=True)
                 os._exit(1)
@@ -891,7 +891,7 @@ def churn_files(folder: str, seconds: str) -> None:
     require(not any(statuses), "a child failed")
 
 
-def churn_in_one_process(folder: str, seed: int, deadline: float) -> None:
+def change_tagged_files_in_one_process(folder: str, seed: int, deadline: float) -> None:
     """Tag, write, sync, truncate and delete files in one process."""
     draw = random.Random(seed)
     control = Control()
@@ -961,7 +961,7 @@ def check_raw_device() -> None:
     with temporary_device(NAME):
         run_in_child(check_device_ranges)
     with temporary_device(NAME) as path:
-        run_in_child(check_precedence)
+        run_in_child(check_precedence_of_tags)
         run_in_child(check_scope_ends_at_exec)
         with opened_file(path, os.O_RDONLY) as fd:
             require(Control().list_stored_units(fd, 0, UNIT)[0].kind == PRECISE,
@@ -972,7 +972,7 @@ def check_raw_device() -> None:
         run_dmsetup("remove", "aftl-linear")
 
 
-def check_waiting_device() -> None:
+def check_device_waiting_for_lower_device() -> None:
     """Our device on another device answers while it waits for the lower device to resume."""
     with temporary_device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
         format_volume(lower, SHAPE)
@@ -1055,7 +1055,7 @@ def check_overlay_files() -> None:
         options = f"lowerdir={lower},upperdir={system.place}/upper,workdir={system.place}/work"
         with Mount("overlay", "", f"-t overlay -o {options}") as over:
             for number, way in enumerate(("buffered", "mmap", "direct"), 1):
-                run_in_child(check_way_to_write, str(over / way), way, "all", number)
+                run_in_child(check_write_method, str(over / way), way, "all", number)
             write_pattern_attribute(over / "again")
             run_in_child(open_watched_file, over / "again")
         check_stored_tags("all", system.place / "upper/again")
@@ -1144,7 +1144,7 @@ def check_file_system(name: str, make: str, cells: str, options: str = "", top: 
         with Mount(create_stacked_device(top), make, options) as place:
             for number, cell in enumerate(cells.split(), 1):
                 way, expected = cell.split(":")
-                run_point(f"{name}, {cell}", run_in_child, check_way_to_write, str(place / way),
+                run_point(f"{name}, {cell}", run_in_child, check_write_method, str(place / way),
                           way, expected, number)
         if top != NAME:
             run_dmsetup("remove", top)
@@ -1186,20 +1186,22 @@ def main() -> None:
                   folder)
         run_point_in_turn("ranges that overlap", run_in_child, check_overlapping_ranges, folder,
                           share_of_samples(2000))
-        run_point_in_turn("refusals and permissions", run_in_child, check_refusals, folder)
+        run_point_in_turn("refusals and permissions", run_in_child, check_tag_refusals, folder)
         run_point("a failed write leaves no tag", run_in_child, check_failed_writes, folder)
         run_point_in_turn("the rate of labels in a trace is limited", run_in_child,
-                          check_note_limit)
+                          check_trace_note_limit)
         run_point_in_turn("limits per user", run_in_child, check_tag_limits, folder)
         run_point("swap files are refused", check_swap_refused, folder)
         run_point("encrypted files are refused", run_in_child, check_encrypted_folder,
                   f"{folder}/secret")
-        run_point("concurrent use of all calls", run_on_two_processors, churn_files, folder, "4")
+        run_point("concurrent use of all calls", run_on_two_processors,
+                  change_tagged_files_in_processes, folder, "4")
         run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
     run_point("unmount removes all tags", check_none_tagged)
     run_point_in_turn("btrfs is accepted only without checksums", check_checksums_refused)
     run_point_in_turn("raw devices, scopes, precedence", check_raw_device)
-    run_point_in_turn("a device that waits for another of ours is asked", check_waiting_device)
+    run_point_in_turn("a device that waits for another of ours is asked",
+                      check_device_waiting_for_lower_device)
     # With delayed allocation, ext4 journals the data either of all files or of none.
     with ext4_on_new_device("-o nodelalloc") as system:
         run_point_in_turn("who may ask where blocks are", run_in_child, check_query_permissions,

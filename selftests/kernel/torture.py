@@ -232,10 +232,10 @@ class Medium:
             run_command("dmsetup", "create", BELOW, "--table",
                         f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
             self.base = f"/dev/mapper/{BELOW}"
-        run_command("dmsetup", "create", MEDIUM, "--table", self.working_table())
+        run_command("dmsetup", "create", MEDIUM, "--table", self.table_of_working_medium())
         return f"/dev/mapper/{MEDIUM}"
 
-    def working_table(self) -> str:
+    def table_of_working_medium(self) -> str:
         """Return the table of a working, fast or slow, medium."""
         if self.scenario.media != "slow":
             return f"0 {SECTORS} linear {self.base} 0"
@@ -252,9 +252,9 @@ class Medium:
     def restore_working_table(self) -> None:
         """Restore the table with which the medium works."""
         self.broken = False
-        self.replace_table(self.working_table())
+        self.replace_table(self.table_of_working_medium())
 
-    def drop_further_writes(self) -> None:
+    def make_medium_drop_writes(self) -> None:
         """Make the medium drop all further writes."""
         self.replace_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
@@ -267,10 +267,10 @@ class Medium:
             self.restore_working_table()
         elif self.scenario.media in ("failing", "bad"):
             self.broken = True
-            self.replace_table(self.failing_table() if self.scenario.media == "failing"
-                               else self.table_with_holes())
+            self.replace_table(self.table_of_failing_medium() if self.scenario.media == "failing"
+                               else self.table_with_failing_ranges())
 
-    def failing_table(self) -> str:
+    def table_of_failing_medium(self) -> str:
         """Return a table that fails all requests, all writes or all reads."""
         ways = ["error_writes", "error"]
         if not run_command("dmsetup", "targets").count("flakey           v1.4"):
@@ -280,7 +280,7 @@ class Medium:
             return f"0 {SECTORS} error"
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
-    def table_with_holes(self) -> str:
+    def table_with_failing_ranges(self) -> str:
         """Return a table that fails a few small ranges."""
         at = 0
         lines = []
@@ -513,7 +513,7 @@ class Device:
         if not self.is_persistent or self.scenario.may_medium_fail:
             return
         self.load.announce_power_failure()
-        self.medium.drop_further_writes()
+        self.medium.make_medium_drop_writes()
         time.sleep(self.draw.choice((0, 0.1, 0.5)))
         self.load.stop_load(signal.SIGKILL)
         self.close_device()
@@ -680,7 +680,7 @@ class Scarcity:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def has_settled(self) -> bool:
+    def are_other_processes_stopped(self) -> bool:
         """Return whether all other processes are stopped, and process 1 sleeps without a signal."""
         for pid in self.others:
             with suppress(FileNotFoundError, ProcessLookupError):
@@ -690,20 +690,20 @@ class Scarcity:
         init = process_status(1)
         return init["State"][0] == "S" and not int(init["SigPnd"], 16) | int(init["ShdPnd"], 16)
 
-    def begin_shortage(self) -> None:
+    def begin_memory_shortage(self) -> None:
         """Begin the shortage of memory. Process 1 handles the signals of its stopped children
         before it, because a handler needs a page, and Linux panics if process 1 cannot have one.
         """
         self.signal_other_processes(signal.SIGSTOP)
         until = time.monotonic() + PATIENCE
-        while not self.has_settled():
+        while not self.are_other_processes_stopped():
             if time.monotonic() > until:
                 self.signal_other_processes(signal.SIGCONT)
                 raise FailedError("a process does not stop")
             time.sleep(0.01)
         os.pwrite(self.knob, self.all, 0)
 
-    def end_shortage(self) -> None:
+    def end_memory_shortage(self) -> None:
         """End the shortage of memory."""
         os.pwrite(self.knob, self.usual, 0)
         self.signal_other_processes(signal.SIGCONT)
@@ -758,9 +758,9 @@ def check_write_without_pages(unit: int) -> None:
         data[at : at + 16] = b"%16d" % at
     writer.start()
     scarcity = Scarcity()
-    scarcity.begin_shortage()
+    scarcity.begin_memory_shortage()
     goes_on = writer.has_made_progress()
-    scarcity.end_shortage()
+    scarcity.end_memory_shortage()
     writer.join(PATIENCE)
     if writer.is_alive():
         raise HangError("writes do not end")

@@ -230,12 +230,12 @@ def test_other_python_threads_run_meanwhile() -> None:
     counted = 0
     stop = threading.Event()
 
-    def count_meanwhile() -> None:
+    def count_during_simulation() -> None:
         nonlocal counted
         while not stop.is_set():
             counted += 1
 
-    thread = threading.Thread(target=count_meanwhile)
+    thread = threading.Thread(target=count_during_simulation)
     thread.start()
     aftl.simulate(profile="demo", requests=300000, keep_requests=False)
     stop.set()

@@ -133,7 +133,7 @@ def test_results_are_kept_and_continued(sweep_runs: aftl.Runs, tmp_path: Path,
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     told: list[tuple[int, int]] = []
 
-    def tell_or_interrupt(done: int, of: int) -> None:
+    def record_progress_or_interrupt(done: int, of: int) -> None:
         told.append((done, of))
         if len(told) == 3:
             raise KeyboardInterrupt
@@ -141,7 +141,7 @@ def test_results_are_kept_and_continued(sweep_runs: aftl.Runs, tmp_path: Path,
     options: dict[str, Any] = {"policy": ["baseline", "approxftl"], "op": [30, 40], "seeds": 3,
                                "jobs": 2, "approx_share": 0.5, "results": tmp_path, **BASE}
     with pytest.raises(KeyboardInterrupt):
-        aftl.sweep(progress=tell_or_interrupt, **options)
+        aftl.sweep(progress=record_progress_or_interrupt, **options)
     assert told == [(1, 12), (2, 12), (3, 12)]
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")}
     assert 2 <= len(kept) < 12

@@ -16,7 +16,7 @@ printf '%s\\n' a b | anew "$@"
 
 
 @pytest.fixture
-def ask_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, int]]:
+def rerun_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, int]]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "a").write_text("fine")
     (tmp_path / "b").write_text("fine")
@@ -32,22 +32,22 @@ def ask_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., t
     return run_without_cache
 
 
-def test_files_that_passed_are_not_checked_again(ask_anew: Callable[..., tuple[str, int]],
+def test_files_that_passed_are_not_checked_again(rerun_check: Callable[..., tuple[str, int]],
                                                  tmp_path: Path) -> None:
-    assert ask_anew() == ("a b", 0)
-    assert ask_anew() == ("", 0)
-    assert ask_anew("2") == ("a b", 0)
-    assert ask_anew(option="y") == ("a b", 0)
+    assert rerun_check() == ("a b", 0)
+    assert rerun_check() == ("", 0)
+    assert rerun_check("2") == ("a b", 0)
+    assert rerun_check(option="y") == ("a b", 0)
     (tmp_path / "b").write_text("better")
-    assert ask_anew() == ("b", 0)
+    assert rerun_check() == ("b", 0)
     (tmp_path / "b").write_text("fine")
-    assert ask_anew() == ("", 0)
+    assert rerun_check() == ("", 0)
 
 
-def test_failed_files_are_rechecked(ask_anew: Callable[..., tuple[str, int]],
+def test_failed_files_are_rechecked(rerun_check: Callable[..., tuple[str, int]],
                                     tmp_path: Path) -> None:
     (tmp_path / "a").write_text("bad")
-    assert [ask_anew(), ask_anew()] == [("a b", 1)] * 2
+    assert [rerun_check(), rerun_check()] == [("a b", 1)] * 2
     (tmp_path / "a").write_text("good")
     (tmp_path / "broken").write_text("")
-    assert [ask_anew(), ask_anew()] == [("a b", 1)] * 2
+    assert [rerun_check(), rerun_check()] == [("a b", 1)] * 2

@@ -136,7 +136,7 @@ def is_process_running(pid: int) -> bool:
 
 
 @contextmanager
-def begun_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
+def running_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
     """Start a command, and yield it once its child processes are running."""
     process = subprocess.Popen(
         ["env", "--default-signal=INT,HUP,TERM", BINARY, "sim", "--jobs", str(jobs), "--progress",
@@ -155,7 +155,7 @@ def begun_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.
 
 
 def test_jobs_is_the_number_of_processes() -> None:
-    with begun_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
+    with running_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
         assert len(child_processes(process.pid)) == 3
 
 
@@ -183,8 +183,8 @@ def test_the_default_number_of_processes_is_the_number_of_processors(processors:
 def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], None],
                                                           tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with begun_command("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
-                       f"--json={path}") as process:
+    with running_command("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
+                         f"--json={path}") as process:
         pids = child_processes(process.pid)
         wait_until(lambda: all(user_time_s(pid) > 0.1 for pid in pids))
         send(process.pid)
@@ -204,7 +204,7 @@ def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], 
 def test_completed_runs_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One child is stopped until the other one is complete.
-    with begun_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
+    with running_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
         first, second = child_processes(process.pid)
         os.kill(second, signal.SIGSTOP)
         wait_until(lambda: first not in child_processes(process.pid))
@@ -238,7 +238,7 @@ def test_the_second_signal_ends_all(tmp_path: Path) -> None:
 
 
 def test_an_ended_command_leaves_no_process() -> None:
-    with begun_command("--seed", "1..2", "--requests", ENDLESS) as process:
+    with running_command("--seed", "1..2", "--requests", ENDLESS) as process:
         pids = child_processes(process.pid)
         process.kill()
         process.communicate()
@@ -248,8 +248,8 @@ def test_an_ended_command_leaves_no_process() -> None:
 @pytest.mark.slow
 def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with begun_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
-                       f"--json={path}") as process:
+    with running_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
+                         f"--json={path}") as process:
         os.kill(child_processes(process.pid)[1], signal.SIGKILL)
         out, err = process.communicate()
         assert process.returncode == 1

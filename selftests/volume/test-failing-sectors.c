@@ -13,7 +13,7 @@
 #define HURT 24
 
 /* The host works off operations late, by a varying amount. */
-static void run_requests_late(u64 seed, u32 steps)
+static void run_requests_on_slow_host(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
@@ -26,9 +26,9 @@ static void run_requests_late(u64 seed, u32 steps)
 	CHECK_EQ(durable.ret, 0);
 }
 
-static void run_late_requests_and_commit(u64 seed, u32 steps)
+static void run_on_slow_host_and_commit(u64 seed, u32 steps)
 {
-	run_requests_late(seed, steps);
+	run_requests_on_slow_host(seed, steps);
 	durable_commit_all(&durable);
 	CHECK_EQ(durable.ret, 0);
 }
@@ -102,11 +102,11 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	u32 lost;
 
 	volume_open(policy, shape);
-	run_late_requests_and_commit(seed, 900);
+	run_on_slow_host_and_commit(seed, 900);
 	CHECK_RANGE(damage_random_sectors(&random), HURT / 2, HURT);
 	check_recovery_counts(0);
 	relocate_block_of_luns(0);
-	run_late_requests_and_commit(seed + 1, 300);
+	run_on_slow_host_and_commit(seed + 1, 300);
 	check_recovery_counts(1);
 	relocate_block_of_luns(find_block_of_lost_page());
 	check_recovery_counts(1);
@@ -116,7 +116,7 @@ static void check_unreadable_sectors(const char *policy, const char *shape, u64 
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
 	check_recovery_counts(lost);
-	run_late_requests_and_commit(seed + 2, 100);
+	run_on_slow_host_and_commit(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
 	reload_and_start(policy, false);
 	check_recovery_counts(0);
@@ -140,14 +140,14 @@ static void check_policy_unreadable(const char *policy, const char *params)
  * A commit records the pages that faults made uncorrectable, though it programs nothing: they stay
  * so after a crash.
  */
-static void survive_fault(const char *policy, const char *shape, u64 seed)
+static void check_faults_survive_crash(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 failed = 0;
 	u32 i;
 
 	volume_open(policy, shape);
-	run_late_requests_and_commit(seed, 600);
+	run_on_slow_host_and_commit(seed, 600);
 	for (i = 0; i < 50 * HURT && failed < HURT; i++)
 		failed += durable_fail_unit(&durable, (u32)aftl_random_below(&random,
 									     durable.unit_count));
@@ -156,23 +156,24 @@ static void survive_fault(const char *policy, const char *shape, u64 seed)
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	reload_and_start(policy, false);
 	check_recovery_counts(failed);
-	run_late_requests_and_commit(seed + 1, 300);
+	run_on_slow_host_and_commit(seed + 1, 300);
 	check_recovery_counts(0);
 	volume_close_cleanly();
 	reload_and_start(policy, false);
 	check_recovery_counts(0);
 }
 
-static void each_survives_fault(const char *policy, const char *params)
+static void check_faults_survive_crash_in_each_shape(const char *policy, const char *params)
 {
 	u64 seed;
 
 	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
-		survive_fault(policy, small_volumes[seed], seed);
+		check_faults_survive_crash(policy, small_volumes[seed], seed);
 	if (!strcmp(policy, "baseline"))
-		survive_fault(policy,
-			      "channels=4 blocks=40 layers=4 word_lines=2 op=60 rain=on superblock=4",
-			      seed);
+		check_faults_survive_crash(
+			policy,
+			"channels=4 blocks=40 layers=4 word_lines=2 op=60 rain=on superblock=4",
+			seed);
 }
 
 /* Metadata */
@@ -195,7 +196,7 @@ static void open_repair_and_crash(u64 sector, struct aftl_random *random)
 	damage_sector(sector);
 	reload_and_start("approxftl", false);
 	if (sector % 2)
-		run_late_requests_and_commit(sector, 20);
+		run_on_slow_host_and_commit(sector, 20);
 	crash_and_check_device(random);
 	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
@@ -208,7 +209,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	u64 sector;
 
 	volume_open("approxftl", small_volumes[0]);
-	run_late_requests_and_commit(3, 900);
+	run_on_slow_host_and_commit(3, 900);
 	volume_close_cleanly();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
@@ -227,7 +228,7 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	u32 refused = 0;
 
 	volume_open("approxftl", small_volumes[0]);
-	run_late_requests_and_commit(4, 900);
+	run_on_slow_host_and_commit(4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
@@ -299,10 +300,10 @@ static u32 check_unwritable_sectors(const char *policy, const char *shape, u64 s
 	u32 round;
 
 	volume_open(policy, shape);
-	run_requests_late(seed, 300);
+	run_requests_on_slow_host(seed, 300);
 	for (round = 0; round < 9 && !tap_failures(); round++) {
 		make_sectors_unwritable(2, &random);
-		run_requests_late(seed + round, 250);
+		run_requests_on_slow_host(seed + round, 250);
 		if (round % 3 == 1)
 			volume_close_cleanly();
 		else if (round % 3 == 2)
@@ -333,7 +334,8 @@ static void check_policy_unwritable(const char *policy, const char *params)
 int main(void)
 {
 	test_each_policy("unreadable data", NULL, check_policy_unreadable);
-	test_each_policy("units that a fault made uncorrectable", NULL, each_survives_fault);
+	test_each_policy("units that a fault made uncorrectable", NULL,
+			 check_faults_survive_crash_in_each_shape);
 	test_each_policy("unwritable sectors", NULL, check_policy_unwritable);
 	return tap_run_all();
 }

@@ -167,7 +167,7 @@ static void configure_large_volume(const char *blocks, const char *unit)
 
 	free(disk.bytes);
 	memset(&disk, 0, sizeof(disk));
-	disk.bytes = memory_zeroed(FRAMES_KEPT, AFTL_FRAME_BYTES);
+	disk.bytes = memory_alloc_zeroed(FRAMES_KEPT, AFTL_FRAME_BYTES);
 	disk.kept = 1;
 	disk.medium = (struct aftl_backing){
 		.bytes = 1ULL << 50,

@@ -116,7 +116,7 @@ static void check_clean_close(const char *policy)
 }
 
 /* Repeated power failures while translation pages are written. */
-static void crash_upon_crash(const char *policy)
+static void crash_repeatedly_during_recovery(const char *policy)
 {
 	u32 i;
 
@@ -157,7 +157,8 @@ int main(void)
 {
 	tap_run_each("a crash", policies, ARRAY_SIZE(policies), check_crash_recovery);
 	tap_run_each("closed in order", policies, ARRAY_SIZE(policies), check_clean_close);
-	tap_run_each("a crash upon a crash", policies, ARRAY_SIZE(policies), crash_upon_crash);
+	tap_run_each("a crash upon a crash", policies, ARRAY_SIZE(policies),
+		     crash_repeatedly_during_recovery);
 	tap_run_each("a die is dead", policies, ARRAY_SIZE(policies), check_dead_die_recovery);
 	return tap_run_all();
 }

@@ -67,14 +67,14 @@ static struct {
 	u64 displaced;
 } tally;
 
-static u32 pair_below(struct life *life, u32 n)
+static u32 draw_pair_number_below(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool pair_chance(struct life *life, u32 percent)
+static bool draw_pair_chance(struct life *life, u32 percent)
 {
-	return pair_below(life, 100) < percent;
+	return draw_pair_number_below(life, 100) < percent;
 }
 
 /* Devices */
@@ -104,7 +104,7 @@ static const char *draw_pair_policy(struct life *life, const struct aftl_config 
 	struct aftl_error error;
 	u32 i;
 
-	if (pair_chance(life, 40))
+	if (draw_pair_chance(life, 40))
 		return life->set->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
 		const char *policy = test_draw_policy(false, &life->random);
@@ -121,16 +121,17 @@ static void draw_unrelated_params(struct life *life, struct aftl_config *config)
 	struct aftl_config drawn = *config;
 	struct aftl_error error;
 
-	drawn.wear_gap = pair_below(life, 3) * 4;
-	drawn.read_limit = pair_below(life, 3) * 3;
-	drawn.suspend = pair_below(life, 4);
-	drawn.suspend_for_write = pair_below(life, 2);
-	drawn.cache_commands = pair_below(life, 4);
-	drawn.order = pair_below(life, 2);
-	drawn.allocate = pair_below(life, AFTL_ALLOCATES);
-	drawn.victim = pair_chance(life, 50) ? AFTL_VICTIM_greedy : pair_below(life, AFTL_VICTIMS);
-	drawn.gc_idle_valid = pair_below(life, 10001);
-	drawn.buffer_hold = pair_below(life, 3) * 700000;
+	drawn.wear_gap = draw_pair_number_below(life, 3) * 4;
+	drawn.read_limit = draw_pair_number_below(life, 3) * 3;
+	drawn.suspend = draw_pair_number_below(life, 4);
+	drawn.suspend_for_write = draw_pair_number_below(life, 2);
+	drawn.cache_commands = draw_pair_number_below(life, 4);
+	drawn.order = draw_pair_number_below(life, 2);
+	drawn.allocate = draw_pair_number_below(life, AFTL_ALLOCATES);
+	drawn.victim = draw_pair_chance(life, 50) ? AFTL_VICTIM_greedy :
+						    draw_pair_number_below(life, AFTL_VICTIMS);
+	drawn.gc_idle_valid = draw_pair_number_below(life, 10001);
+	drawn.buffer_hold = draw_pair_number_below(life, 3) * 700000;
 	if (!try_create_device(&drawn, life->set->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
@@ -144,19 +145,20 @@ static void draw_and_create_device(struct life *life)
 	draw_unrelated_params(life, &config);
 	life->policy = draw_pair_policy(life, &config);
 	life->other = draw_pair_policy(life, &config);
-	if (durable_open_as(durable, &config, life->policy, pair_chance(life, 50)))
+	if (durable_open_as(durable, &config, life->policy, draw_pair_chance(life, 50)))
 		tap_bail_out("no such device");
-	aftl_volume_header_to_shard(&durable->super, pair_below(life, (u32)config.shards));
+	aftl_volume_header_to_shard(&durable->super,
+				    draw_pair_number_below(life, (u32)config.shards));
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
-		.random = &life->random, .few = 1 + pair_below(life, 6),
-					   .flushes = pair_below(life, 25),
+		.random = &life->random, .few = 1 + draw_pair_number_below(life, 6),
+					   .flushes = draw_pair_number_below(life, 25),
 		.approx = 50,
 	};
 	test_stream_init(&life->stream, aftl_random_next(&life->random));
-	life->stream.flush = pair_below(life, 80);
-	life->stream.fua = pair_below(life, 80);
-	life->stream.discard = pair_below(life, 20);
+	life->stream.flush = draw_pair_number_below(life, 80);
+	life->stream.fua = draw_pair_number_below(life, 80);
+	life->stream.discard = draw_pair_number_below(life, 20);
 }
 
 /* Sessions */
@@ -170,11 +172,12 @@ static void fail_random_sector(struct life *life)
 
 	if (!life->set->failing)
 		return;
-	if (pair_chance(life, 10))
-		tally.hurt +=
-			durable_damage_sector(durable, pair_below(life, durable->unit_count), 0);
-	if (life->unwritable && pair_chance(life, 1)) {
-		durable->disk.unwritable[first + pair_below(life, (u32)(end - first))] = true;
+	if (draw_pair_chance(life, 10))
+		tally.hurt += durable_damage_sector(
+			durable, draw_pair_number_below(life, durable->unit_count), 0);
+	if (life->unwritable && draw_pair_chance(life, 1)) {
+		durable->disk.unwritable[first + draw_pair_number_below(life, (u32)(end - first))] =
+			true;
 		life->unwritable--;
 	}
 }
@@ -189,9 +192,9 @@ static void send_random_request(struct life *life)
 		return;
 	}
 	if (device->config.queue_weights)
-		device->queue = (u8)pair_below(life, queues + 1);
+		device->queue = (u8)draw_pair_number_below(life, queues + 1);
 	zone_stream_submit(&life->zones, device);
-	test_drain_to(device, pair_below(life, 20));
+	test_drain_to(device, draw_pair_number_below(life, 20));
 }
 
 static void check_device_health(const struct life *life)
@@ -209,13 +212,13 @@ static void check_device_health(const struct life *life)
 static int run_request_steps(struct life *life, u32 steps)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = pair_chance(life, 20) ? 0 : 1 + pair_below(life, 30);
+	u32 lag = draw_pair_chance(life, 20) ? 0 : 1 + draw_pair_number_below(life, 30);
 	int ret = 0;
 
 	while (!ret && steps-- && !tap_failures()) {
 		fail_random_sector(life);
 		send_random_request(life);
-		ret = durable_work(durable, pair_below(life, lag + 1));
+		ret = durable_work(durable, draw_pair_number_below(life, lag + 1));
 	}
 	check_device_health(life);
 	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
@@ -226,10 +229,10 @@ static int run_request_steps(struct life *life, u32 steps)
 static int start_with_policy(struct life *life, const char *wanted)
 {
 	const char *policy = life->policy;
-	int ret = durable_start(&life->durable, wanted, pair_chance(life, 10));
+	int ret = durable_start(&life->durable, wanted, draw_pair_chance(life, 10));
 
 	if (ret == -EINVAL && strcmp(wanted, policy) != 0)
-		return durable_start(&life->durable, policy, pair_chance(life, 10));
+		return durable_start(&life->durable, policy, draw_pair_chance(life, 10));
 	if (ret)
 		return ret;
 	tally.changed_policy += strcmp(wanted, policy) != 0;
@@ -268,16 +271,17 @@ static bool call_succeeded(struct life *life, int ret, const char *what)
 /* After a power failure: recover, continue, fail again, close and reopen. */
 static void recover_pair_twice(struct life *life, enum disk_crash crash)
 {
-	const char *policy = pair_chance(life, 50) ? life->policy : life->other;
+	const char *policy = draw_pair_chance(life, 50) ? life->policy : life->other;
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
 	if (!call_succeeded(life, start_with_policy(life, policy), "start after a power failure") ||
-	    !call_succeeded(life, run_request_steps(life, 1 + pair_below(life, 60)),
+	    !call_succeeded(life, run_request_steps(life, 1 + draw_pair_number_below(life, 60)),
 			    "work after a power failure"))
 		return;
-	durable_crash(&life->durable, pair_below(life, DISK_CRASHES), &life->random);
-	if (call_succeeded(life, run_pair_session(life, life->other, pair_below(life, 30)),
+	durable_crash(&life->durable, draw_pair_number_below(life, DISK_CRASHES), &life->random);
+	if (call_succeeded(life,
+			   run_pair_session(life, life->other, draw_pair_number_below(life, 30)),
 			   "a session after two"))
 		call_succeeded(life, start_with_policy(life, life->policy), "start after all");
 }

@@ -292,7 +292,7 @@ def run_cell(plan: Plan, children: Children) -> Json:
              f"PYTHONPATH='{package}' {GUEST_PYTHON} -P -m approxftl_tools.worn_guest "
              f"{plan.cell_name} {plan.seed} {'plain' if plan.is_plain else 'emulated'} "
              f"{plan.numbers} $RESULTS/record.json " + shlex.join(f"{one.when} {one.what}"
-                                                  for one in (
+                                                                  for one in (
                  plan.life.events if plan.events is None else plan.events))])
         record = Path(folder, "record.json")
         if status in (CRASHED, TIMED_OUT):
@@ -343,7 +343,7 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
     return [kept[plan] for plan in plans]
 
 
-def reduce_list(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]:
+def reduce_failing_list(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]:
     """Return a part of a list that still fails, and no longer does without any single item.
 
     This is delta debugging (Zeller and Hildebrandt, 2002) with complements.
@@ -392,7 +392,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
                                 for part in one.get("parts", [one["what"]])]
     if not items:
         raise Refusal("a life without an event has nothing to reduce", FAILED)
-    items = reduce_list([*items, *parse_numbers(plans[0].numbers)], keeps_outcome)
+    items = reduce_failing_list([*items, *parse_numbers(plans[0].numbers)], keeps_outcome)
     begun = time.monotonic()
     record = run_items(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
@@ -405,7 +405,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
     return command.DONE
 
 
-def cell_word(record: Json) -> str:
+def outcome_word(record: Json) -> str:
     """Return the short word of an outcome."""
     found = record["outcome"]
     return found if found == FAILED_CELL else SHORT[Outcome(found)]
@@ -439,7 +439,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
     variants, lives, rows, cells = matrix_rows(records)
 
     def cell_text(cell: str) -> str:
-        words = [cell_word(cells[cell][one]) if one in cells[cell] else "-" for one in variants]
+        words = [outcome_word(cells[cell][one]) if one in cells[cell] else "-" for one in variants]
         return "/".join(words if len({*words} - {"-"}) > 1 else {*words} - {"-"})
 
     text = row_list.align_columns([["", *lives], *(
@@ -449,7 +449,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
         text += "\n".join(["In this order, where they differ:", *describe_variants(records), ""])
     for record in records:
         about = record["cell"] + (f" ({record['variant']})" if len(variants) > 1 else "")
-        for detail in explain_cell(record)[:3] if cell_word(record).isupper() else []:
+        for detail in explain_cell(record)[:3] if outcome_word(record).isupper() else []:
             text += f"{about}: {detail}\n"
         if record["error"]:
             text += f"{about}: {record['error']}\n"
@@ -467,7 +467,7 @@ def explain_cell(record: Json) -> list[str]:
 def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
     """Return the page."""
     variants, lives, rows, cells = matrix_rows(
-        {**record, "word": cell_word(record), "explained": explain_cell(record),
+        {**record, "word": outcome_word(record), "explained": explain_cell(record),
          "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
          "rank": 7 if record["outcome"] == FAILED_CELL else Outcome(record["outcome"]).badness_rank}
         for record in records)

@@ -89,7 +89,7 @@ def flush_file_system(place: Path) -> None:
         os.close(fd)
 
 
-def node_age(data: bytes, node: int) -> int:
+def btrfs_node_age(data: bytes, node: int) -> int:
     """Return a number that is larger for newer nodes of btrfs; nodes of its log tree are obsolete.
 
     A transaction may write a node several times, mostly at increasing addresses.
@@ -266,15 +266,15 @@ class Cell:
             if self.is_durable:
                 sectors = int(Path(f"/sys/block/ram{number}/size").read_text())
                 self.run_watched(f"dmsetup create below{number} --table '0 {sectors} linear "
-                         f"/dev/ram{number} 0'")
+                                 f"/dev/ram{number} 0'")
                 store = f"/dev/mapper/below{number}"
             if self.plain:
                 self.run_watched(f"dmsetup create drive{number} --table "
-                         f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
+                                 f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
                 self.run_watched(f"dmsetup message drive{number} 0 enable")
             else:
                 self.run_watched(f"approxftl create drive{number} --store {store} --timing off "
-                         f"{self.drive_options(number)}")
+                                 f"{self.drive_options(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def replace_targets_below(self, target: str) -> None:
@@ -317,7 +317,7 @@ class Cell:
     def find_on_drive(self, needles: Sequence[bytes]) -> list[int]:
         """Return the pages of the first drive that hold one of some bytes, the newest first.
 
-        Metadata of btrfs are written to new places, so the pages are sorted by node_age().
+        Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
         """
         if PLACE.is_mount():
             flush_file_system(PLACE)
@@ -330,12 +330,13 @@ class Cell:
                 for at in range(0, len(data), PAGE) if any(map(data.__contains__, needles)) else ():
                     if any(one in data[at:at + PAGE] for one in needles):
                         node = at - at % NODE
-                        age = node_age(data, node) if self.stack.name.startswith("btrfs") else 0
+                        age = (btrfs_node_age(data, node)
+                               if self.stack.name.startswith("btrfs") else 0)
                         found.append((-age, (start + at) // PAGE))
         Path("/proc/sys/vm/drop_caches").write_text("3")
         return [page for _, page in sorted(found)]
 
-    def spoil_pages(self, what: str, only: str) -> tuple[list[str], list[str]]:
+    def make_pages_uncorrectable(self, what: str, only: str) -> tuple[list[str], list[str]]:
         """Make pages uncorrectable; return what they hold, and an event for each object.
 
         "data" is the first page with the acknowledged version of each of some objects, "copies"
@@ -370,7 +371,7 @@ class Cell:
 
     # ------------------------------------------------------------ events
 
-    def fire_events(self, when: int | str, cut: bool = False) -> None:
+    def execute_events_of_moment(self, when: int | str, cut: bool = False) -> None:
         """Carry out the events of a moment, or those before a transaction; a cut is during one."""
         for event in list(self.pending):
             due = event.when < when if isinstance(event.when, int) and isinstance(when, int) \
@@ -387,7 +388,7 @@ class Cell:
             elif verb == "cut":
                 self.cut_power()
             elif verb == "spoil":
-                pages, parts = self.spoil_pages(*f"{rest} ".split(" ")[:2])
+                pages, parts = self.make_pages_uncorrectable(*f"{rest} ".split(" ")[:2])
                 told = "; " + ", ".join(pages)
             else:
                 raise RuntimeError(f'there is no event "{event.what}"')
@@ -402,14 +403,14 @@ class Cell:
                        worn_table.format_numbers(self.numbers))
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
         while not self.is_cut:
-            self.fire_events(next(numbers))
+            self.execute_events_of_moment(next(numbers))
             writer.request_transaction()
             line = writer.read_words_of_line()
             if not line or line[0] != "begin":
                 break
             number = int(line[1])
             self.ledger.begin_transaction(number, dict.fromkeys(line[2:], number))
-            self.fire_events(number, cut=True)
+            self.execute_events_of_moment(number, cut=True)
             line = writer.read_words_of_line()
             if not line:
                 break
@@ -462,9 +463,9 @@ class Cell:
             else:
                 answers[key] = answer
         found += self.ledger.judge_answers(answers)
-        self.keep_pass(name, found)
+        self.count_findings_of_pass(name, found)
 
-    def keep_pass(self, name: str, found: Sequence[Finding]) -> None:
+    def count_findings_of_pass(self, name: str, found: Sequence[Finding]) -> None:
         """Count the findings of one reading of all objects, and keep a few of each outcome."""
         counts = Counter(one.outcome.value for one in found)
         shown = [one for outcome in Outcome
@@ -474,10 +475,10 @@ class Cell:
             for one in shown]})
         self.findings += found
 
-    def refuse_all(self, name: str, why: str) -> None:
+    def count_all_objects_as_refused(self, name: str, why: str) -> None:
         """Count all objects as refused."""
-        self.keep_pass(name, [Finding(key, Outcome.REFUSED, why)
-                              for key in self.ledger.object_names()])
+        self.count_findings_of_pass(name, [Finding(key, Outcome.REFUSED, why)
+                                           for key in self.ledger.object_names()])
 
     # ------------------------------------------------------------ the cell
 
@@ -536,7 +537,7 @@ class Cell:
             self.run_watched(line)
         if not self.is_cut:
             Path("/proc/sys/vm/drop_caches").write_text("3")
-            self.fire_events("loaded")
+            self.execute_events_of_moment("loaded")
             self.read_all_objects("mounted")
             for line in self.stack.status:
                 self.run_watched(line, check=False)
@@ -544,9 +545,9 @@ class Cell:
         if self.is_cut:
             self.restore_power()
             subprocess.run(["dmesg", "--clear"], check=True)
-        self.fire_events("unmounted")
+        self.execute_events_of_moment("unmounted")
         if why := self.open_stack():
-            self.refuse_all("mounted again", why)
+            self.count_all_objects_as_refused("mounted again", why)
             self.release_stack()
             self.repair_stack()
             return

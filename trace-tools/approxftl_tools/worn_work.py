@@ -308,7 +308,7 @@ class Rocksdb(Rows):
         """Get one value."""
         size = ctypes.c_size_t()
         found = self.try_call_rocksdb("get", self.base, self.how_to_read, key.encode(),
-                              ctypes.c_size_t(len(key)), ctypes.byref(size))
+                                      ctypes.c_size_t(len(key)), ctypes.byref(size))
         return ctypes.string_at(found, size.value) if found else None
 
     def close_store(self) -> None:
@@ -423,7 +423,7 @@ class Postgres(Rows):
                              "--locale=C", *words)
             self.start_server()
             self.run_query("CREATE TABLE t (k text PRIMARY KEY, v bytea); "
-                       "ALTER TABLE t ALTER v SET STORAGE PLAIN;")
+                           "ALTER TABLE t ALTER v SET STORAGE PLAIN;")
         else:
             self.start_server()
 
@@ -462,7 +462,7 @@ class Postgres(Rows):
         """Commit one transaction."""
         rows = ", ".join(f"('{key}', '\\x{value.hex()}')" for key, value in values.items())
         self.run_query(f"BEGIN; INSERT INTO t VALUES {rows} ON CONFLICT (k) DO UPDATE "
-                   "SET v = EXCLUDED.v; COMMIT;")
+                       "SET v = EXCLUDED.v; COMMIT;")
 
     def read_object(self, key: str) -> Answer:
         """Select one row."""

@@ -30,7 +30,7 @@ u64 capture_written_sectors(const struct capture_device *device)
 int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
 	const struct trace_open_options open_options = { .device = TRACE_ALL_DEVICES };
-	struct trace_reader *reader = memory_zeroed(1, sizeof(*reader));
+	struct trace_reader *reader = memory_alloc_zeroed(1, sizeof(*reader));
 	struct trace_request request;
 	char base[PATH_MAX];
 	const char *path = base;

@@ -162,7 +162,7 @@ static void write_state_json(struct json_writer *json, const char *key,
 /* Write the parameters that a simulation of the same device needs. */
 static void write_target_json(struct json_writer *json, const struct capture_state *state)
 {
-	struct target_line *line = memory_zeroed(1, sizeof(*line));
+	struct target_line *line = memory_alloc_zeroed(1, sizeof(*line));
 	char timing[AFTL_VALUE_SIZE];
 	struct aftl_error unused;
 

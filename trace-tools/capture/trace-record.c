@@ -321,7 +321,7 @@ static int run_capture(struct capture *capture)
 
 enum exit_code trace_record_main(int argc, char **argv)
 {
-	struct capture *capture = memory_zeroed(1, sizeof(*capture));
+	struct capture *capture = memory_alloc_zeroed(1, sizeof(*capture));
 	struct aftl_error error;
 	enum exit_code code = EXIT_DONE;
 

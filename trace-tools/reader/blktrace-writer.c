@@ -44,7 +44,7 @@ struct blktrace_out {
 
 int blktrace_begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
-	struct blktrace_out *out = memory_zeroed(1, sizeof(*out));
+	struct blktrace_out *out = memory_alloc_zeroed(1, sizeof(*out));
 
 	out->named = process_names_create();
 	output->state = out;
@@ -103,7 +103,7 @@ static void push_pending_completion(struct blktrace_out *out, const struct compl
 
 	if (out->waiting > out->room) {
 		out->room = out->room ? 2 * out->room : 256;
-		out->heap = memory_grown(out->heap, out->room, sizeof(*out->heap));
+		out->heap = memory_resize(out->heap, out->room, sizeof(*out->heap));
 	}
 	for (; at && does_complete_earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		out->heap[at] = out->heap[(at - 1) / 2];

@@ -29,7 +29,7 @@ static bool is_aft_format(const u8 *head, size_t size)
 static int open_aft_file(struct trace_file *file, struct aftl_error *error)
 {
 	struct aftl_error cause;
-	struct aft *aft = memory_zeroed(1, sizeof(*aft));
+	struct aft *aft = memory_alloc_zeroed(1, sizeof(*aft));
 
 	file->state = aft;
 	if (trace_input_left(&file->input) < AFTL_RECORD_HEADER_BYTES)

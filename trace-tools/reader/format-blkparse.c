@@ -293,7 +293,7 @@ static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struc
 static int open_blkparse(struct trace_file *file, struct aftl_error *error)
 {
 	const char *spec = file->hints->columns;
-	struct blkparse *state = memory_zeroed(1, sizeof(*state));
+	struct blkparse *state = memory_alloc_zeroed(1, sizeof(*state));
 
 	file->state = state;
 	state->usual = !spec;

@@ -91,7 +91,7 @@ static void set_blktrace_version(struct blktrace *trace, const u8 *at)
 
 static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 {
-	struct blktrace *trace = memory_zeroed(1, sizeof(*trace));
+	struct blktrace *trace = memory_alloc_zeroed(1, sizeof(*trace));
 
 	file->state = trace;
 	if (!is_blktrace_format(trace_input_at(&file->input), trace_input_left(&file->input)))

@@ -138,7 +138,7 @@ static int open_csv_with_header(struct trace_file *file, struct csv *csv, struct
 
 static int open_csv_file(struct trace_file *file, struct aftl_error *error)
 {
-	struct csv *csv = memory_zeroed(1, sizeof(*csv));
+	struct csv *csv = memory_alloc_zeroed(1, sizeof(*csv));
 	int ret;
 
 	file->state = csv;

@@ -61,7 +61,7 @@ static int open_iolog_trace(struct trace_file *file, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: line 1: only versions 2 and 3 of fio's log are known",
 				 file->input.name);
-	iolog = memory_zeroed(1, sizeof(*iolog));
+	iolog = memory_alloc_zeroed(1, sizeof(*iolog));
 	iolog->version = (u32)version;
 	file->state = iolog;
 	return 0;
@@ -79,7 +79,7 @@ static u32 add_file_name(struct iolog *iolog, struct text_cursor name)
 {
 	size_t length = (size_t)(name.end - name.at);
 
-	iolog->names = memory_grown(iolog->names, iolog->names_size + length + 1, 1);
+	iolog->names = memory_resize(iolog->names, iolog->names_size + length + 1, 1);
 	memcpy(iolog->names + iolog->names_size, name.at, length);
 	iolog->names[iolog->names_size + length] = '\0';
 	iolog->names_size += length + 1;
@@ -179,7 +179,7 @@ static void write_file_name(FILE *file, u32 stream)
 /* fio requires add and open lines before a file is used. */
 static int begin_iolog_file(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
-	output->state = memory_zeroed(TRACE_STREAMS, sizeof(bool));
+	output->state = memory_alloc_zeroed(TRACE_STREAMS, sizeof(bool));
 	fputs("fio version 3 iolog\n", output->file);
 	return 0;
 }

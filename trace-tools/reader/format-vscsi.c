@@ -56,7 +56,7 @@ static bool is_vscsi_format(const u8 *head, size_t size)
 static int open_vscsi_trace(struct trace_file *file, struct aftl_error *error)
 {
 	const struct layout *layout;
-	struct layout *kept = memory_zeroed(1, sizeof(*kept));
+	struct layout *kept = memory_alloc_zeroed(1, sizeof(*kept));
 	int ret = trace_input_fill_buffer(&file->input, 2 * layouts[1].bytes, error);
 
 	file->state = kept;

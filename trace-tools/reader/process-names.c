@@ -34,10 +34,10 @@ struct process_names {
 
 struct process_names *process_names_create(void)
 {
-	struct process_names *names = memory_zeroed(1, sizeof(*names));
+	struct process_names *names = memory_alloc_zeroed(1, sizeof(*names));
 
 	names->room = FIRST_ROOM;
-	names->table = memory_zeroed(FIRST_ROOM, sizeof(*names->table));
+	names->table = memory_alloc_zeroed(FIRST_ROOM, sizeof(*names->table));
 	return names;
 }
 
@@ -65,7 +65,7 @@ static void grow_process_names(struct process_names *names)
 	u32 room = names->room, i;
 
 	names->room = 2 * room;
-	names->table = memory_zeroed(names->room, sizeof(*old));
+	names->table = memory_alloc_zeroed(names->room, sizeof(*old));
 	for (i = 0; i < room; i++)
 		if (old[i].number)
 			*find_process_by_pid(names, old[i].pid) = old[i];
@@ -79,7 +79,7 @@ static u32 number_of_process_name(struct process_names *names, const char *name)
 	for (i = 0; i < names->texts_used; i++)
 		if (!strncmp(names->texts[i], name, PROCESS_NAME_SIZE - 1))
 			return i + 1;
-	names->texts = memory_grown(names->texts, i + 1, sizeof(*names->texts));
+	names->texts = memory_resize(names->texts, i + 1, sizeof(*names->texts));
 	scnprintf(names->texts[i], PROCESS_NAME_SIZE, "%.16s", name);
 	names->texts_used++;
 	return i + 1;

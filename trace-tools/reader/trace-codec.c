@@ -75,7 +75,7 @@ static void begin_codec_stream(struct trace_codec *codec)
 
 static struct trace_codec *create_codec(enum compression kind, const u8 *bytes, size_t size)
 {
-	struct trace_codec *codec = memory_zeroed(1, sizeof(*codec));
+	struct trace_codec *codec = memory_alloc_zeroed(1, sizeof(*codec));
 
 	codec->kind = kind;
 	codec->at_start = true;

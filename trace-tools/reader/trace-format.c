@@ -231,7 +231,7 @@ const char *trace_keep_text(struct trace_file *file, const char *text, size_t le
 	if (file->texts_kept >= TRACE_TEXTS)
 		return NULL;
 	file->texts_kept++;
-	kept = memory_zeroed(1, sizeof(*kept) + length + 1);
+	kept = memory_alloc_zeroed(1, sizeof(*kept) + length + 1);
 	memcpy(kept->text, text, length);
 	kept->next = file->texts;
 	file->texts = kept;

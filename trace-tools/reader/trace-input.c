@@ -115,7 +115,7 @@ int trace_input_open(struct trace_input *input, const char *path, struct aftl_er
 	};
 	if (input->fd < 0)
 		return report_input_error(input, -errno, "cannot open", error);
-	input->bytes = memory_zeroed(TRACE_INPUT_ROOM, 1);
+	input->bytes = memory_alloc_zeroed(TRACE_INPUT_ROOM, 1);
 	ret = trace_input_fill_buffer(input, TRACE_CODEC_MAGIC_BYTES, error);
 	if (!ret)
 		ret = start_decompressing_input(input, error);
@@ -130,7 +130,7 @@ void trace_input_open_memory(struct trace_input *input, const char *name, const 
 	*input = (struct trace_input){
 		.name = name,
 		.fd = -1,
-		.bytes = memory_zeroed(TRACE_INPUT_ROOM, 1),
+		.bytes = memory_alloc_zeroed(TRACE_INPUT_ROOM, 1),
 		.end = min(size, (size_t)TRACE_INPUT_ROOM),
 		.over = true,
 	};

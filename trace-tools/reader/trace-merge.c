@@ -35,8 +35,8 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 	int ret = 0;
 
 	*merge = (struct trace_merge){
-		.sources = memory_zeroed(count, sizeof(*merge->sources)),
-		.times = memory_zeroed(count, sizeof(*merge->times)),
+		.sources = memory_alloc_zeroed(count, sizeof(*merge->sources)),
+		.times = memory_alloc_zeroed(count, sizeof(*merge->times)),
 	};
 	for (u32 i = 0; i < count && !ret; i++) {
 		ret = open_merge_source(merge, paths[i], hints, losses, error);

@@ -88,13 +88,13 @@ struct trace_pairing {
 
 struct trace_pairing *trace_pairing_create(bool issue)
 {
-	struct trace_pairing *pairing = memory_zeroed(1, sizeof(*pairing));
+	struct trace_pairing *pairing = memory_alloc_zeroed(1, sizeof(*pairing));
 
 	pairing->begin_act = issue ? TRACE_ACT_ISSUE : TRACE_ACT_QUEUE;
 	pairing->ring = FIRST_PENDING;
-	pairing->pending = memory_zeroed(FIRST_PENDING, sizeof(*pairing->pending));
+	pairing->pending = memory_alloc_zeroed(FIRST_PENDING, sizeof(*pairing->pending));
 	pairing->room = FIRST_PIECES;
-	pairing->pieces = memory_zeroed(FIRST_PIECES, sizeof(*pairing->pieces));
+	pairing->pieces = memory_alloc_zeroed(FIRST_PIECES, sizeof(*pairing->pieces));
 	return pairing;
 }
 
@@ -176,7 +176,7 @@ static void grow_piece_table(struct trace_pairing *pairing)
 	u32 room = pairing->room;
 
 	pairing->room = 2 * room;
-	pairing->pieces = memory_zeroed(pairing->room, sizeof(*old));
+	pairing->pieces = memory_alloc_zeroed(pairing->room, sizeof(*old));
 	pairing->used = 0;
 	for (piece = old; piece < old + room; piece++)
 		if (piece->key)
@@ -277,7 +277,7 @@ static void grow_request_ring(struct trace_pairing *pairing, u64 end)
 	struct pending *old = pairing->pending;
 	u32 ring = pairing->ring;
 
-	pairing->pending = memory_zeroed(2 * (size_t)ring, sizeof(*old));
+	pairing->pending = memory_alloc_zeroed(2 * (size_t)ring, sizeof(*old));
 	pairing->ring = 2 * ring;
 	for (u64 number = pairing->first; number < end; number++)
 		*pending_request_at(pairing, number) = old[number & (ring - 1)];
@@ -509,7 +509,7 @@ static void add_request_mark(struct pending *pending, u64 begin, u64 end,
 	if (*at && (*at)->begin == begin) {
 		mark = *at;
 	} else {
-		mark = memory_zeroed(1, sizeof(*mark));
+		mark = memory_alloc_zeroed(1, sizeof(*mark));
 		mark->next = *at;
 		*at = mark;
 	}

@@ -9,7 +9,7 @@
 
 static void add_trace_path(struct trace_paths *paths, const char *path)
 {
-	paths->list = memory_grown(paths->list, paths->count + 1, sizeof(*paths->list));
+	paths->list = memory_resize(paths->list, paths->count + 1, sizeof(*paths->list));
 	paths->list[paths->count++] = memory_copy_text(path);
 }
 
@@ -142,8 +142,8 @@ static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl
 
 static void record_event_remark(struct trace_reader *reader, const struct trace_event *event)
 {
-	reader->remarks = memory_grown(reader->remarks, reader->remark_count + 1,
-				       sizeof(*reader->remarks));
+	reader->remarks =
+		memory_resize(reader->remarks, reader->remark_count + 1, sizeof(*reader->remarks));
 	reader->remarks[reader->remark_count++] = (struct trace_remark){
 		.t_ns = event->t_ns,
 		.device = event->device,

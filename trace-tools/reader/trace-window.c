@@ -9,8 +9,8 @@ void trace_window_create(struct trace_window *window, size_t item_bytes, u32 siz
 	*window = (struct trace_window){
 		.item_bytes = item_bytes,
 		.size = size,
-		.items = memory_zeroed(TRACE_WINDOW_ROOM * (size_t)size, item_bytes),
-		.spare = memory_zeroed(TRACE_WINDOW_ROOM * (size_t)size, item_bytes),
+		.items = memory_alloc_zeroed(TRACE_WINDOW_ROOM * (size_t)size, item_bytes),
+		.spare = memory_alloc_zeroed(TRACE_WINDOW_ROOM * (size_t)size, item_bytes),
 	};
 }
 

@@ -19,7 +19,7 @@ struct engine {
 static int threads_engine_open(struct engine **out, const struct engine_config *config,
 			       struct aftl_error *error)
 {
-	struct engine *engine = memory_zeroed(1, sizeof(*engine));
+	struct engine *engine = memory_alloc_zeroed(1, sizeof(*engine));
 	int ret = worker_pool_create(&engine->pool, config, config->threads, error);
 
 	if (ret)

@@ -39,7 +39,7 @@ static int create_uring(struct engine *engine, struct aftl_error *error)
 static int uring_engine_open(struct engine **out, const struct engine_config *config,
 			     struct aftl_error *error)
 {
-	struct engine *engine = memory_zeroed(1, sizeof(*engine));
+	struct engine *engine = memory_alloc_zeroed(1, sizeof(*engine));
 	int ret;
 
 	engine->config = *config;

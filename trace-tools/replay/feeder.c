@@ -50,8 +50,8 @@ static bool allocate_ticket_memory(struct replay_run *run, struct ticket *ticket
 	if (writes)
 		fill_ticket_data(run, ticket);
 	else if (run->verifies)
-		ticket->floors = memory_zeroed(count_ticket_units(run, ticket),
-					       sizeof(*ticket->floors));
+		ticket->floors = memory_alloc_zeroed(count_ticket_units(run, ticket),
+						     sizeof(*ticket->floors));
 	return true;
 }
 

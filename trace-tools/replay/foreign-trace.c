@@ -58,7 +58,7 @@ static void make_record_header(struct foreign_trace *trace)
 int foreign_trace_open(struct foreign_trace **out, const char *path,
 		       const struct reading_options *reading, struct aftl_error *error)
 {
-	struct foreign_trace *trace = memory_zeroed(1, sizeof(*trace));
+	struct foreign_trace *trace = memory_alloc_zeroed(1, sizeof(*trace));
 	int ret = reading_options_to_open(reading, &trace->open_options, error);
 
 	trace->strict = reading->strict;

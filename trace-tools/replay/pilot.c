@@ -50,7 +50,7 @@ static void record_expected_content(struct replay_run *run, struct ticket *ticke
 		expected_data_begin_read(&run->expected, first, count, ticket->floors);
 }
 
-static void collect_completions(struct pilot *pilot)
+static void reap_request_completions(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
 	struct ticket *ticket;
@@ -122,7 +122,7 @@ static void submit_or_wait_once(struct pilot *pilot)
 		pilot->under_way++;
 		pilot->type->submit(pilot->engine, ticket);
 	}
-	collect_completions(pilot);
+	reap_request_completions(pilot);
 }
 
 void lock_pages_in_memory(void)

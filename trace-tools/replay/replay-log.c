@@ -176,7 +176,7 @@ static int prefix_error_with_log(struct replay_log *log, struct output_file *fil
 int replay_log_create(struct replay_log **out, const char *path,
 		      const struct replay_log_header *header, struct aftl_error *error)
 {
-	struct replay_log *log = memory_zeroed(1, sizeof(*log));
+	struct replay_log *log = memory_alloc_zeroed(1, sizeof(*log));
 	struct output_file file;
 	int ret;
 
@@ -293,7 +293,7 @@ static int decode_log_header(const struct replay_log *log, const u8 *bytes,
 int replay_log_open(struct replay_log **out, const char *path, struct replay_log_header *header,
 		    struct aftl_error *error)
 {
-	struct replay_log *log = memory_zeroed(1, sizeof(*log));
+	struct replay_log *log = memory_alloc_zeroed(1, sizeof(*log));
 	u8 bytes[REPLAY_LOG_HEADER_BYTES];
 	int ret;
 

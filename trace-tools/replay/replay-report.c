@@ -30,7 +30,7 @@ static const struct quantile quantiles[] = {
 
 struct replay_report *replay_report_create(const struct replay_log_header *header, u64 late_ns)
 {
-	struct replay_report *report = memory_zeroed(1, sizeof(*report));
+	struct replay_report *report = memory_alloc_zeroed(1, sizeof(*report));
 
 	report->header = *header;
 	report->late_ns = late_ns;
@@ -59,7 +59,7 @@ static void add_entry_times(struct replay_report *report, const struct replay_lo
 
 		latency = &report->latency[entry->op & ~REPLAY_LOG_FUA][entry->class];
 		if (!*latency)
-			*latency = memory_zeroed(1, sizeof(**latency));
+			*latency = memory_alloc_zeroed(1, sizeof(**latency));
 		(*latency)->bytes += (u64)entry->nsect << AFTL_RECORD_SECTOR_SHIFT;
 		aftl_histogram_add(&(*latency)->ns, entry->complete_ns - entry->submit_ns);
 	}

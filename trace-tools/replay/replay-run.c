@@ -15,7 +15,7 @@
 void replay_run_prepare(struct replay_run *run)
 {
 	run->ticket_count = 1U << fls64(((u32)run->options->limit + TICKETS_AHEAD) - 1);
-	run->tickets = memory_zeroed(run->ticket_count, sizeof(*run->tickets));
+	run->tickets = memory_alloc_zeroed(run->ticket_count, sizeof(*run->tickets));
 	ticket_queue_create(&run->spare, run->ticket_count);
 	ticket_queue_create(&run->ready, run->ticket_count);
 	ticket_queue_create(&run->ended, run->ticket_count);

@@ -49,7 +49,7 @@ int stream_open(struct replay_stream **out, const char *path, const struct readi
 	if (!strcmp(path, "-"))
 		return aftl_fail(error, -ESPIPE,
 				 "a stream is read twice, which standard input cannot be; use a file");
-	stream = memory_zeroed(1, sizeof(*stream));
+	stream = memory_alloc_zeroed(1, sizeof(*stream));
 	stream->path = path;
 	stream->change.speed = REPLAY_SPEED_ONE;
 	ret = is_record_file(path) ? record_open(&stream->reader, path, error) :

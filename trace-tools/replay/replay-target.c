@@ -141,7 +141,7 @@ static int check_file_system_signatures(const struct replay_target *target,
 					const struct target_options *options,
 					struct aftl_error *error)
 {
-	u8 *bytes = memory_zeroed(1, MARKED_BYTES);
+	u8 *bytes = memory_alloc_zeroed(1, MARKED_BYTES);
 	int fd = open(options->path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, bytes, min(target->size, (u64)MARKED_BYTES), 0);
 	bool empty = got >= 0 && probed_bytes_zero(bytes, (size_t)got);

@@ -69,7 +69,7 @@ static void add_command_argument(struct command *command, const char *word)
 static char *json_option_of_path(const char *path)
 {
 	size_t size = sizeof("--json=") + strlen(path);
-	char *word = memory_zeroed(size, 1);
+	char *word = memory_alloc_zeroed(size, 1);
 
 	scnprintf(word, size, "--json=%s", path);
 	return word;
@@ -78,8 +78,8 @@ static char *json_option_of_path(const char *path)
 static void make_simulate_command(struct command *command, const struct replay_options *options,
 				  const char *path)
 {
-	command->arguments = memory_zeroed((size_t)options->sim_count + OWN_ARGUMENTS,
-					   sizeof(char *));
+	command->arguments =
+		memory_alloc_zeroed((size_t)options->sim_count + OWN_ARGUMENTS, sizeof(char *));
 	find_sibling_program("approxftl", command->program, sizeof(command->program));
 	add_command_argument(command, "approxftl");
 	add_command_argument(command, "sim");

@@ -6,7 +6,7 @@
 
 void ticket_queue_create(struct ticket_queue *queue, u32 count)
 {
-	queue->slots = memory_zeroed(count, sizeof(struct ticket *));
+	queue->slots = memory_alloc_zeroed(count, sizeof(struct ticket *));
 	queue->mask = count - 1;
 	atomic_init(&queue->head, 0);
 	atomic_init(&queue->tail, 0);

@@ -119,7 +119,7 @@ static int start_workers(struct worker_pool *pool, u32 threads, struct aftl_erro
 {
 	int ret = 0;
 
-	pool->ids = memory_zeroed(threads, sizeof(*pool->ids));
+	pool->ids = memory_alloc_zeroed(threads, sizeof(*pool->ids));
 	while (!ret && pool->threads < threads) {
 		ret = pthread_create(&pool->ids[pool->threads], NULL, run_worker_thread, pool);
 		if (!ret)
@@ -132,7 +132,7 @@ static int start_workers(struct worker_pool *pool, u32 threads, struct aftl_erro
 int worker_pool_create(struct worker_pool **out, const struct engine_config *config, u32 threads,
 		       struct aftl_error *error)
 {
-	struct worker_pool *pool = memory_zeroed(1, sizeof(*pool));
+	struct worker_pool *pool = memory_alloc_zeroed(1, sizeof(*pool));
 	int ret;
 
 	pool->config = *config;

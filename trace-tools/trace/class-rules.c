@@ -81,7 +81,7 @@ static bool parse_rule_process(struct text_cursor word, struct class_rule *rule)
 {
 	if (is_text_at_end(&word) || rule->process)
 		return false;
-	rule->process = memory_zeroed((size_t)(word.end - word.at) + 1, 1);
+	rule->process = memory_alloc_zeroed((size_t)(word.end - word.at) + 1, 1);
 	memcpy(rule->process, word.at, (size_t)(word.end - word.at));
 	return true;
 }
@@ -141,7 +141,7 @@ int class_rules_parse(struct class_rules *rules, const char *const *texts, u32 c
 	int ret = 0;
 
 	*rules = (struct class_rules){
-		.rules = memory_zeroed(count, sizeof(*rules->rules)),
+		.rules = memory_alloc_zeroed(count, sizeof(*rules->rules)),
 		.count = count,
 		.seed = seed,
 	};

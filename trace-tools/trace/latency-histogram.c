@@ -31,7 +31,7 @@ static u64 latency_bucket_upper_end(u32 bucket)
 static void alloc_latency_buckets(struct latency_histogram *latency)
 {
 	if (!latency->buckets)
-		latency->buckets = memory_zeroed(LATENCY_BUCKETS, sizeof(*latency->buckets));
+		latency->buckets = memory_alloc_zeroed(LATENCY_BUCKETS, sizeof(*latency->buckets));
 }
 
 void latency_merge(struct latency_histogram *latency, const struct latency_histogram *other)

@@ -267,7 +267,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 
 enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *context)
 {
-	struct copy *copy = memory_zeroed(1, sizeof(*copy));
+	struct copy *copy = memory_alloc_zeroed(1, sizeof(*copy));
 	const char *path = run->options.words[run->options.word_count - 1];
 	struct aftl_error error;
 	int ret;

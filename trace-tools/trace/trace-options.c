@@ -78,7 +78,7 @@ static int set_factor(u64 *value, const char *name, const char *text, struct aft
 
 static void add_text_to_list(const char ***list, u32 *count, const char *text)
 {
-	*list = memory_grown(*list, *count + 1, sizeof(**list));
+	*list = memory_resize(*list, *count + 1, sizeof(**list));
 	(*list)[(*count)++] = text;
 }
 

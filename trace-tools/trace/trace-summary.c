@@ -10,7 +10,7 @@ static const char no_process[] = "(unknown)";
 
 struct trace_summary *trace_summary_create(void)
 {
-	return memory_zeroed(1, sizeof(struct trace_summary));
+	return memory_alloc_zeroed(1, sizeof(struct trace_summary));
 }
 
 void trace_summary_free(struct trace_summary *summary)
@@ -45,7 +45,7 @@ static u32 process_hash_slot(struct trace_summary *summary, u32 pid,
 	if (number >= summary->slot_room) {
 		u32 room = 2 * number + 64;
 
-		summary->slots = memory_grown(summary->slots, room, 1);
+		summary->slots = memory_resize(summary->slots, room, 1);
 		memset(summary->slots + summary->slot_room, 0, room - summary->slot_room);
 		summary->slot_room = room;
 	}
@@ -64,7 +64,7 @@ static struct trace_leaf *summary_leaf(struct trace_summary *summary,
 
 	if (leaf)
 		return leaf;
-	leaf = memory_zeroed(1, sizeof(*leaf));
+	leaf = memory_alloc_zeroed(1, sizeof(*leaf));
 	leaf->process = (u8)process;
 	leaf->op = request->op;
 	leaf->class = request->class;
@@ -79,7 +79,7 @@ static void push_request_end(struct trace_summary *summary, u64 end_ns)
 
 	if (summary->depth > summary->room) {
 		summary->room = summary->room ? 2 * summary->room : 256;
-		summary->ends = memory_grown(summary->ends, summary->room, sizeof(u64));
+		summary->ends = memory_resize(summary->ends, summary->room, sizeof(u64));
 	}
 	for (; at && end_ns < summary->ends[(at - 1) / 2]; at = (at - 1) / 2)
 		summary->ends[at] = summary->ends[(at - 1) / 2];

@@ -25,7 +25,7 @@ struct fault_table {
 
 static void add_fault(struct fault_table *table, const struct aftl_fault *fault)
 {
-	table->all = memory_grown(table->all, table->count + 1, sizeof(*table->all));
+	table->all = memory_resize(table->all, table->count + 1, sizeof(*table->all));
 	table->all[table->count++] = *fault;
 }
 

@@ -106,7 +106,7 @@ static void print_device_list(const struct device_options *options, const struct
 static enum exit_code view_all_devices(const struct device_options *options,
 				       const struct dm_device *devices, unsigned int count)
 {
-	struct device_view *views = memory_zeroed(count, sizeof(*views));
+	struct device_view *views = memory_alloc_zeroed(count, sizeof(*views));
 	enum exit_code code = EXIT_DONE;
 	struct aftl_error error;
 	unsigned int i, seen = 0;

@@ -237,8 +237,8 @@ static int query_device_metrics(struct metrics *metrics, const struct dm_device 
 	struct scraped *scraped;
 	int ret;
 
-	metrics->devices = memory_grown(metrics->devices, metrics->count + 1,
-					sizeof(*metrics->devices));
+	metrics->devices =
+		memory_resize(metrics->devices, metrics->count + 1, sizeof(*metrics->devices));
 	scraped = &metrics->devices[metrics->count++];
 	memset(scraped, 0, sizeof(*scraped));
 	scraped->view.device = *device;

@@ -130,8 +130,8 @@ static int add_verb_operand(void *fields, const char *word, struct aftl_error *e
 		return add_table_line_pair(options, word, error);
 	if (options->word_count == verb->most_words)
 		return command_report_extra_operand(verb->name, word, error);
-	options->words = memory_grown(options->words, options->word_count + 1,
-				      sizeof(*options->words));
+	options->words =
+		memory_resize(options->words, options->word_count + 1, sizeof(*options->words));
 	options->words[options->word_count++] = word;
 	return 0;
 }

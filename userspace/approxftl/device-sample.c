@@ -32,7 +32,7 @@ void sample_subtract(struct sample *between, const struct sample *now, const str
 	size_t bytes = now->luns.count * sizeof(*now->luns.list);
 
 	*between = *now;
-	between->luns.list = memory_zeroed(now->luns.count, sizeof(*now->luns.list));
+	between->luns.list = memory_alloc_zeroed(now->luns.count, sizeof(*now->luns.list));
 	memcpy(between->luns.list, now->luns.list, bytes);
 	between->at_ns -= before->at_ns;
 	between->device_ns -= before->device_ns;

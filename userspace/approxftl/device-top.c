@@ -55,7 +55,7 @@ static int list_watched_devices(const struct device_options *options, struct dm_
 {
 	if (!options->word_count)
 		return dm_device_list(devices, count, error);
-	*devices = memory_zeroed(1, sizeof(**devices));
+	*devices = memory_alloc_zeroed(1, sizeof(**devices));
 	*count = 1;
 	return dm_device_find(*devices, options->words[0], error);
 }
@@ -68,7 +68,7 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 	unsigned int count = 0, i;
 	int ret = list_watched_devices(options, &devices, &count, error);
 
-	*watch = (struct watch){ memory_zeroed(count, sizeof(*watch->list)), 0 };
+	*watch = (struct watch){ memory_alloc_zeroed(count, sizeof(*watch->list)), 0 };
 	for (i = 0; !ret && i < count; i++) {
 		struct watched *watched = &watch->list[watch->count];
 

@@ -253,7 +253,7 @@ static void add_named_devices(const struct dm_names *names, struct dm_device **d
 
 	while (names->dev) {
 		if (!get_dm_device_info(&device, names->name, &unused)) {
-			*devices = memory_grown(*devices, *count + 1, sizeof(device));
+			*devices = memory_resize(*devices, *count + 1, sizeof(device));
 			(*devices)[(*count)++] = device;
 		}
 		if (!names->next)

@@ -87,11 +87,11 @@ static void add_nbdkit_argument(char ***arguments, const char *key, const char *
 {
 	unsigned int count = 0;
 	size_t size = strlen(key) + strlen(value) + 1;
-	char *text = memory_zeroed(size, 1);
+	char *text = memory_alloc_zeroed(size, 1);
 
 	while (*arguments && (*arguments)[count])
 		count++;
-	*arguments = memory_grown(*arguments, count + 2, sizeof(**arguments));
+	*arguments = memory_resize(*arguments, count + 2, sizeof(**arguments));
 	scnprintf(text, size, "%s%s", key, value);
 	(*arguments)[count] = text;
 	(*arguments)[count + 1] = NULL;

@@ -57,8 +57,8 @@ static int query_stored_units(struct approxftl *library, int fd, struct query *q
 	int more = 0;
 
 	while (from != APPROXFTL_TO_END && more >= 0) {
-		query->units = memory_grown(query->units, query->unit_count + BATCH,
-					    sizeof(*query->units));
+		query->units = memory_resize(query->units, query->unit_count + BATCH,
+					     sizeof(*query->units));
 		more = approxftl_stored(library, fd, &from, APPROXFTL_TO_END,
 					query->units + query->unit_count, BATCH);
 		query->unit_count += max(more, 0);

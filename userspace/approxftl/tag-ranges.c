@@ -69,7 +69,7 @@ int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent 
 	do {
 		const struct approxftl_extent *last;
 
-		*extents = memory_grown(*extents, count + BATCH, sizeof(**extents));
+		*extents = memory_resize(*extents, count + BATCH, sizeof(**extents));
 		more = approxftl_query(library, fd, from, *extents + count, BATCH);
 		if (more <= 0)
 			break;

@@ -36,7 +36,7 @@ static char *send_request_to_server(const struct device_options *options, const 
 	}
 	count = write(fd, request, strlen(request));
 	do {
-		answer = memory_grown(answer, used + 4096, 1);
+		answer = memory_resize(answer, used + 4096, 1);
 		count = count < 0 ? count : read(fd, answer + used, 4095);
 		used += (size_t)max(count, (ssize_t)0);
 	} while (count > 0);
@@ -87,7 +87,7 @@ int tag_served_ranges(const struct device_options *options, const char *address,
 			break;
 		one.offset = offset;
 		one.length = length;
-		*extents = memory_grown(*extents, (size_t)count + 1, sizeof(one));
+		*extents = memory_resize(*extents, (size_t)count + 1, sizeof(one));
 		(*extents)[count++] = one;
 	}
 	free(answer);

@@ -228,8 +228,8 @@ static void record_loaded_device(struct checkup *checkup, const struct aftl *ftl
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
 
-	checkup->now.slots = memory_zeroed(geo->units, sizeof(*checkup->now.slots));
-	checkup->now.erases = memory_zeroed(geo->blocks, sizeof(*checkup->now.erases));
+	checkup->now.slots = memory_alloc_zeroed(geo->units, sizeof(*checkup->now.slots));
+	checkup->now.erases = memory_alloc_zeroed(geo->blocks, sizeof(*checkup->now.erases));
 	for (u32 i = 0; i < geo->units; i++)
 		checkup->now.slots[i] = aftl_lookup(ftl, to_lpn(i), &class);
 	for (u32 i = 0; i < geo->blocks; i++)

@@ -39,8 +39,8 @@ static void alloc_array_slots(struct array *array)
 
 	array->slot_count =
 		(u32)min(max(count, (u64)max(array->shape.held, ARRAY_HELD)), array->pages);
-	array->slot_of = memory_zeroed(array->pages, sizeof(*array->slot_of));
-	array->slots = memory_zeroed(array->slot_count, sizeof(*array->slots));
+	array->slot_of = memory_alloc_zeroed(array->pages, sizeof(*array->slot_of));
+	array->slots = memory_alloc_zeroed(array->slot_count, sizeof(*array->slots));
 	array->spare = alloc_file_buffer(PAGE_BYTES);
 }
 

@@ -13,7 +13,7 @@ void memory_set_failure_handler(void (*call)(void))
 	on_failure = call;
 }
 
-void *memory_checked(void *memory)
+void *memory_exit_if_null(void *memory)
 {
 	if (memory)
 		return memory;
@@ -23,17 +23,17 @@ void *memory_checked(void *memory)
 	exit(EXIT_FAILED);
 }
 
-void *memory_zeroed(size_t count, size_t size)
+void *memory_alloc_zeroed(size_t count, size_t size)
 {
-	return memory_checked(calloc(count ? count : 1, size));
+	return memory_exit_if_null(calloc(count ? count : 1, size));
 }
 
 char *memory_copy_text(const char *text)
 {
-	return memory_checked(strdup(text));
+	return memory_exit_if_null(strdup(text));
 }
 
-void *memory_grown(void *memory, size_t count, size_t size)
+void *memory_resize(void *memory, size_t count, size_t size)
 {
-	return memory_checked(reallocarray(memory, count, size));
+	return memory_exit_if_null(reallocarray(memory, count, size));
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Return @memory; exit if it is NULL. */
-void *memory_checked(void *memory);
+void *memory_exit_if_null(void *memory);
 
 /*
  * If memory lacks in this thread, call a function that does not return, instead of exiting: a
@@ -20,10 +20,10 @@ void *memory_checked(void *memory);
 void memory_set_failure_handler(void (*call)(void));
 
 /* The caller frees the result with free(). */
-void *memory_zeroed(size_t count, size_t size);
+void *memory_alloc_zeroed(size_t count, size_t size);
 char *memory_copy_text(const char *text);
 
 /* Resize @memory, which is NULL or was returned by one of these functions, to @count items. */
-void *memory_grown(void *memory, size_t count, size_t size);
+void *memory_resize(void *memory, size_t count, size_t size);
 
 #endif

@@ -94,8 +94,8 @@ void *core_memory_alloc(void *host, size_t bytes)
 void *core_memory_alloc_runtime(void *host, size_t bytes)
 {
 	(void)host;
-	return is_allocation_large(bytes) ? memory_checked(map_huge_pages(bytes)) :
-					    memory_zeroed(1, bytes);
+	return is_allocation_large(bytes) ? memory_exit_if_null(map_huge_pages(bytes)) :
+					    memory_alloc_zeroed(1, bytes);
 }
 
 void core_memory_free(void *host, void *memory, size_t bytes)

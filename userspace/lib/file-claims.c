@@ -43,7 +43,7 @@ static char *resolve_directory_of(const char *path)
 	if (slash)
 		*slash = '\0';
 	if (realpath(!slash ? "." : *copy ? copy : "/", folder)) {
-		place = memory_zeroed(strlen(folder) + strlen(name) + 2, 1);
+		place = memory_alloc_zeroed(strlen(folder) + strlen(name) + 2, 1);
 		sprintf(place, "%s/%s", folder, name);
 	}
 	free(copy);
@@ -61,7 +61,7 @@ static char *read_link_target(const char *path)
 	if (length < 0)
 		return NULL;
 	link[length] = '\0';
-	next = memory_zeroed((size_t)folder + (size_t)length + 1, 1);
+	next = memory_alloc_zeroed((size_t)folder + (size_t)length + 1, 1);
 	sprintf(next, "%.*s%s", *link == '/' ? 0 : folder, path, link);
 	return next;
 }
@@ -98,7 +98,7 @@ static void identify_file(struct claim *claim, const struct stat *state)
 
 static struct claim *identify_claimed_path(const char *path, const char *option)
 {
-	struct claim *claim = memory_zeroed(1, sizeof(*claim));
+	struct claim *claim = memory_alloc_zeroed(1, sizeof(*claim));
 	bool standard = !strcmp(path, "-");
 	struct stat state;
 	bool found;

@@ -77,7 +77,7 @@ int record_open(struct record_reader **out, const char *path, struct aftl_error 
 
 	if (ret)
 		return ret;
-	reader = memory_zeroed(1, sizeof(*reader));
+	reader = memory_alloc_zeroed(1, sizeof(*reader));
 	reader->name = is_standard_stream(path) ? "standard input" : path;
 	reader->file = is_standard_stream(path) ? stdin : fopen(path, "rb");
 	if (!reader->file)
@@ -189,7 +189,7 @@ static int write_record_header(struct record_writer *writer, struct aftl_error *
 int record_create(struct record_writer **out, const char *path, const char *name,
 		  const struct aftl_record_header *header, struct aftl_error *error)
 {
-	struct record_writer *writer = memory_zeroed(1, sizeof(*writer));
+	struct record_writer *writer = memory_alloc_zeroed(1, sizeof(*writer));
 	int ret;
 
 	writer->header = *header;

@@ -32,7 +32,7 @@ int target_luns_parse(struct target_luns *luns, const char *text, struct aftl_er
 		size_t length = strcspn(text, "\n");
 
 		scnprintf(line, sizeof(line), "%.*s", (int)min(length, sizeof(line) - 1), text);
-		luns->list = memory_grown(luns->list, luns->count + 1, sizeof(*luns->list));
+		luns->list = memory_resize(luns->list, luns->count + 1, sizeof(*luns->list));
 		if (!parse_lun_line(line, luns->count, &luns->list[luns->count])) {
 			free(luns->list);
 			*luns = (struct target_luns){ NULL, 0 };

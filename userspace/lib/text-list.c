@@ -146,7 +146,7 @@ void list_begin(struct text_list *list, const struct list_choice *choice)
 
 void list_add_row(struct text_list *list)
 {
-	list->rows = memory_grown(list->rows, list->count + 1, sizeof(*list->rows));
+	list->rows = memory_resize(list->rows, list->count + 1, sizeof(*list->rows));
 	list->rows[list->count] = (struct list_row){ .choice = list->choice, .at = list->count };
 	list->count++;
 }

@@ -22,7 +22,7 @@ void text_table_begin(struct text_table *table, unsigned int columns, unsigned i
 
 void text_table_row(struct text_table *table)
 {
-	struct text_row *row = memory_zeroed(1, sizeof(*row));
+	struct text_row *row = memory_alloc_zeroed(1, sizeof(*row));
 
 	if (table->last)
 		table->last->next = row;

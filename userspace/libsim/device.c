@@ -132,7 +132,7 @@ static int open_simlib_device(struct simlib_job *job, void *context)
 		code = check_device_options(&options);
 	if (code)
 		return code;
-	device = memory_zeroed(1, sizeof(*device));
+	device = memory_alloc_zeroed(1, sizeof(*device));
 	code = create_simlib_ftl(device, &options, &error);
 	if (code) {
 		complain_of("sim", "%s", error.text);
@@ -297,7 +297,7 @@ static int execute_request_batch(struct simlib_job *job, void *context)
 				    (long long)batch->lpn[i], device->geo->units);
 			return EXIT_USAGE;
 		}
-	all = memory_zeroed(batch->depth, sizeof(*all));
+	all = memory_alloc_zeroed(batch->depth, sizeof(*all));
 	pthread_mutex_lock(&device->lock);
 	device->busy = true;
 	fill_free_list(device, all, batch->depth);

@@ -149,7 +149,7 @@ static int run_simulation_job(struct simlib_job *job, void *context)
 		return code;
 	if (arguments->keep_requests && !options.raid && options.params.shards == 1)
 		options.log = &job->log;
-	json = memory_checked(open_memstream(&job->json, &size));
+	json = memory_exit_if_null(open_memstream(&job->json, &size));
 	return sim_perform(&options, arguments->argc, arguments->argv, json);
 }
 

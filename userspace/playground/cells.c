@@ -198,7 +198,7 @@ static void mark_misread_cells(const struct look *look)
 
 static void draw_page_cells(const struct look *look)
 {
-	double (*sums)[VOLTAGE_BINS + 1] = memory_zeroed(CELL_STATES_MOST, sizeof(*sums));
+	double (*sums)[VOLTAGE_BINS + 1] = memory_alloc_zeroed(CELL_STATES_MOST, sizeof(*sums));
 
 	for (u32 state = 0; state < seen->count; state++)
 		for (u32 i = 0; i < VOLTAGE_BINS; i++)
@@ -255,7 +255,7 @@ int playground_describe_cells(u32 block, u32 page, u32 slot)
 
 	examine_cell_page(&look, page, slot);
 	seen = voltages_of(&look.now);
-	cells = cells ? cells : memory_zeroed(media->geo->unit_bits, sizeof(*cells));
+	cells = cells ? cells : memory_alloc_zeroed(media->geo->unit_bits, sizeof(*cells));
 	memset(cells, 0, media->geo->unit_bits * sizeof(*cells));
 	mark_misread_cells(&look);
 	if (seen->count)

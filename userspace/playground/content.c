@@ -8,7 +8,7 @@
 u8 *playground_content(u32 bytes)
 {
 	if (bytes > play.content_bytes)
-		play.content = memory_grown(play.content, bytes, 1);
+		play.content = memory_resize(play.content, bytes, 1);
 	play.content_bytes = max(bytes, play.content_bytes);
 	return play.content;
 }

@@ -51,12 +51,12 @@ static const struct aftl_host_ops ops = {
 
 static int parse_play_options(u32 count, struct aftl_error *error)
 {
-	char **list = memory_zeroed(count + 1, sizeof(*list));
+	char **list = memory_alloc_zeroed(count + 1, sizeof(*list));
 	size_t used = 0;
 	u32 i;
 	int ret;
 
-	play.arguments = memory_zeroed(1, PLAY_TEXT_BYTES);
+	play.arguments = memory_alloc_zeroed(1, PLAY_TEXT_BYTES);
 	memcpy(play.arguments, playground_text(), PLAY_TEXT_BYTES - 1);
 	for (i = 0; i < count && used < PLAY_TEXT_BYTES; i++) {
 		list[i] = play.arguments + used;
@@ -109,7 +109,7 @@ static int open_play_stream(struct aftl_error *error)
 		return ret;
 	play.drive.limit = U64_MAX;
 	sim_drive_begin_measuring(&play.drive);
-	play.begun = memory_zeroed(play.drive.geo->blocks, sizeof(*play.begun));
+	play.begun = memory_alloc_zeroed(play.drive.geo->blocks, sizeof(*play.begun));
 	return 0;
 }
 

@@ -237,8 +237,8 @@ u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width)
 	struct picture picture = picture_shape(geo, across, columns, width);
 	bool all;
 
-	pixels = memory_grown(pixels, picture.height, picture.stride * sizeof(*pixels));
-	looks = looks ? looks : memory_zeroed(geo->blocks, sizeof(*looks));
+	pixels = memory_resize(pixels, picture.height, picture.stride * sizeof(*pixels));
+	looks = looks ? looks : memory_alloc_zeroed(geo->blocks, sizeof(*looks));
 	picture.pixels = pixels;
 	of.most_erases = max_painted_erases(of.media);
 	all = is_picture_different(&picture, view, of.most_erases);

@@ -14,7 +14,7 @@ static size_t text_bytes;
 char *playground_text(void)
 {
 	if (!text)
-		text = memory_zeroed(1, PLAY_TEXT_BYTES);
+		text = memory_alloc_zeroed(1, PLAY_TEXT_BYTES);
 	return text;
 }
 
@@ -40,7 +40,7 @@ int playground_json_end(struct json_writer *json)
 	json_end_object(json);
 	json_end(json);
 	fclose(answer);
-	text = memory_grown(playground_text(), max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
+	text = memory_resize(playground_text(), max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
 	memcpy(text, answer_text, text_bytes + 1);
 	free(answer_text);
 	return 0;

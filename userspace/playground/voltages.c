@@ -109,7 +109,7 @@ static void convolve_neighbour_shift(struct mass *mass, double swing)
 /* Convolve @mass with @other: it becomes the distribution of the sum of both values. */
 static void convolve_mass(struct mass *mass, const struct mass *other)
 {
-	struct mass *sum = memory_zeroed(1, sizeof(*sum));
+	struct mass *sum = memory_alloc_zeroed(1, sizeof(*sum));
 
 	init_voltage_mass(sum, mass->first + other->first,
 			  mass->first + other->first + (s32)(mass->count + other->count) - 2);
@@ -166,7 +166,7 @@ static void add_noise(struct mass *mass, struct mass *other, const struct condit
 static void compute_state_distribution(double *bins, u32 state, const struct condition *now)
 {
 	const u32 *uv = cell_states_uv[now->curve][state];
-	struct mass *mass = memory_zeroed(2, sizeof(*mass));
+	struct mass *mass = memory_alloc_zeroed(2, sizeof(*mass));
 
 	if (state)
 		fill_uniform_mass(mass, uv[0] / 1e6, uv[1] / 1e6);
@@ -188,7 +188,7 @@ static void compute_state_distribution(double *bins, u32 state, const struct con
 static struct crossing find_crossing(const double *low, const double *high)
 {
 	struct crossing best = { .low_high = 1, .high_low = 1 };
-	double *above = memory_zeroed(VOLTAGE_BINS + 1, sizeof(*above));
+	double *above = memory_alloc_zeroed(VOLTAGE_BINS + 1, sizeof(*above));
 	double below = 0;
 	u32 last = 0;
 

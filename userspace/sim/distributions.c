@@ -156,7 +156,7 @@ static void fill_zipf_guide_table(struct zipf *zipf)
 struct zipf *zipf_create(u64 n, u64 skew_q32)
 {
 	u32 bins = count_zipf_bins(n);
-	struct zipf *zipf = memory_zeroed(1, sizeof(*zipf) + bins * sizeof(zipf->bin[0]));
+	struct zipf *zipf = memory_alloc_zeroed(1, sizeof(*zipf) + bins * sizeof(zipf->bin[0]));
 	u64 first = 1;
 
 	zipf->bins = bins;

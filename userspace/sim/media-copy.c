@@ -78,9 +78,9 @@ static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_
 
 	map->block = index;
 	map->kind = sim_block_kind_name(aftl_policy_type(ftl), block);
-	map->attr = memory_zeroed(pages, sizeof(*map->attr));
-	map->valid = memory_zeroed(pages, sizeof(*map->valid));
-	map->age_hours = memory_zeroed(pages, sizeof(*map->age_hours));
+	map->attr = memory_alloc_zeroed(pages, sizeof(*map->attr));
+	map->valid = memory_alloc_zeroed(pages, sizeof(*map->valid));
+	map->age_hours = memory_alloc_zeroed(pages, sizeof(*map->age_hours));
 	for (u32 i = 0; i < pages; i++) {
 		map->attr[i] = *aftl_page_attr_ptr(media, first + i);
 		map->valid[i] = count_valid_units(media, block, i);
@@ -94,7 +94,7 @@ void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *res
 	u32 blocks = aftl_geometry(ftl)->blocks;
 
 	if (!result->blocks)
-		result->blocks = memory_zeroed(result->geo.blocks, sizeof(*result->blocks));
+		result->blocks = memory_alloc_zeroed(result->geo.blocks, sizeof(*result->blocks));
 	memcpy(result->blocks + (size_t)index * blocks, aftl_media(ftl)->blocks,
 	       blocks * sizeof(*result->blocks));
 }
@@ -113,7 +113,7 @@ void media_copy_all(const struct aftl *ftl, const struct sim_options *options,
 			count = choose_fullest_blocks(ftl, chosen);
 			blocks = chosen;
 		}
-		result->page_maps = memory_zeroed(count, sizeof(*result->page_maps));
+		result->page_maps = memory_alloc_zeroed(count, sizeof(*result->page_maps));
 		result->page_map_count = count;
 		for (u32 i = 0; i < count; i++)
 			copy_block_pages(ftl, blocks[i], &result->page_maps[i]);

@@ -479,7 +479,7 @@ static int apply_all_mqsim_rows(const struct config *config, struct aftl_error *
 
 int mqsim_config_apply(struct sim_options *options, const char *path, struct aftl_error *error)
 {
-	struct config *config = memory_zeroed(1, sizeof(*config));
+	struct config *config = memory_alloc_zeroed(1, sizeof(*config));
 	int ret;
 
 	config->options = options;

@@ -33,7 +33,7 @@ static void *transfer_array(struct transfer *transfer, void *list, size_t count,
 	if (!list)
 		return NULL;
 	if (transfer->reading)
-		list = memory_zeroed(count, size);
+		list = memory_alloc_zeroed(count, size);
 	transfer_outcome(transfer, list, count * size);
 	return list;
 }
@@ -77,7 +77,7 @@ static bool transfer_whole_outcome(struct transfer *transfer, struct sim_outcome
 bool sim_outcome_write(const struct sim_outcome *outcome, int fd)
 {
 	struct transfer transfer = { .file = fdopen(fd, "wb"), .good = true };
-	struct sim_outcome *copy = memory_zeroed(1, sizeof(*copy));
+	struct sim_outcome *copy = memory_alloc_zeroed(1, sizeof(*copy));
 
 	transfer.good = transfer.file;
 	*copy = *outcome;

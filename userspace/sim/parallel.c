@@ -62,7 +62,7 @@ static bool start_child_process(struct pool *pool)
 		return false;
 	child->pid = fork();
 	if (!child->pid) {
-		struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
+		struct sim_outcome *outcome = memory_alloc_zeroed(1, sizeof(*outcome));
 		const struct sim_work *work = pool->work;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -96,7 +96,7 @@ static void start_child_processes(struct pool *pool)
 	}
 }
 
-static void collect_child_outcome(struct pool *pool, struct child *child, int status)
+static void read_child_outcome(struct pool *pool, struct child *child, int status)
 {
 	struct sim_outcome *outcome = &pool->outcomes[child->index];
 
@@ -117,7 +117,7 @@ static bool reap_ended_child(struct pool *pool)
 	for (unsigned int i = 0; i < pool->running; i++) {
 		if (waitpid(pool->children[i].pid, &status, WNOHANG) <= 0)
 			continue;
-		collect_child_outcome(pool, &pool->children[i], status);
+		read_child_outcome(pool, &pool->children[i], status);
 		return true;
 	}
 	return false;
@@ -203,7 +203,7 @@ void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_out
 		complain_of("sim", "no memory for %u runs: %s", work->count, strerror(errno));
 		exit(EXIT_FAILED);
 	}
-	pool.children = memory_zeroed(jobs, sizeof(*pool.children));
+	pool.children = memory_alloc_zeroed(jobs, sizeof(*pool.children));
 	run_child_pool(&pool);
 	free(pool.children);
 	munmap(pool.done, size);

@@ -139,7 +139,7 @@ static void *run_pipeline_thread(void *data)
 static void run_crew_threads(struct crew *crew)
 {
 	u32 wanted = min(crew->plan->threads, crew->plan->lanes);
-	pthread_t *threads = memory_zeroed(max(wanted, 1U), sizeof(*threads));
+	pthread_t *threads = memory_alloc_zeroed(max(wanted, 1U), sizeof(*threads));
 	u32 begun = 0;
 
 	while (begun + 1 < wanted &&
@@ -157,7 +157,7 @@ void pipeline_run(const struct pipeline *pipeline)
 		.plan = pipeline,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
-		.lanes = memory_zeroed(pipeline->lanes, sizeof(struct lane)),
+		.lanes = memory_alloc_zeroed(pipeline->lanes, sizeof(struct lane)),
 		.stop = stop_flag_of_thread(),
 	};
 

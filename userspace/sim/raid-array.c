@@ -97,7 +97,7 @@ static void complete_request_parts(struct raid_array *array, struct raid_request
 static void send_to_member(struct raid_array *array, u32 member,
 			   const struct raid_operation *wanted)
 {
-	struct raid_operation *operation = memory_zeroed(1, sizeof(*operation));
+	struct raid_operation *operation = memory_alloc_zeroed(1, sizeof(*operation));
 
 	*operation = *wanted;
 	operation->request.arrival_ns = array->now_ns;
@@ -174,7 +174,7 @@ static void start_stripe_if_full(struct raid_array *array, struct stripe *stripe
 
 static void add_row_waiter(struct raid_array *array, u32 index, struct raid_request *request)
 {
-	struct raid_waiter *waiter = memory_zeroed(1, sizeof(*waiter));
+	struct raid_waiter *waiter = memory_alloc_zeroed(1, sizeof(*waiter));
 
 	waiter->request = request;
 	waiter->next = array->waiting[index];
@@ -343,7 +343,7 @@ static void submit_raid_read(struct raid_array *array, struct raid_request *requ
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
 		       u8 class, struct aftl_hint hint)
 {
-	struct raid_request *request = memory_zeroed(1, sizeof(*request));
+	struct raid_request *request = memory_alloc_zeroed(1, sizeof(*request));
 
 	raid_array_advance(array, at_ns);
 	*request = (struct raid_request){
@@ -451,8 +451,8 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 	array->blocked_end = &array->blocked;
 	array->done_end = &array->done;
 	stripe_cache_init(&array->cache, stripes);
-	array->waiting = memory_zeroed(stripes, sizeof(struct raid_waiter *));
-	array->flying = memory_zeroed(stripes, sizeof(struct raid_waiter *));
+	array->waiting = memory_alloc_zeroed(stripes, sizeof(struct raid_waiter *));
+	array->flying = memory_alloc_zeroed(stripes, sizeof(struct raid_waiter *));
 	for (u32 i = 0; !ret && i < layout->members; i++)
 		ret = create_raid_member(array, i, config, policy, error);
 	if (!ret && aftl_geometry(array->members[0])->zones)

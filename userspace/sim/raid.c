@@ -133,7 +133,7 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 /* Results */
 
 /* Host statistics are those of the array; flash statistics are the sums of the members. */
-static void collect_array_result(const struct run *run, struct sim_result *result)
+static void store_array_result(const struct run *run, struct sim_result *result)
 {
 	struct aftl_counters *counters = &result->stats.counters;
 	const struct raid_counters *own = &run->array.counters;
@@ -154,8 +154,8 @@ static void collect_array_result(const struct run *run, struct sim_result *resul
 	result->stats.since_ns = run->since_ns;
 }
 
-static void collect_raid_result(const struct run *run, const struct aftl_policy_type *policy,
-				struct sim_result *result)
+static void store_raid_result(const struct run *run, const struct aftl_policy_type *policy,
+			      struct sim_result *result)
 {
 	const struct sim_options *options = run->options;
 
@@ -180,7 +180,7 @@ static void collect_raid_result(const struct run *run, const struct aftl_policy_
 		result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
 		sim_add_device_statistics(result, ftl, i);
 	}
-	collect_array_result(run, result);
+	store_array_result(run, result);
 }
 
 static enum exit_code verify_array(const struct run *run, struct sim_result *result,
@@ -215,7 +215,7 @@ static enum exit_code run_array_stream(struct run *run, const struct aftl_policy
 	if (ret)
 		return EXIT_FAILED;
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	collect_raid_result(run, policy, result);
+	store_raid_result(run, policy, result);
 	code = verify_array(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }

@@ -87,7 +87,7 @@ u64 recording_begin(struct recording *recording, const struct sim_request *reque
 		u64 room = recording->room, i;
 
 		recording->room = room ? 2 * room : LEAST_ROOM;
-		recording->pending = memory_zeroed(recording->room, sizeof(*old));
+		recording->pending = memory_alloc_zeroed(recording->room, sizeof(*old));
 		for (i = recording->first; i < recording->next; i++)
 			*pending_record_at(recording, i) = old[i & (room - 1)];
 		free(old);

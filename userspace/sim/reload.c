@@ -25,7 +25,7 @@ static int append_snapshot_bytes(void *host, const void *data, size_t bytes)
 
 	if (saved->used + bytes > saved->room) {
 		saved->room = 2 * (saved->used + bytes);
-		saved->bytes = memory_grown(saved->bytes, saved->room, 1);
+		saved->bytes = memory_resize(saved->bytes, saved->room, 1);
 	}
 	memcpy(saved->bytes + saved->used, data, bytes);
 	saved->used += bytes;

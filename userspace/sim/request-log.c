@@ -10,17 +10,17 @@ static void grow_request_log(struct request_log *log)
 {
 	u64 room = log->room ? 2 * log->room : LEAST_ROOM;
 
-	log->arrival_ns = memory_grown(log->arrival_ns, room, sizeof(*log->arrival_ns));
-	log->response_ns = memory_grown(log->response_ns, room, sizeof(*log->response_ns));
-	log->waiting_ns = memory_grown(log->waiting_ns, room, sizeof(*log->waiting_ns));
-	log->offset = memory_grown(log->offset, room, sizeof(*log->offset));
-	log->bytes = memory_grown(log->bytes, room, sizeof(*log->bytes));
-	log->lpn = memory_grown(log->lpn, room, sizeof(*log->lpn));
-	log->op = memory_grown(log->op, room, sizeof(*log->op));
-	log->class = memory_grown(log->class, room, sizeof(*log->class));
-	log->queue = memory_grown(log->queue, room, sizeof(*log->queue));
-	log->failed = memory_grown(log->failed, room, sizeof(*log->failed));
-	log->reason = memory_grown(log->reason, room, sizeof(*log->reason));
+	log->arrival_ns = memory_resize(log->arrival_ns, room, sizeof(*log->arrival_ns));
+	log->response_ns = memory_resize(log->response_ns, room, sizeof(*log->response_ns));
+	log->waiting_ns = memory_resize(log->waiting_ns, room, sizeof(*log->waiting_ns));
+	log->offset = memory_resize(log->offset, room, sizeof(*log->offset));
+	log->bytes = memory_resize(log->bytes, room, sizeof(*log->bytes));
+	log->lpn = memory_resize(log->lpn, room, sizeof(*log->lpn));
+	log->op = memory_resize(log->op, room, sizeof(*log->op));
+	log->class = memory_resize(log->class, room, sizeof(*log->class));
+	log->queue = memory_resize(log->queue, room, sizeof(*log->queue));
+	log->failed = memory_resize(log->failed, room, sizeof(*log->failed));
+	log->reason = memory_resize(log->reason, room, sizeof(*log->reason));
 	log->room = room;
 }
 

@@ -11,7 +11,7 @@ void request_pool_init(struct request_pool *pool, size_t size)
 {
 	*pool = (struct request_pool){
 		.size = size,
-		.chunks = memory_zeroed(CHUNKS_MAX, sizeof(void *)),
+		.chunks = memory_alloc_zeroed(CHUNKS_MAX, sizeof(void *)),
 	};
 }
 
@@ -28,7 +28,7 @@ bool request_pool_grow(struct request_pool *pool)
 
 	if (pool->chunk_count == CHUNKS_MAX)
 		return false;
-	chunk = memory_zeroed(CHUNK, pool->size);
+	chunk = memory_alloc_zeroed(CHUNK, pool->size);
 	pool->chunks[pool->chunk_count++] = chunk;
 	for (u32 i = 0; i < CHUNK; i++)
 		request_pool_return(pool, (void *)(chunk + i * pool->size));

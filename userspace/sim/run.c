@@ -206,7 +206,7 @@ struct sim_queue *sim_queues_create(const struct sim_options *options,
 	if (!options->tenant_count && !sim_option_given(options, "queue-by") &&
 	    aftl_queue_weight_count(config->queue_weights) < 2)
 		return NULL;
-	return memory_zeroed(AFTL_QUEUES_MAX, sizeof(struct sim_queue));
+	return memory_alloc_zeroed(AFTL_QUEUES_MAX, sizeof(struct sim_queue));
 }
 
 static enum exit_code create_run_device(struct run *run, const struct aftl_policy_type *policy,
@@ -310,7 +310,7 @@ void sim_copy_queue_statistics(const struct sim_queue *queues, u32 tenants,
 {
 	if (!queues)
 		return;
-	result->queues = memory_zeroed(AFTL_QUEUES_MAX, sizeof(*result->queues));
+	result->queues = memory_alloc_zeroed(AFTL_QUEUES_MAX, sizeof(*result->queues));
 	memcpy(result->queues, queues, AFTL_QUEUES_MAX * sizeof(*result->queues));
 	result->queue_count = max(aftl_queue_weight_count(result->config.queue_weights), tenants);
 	for (u32 i = result->queue_count; i < AFTL_QUEUES_MAX; i++)
@@ -326,7 +326,7 @@ void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result)
 		result->zone_states[aftl_zone_state(ftl, i, &written)]++;
 }
 
-static void collect_device_result(struct run *run, struct sim_result *result)
+static void store_device_result(struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
 
@@ -352,7 +352,7 @@ static void collect_device_result(struct run *run, struct sim_result *result)
 	sim_add_zone_states(ftl, result);
 	result->interrupted = interrupted();
 	sim_add_block_wear(ftl, result);
-	result->luns = memory_zeroed(run->drive.geo->luns, sizeof(*result->luns));
+	result->luns = memory_alloc_zeroed(run->drive.geo->luns, sizeof(*result->luns));
 	for (u32 i = 0; i < run->drive.geo->luns; i++)
 		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
 	sim_copy_queue_statistics(run->queues, run->drive.tenants.count, result);
@@ -499,7 +499,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 		aftl_advance(run->drive.ftl, run->options->until);
 	timeline_end_device(run->timeline);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	collect_device_result(run, result);
+	store_device_result(run, result);
 	if (run->options->dump && save_device_file(run, result, error))
 		return EXIT_FAILED;
 	code = check_run_device(run, result, error);
@@ -529,8 +529,8 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	request_pool_init(&run.drive.pool, run.drive.observes ? sizeof(struct observed_request) :
 								sizeof(struct aftl_request));
 	if (options->slowest) {
-		run.slowest.requests = memory_zeroed(options->slowest,
-						     sizeof(*run.slowest.requests));
+		run.slowest.requests =
+			memory_alloc_zeroed(options->slowest, sizeof(*run.slowest.requests));
 		run.slowest.room = (u32)options->slowest;
 	}
 	run.ops = host_ops;

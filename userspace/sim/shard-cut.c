@@ -6,7 +6,7 @@ static struct shard_work *add_shard_work(struct shard_list *list)
 {
 	if (list->count == list->room) {
 		list->room = list->room ? 2 * list->room : 256;
-		list->work = memory_grown(list->work, list->room, sizeof(*list->work));
+		list->work = memory_resize(list->work, list->room, sizeof(*list->work));
 	}
 	return &list->work[list->count++];
 }
@@ -113,7 +113,7 @@ void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards 
 
 	if (parts > 1) {
 		struct whole *whole =
-			memory_zeroed(1, sizeof(*whole) + parts * sizeof(whole->parts[0]));
+			memory_alloc_zeroed(1, sizeof(*whole) + parts * sizeof(whole->parts[0]));
 
 		atomic_init(&whole->left, parts);
 		whole->count = parts;

@@ -205,7 +205,7 @@ int shard_create(struct shard *shard, const struct sim_options *options, u32 ind
 
 	aftl_derive_shard_config(&own, &options->params, index);
 	request_pool_init(&shard->pool, sizeof(struct part));
-	shard->sums = memory_zeroed(EPOCHS, sizeof(*shard->sums));
+	shard->sums = memory_alloc_zeroed(EPOCHS, sizeof(*shard->sums));
 	for (u32 i = 0; i < EPOCHS; i++) {
 		settling_init(&shard->sums[i].settling);
 		shard->sums[i].queues = sim_queues_create(options, &own);

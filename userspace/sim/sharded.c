@@ -356,9 +356,9 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 	if (describe_sharded_device(run, error))
 		return EXIT_USAGE;
 	count = run->layout.count;
-	run->seats = memory_zeroed(count, sizeof(*run->seats));
+	run->seats = memory_alloc_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
-		run->chunks[i] = memory_zeroed(count, sizeof(*run->chunks[i]));
+		run->chunks[i] = memory_alloc_zeroed(count, sizeof(*run->chunks[i]));
 	pipeline_run_each(run, create_shard_in_thread, count, sim_threads(run->options));
 	return find_first_shard_failure(run, error);
 }
@@ -430,7 +430,7 @@ static void add_queue_statistics(struct sim_queue *sums, const struct sim_queue 
 }
 
 /* Add the statistics of a shard's requests to the result. */
-static void collect_shard_sums(const struct shard_sums *sums, struct sim_result *result)
+static void sum_shard_statistics(const struct shard_sums *sums, struct sim_result *result)
 {
 	struct aftl_stats *stats = &result->stats;
 
@@ -447,7 +447,7 @@ static void collect_shard_sums(const struct shard_sums *sums, struct sim_result 
 		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }
 
-static void collect_shard_results(const struct run *run, struct sim_result *result)
+static void store_shard_results(const struct run *run, struct sim_result *result)
 {
 	struct sim_queue *queues = sim_queues_create(run->options, &run->options->params);
 
@@ -457,7 +457,7 @@ static void collect_shard_results(const struct run *run, struct sim_result *resu
 
 		sim_add_device_statistics(result, seat->shard.ftl, i);
 		result->digest = aftl_hash64_pair(result->digest, seat->digest);
-		collect_shard_sums(sums, result);
+		sum_shard_statistics(sums, result);
 		add_queue_statistics(queues, sums->queues);
 		if (run->options->block_table)
 			media_copy_blocks(seat->shard.ftl, i, result);
@@ -467,7 +467,7 @@ static void collect_shard_results(const struct run *run, struct sim_result *resu
 	free(queues);
 }
 
-static void collect_sharded_result(const struct run *run, struct sim_result *result)
+static void store_sharded_result(const struct run *run, struct sim_result *result)
 {
 	const struct sim_options *options = run->options;
 	const struct aftl *first = run->seats[0].shard.ftl;
@@ -487,7 +487,7 @@ static void collect_sharded_result(const struct run *run, struct sim_result *res
 	result->hours = aftl_hours(first);
 	result->interrupted = interrupted();
 	settling_init(&result->settling);
-	collect_shard_results(run, result);
+	store_shard_results(run, result);
 }
 
 /* The run itself */
@@ -530,7 +530,7 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 	result->cpu_ns = sim_processor_ns() - begin_ns;
 	pipeline_run_each(run, audit_shard_in_thread, run->layout.count,
 			  sim_threads(run->options));
-	collect_sharded_result(run, result);
+	store_sharded_result(run, result);
 	code = find_first_shard_failure(run, error);
 	result->verified = run->options->verify && !code;
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;

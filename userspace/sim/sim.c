@@ -360,8 +360,8 @@ static void report_child_failure(const struct sim_options *options, unsigned int
 }
 
 /* A failed run does not discard the results of the others. */
-static void collect_outcome(struct runs *all, const struct sim_options *options, unsigned int index,
-			    struct sim_outcome *outcome)
+static void receive_run_outcome(struct runs *all, const struct sim_options *options,
+				unsigned int index, struct sim_outcome *outcome)
 {
 	if (outcome->killed || (outcome->lost && outcome->code))
 		report_child_failure(options, index, outcome);
@@ -382,7 +382,7 @@ static void collect_outcome(struct runs *all, const struct sim_options *options,
 static void run_all_in_turn(struct runs *all, const struct sim_options *options,
 			    struct timeline *timeline)
 {
-	struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
+	struct sim_outcome *outcome = memory_alloc_zeroed(1, sizeof(*outcome));
 
 	for (unsigned int i = 0; i < sim_options_run_count(options); i++) {
 		*outcome = (struct sim_outcome){ .lost = interrupted() };
@@ -390,7 +390,7 @@ static void run_all_in_turn(struct runs *all, const struct sim_options *options,
 			aftl_fail(&outcome->error, -EINTR, "interrupted before it began");
 		else
 			run_single_simulation(options, i, timeline, outcome);
-		collect_outcome(all, options, i, outcome);
+		receive_run_outcome(all, options, i, outcome);
 	}
 	free(outcome);
 }
@@ -409,11 +409,11 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 	/* Divide the threads among the concurrent runs. */
 	own.jobs = max(sim_threads(options) / jobs, 1U);
 	if (jobs > 1) {
-		struct sim_outcome *outcomes = memory_zeroed(work.count, sizeof(*outcomes));
+		struct sim_outcome *outcomes = memory_alloc_zeroed(work.count, sizeof(*outcomes));
 
 		sim_parallel(&work, jobs, outcomes);
 		for (unsigned int i = 0; i < work.count; i++)
-			collect_outcome(all, work.options, i, &outcomes[i]);
+			receive_run_outcome(all, work.options, i, &outcomes[i]);
 		free(outcomes);
 	} else {
 		run_all_in_turn(all, &own, timeline);
@@ -517,8 +517,8 @@ enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, F
 {
 	unsigned int count = sim_options_run_count(options), i;
 	struct runs run = {
-		.results = memory_zeroed(count, sizeof(*run.results)),
-		.failures = memory_zeroed(count, sizeof(*run.failures)),
+		.results = memory_alloc_zeroed(count, sizeof(*run.results)),
+		.failures = memory_alloc_zeroed(count, sizeof(*run.failures)),
 	};
 	struct outputs outputs = { .json = { .path = "-", .stream = json } };
 	enum exit_code code = open_files(&outputs, options, argc, argv);

@@ -536,7 +536,8 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 	generator->active_count = share_of_units(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
-	generator->active = memory_zeroed(generator->active_count, sizeof(*generator->active));
+	generator->active =
+		memory_alloc_zeroed(generator->active_count, sizeof(*generator->active));
 	for (u64 i = 0; i < generator->active_count; i++)
 		generator->active[i] =
 			draw_number_below(&generator->place_random, generator->extents);
@@ -556,7 +557,7 @@ static void prepare_zone_writes(struct generator *generator, const struct sim_op
 	if (!geo->zones)
 		generator->zones = generator->places / generator->zone;
 	generator->open_count = (u32)min(options->open_zones, generator->zones);
-	generator->open = memory_zeroed(generator->open_count, sizeof(*generator->open));
+	generator->open = memory_alloc_zeroed(generator->open_count, sizeof(*generator->open));
 	for (u32 i = 0; i < generator->open_count; i++)
 		generator->open[i].number = U64_MAX;
 	for (u32 i = 0; i < generator->open_count; i++)
@@ -644,7 +645,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 		       const struct aftl_config *config, const struct aftl_geometry *geo,
 		       u64 units, struct aftl_error *error)
 {
-	struct generator *generator = memory_zeroed(1, sizeof(*generator));
+	struct generator *generator = memory_alloc_zeroed(1, sizeof(*generator));
 	int ret;
 
 	generator->stream.next = generate_next_request;

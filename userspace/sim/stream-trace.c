@@ -239,7 +239,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   const struct aftl_config *config, const struct aftl_geometry *geo,
 		   u64 units, struct aftl_error *error)
 {
-	struct trace *trace = memory_zeroed(1, sizeof(*trace));
+	struct trace *trace = memory_alloc_zeroed(1, sizeof(*trace));
 	int ret = record_open(&trace->reader, options->trace_path, error);
 	const struct aftl_record_header *header;
 

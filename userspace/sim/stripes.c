@@ -87,9 +87,9 @@ static void stripe_hash_add(struct stripe_cache *cache, struct stripe *stripe)
 void stripe_cache_init(struct stripe_cache *cache, u32 count)
 {
 	*cache = (struct stripe_cache){
-		.stripes = memory_zeroed(count, sizeof(*cache->stripes)),
+		.stripes = memory_alloc_zeroed(count, sizeof(*cache->stripes)),
 		.count = count,
-		.heads = memory_zeroed(count, sizeof(*cache->heads)),
+		.heads = memory_alloc_zeroed(count, sizeof(*cache->heads)),
 		.clean = { STRIPE_NONE, STRIPE_NONE },
 		.dirty = { STRIPE_NONE, STRIPE_NONE },
 	};

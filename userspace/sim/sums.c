@@ -17,7 +17,7 @@ void sim_add_device_statistics(struct sim_result *result, const struct aftl *ftl
 	u32 luns = aftl_geometry(ftl)->luns;
 
 	if (!result->luns)
-		result->luns = memory_zeroed(result->geo.luns, sizeof(*result->luns));
+		result->luns = memory_alloc_zeroed(result->geo.luns, sizeof(*result->luns));
 	aftl_stats_accumulate(&result->stats, aftl_get_stats(ftl));
 	for (u32 i = 0; i < luns; i++)
 		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);

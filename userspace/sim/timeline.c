@@ -44,7 +44,7 @@ struct timeline {
 int timeline_create(struct timeline **out, const char *path, int argc, char **argv,
 		    struct aftl_error *error)
 {
-	struct timeline *timeline = memory_zeroed(1, sizeof(*timeline));
+	struct timeline *timeline = memory_alloc_zeroed(1, sizeof(*timeline));
 	int ret = output_file_open(&timeline->file, path, "--timeline", true, error);
 
 	if (ret) {
@@ -82,7 +82,7 @@ void timeline_begin_device(struct timeline *timeline, const struct aftl *ftl)
 		return;
 	free(timeline->lanes);
 	timeline->luns = aftl_geometry(ftl)->luns;
-	timeline->lanes = memory_zeroed(timeline->luns, sizeof(*timeline->lanes));
+	timeline->lanes = memory_alloc_zeroed(timeline->luns, sizeof(*timeline->lanes));
 	timeline->block_pages = aftl_geometry(ftl)->pages;
 	timeline->device++;
 	write_lane_name(timeline, "process_name", 0, aftl_policy_type(ftl)->name);

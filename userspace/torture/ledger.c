@@ -90,7 +90,7 @@ static int map_ledger(struct ledger *ledger, struct aftl_error *error)
 
 static struct ledger *allocate_ledger(const struct ledger_header *header, int fd, bool sync)
 {
-	struct ledger *ledger = memory_zeroed(1, sizeof(*ledger));
+	struct ledger *ledger = memory_alloc_zeroed(1, sizeof(*ledger));
 
 	ledger->fd = fd;
 	ledger->apart = sync;
@@ -266,7 +266,7 @@ static void queue_units(struct ledger *ledger, u64 first, u32 count, u32 low)
 {
 	if (ledger->count == ledger->room) {
 		ledger->room = max(ledger->room * 2, (u64)1024);
-		ledger->risen = memory_grown(ledger->risen, ledger->room, sizeof(*ledger->risen));
+		ledger->risen = memory_resize(ledger->risen, ledger->room, sizeof(*ledger->risen));
 	}
 	ledger->risen[ledger->count++] = (struct risen){ first, count, low };
 }

@@ -413,12 +413,12 @@ static void alloc_request_slots(struct press *press)
 	const struct load_shape *shape = &press->load.shape;
 	size_t bytes = (size_t)shape->most * press->run->unit_bytes + PAGE;
 
-	press->slots = memory_zeroed(shape->depth, sizeof(*press->slots));
+	press->slots = memory_alloc_zeroed(shape->depth, sizeof(*press->slots));
 	for (u32 i = 0; i < shape->depth; i++) {
 		struct slot *slot = &press->slots[i];
 
-		slot->change.floors = memory_zeroed(max(shape->most, shape->most_cleared),
-						    sizeof(u32));
+		slot->change.floors =
+			memory_alloc_zeroed(max(shape->most, shape->most_cleared), sizeof(u32));
 		if (posix_memalign((void **)&slot->memory, PAGE, bytes)) {
 			complain_of("torture", "no memory for so many requests; lower --depth");
 			exit(EXIT_FAILED);

@@ -50,7 +50,7 @@ static bool may_piggyback_page(const struct aftl *ftl, const struct aftl_lun *lu
 	       (need->class == AFTL_PRECISE || aftl_page_class(attr) == AFTL_APPROX);
 }
 
-static bool piggyback_is_duplicate(const struct aftl_piggyback *carry, u32 i)
+static bool is_piggyback_page_duplicate(const struct aftl_piggyback *carry, u32 i)
 {
 	u32 j;
 
@@ -60,9 +60,9 @@ static bool piggyback_is_duplicate(const struct aftl_piggyback *carry, u32 i)
 	return false;
 }
 
-static bool piggyback_is_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 const struct aftl_placement *placement)
+static bool is_piggyback_relocation_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
+					    const struct aftl_program_request *need,
+					    const struct aftl_placement *placement)
 {
 	u32 i;
 
@@ -73,7 +73,7 @@ static bool piggyback_is_allowed(const struct aftl *ftl, const struct aftl_lun *
 		return false;
 	for (i = 0; i < placement->piggybacked; i++)
 		if (!may_piggyback_page(ftl, lun, need, &placement->piggyback[i]) ||
-		    piggyback_is_duplicate(placement->piggyback, i))
+		    is_piggyback_page_duplicate(placement->piggyback, i))
 			return false;
 	return true;
 }
@@ -146,7 +146,8 @@ static bool placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 	const struct aftl_block *block = placement->block;
 	struct aftl_program_command program;
 
-	if (!block_is_in_lun(ftl, lun, block) || !piggyback_is_allowed(ftl, lun, need, placement))
+	if (!block_is_in_lun(ftl, lun, block) ||
+	    !is_piggyback_relocation_allowed(ftl, lun, need, placement))
 		return false;
 	if (block->bits && need->cause != AFTL_CAUSE_HOST)
 		return false;

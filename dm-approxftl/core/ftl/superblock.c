@@ -170,7 +170,7 @@ static u32 max_superblock_waiting_blocks(const struct aftl *ftl)
 	return (streams ? max(ftl->streams - 1, 2U) : 2) + ftl->handles;
 }
 
-static u32 superblock_stream_of(const struct aftl *ftl, const struct aftl_block *block)
+static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return aftl_superblock_stream(block->kind, block->handle, aftl_is_slc_block(ftl, block));
 }
@@ -194,7 +194,7 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 		const struct aftl_block *first =
 			first_opened_block(ftl, group, aftl_superblock_number(ftl, block));
 
-		if (first && superblock_stream_of(ftl, first) == stream)
+		if (first && superblock_stream_of_block(ftl, first) == stream)
 			return block;
 		if (!first && !fresh)
 			fresh = block;
@@ -485,8 +485,8 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
  * Can the block contribute the page of its stripe? A page that is not programmed contributes
  * zeroes. Approximate data are used without ECC.
  */
-static bool stripe_member_readable(const struct aftl *ftl, const struct aftl_block *block, u32 at,
-				   bool approx)
+static bool is_stripe_member_readable(const struct aftl *ftl, const struct aftl_block *block,
+				      u32 at, bool approx)
 {
 	u32 page = at / ftl->geo.page_units;
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
@@ -528,8 +528,8 @@ bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 
 		block = aftl_superblock_block(ftl, group, aftl_superblock_number(ftl, own), i);
 		if (block != own &&
-		    !stripe_member_readable(ftl, block, from_ppn(ppn) % ftl->geo.block_ppns,
-					    approx))
+		    !is_stripe_member_readable(ftl, block, from_ppn(ppn) % ftl->geo.block_ppns,
+					       approx))
 			return false;
 	}
 	return true;

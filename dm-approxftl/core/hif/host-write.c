@@ -464,7 +464,8 @@ static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *
 	       ftl->draining || ftl->now_ns >= *due_ns || write_buffer_needs_partial(ftl);
 }
 
-static bool write_is_older(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane, u32 best)
+static bool is_write_older_than_other(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
+				      u32 best)
 {
 	return best == AFTL_NIL || ftl->commands[lun->writes[lane].head].seq <
 					   ftl->commands[lun->writes[best].head].seq;
@@ -491,7 +492,7 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 			if (!write_purge_reset_zone(ftl, lun, lane, begin))
 				aftl_wake_lun(ftl, lun);
 			else if (zone_must_program(ftl, &lun->writes[lane]) &&
-				 write_is_older(ftl, lun, lane, best))
+				 is_write_older_than_other(ftl, lun, lane, best))
 				best = lane;
 		}
 	return best;
@@ -519,7 +520,7 @@ u32 aftl_write_select_lane(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns
 
 		if (!write_must_program(ftl, &lun->writes[lane], &due_ns))
 			*retry_ns = min(*retry_ns, due_ns);
-		else if (write_is_older(ftl, lun, lane, best))
+		else if (is_write_older_than_other(ftl, lun, lane, best))
 			best = lane;
 	}
 	return best;
@@ -600,7 +601,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 }
 
 /* Older versions that are programmed later must not be mapped. */
-static void write_supersede_older(struct aftl *ftl, u32 index)
+static void write_mark_older_superseded(struct aftl *ftl, u32 index)
 {
 	while ((index = aftl_pending_find_older_write(ftl, index)) != AFTL_NIL)
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
@@ -609,7 +610,7 @@ static void write_supersede_older(struct aftl *ftl, u32 index)
 static void write_mark_stale_in_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i)
 {
 	payload->stale[i] = ftl->commands[payload->tag[i]].flags & AFTL_COMMAND_SUPERSEDED;
-	write_supersede_older(ftl, payload->tag[i]);
+	write_mark_older_superseded(ftl, payload->tag[i]);
 }
 
 static void write_add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 index)

@@ -107,8 +107,8 @@ static u32 find_neighbours(const struct aftl_geometry *geo, u32 page, u32 found[
 	return count;
 }
 
-static bool is_after_neighbours(const struct aftl_chip *chip,
-				const struct aftl_program_command *program)
+static bool is_programmed_after_neighbours(const struct aftl_chip *chip,
+					   const struct aftl_program_command *program)
 {
 	u32 found[4];
 	u32 count = find_neighbours(chip->media->geo, program->page, found);
@@ -119,8 +119,8 @@ static bool is_after_neighbours(const struct aftl_chip *chip,
 	return true;
 }
 
-static bool keeps_neighbour_margins(const struct aftl_chip *chip,
-				    const struct aftl_program_command *program)
+static bool keeps_margins_of_neighbours(const struct aftl_chip *chip,
+					const struct aftl_program_command *program)
 {
 	u32 found[4];
 	u32 count = find_neighbours(chip->media->geo, program->page, found);
@@ -164,7 +164,8 @@ static bool may_place_page(const struct aftl_chip *chip, const struct aftl_progr
 		       aftl_checkerboard_colour(chip->media->geo, program->page,
 						aftl_block_first_colour(block));
 	case AFTL_MODE_AFTER:
-		return block->order != AFTL_ORDER_SUPER_LAYER && is_after_neighbours(chip, program);
+		return block->order != AFTL_ORDER_SUPER_LAYER &&
+		       is_programmed_after_neighbours(chip, program);
 	case AFTL_MODE_LENDING:
 		return may_lend_parity(chip, program);
 	case AFTL_MODE_ROUGH:
@@ -206,7 +207,7 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 		return may_program_in_switched_mode(chip, program);
 	if (unlikely(program->block->between) &&
 	    !aftl_has_low_top_voltage(program->mode, program->class) &&
-	    !keeps_neighbour_margins(chip, program))
+	    !keeps_margins_of_neighbours(chip, program))
 		return false;
 	if (!may_reprogram_mode(chip, program))
 		return false;

@@ -107,7 +107,7 @@ static u32 find_wear_limit(const struct aftl_policy *policy)
 	return 2 * max(least, AFTL_FULL_WEAR);
 }
 
-static bool approxftl_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+static bool approxftl_accept_free_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	return block->wear < to_approxftl(policy)->wear_limit;
 }
@@ -217,7 +217,7 @@ static void approxftl_forget_block(struct pool *pool, const struct aftl_block *b
 			pool->open[kind] = NULL;
 }
 
-static void approxftl_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void approxftl_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 pool;
@@ -331,12 +331,12 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.adopt = approxftl_adopt_loaded_block,
 	.save_state_word = approxftl_save_state_word,
 	.restore_state_word = approxftl_restore_state_word,
-	.closed = approxftl_closed,
+	.closed = approxftl_block_closed,
 	.stream = approxftl_stream,
 	.place = approxftl_place,
 	.fill_run = approxftl_fill_run,
 	.victim_rank = approxftl_victim_rank,
 	.relocate = approxftl_relocate,
 	.shallow_erase = approxftl_shallow_erase,
-	.accept_free = approxftl_accept_free,
+	.accept_free = approxftl_accept_free_block,
 };

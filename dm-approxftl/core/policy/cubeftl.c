@@ -105,7 +105,7 @@ static bool cubeftl_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return true;
 }
 
-static void cubeftl_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void cubeftl_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 i;
@@ -273,9 +273,9 @@ static bool is_last_line_of_layer(const struct aftl_geometry *geo, u32 page)
  * Keep the monitored result if a follower needs it. After a misprogrammed follower the next word
  * line of the layer is monitored again. The note stores which active block it is.
  */
-static bool cubeftl_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-			       const struct aftl_placement *placement,
-			       const struct aftl_program_result *outcome)
+static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_placement *placement,
+				    const struct aftl_program_result *outcome)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *block = placement->block;
@@ -295,13 +295,14 @@ static bool cubeftl_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 	return bad;
 }
 
-static u32 cubeftl_reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 cubeftl_first_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
+					u32 page)
 {
 	return *aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page);
 }
 
-static void cubeftl_reference_found(struct aftl_policy *policy, const struct aftl_block *block,
-				    u32 page, u32 shift)
+static void cubeftl_save_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
+					u32 page, u32 shift)
 {
 	*aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
@@ -320,11 +321,11 @@ static void cubeftl_reference_found(struct aftl_policy *policy, const struct aft
 		[REFERENCES] = { AFTL_REFERENCE_TABLE },		\
 	},							\
 	.adopt = cubeftl_adopt_loaded_block,						\
-	.closed = cubeftl_closed,					\
+	.closed = cubeftl_block_closed,					\
 	.fill_run = cubeftl_fill_run,					\
-	.programmed = cubeftl_programmed,				\
-	.reference = cubeftl_reference,					\
-	.reference_found = cubeftl_reference_found
+	.programmed = cubeftl_page_programmed,				\
+	.reference = cubeftl_first_read_reference,			\
+	.reference_found = cubeftl_save_read_reference
 
 const struct aftl_policy_type aftl_policy_cubeftl = {
 	.name = "cubeftl",

@@ -26,9 +26,9 @@ bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struc
 	       block->order != AFTL_ORDER_TWO_PASS && aftl_open_blocks_adopt(policy, lun, block);
 }
 
-void aftl_delegate_closed(struct aftl_policy *policy, const struct aftl_block *block)
+void aftl_delegate_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	aftl_open_blocks_closed(policy, block);
+	aftl_open_blocks_block_closed(policy, block);
 	if (aftl_delegate_approxftl(policy))
 		aftl_policy_approxftl.closed(aftl_delegate_approxftl(policy), block);
 }
@@ -84,7 +84,7 @@ u32 aftl_delegate_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return approx ? aftl_policy_approxftl.victim_rank(approx, lun, block) : 0;
 }
 
-bool aftl_delegate_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+bool aftl_delegate_accept_free_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
 

@@ -41,7 +41,7 @@ bool aftl_delegate_create(struct aftl_policy *policy, bool wanted);
  */
 bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);
-void aftl_delegate_closed(struct aftl_policy *policy, const struct aftl_block *block);
+void aftl_delegate_block_closed(struct aftl_policy *policy, const struct aftl_block *block);
 int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			const struct aftl_program_request *need, struct aftl_placement *placement);
 
@@ -54,7 +54,7 @@ bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_reloca
 			    u32 *class, u32 *stream);
 u32 aftl_delegate_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 			      const struct aftl_block *block);
-bool aftl_delegate_accept_free(struct aftl_policy *policy, const struct aftl_block *block);
+bool aftl_delegate_accept_free_block(struct aftl_policy *policy, const struct aftl_block *block);
 bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block);
 
 #define AFTL_DELEGATE_METHODS			\
@@ -63,7 +63,7 @@ bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_b
 	.restore_state_word = aftl_delegate_restore_state_word,		\
 	.relocate = aftl_delegate_relocate,			\
 	.victim_rank = aftl_delegate_victim_rank,	\
-	.accept_free = aftl_delegate_accept_free,	\
+	.accept_free = aftl_delegate_accept_free_block,	\
 	.shallow_erase = aftl_delegate_shallow_erase
 
 #endif

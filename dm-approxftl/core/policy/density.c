@@ -143,7 +143,7 @@ const struct aftl_policy_type aftl_policy_density = {
 	.create = density_create,
 	.adopt = density_adopt_loaded_block,
 	.sanitize_arrays = density_sanitize_arrays,
-	.closed = aftl_delegate_closed,
+	.closed = aftl_delegate_block_closed,
 	.place = density_place,
 	AFTL_DELEGATE_METHODS,
 };

@@ -155,7 +155,7 @@ static bool ftl_relocate(struct aftl_policy *policy, const struct aftl_relocatio
 	return pass == move->pass;
 }
 
-static void ftl_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void ftl_unit_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	const struct aftl_ftl_policy *ftl = policy->type->ftl;
 
@@ -189,7 +189,8 @@ const struct aftl_policy_type *aftl_ftl_policy_type(const struct aftl_policy_typ
 	complete->select_victim = ftl->select_victim;
 	complete->lun = ftl->lun;
 	complete->idle_task = ftl->idle;
-	complete->invalidated = ftl->block_ages || ftl->page_invalidated ? ftl_invalidated : NULL;
+	complete->invalidated = ftl->block_ages || ftl->page_invalidated ? ftl_unit_invalidated :
+									   NULL;
 	complete->shallow_erase = ftl->block_collected ? ftl_before_erase : NULL;
 	complete->sanitize_arrays = ftl->restored;
 	if (ftl->block_ages)

@@ -236,7 +236,7 @@ static int place_short_lived(struct aftl_policy *policy, struct aftl_lun *lun,
  * Replace the kind of a sequential block of ReSSD: hybrid has one kind for all of these, and the
  * note stores ReSSD's own kind.
  */
-static void mark_ressd(struct hybrid *state, struct aftl_block *block)
+static void hybrid_mark_ressd_block(struct hybrid *state, struct aftl_block *block)
 {
 	if (block->note & NOTE_RESSD)
 		return;
@@ -264,7 +264,7 @@ static int place_updated_lpn(struct hybrid *state, struct aftl_lun *lun,
 	if (ret)
 		hybrid_out_of_blocks(&state->policy, lun);
 	else if (placement->block->order == AFTL_ORDER_SEQUENTIAL)
-		mark_ressd(state, placement->block);
+		hybrid_mark_ressd_block(state, placement->block);
 	return ret;
 }
 
@@ -382,24 +382,25 @@ static u32 hybrid_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 	return run;
 }
 
-static bool hybrid_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_placement *placement,
-			      const struct aftl_program_result *outcome)
+static bool hybrid_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_placement *placement,
+				   const struct aftl_program_result *outcome)
 {
 	(void)policy;
 	(void)lun;
 	return aftl_is_misprogrammed(placement->note, outcome);
 }
 
-static u32 hybrid_reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 hybrid_first_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
+				       u32 page)
 {
 	u16 *references = policy->arrays[0];
 
 	return references ? *aftl_read_reference_entry(policy, references, block, page) : 0;
 }
 
-static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl_block *block,
-				   u32 page, u32 shift)
+static void hybrid_save_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
+				       u32 page, u32 shift)
 {
 	u16 *references = policy->arrays[0];
 
@@ -456,7 +457,7 @@ static bool hybrid_relocate(struct aftl_policy *policy, const struct aftl_reloca
 	return move->pass == choose_reloc_pass(*class, *stream);
 }
 
-static void hybrid_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void hybrid_unit_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	if (to_hybrid(policy)->ressd)
 		aftl_policy_ressd.invalidated(to_hybrid(policy)->ressd, block, page);
@@ -470,7 +471,7 @@ static u32 hybrid_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return approx ? aftl_policy_approxftl.victim_rank(approx, lun, block) : 0;
 }
 
-static bool hybrid_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+static bool hybrid_accept_free_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct aftl_policy *approx = to_hybrid(policy)->approx;
 
@@ -543,7 +544,7 @@ static bool hybrid_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lu
 	return block->kind == KIND_PRECISE && adopt_own_block(&own->plain, block);
 }
 
-static void hybrid_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void hybrid_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
 	u32 lun;
@@ -582,21 +583,21 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.adopt = hybrid_adopt_loaded_block,
 	.save_state_word = hybrid_save_state_word,
 	.restore_state_word = hybrid_restore_state_word,
-	.closed = hybrid_closed,
+	.closed = hybrid_block_closed,
 	.stream = hybrid_stream,
 	.prefetch_state = hybrid_prefetch_state,
 	.host_read = hybrid_host_read,
 	.place = hybrid_place,
 	.fill_run = hybrid_fill_run,
 	.out_of_blocks = hybrid_out_of_blocks,
-	.programmed = hybrid_programmed,
-	.invalidated = hybrid_invalidated,
-	.reference = hybrid_reference,
-	.reference_found = hybrid_reference_found,
+	.programmed = hybrid_page_programmed,
+	.invalidated = hybrid_unit_invalidated,
+	.reference = hybrid_first_read_reference,
+	.reference_found = hybrid_save_read_reference,
 	.victim_rank = hybrid_victim_rank,
 	.relocate = hybrid_relocate,
 	.shallow_erase = hybrid_shallow_erase,
-	.accept_free = hybrid_accept_free,
+	.accept_free = hybrid_accept_free_block,
 	.retention_hours = hybrid_retention_hours,
 	.idle_task = hybrid_idle_task,
 };

@@ -99,7 +99,7 @@ static bool ips_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *
 	return room;
 }
 
-static void ips_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void ips_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 i;
@@ -108,7 +108,7 @@ static void ips_closed(struct aftl_policy *policy, const struct aftl_block *bloc
 		for (i = 0; i < BLOCKS_MAX; i++)
 			if (ips_cache_blocks(policy, lun)[i] == block)
 				ips_cache_blocks(policy, lun)[i] = NULL;
-	aftl_delegate_closed(policy, block);
+	aftl_delegate_block_closed(policy, block);
 }
 
 /* Placement */
@@ -259,7 +259,7 @@ const struct aftl_policy_type aftl_policy_ips = {
 	.params = { &group },
 	.create = ips_create,
 	.adopt = ips_adopt_loaded_block,
-	.closed = ips_closed,
+	.closed = ips_block_closed,
 	.place = ips_place,
 	.idle_task = ips_idle_task,
 	AFTL_DELEGATE_METHODS,

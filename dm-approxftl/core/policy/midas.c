@@ -315,7 +315,7 @@ static u64 compute_group_space(const struct midas *midas, u64 blocks)
 }
 
 /* Time for which data stays in HOT. */
-static u64 stay_in_hot_group(const struct midas *midas, const struct layout *layout)
+static u64 predict_time_in_hot_group(const struct midas *midas, const struct layout *layout)
 {
 	return div64_u64(compute_group_space(midas, layout->blocks[HOT]) << 16,
 			 max(midas->curves[1].share_q16, 1U));
@@ -331,7 +331,7 @@ static u64 stay_in_hot_group(const struct midas *midas, const struct layout *lay
  */
 static u64 predict_waf_q16(const struct midas *midas, const struct layout *layout, u64 *valid_q16)
 {
-	u64 hot_stay = stay_in_hot_group(midas, layout);
+	u64 hot_stay = predict_time_in_hot_group(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
 	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = chain_tail_q16(midas, hot_stay, 0);
@@ -490,7 +490,7 @@ static void search_try_group_size(const struct midas *midas, struct search *sear
 /* Age below which overwritten data is hot: that at which data leaves group 1. */
 static void midas_set_hot_age(const struct midas *midas, struct midas_state *state)
 {
-	u64 hot_stay = stay_in_hot_group(midas, &state->layout);
+	u64 hot_stay = predict_time_in_hot_group(midas, &state->layout);
 
 	if (state->layout.groups > FIRST)
 		state->hot_age = hot_stay +
@@ -579,7 +579,7 @@ static u32 midas_stream(struct aftl_policy *policy, const struct aftl_page_write
 	return *target;
 }
 
-static void midas_opened(struct aftl_policy *policy, const struct aftl_block *block)
+static void midas_block_opened(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	*aftl_block_state(policy, TARGETS, u8, block) = 0;
 }
@@ -643,7 +643,7 @@ static void sanitize_loaded_layout(struct layout *layout)
 		layout->blocks[i] = min_t(u64, layout->blocks[i], U32_MAX / GROUPS);
 }
 
-static void midas_restored(struct aftl_policy *policy)
+static void midas_state_restored(struct aftl_policy *policy)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct midas_state *state = midas_state(policy);
@@ -681,8 +681,8 @@ static const struct aftl_ftl_policy methods = {
 	.clock = STATE,
 	.stream = midas_stream,
 	.select_victim = midas_victim,
-	.block_opened = midas_opened,
-	.restored = midas_restored,
+	.block_opened = midas_block_opened,
+	.restored = midas_state_restored,
 };
 
 const struct aftl_policy_type aftl_policy_midas = {

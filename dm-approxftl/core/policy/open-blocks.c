@@ -23,7 +23,7 @@ bool aftl_open_blocks_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 	return true;
 }
 
-void aftl_open_blocks_closed(struct aftl_policy *policy, const struct aftl_block *block)
+void aftl_open_blocks_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 kind;
 	u32 i;

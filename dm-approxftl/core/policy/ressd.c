@@ -282,7 +282,7 @@ static void set_active_block(struct level *level, struct aftl_block *block, u32 
 }
 
 /* A page of a candidate was invalidated: check whether its word line can be reprogrammed now. */
-static void ressd_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void ressd_unit_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	struct aftl_word_line status;
 	struct span span;
@@ -645,11 +645,11 @@ static bool ressd_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun
 	       aftl_open_blocks_adopt(policy, lun, block);
 }
 
-static void ressd_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void ressd_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct level *level;
 
-	aftl_open_blocks_closed(policy, block);
+	aftl_open_blocks_block_closed(policy, block);
 	if (!block_is_reprogrammable(block))
 		return;
 	level = ressd_block_level(policy, block);
@@ -676,12 +676,12 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.params = { &aftl_hotness_params, &group },
 	.create = ressd_create,
 	.adopt = ressd_adopt_loaded_block,
-	.closed = ressd_closed,
+	.closed = ressd_block_closed,
 	.stream = aftl_hotness_class,
 	.place = ressd_place,
 	.fill_run = aftl_fill_whole_block,
 	.out_of_blocks = ressd_out_of_blocks,
-	.invalidated = ressd_invalidated,
+	.invalidated = ressd_unit_invalidated,
 	.relocate = ressd_relocate,
 	.idle_task = ressd_idle_task,
 };

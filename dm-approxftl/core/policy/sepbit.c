@@ -86,12 +86,12 @@ static u32 sepbit_stream(struct aftl_policy *policy, const struct aftl_page_writ
 									    LONG_LIVED;
 }
 
-static void sepbit_opened(struct aftl_policy *policy, const struct aftl_block *block)
+static void sepbit_block_opened(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	*aftl_block_state(policy, OPENED, u32, block) = (u32)sepbit_life(policy)->now;
 }
 
-static void sepbit_collected(struct aftl_policy *policy, const struct aftl_block *block)
+static void sepbit_block_collected(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct life *life = sepbit_life(policy);
 
@@ -105,7 +105,7 @@ static void sepbit_collected(struct aftl_policy *policy, const struct aftl_block
 	life->collected = 0;
 }
 
-static void sepbit_restored(struct aftl_policy *policy)
+static void sepbit_state_restored(struct aftl_policy *policy)
 {
 	struct life *life = sepbit_life(policy);
 
@@ -117,9 +117,9 @@ static void sepbit_restored(struct aftl_policy *policy)
 static const struct aftl_ftl_policy methods = {
 	.clock = LIFE,
 	.stream = sepbit_stream,
-	.block_opened = sepbit_opened,
-	.block_collected = sepbit_collected,
-	.restored = sepbit_restored,
+	.block_opened = sepbit_block_opened,
+	.block_collected = sepbit_block_collected,
+	.restored = sepbit_state_restored,
 };
 
 const struct aftl_policy_type aftl_policy_sepbit = {
