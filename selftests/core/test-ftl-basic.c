@@ -235,6 +235,62 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 }
 
+TAP_TEST(a_suspended_program_resumes_after_suspend_reads_reads)
+{
+	struct test_request *reads[3];
+	struct test_request *write;
+	u64 write_ns = WRITE_NS + 40000 + 2 * (SENSE_NS + UNIT_NS);
+	u32 i;
+
+	open_device("demo", "baseline", ONE_DIE " suspend=both suspend_limit=1 suspend_reads=2");
+	for (i = 0; i < 3; i++)
+		measure_write_ns(2 * i, 2);
+	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
+	test_advance_by(&device, 100000);
+	for (i = 0; i < 3; i++)
+		reads[i] = submit_timed_request(AFTL_OP_READ, 2 * i, 1);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(record_end_time(reads[i]), 20000 + (i + 1) * (SENSE_NS + UNIT_NS));
+	CHECK_EQ(record_end_time(write), write_ns);
+	CHECK_EQ(record_end_time(reads[2]), write_ns - 100000 + SENSE_NS + UNIT_NS);
+}
+
+#define HOUSEKEEPING ONE_DIE " blocks=16 op=50 housekeeping=5ms "
+
+/* Overwrite 16 pages until a block has been erased, and let the device become idle. */
+static void overwrite_until_erase(void)
+{
+	u32 page;
+
+	for (page = 0; !test_counters(&device)->array_erases; page = (page + 1) % 16)
+		measure_write_ns(2 * page, 2);
+	test_advance_by(&device, 1000000000);
+}
+
+TAP_TEST(programs_of_host_data_wait_for_the_end_of_housekeeping)
+{
+	struct test_request *write;
+
+	open_device("demo", "baseline", HOUSEKEEPING "housekeeping_every=9ms");
+	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS);
+	overwrite_until_erase();
+	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
+	test_advance_by(&device, 1000000);
+	CHECK_EQ(read_units_ns(0, 1), SENSE_NS + UNIT_NS);
+	CHECK_EQ(record_end_time(write), 5000000 + WRITE_NS);
+	test_advance_by(&device, 20000000);
+	CHECK_EQ(measure_write_ns(10, 2), WRITE_NS);
+}
+
+TAP_TEST(housekeeping_every_passes_between_two_housekeepings)
+{
+	open_device("demo", "baseline", HOUSEKEEPING "housekeeping_every=900s");
+	overwrite_until_erase();
+	CHECK_EQ(measure_write_ns(10, 2), WRITE_NS);
+	test_advance_by(&device, 900000000000ULL);
+	CHECK_EQ(measure_write_ns(10, 2), 5000000 + WRITE_NS);
+}
+
 /* A read that arrives before or during an ISPP step is sensed after this step. */
 TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 {

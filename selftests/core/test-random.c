@@ -48,6 +48,32 @@ TAP_TEST(draws_stay_below_their_limit)
 	}
 }
 
+/* Shares of an exponential distribution above multiples of its mean, in millionths. */
+TAP_TEST(exponential_draws_have_their_mean_and_tail)
+{
+	static const struct { u32 above, share, tolerance; } tails[] = {
+		{ 100, 904837, 8000 }, { 693, 500000, 5000 }, { 1000, 367879, 5000 },
+		{ 2303, 100000, 3000 }, { 4605, 10000, 1000 }, { 6908, 1000, 200 },
+	};
+	enum { DRAWS = 1000000 };
+	struct aftl_random random = { 4711 };
+	u32 above[ARRAY_SIZE(tails)] = { 0 };
+	u64 sum = 0;
+	u32 i, k;
+
+	for (i = 0; i < DRAWS; i++) {
+		u64 draw = aftl_random_exponential(&random, 1000);
+
+		sum += draw;
+		for (k = 0; k < ARRAY_SIZE(tails); k++)
+			above[k] += draw > tails[k].above;
+	}
+	CHECK(sum > 993ULL * DRAWS && sum < 1005ULL * DRAWS);
+	for (k = 0; k < ARRAY_SIZE(tails); k++)
+		CHECK(above[k] + tails[k].tolerance > tails[k].share &&
+		      above[k] < tails[k].share + tails[k].tolerance);
+}
+
 TAP_TEST(the_hash_of_a_pair_depends_on_its_order)
 {
 	CHECK(aftl_hash64_pair(1, 2) != aftl_hash64_pair(2, 1));

@@ -225,7 +225,8 @@ in_turn 'read cache and read-ahead' replayed 'use_raw 24m' vth_b \
 in_turn 'a cached mapping table, suspended operations' replayed 'use_raw 24m' vth_b \
 	'timing real tag_all approximate' "$@" map_cache 64KiB suspend both buffer 256KiB
 in_turn 'wide planes whose reads are merged' replayed 'use_raw 24m' vth_b 'timing real' "$@" \
-	planes 2 plane_mode wide multi_plane_read any_page suspend both cache_commands both buffer 256KiB
+	planes 2 plane_mode wide multi_plane_read any_page suspend both cache_commands both buffer 256KiB \
+	suspend_reads 2 controller_vary 2us housekeeping 3ms housekeeping_every 7ms
 in_turn 'superblocks with parity and a cached mapping table' replayed 'use_raw 24m' baseline \
 	'timing real' "$@" superblock 2 rain on map_cache 64KiB buffer 256KiB
 in_turn 'superblocks with an SLC cache and handles' replayed 'use_raw 24m' baseline \

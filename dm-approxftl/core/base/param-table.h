@@ -92,6 +92,12 @@ PARAM(ecc_retry, TIME, 0, SEC, 45 * US, "each extra sensing level of a precise p
 PARAM(controller, TIME, 0, MS, 0, "controller and link time of a request")
 PARAM(controller_command, TIME, 0, MS, 0,
 	"controller time per request, one request at a time, in each direction; 0: none")
+PARAM(controller_vary, TIME, 0, MS, 0,
+	"mean of a random time that is added to controller_command, distributed exponentially")
+PARAM(housekeeping, TIME, 0, SEC, 0,
+	"time for which no programs of host data start after blocks have been erased; 0: none")
+PARAM(housekeeping_every, TIME, 1, 1000 * SEC, 100 * MS,
+	"least time from the end of one housekeeping to the next")
 PARAM(link, COUNT, 0, 1000000, 0,
 	"transfer rate of the host link in MB/s, each way; 0: it takes no time")
 PARAM(link_command, TIME, 0, MS, 0, "link time of a request, where the link takes time")
@@ -115,6 +121,8 @@ PARAM(suspend_cost, TIME, 0, MS, 20 * US,
 PARAM(suspend_step, TIME, 0, SEC, 0,
 	"array time between the points at which an operation can be suspended; 0: any time")
 PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")
+PARAM(suspend_reads, COUNT, 0, 1000, 0,
+	"reads that a die starts before it resumes a suspended operation; 0: all that wait")
 PARAM(suspend_for_write, CHOICE, 0, 1, AFTL_OFF,
 	"programs of waiting host writes suspend an erase, at most suspend_limit times")
 PARAM(cache_commands, CHOICE, 0, 3, AFTL_CACHE_COMMANDS_OFF,

@@ -78,6 +78,7 @@ static const u8 live[] = {
 	AT(rber), AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
 	AT(queue_weights), AT(suspend_for_write), AT(gc_mode), AT(gc_pace),
 	AT(multi_plane_read), AT(write_expire), AT(cache_commands), AT(cache_busy),
+	AT(suspend_reads), AT(housekeeping), AT(housekeeping_every),
 };
 
 /* A suffix and its value in stored units; the list starts with the largest. */

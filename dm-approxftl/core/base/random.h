@@ -51,4 +51,21 @@ static inline u64 aftl_random_below(struct aftl_random *random, u32 n)
 	return aftl_scale_random(aftl_random_next(random), n);
 }
 
+/*
+ * Draw from the exponential distribution of mean @mean: minus @mean times the logarithm of a
+ * uniform number. Between powers of two a parabola stands for the logarithm to base 2 (error below
+ * 0.008).
+ */
+static inline u64 aftl_random_exponential(struct aftl_random *random, u32 mean)
+{
+	u64 draw = aftl_random_next(random) | 1;
+	u32 zeros = 64 - fls64(draw);
+	u64 part = zeros == 63 ? 0 : draw << (zeros + 1) >> 48;
+	u64 log2 = part + (((part * (65536 - part)) >> 16) * 22704 >> 16);
+	u64 minus_log2 = ((u64)(zeros + 1) << 16) - log2;
+
+	/* 45426 is the natural logarithm of 2; like all factors here in 2^-16. */
+	return (minus_log2 * 45426 >> 16) * mean >> 16;
+}
+
 #endif

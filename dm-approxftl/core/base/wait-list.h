@@ -20,7 +20,7 @@ WAIT(MAP, map, "the die read or programmed translation pages")
 WAIT(PARITY, parity, "the die read or programmed for RAIN")
 WAIT(SUSPEND, suspend, "the die suspended a program or an erase")
 WAIT(BUS, bus, "the channel transferred data of other dies")
-WAIT(HELD, held, "the die was idle: the write buffer held the data back, or a fine pass was due")
+WAIT(HELD, held, "the die was idle: buffer or housekeeping held data back, or a fine pass was due")
 /* Reasons after the flash operation has ended, while the data are on their way to the host. */
 WAIT(LINK, link, "the controller's processor and the host's link")
 WAIT(CONTROLLER, controller, "the fixed time of controller and ECC")

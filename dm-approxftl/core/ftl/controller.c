@@ -246,7 +246,8 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->unit_transfer_ns = DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->bus);
 	ftl->unit_link_ns = config->link ?
 			DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->link) : 0;
-	ftl->completion.link_paced = config->link || config->controller_command;
+	ftl->completion.link_paced = config->link || config->controller_command ||
+				      config->controller_vary;
 	ftl->completion.special = ftl->completion.link_paced || ftl->ops->waits;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_gc_reserve(ftl) + 1);
@@ -387,6 +388,7 @@ int aftl_create(struct aftl **out, const struct aftl_config *config,
 	ftl->host = host;
 	ftl->memory_bytes = sizeof(*ftl);
 	ftl->age_ns = config->age;
+	ftl->completion.vary.state = aftl_hash64(config->seed ^ 0xc0de);
 	aftl_apply_config(ftl);
 	ret = build_ftl_device(ftl, error);
 	if (ret)

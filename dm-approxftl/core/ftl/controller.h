@@ -48,6 +48,8 @@ struct aftl {
 	u64 fill_left_ns; /* time that the rest of preconditioning would take */
 	u64 age_ns;
 	u64 hour;
+	u64 housekeeping_end_ns; /* of the last housekeeping */
+	bool housekeeping_wanted; /* a block has been erased since the last housekeeping */
 	u64 hour_ns; /* value of age_ns + now_ns at which @hour began */
 	bool running;
 	bool filling;

@@ -473,6 +473,7 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 
 	lun->suspended = lun->work;
 	lun->suspended.suspends++;
+	lun->suspended.reads = 0;
 	lun->suspended_ns = lun->work.end_ns - ftl->now_ns + latency_ns;
 	count_suspend(ftl, lun);
 	trace_array_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->suspended_ns);

@@ -3,6 +3,7 @@
 #ifndef AFTL_HOST_QUEUES_H
 #define AFTL_HOST_QUEUES_H
 
+#include "core/base/random.h"
 #include "core/ftl/ftl.h"
 
 /* FIFO of requests that complete a constant time (@delay_ns) after their last part. */
@@ -30,6 +31,7 @@ enum {
  * @queues: by data path
  * @command_ns: when the controller can take the next request; [0] to the host, [1] from it
  * @link_ns: the same for the link
+ * @vary: source of the random times of the parameter controller_vary
  * @link_paced: there is a link model
  * @special: @link_paced, or the host wants to know of waits
  */
@@ -37,6 +39,7 @@ struct aftl_completions {
 	struct aftl_completion_queue queues[AFTL_COMPLETION_QUEUES];
 	u64 command_ns[2];
 	u64 link_ns[2];
+	struct aftl_random vary;
 	bool link_paced;
 	bool special;
 };

@@ -113,6 +113,7 @@ enum aftl_step {
  * @phase: enum aftl_phase
  * @suspends: number of times it has been suspended
  * @yields: erase: host programs that were executed while it was suspended
+ * @reads: reads that have started since it was suspended last
  * @commands: list of host commands that it serves
  * @units: read: logical pages to transfer
  * @device_page: read: page number in the device
@@ -127,6 +128,7 @@ struct aftl_work {
 	u8 phase;
 	u32 suspends;
 	u32 yields;
+	u32 reads;
 	u32 commands;
 	u32 units;
 	u32 device_page;

@@ -758,6 +758,7 @@ static void count_block_erase(struct aftl *ftl, const struct aftl_erase_result *
 	struct aftl_counters *counters = &ftl->stats.counters;
 
 	counters->array_erases++;
+	ftl->housekeeping_wanted = true;
 	counters->array_low_erases += erased->shallow;
 	counters->erase_residues += erased->residue;
 	counters->wear_sum += erased->wear;

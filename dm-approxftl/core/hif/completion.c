@@ -18,10 +18,14 @@ static void completion_set_queue_event(struct aftl *ftl, u32 line)
 /* The controller firmware processes requests one after the other, each direction for itself. */
 static u64 controller_process_ns(struct aftl *ftl, bool inward)
 {
-	if (!ftl->config.controller_command)
+	u64 ns = ftl->config.controller_command;
+
+	if (ftl->config.controller_vary)
+		ns += aftl_random_exponential(&ftl->completion.vary, ftl->config.controller_vary);
+	if (!ns)
 		return ftl->now_ns;
-	ftl->completion.command_ns[inward] = max(ftl->completion.command_ns[inward], ftl->now_ns) +
-				  ftl->config.controller_command;
+	ftl->completion.command_ns[inward] =
+		max(ftl->completion.command_ns[inward], ftl->now_ns) + ns;
 	return ftl->completion.command_ns[inward];
 }
 

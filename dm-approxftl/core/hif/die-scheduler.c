@@ -147,6 +147,12 @@ static bool sched_start_stripe_read(struct aftl *ftl, struct aftl_lun *lun)
 	       aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC);
 }
 
+/* Does housekeeping of the controller delay programs of host data? A stop of the device ends it. */
+static bool sched_is_housekeeping(const struct aftl *ftl)
+{
+	return ftl->now_ns < ftl->housekeeping_end_ns && !ftl->suspending;
+}
+
 static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
 {
 	if (ftl->foggy_blocks && sched_start_program_pass(ftl, lun, lane, retry_ns))
@@ -169,6 +175,10 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	}
 	if (ftl->config.gc_mode == AFTL_GC_PACED && sched_start_paced_gc(ftl, lun))
 		return true;
+	if (sched_is_housekeeping(ftl)) {
+		*retry_ns = ftl->housekeeping_end_ns;
+		return false;
+	}
 	if (!aftl_write_start_program(ftl, lun, lane)) {
 		/* Requests may wait for the data that is now pending its fine pass. */
 		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
@@ -314,7 +324,7 @@ static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_l
 static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	if (likely(!ftl->config.suspend_for_write) || lane == AFTL_NIL ||
-	    !sched_erase_may_yield(ftl, lun, &lun->suspended))
+	    sched_is_housekeeping(ftl) || !sched_erase_may_yield(ftl, lun, &lun->suspended))
 		return false;
 	lun->suspended.yields++;
 	return !aftl_write_start_program(ftl, lun, lane);
@@ -342,6 +352,16 @@ static noinline bool sched_write_expired(const struct aftl *ftl, const struct af
 	       (ftl->commands[index].request || sched_write_is_awaited(ftl, lun));
 }
 
+/* Does a suspended operation resume before further reads? */
+static bool sched_suspended_goes_first(const struct aftl *ftl, const struct aftl_lun *lun,
+				       bool expired)
+{
+	u64 limit = ftl->config.suspend_reads;
+
+	return lun->suspended.kind != AFTL_WORK_NONE &&
+	       (expired || (limit && lun->suspended.reads >= limit));
+}
+
 static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 lane = AFTL_NIL;
@@ -367,9 +387,11 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 	}
 	programs_since_read = lun->programs_since_read &&
 			      lun->programs_since_read < ftl->config.row;
-	if (!programs_since_read && !(expired && lun->suspended.kind != AFTL_WORK_NONE) &&
-	    sched_start_read(ftl, lun))
+	if (!programs_since_read && !sched_suspended_goes_first(ftl, lun, expired) &&
+	    sched_start_read(ftl, lun)) {
+		lun->suspended.reads++;
 		return true;
+	}
 	if (lun->suspended.kind != AFTL_WORK_NONE) {
 		lun->read_turn = expired;
 		if (sched_start_write_over_erase(ftl, lun, lane))

@@ -194,6 +194,19 @@ static void write_replace_in_queue(struct aftl *ftl, u32 older, u32 index)
 	}
 }
 
+/*
+ * Begin the controller's housekeeping if a block has been erased since the last one, which ended
+ * housekeeping_every ago.
+ */
+static noinline void write_begin_housekeeping_if_due(struct aftl *ftl)
+{
+	if (!ftl->housekeeping_wanted ||
+	    ftl->now_ns < ftl->housekeeping_end_ns + ftl->config.housekeeping_every)
+		return;
+	ftl->housekeeping_wanted = false;
+	ftl->housekeeping_end_ns = ftl->now_ns + ftl->config.housekeeping;
+}
+
 /* Create the write command of @lpn, which is in no queue yet. Return: its tag. */
 static u32 write_create_command(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
 				u32 epoch)
@@ -202,6 +215,8 @@ static u32 write_create_command(struct aftl *ftl, struct aftl_request *request, 
 	struct aftl_command *command = &ftl->commands[index];
 
 	ftl->work++;
+	if (ftl->config.housekeeping)
+		write_begin_housekeeping_if_due(ftl);
 	prefetch(aftl_l2p_entry(ftl, from_lpn(lpn)));
 	command->epoch = epoch;
 	command->seq = ftl->seq++;
