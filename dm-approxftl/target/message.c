@@ -30,7 +30,7 @@
  *                          later, once: after write 9 or read 9, host requests to the shard;
  *                          after time 3s, device time; after program 9, the program of a host
  *                          write of that unit. Counts begin with a fault when no other one waits
- *   fault clear            empty that list
+ *   fault clear            empty that list, except for faults that are due
  *   faults                 a line for each fault that has a trigger, with its state: pending,
  *                          due, happened, or void if the unit was not on flash; after the last
  *                          two, the device time in ns

@@ -397,6 +397,35 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
 }
 
+/* Wear without a trigger is due at once; on a large device its steps follow the message. */
+TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
+{
+	const struct aftl_media *media;
+	const struct aftl_fault *all;
+	u32 i;
+
+	open_device("baseline", "channels=2 chips=2 blocks=2500 layers=1 word_lines=1 op=60");
+	media = aftl_media(device.ftl);
+	CHECK_EQ(arm_fault_text("unit 1 after program 1"), 0);
+	CHECK_EQ(arm_fault_text("wear 7"), 0);
+	CHECK_EQ(arm_fault_text("wear 9 after time 1h"), 0);
+	aftl_clear_faults(device.ftl);
+	CHECK_EQ(aftl_faults(device.ftl, &all), 1);
+	CHECK_EQ(all[0].state, AFTL_FAULT_DUE);
+	test_advance_by(&device, 1);
+	for (i = 0; i < media->geo->blocks; i++)
+		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
+	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
+	aftl_clear_faults(device.ftl);
+	CHECK_EQ(aftl_faults(device.ftl, &all), 0);
+	/* The other faults are gone, and new ones start new counts. */
+	CHECK_EQ(arm_fault_text("unit 1 after write 2"), 0);
+	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
+	test_get_latency(&device, AFTL_OP_WRITE, 8, 8, AFTL_PRECISE);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
+}
+
 TAP_TEST(faults_that_a_device_cannot_have_are_refused)
 {
 	open_device("baseline", small);

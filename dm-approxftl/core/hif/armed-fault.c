@@ -233,10 +233,16 @@ int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl
 
 void aftl_clear_faults(struct aftl *ftl)
 {
-	ftl->faults.count = 0;
-	ftl->faults.armed = 0;
-	ftl->faults.due = 0;
-	ftl->faults.programs = 0;
+	struct aftl_fault_list *list = &ftl->faults;
+	u32 kept = 0;
+	u32 i;
+
+	for (i = 0; i < list->count; i++)
+		if (list->all[i].state == AFTL_FAULT_DUE)
+			list->all[kept++] = list->all[i];
+	list->count = kept;
+	list->armed = kept;
+	list->programs = 0;
 	aftl_faults_set_event(ftl);
 }
 
