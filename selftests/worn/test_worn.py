@@ -3,6 +3,7 @@
 
 import json
 import random
+import re
 import shlex
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, TOP, run_program
 
-from approxftl_tools import command, worn, worn_work
+from approxftl_tools import command, worn, worn_guest, worn_work
 from approxftl_tools.children import Children
 from approxftl_tools.worn_judge import Ledger, Outcome, make_value, worst_outcome
 from approxftl_tools.worn_table import (
@@ -82,6 +83,7 @@ def make_record(cell: str, outcome: Outcome) -> dict[str, object]:
             {"name": "mounted", "counts": {outcome.value: 2}, "findings": [
                 {"key": "<k1>", "outcome": outcome.value, "detail": "stale: version 1"}]}],
             "notes": [], "noticed": ["I/O error"], "noticed_count": 1, "defects": [],
+            "requests": ["drive 0: read of pages 7: EIO"], "requests_count": 1,
             "refused_writes": [], "refused_count": 0, "log": [], "counters": {}, "commands": {},
             "kernel": "6.12.1-uml", "seconds": 1.5, "durable": 4, "objects": 2, "transactions": 5,
             "error": "", "again": f"approxftl worn --cell {cell} --seed 1"}
@@ -108,6 +110,7 @@ def test_stored_results_are_printed_as_table_page_and_json(tmp_path: Path) -> No
     assert page.index('#ext4-die-death-uml-seed-1" title="uml, seed 1">LOST</a>') < page.index(
         '#ext4-die-death-6.1-seed-1" title="6.1, seed 1">CRASHED</a>')
     assert "No row has bcachefs: " in page
+    assert "Requests that failed on the drives (1):</p>\n<pre>drive 0: read of pages 7: EIO" in page
     assert "&lt;k1&gt;" in page
     answer = run_program(BUILD / "approxftl", *words, "--json")
     parse_document(SCHEMA, answer.out)
@@ -117,6 +120,7 @@ def test_stored_results_are_printed_as_table_page_and_json(tmp_path: Path) -> No
     (("--cell", "ext4"), 'there is no life ""'), (("--cell", "vfat/healthy"), 'no stack "vfat"'),
     (("--lives", "long"), 'there is no life "long"; there are healthy'), (("--seed", "-1"), "seed"),
     (("--event", "91 cut"), "no event"), (("--event", "3 message 'x"), "no event"),
+    (("--event", "loaded read-often x"), "no event"),
     (("--reduce", "--cell", "ext4/bad-page", "--seed", "1,2"), "--reduce takes one cell"),
     (("--jobs", "0"), "jobs"), (("--only", "0-3"), "1-90"), (("--only", "3-91"), "1-90"),
     (("--only", "4-2"), "1-90"), (("--only", "1,,2"), "1-90"),
@@ -234,6 +238,22 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
     assert "5 cells were run" in capsys.readouterr().out
 
 
+def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    page, bad = worn_guest.PAGE, 3
+
+    def pread(fd: int, length: int, start: int) -> bytes:
+        """Return what is before the bad page, or an error, as a block device does."""
+        first, end = start // page, (start + length) // page
+        if first == bad:
+            raise OSError(5, "Input/output error")
+        last = bad if first < bad < end else end
+        return b"".join(bytes([number]) * page for number in range(first, last))
+
+    monkeypatch.setattr("approxftl_tools.worn_guest.os.pread", pread)
+    found = worn_guest.read_readable(0, page, 4 * page)
+    assert [found[at] for at in range(0, len(found), page)] == [1, 2, 0, 4]
+
+
 def test_plain_drives_run_only_faults_that_dm_dust_has() -> None:
     arguments = worn.worn_parser().parse_args(["--stacks", "ext4", "--plain"])
     assert {plan.life.name for plan in worn.plan_cells(arguments)} == {
@@ -247,20 +267,32 @@ def guest_kernel() -> str:
     return "uml" if built else "6.12"
 
 
-def outcomes_of_cells(*words: str) -> dict[str, str]:
-    """Run cells in virtual machines and return their outcomes."""
+def records_of_cells(*words: str) -> dict[str, dict[str, Any]]:
+    """Run cells in virtual machines and return their records."""
     done = run_program(BUILD / "approxftl", "worn", *words, "--kernel", guest_kernel(),
                        "--json")
     assert done.code == 0, done
     document = parse_document(SCHEMA, done.out)
-    return {cell["cell"]: cell["outcome"] for cell in document["cells"]}
+    return {cell["cell"]: cell for cell in document["cells"]}
+
+
+def outcomes_of_cells(*words: str) -> dict[str, str]:
+    """Run cells in virtual machines and return their outcomes."""
+    return {name: cell["outcome"] for name, cell in records_of_cells(*words).items()}
 
 
 def test_cells_in_a_guest_have_the_outcomes_of_their_fault() -> None:
-    assert outcomes_of_cells("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
-                             "--cell", "sqlite-wal/power-loss") == {
+    found = records_of_cells("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
+                             "--cell", "sqlite-wal/power-loss", "--cell", "ext4/read-disturb")
+    assert {name: cell["outcome"] for name, cell in found.items()} == {
         "xfs/die-death-rain": "correct", "ext4/bad-copies": "detected and refused",
-        "sqlite-wal/power-loss": "correct"}
+        "sqlite-wal/power-loss": "correct", "ext4/read-disturb": "detected and refused"}
+    assert not found["sqlite-wal/power-loss"]["requests"]
+    spoiled = set(re.findall(r"page (\d+):", found["ext4/bad-copies"]["events"][0]["what"]))
+    requests = "".join(found["ext4/bad-copies"]["requests"])
+    assert spoiled == set(re.findall(r"EIO, made uncorrectable: (\d+)", requests))
+    assert len(spoiled) == 3
+    assert "read of page" in found["ext4/read-disturb"]["requests"][0]
 
 
 #: Lies of a layer between the workload and the kernel, and a cell whose fault shows them

@@ -274,6 +274,7 @@ def crash_record(plan: Plan, status: int, said: str) -> Json:
                  "is too busy; run the cell again")
     return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
             "events": [], "error": error, "notes": [f"the guest ended with status {status}"],
+            "requests": [], "requests_count": 0,
             "noticed": said.splitlines()[-60:], "noticed_count": 0, "defects": [],
             "refused_writes": [], "refused_count": 0, "log": said.splitlines(), "counters": {},
             "commands": {}, "kernel": plan.kernel, "seconds": 0, "durable": 0, "objects": 0,

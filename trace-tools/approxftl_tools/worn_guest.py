@@ -6,8 +6,10 @@
 NUMBERS are those of the transactions to write, such as 1-90; an EVENT is "WHEN WHAT".
 """
 
+import errno
 import fcntl
 import json
+import mmap
 import os
 import random
 import re
@@ -20,13 +22,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from approxftl_tools import worn_judge, worn_table, worn_work
-from approxftl_tools.worn_judge import Answer, Finding, Ledger, Outcome, Refused
+from approxftl_tools.worn_judge import SECTOR, Answer, Finding, Ledger, Outcome, Refused
 from approxftl_tools.worn_table import (
     BLOCKS,
     LIVES,
@@ -58,6 +60,14 @@ SPOILED = 3
 #: Idle seconds of the guest's processors without progress after which a process hangs; longer than
 #: the timers of file systems (30 s) and databases.
 IDLE_SECONDS = 90
+#: Reads of the surroundings of a page after which the page itself is read
+PAGE_CHECK = 64
+#: Failed requests that a record keeps
+REQUESTS = 12
+TRACEFS = Path("/sys/kernel/tracing")
+FAILED_REQUEST = re.compile(r"aftl_complete: dev=(\d+),(\d+) at_ns=\d+ op=(\d+) unit=(\d+) "
+                            r"units=(\d+) class=\d+ status=-(\d+)")
+OPERATIONS = ("read", "write", "flush", "discard", "write of zeroes")
 #: Kernel messages that show that the stack has noticed an error
 NOTICED = re.compile(r"I/O error|[Mm]edium error|csum (failed|mismatch)|"
                      r"(bad|wrong|invalid) (csum|checksum)|[Cc]hecksum (error|failed|mismatch)|"
@@ -108,12 +118,32 @@ def kill_processes(place: Path) -> None:
 
 
 def read_readable(fd: int, start: int, length: int) -> bytes:
-    """Read a range of a drive; a page that cannot be read is zeroes."""
+    """Read a range of a drive; a page that cannot be read is zeroes.
+
+    A read that meets such a page returns what is before it, or an error.
+    """
     with suppress(OSError):
-        return os.pread(fd, length, start)
+        data = os.pread(fd, length, start)
+        if len(data) == length:
+            return data
     if length == PAGE:
         return bytes(PAGE)
     return b"".join(read_readable(fd, at, PAGE) for at in range(start, start + length, PAGE))
+
+
+def start_trace() -> None:
+    """Let the kernel record each request that fails on an emulated drive."""
+    if not (TRACEFS / "trace").exists():
+        subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACEFS], check=True)
+    event = TRACEFS / "events/approxftl/aftl_complete"
+    if event.exists():
+        (event / "filter").write_text("status != 0")
+        (event / "enable").write_text("1")
+
+
+def trace_requests(is_on: bool) -> None:
+    """Let the kernel record failed requests, or pause that."""
+    (TRACEFS / "tracing_on").write_text(f"{is_on:d}")
 
 
 class HungError(Exception):
@@ -226,6 +256,7 @@ class Cell:
         self.record: Json = {"events": [], "passes": [], "notes": [], "commands": {}}
         self.findings: list[Finding] = []
         self.is_cut = False
+        self.spoiled: set[int] = set()
 
     # ------------------------------------------------------------ commands
 
@@ -314,27 +345,37 @@ class Cell:
                 parts.append(f"fault-blocks {block}")
         return parts
 
-    def find_on_drive(self, needles: Sequence[bytes]) -> list[int]:
-        """Return the pages of the first drive that hold one of some bytes, the newest first.
+    def find_on_drive(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
+        """Return by object the pages of the first drive with one of its bytes, the newest first.
 
-        Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
+        Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age(). The
+        requests of the search are not traced.
         """
+        trace_requests(False)
         if PLACE.is_mount():
             flush_file_system(PLACE)
         Path("/proc/sys/vm/drop_caches").write_text("3")
-        found: list[tuple[int, int]] = []
+        every = [one for some in needles.values() for one in some]
+        found: dict[str, list[tuple[int, int]]] = {key: [] for key in needles}
         with Path(self.names["dev0"]).open("rb", buffering=0) as drive:
             size = drive.seek(0, os.SEEK_END)
             for start in range(0, size, CHUNK):
                 data = read_readable(drive.fileno(), start, min(CHUNK, size - start))
-                for at in range(0, len(data), PAGE) if any(map(data.__contains__, needles)) else ():
-                    if any(one in data[at:at + PAGE] for one in needles):
-                        node = at - at % NODE
-                        age = (btrfs_node_age(data, node)
-                               if self.stack.name.startswith("btrfs") else 0)
-                        found.append((-age, (start + at) // PAGE))
+                for at in range(0, len(data), PAGE) if any(map(data.__contains__, every)) else ():
+                    node, page = at - at % NODE, data[at:at + PAGE]
+                    age = btrfs_node_age(data, node) if self.stack.name.startswith("btrfs") else 0
+                    for key, some in needles.items():
+                        if any(map(page.__contains__, some)):
+                            found[key].append((-age, (start + at) // PAGE))
         Path("/proc/sys/vm/drop_caches").write_text("3")
-        return [page for _, page in sorted(found)]
+        trace_requests(True)
+        return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
+
+    def object_needles(self, key: str) -> list[bytes]:
+        """Return the heads of the sectors of the acknowledged version of an object."""
+        sectors = self.ledger.sectors
+        value = worn_judge.make_value(key, self.ledger.durable_version(key) or 0, sectors)
+        return [value[at * SECTOR:][:worn_judge.HEADER.size] for at in range(sectors)]
 
     def make_pages_uncorrectable(self, what: str, only: str) -> tuple[list[str], list[str]]:
         """Make pages uncorrectable; return what they hold, and an event for each object.
@@ -349,25 +390,80 @@ class Cell:
         if what == "newest":
             chosen = list(next((one.versions for one in reversed(ledger.transactions)
                                 if one.status == "durable"), []))
-        told, spoiled = [], set()
-        for key in ["name"] if what == "names" else [only] if only else chosen:
-            if key == "name":
-                needles = [b"worn-f1", b"worn."]
-            else:
-                value = worn_judge.make_value(key, ledger.durable_version(key) or 0, ledger.sectors)
-                needles = [value[at:at + worn_judge.HEADER.size]
-                           for at in range(0, len(value), worn_judge.SECTOR)]
-            pages = self.find_on_drive(needles)
+        keys = ["name"] if what == "names" else [only] if only else chosen
+        told = []
+        for key, pages in self.find_on_drive(
+                {key: [b"worn-f1", b"worn."] if key == "name" else self.object_needles(key)
+                 for key in keys}).items():
             for page in pages if what in ("copies", "newest") else pages[:1]:
-                if page not in spoiled:
+                if page not in self.spoiled:
                     fault = "addbadblock" if self.plain else "fault unit"
                     self.run_watched(f"dmsetup message drive0 0 {fault} {page}")
-                    spoiled.add(page)
+                    self.spoiled.add(page)
                 told.append(f"page {page}: {key}")
             if not pages:
                 told.append(f"{key} is not on the drive")
-        parts = [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
-        return told, parts
+        return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
+
+    def read_often(self, limit: str, only: str) -> tuple[str, list[str]]:
+        """Read the surroundings of an object until its page fails; return that, and the event.
+
+        These reads are not traced.
+        """
+        key = only or next(key for key in self.ledger.object_names()
+                           if self.ledger.durable_version(key))
+        page = next(iter(self.find_on_drive({key: self.object_needles(key)})[key]), 0)
+        buffer, count = mmap.mmap(-1, CHUNK), 0
+        fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
+        trace_requests(False)
+        try:
+            while count < int(limit):
+                count += 1
+                with suppress(OSError):
+                    os.preadv(fd, [buffer], page * PAGE // CHUNK * CHUNK)
+                if count % PAGE_CHECK == 0:
+                    os.preadv(fd, [memoryview(buffer)[:PAGE]], page * PAGE)
+        except OSError:
+            pass
+        finally:
+            os.close(fd)
+            trace_requests(True)
+        return f"; {count} reads of the MiB around page {page}: {key}", [
+            f"read-often {limit} {key}"]
+
+    def lost_pages(self) -> Callable[[int], bool]:
+        """Return a function that tells whether the first drive has lost the data of a page."""
+        runs, start = [], "0"
+        while start:
+            said = subprocess.run(["dmsetup", "message", "drive0", "0", "lost", start], text=True,
+                                  capture_output=True, check=False).stdout
+            runs += [range(int(first), int(first) + int(count))
+                     for first, count in re.findall(r"^(\d+) (\d+)$", said, re.M)]
+            start = "".join(re.findall(r"^next (\d+)$", said, re.M))
+        return lambda page: any(page in run for run in runs)
+
+    def failed_requests(self) -> list[str]:
+        """Return the requests that failed on the drives, and the fault of the pages of a read."""
+        numbers = {}
+        for number in range(self.stack.drives):
+            with suppress(OSError):
+                numbers[os.minor(Path(f"/dev/mapper/drive{number}").stat().st_rdev)] = number
+        is_lost = self.lost_pages()
+        trace = TRACEFS / "trace"
+        seen = Counter(tuple(map(int, found.groups()[1:])) for found in FAILED_REQUEST.finditer(
+            trace.read_text() if trace.exists() else ""))
+        told = []
+        for (minor, op, first, count, error), times in seen.items():
+            pages = range(first, first + count)
+            text = (f"drive {numbers.get(minor, -1)}: {OPERATIONS[op]} of pages {first}"
+                    f"{f' to {pages[-1]}' if count > 1 else ''}: {errno.errorcode[error]}")
+            if op == 0 and numbers.get(minor) == 0:
+                bad = [page for page in pages if page in self.spoiled or is_lost(page)]
+                fault = "made uncorrectable" if self.spoiled.intersection(bad) else "lost"
+                text += f", {fault}: {bad[0]}" if bad else \
+                    ", on a failed die, or with more bit errors than ECC corrects"
+            told.append(text + (f" ({times} times)" if times > 1 else ""))
+        return told
 
     # ------------------------------------------------------------ events
 
@@ -390,6 +486,8 @@ class Cell:
             elif verb == "spoil":
                 pages, parts = self.make_pages_uncorrectable(*f"{rest} ".split(" ")[:2])
                 told = "; " + ", ".join(pages)
+            elif verb == "read-often":
+                told, parts = self.read_often(*[*rest.split(" "), ""][:2])
             else:
                 raise RuntimeError(f'there is no event "{event.what}"')
             self.record["events"].append({"when": event.when, "what": event.what + told,
@@ -522,6 +620,7 @@ class Cell:
     def run_cell(self) -> None:
         """Write, break, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
+        start_trace()
         for module in self.stack.modules:
             self.run_watched(f"modprobe -q {module}", check=False)
         self.make_drives()
@@ -545,6 +644,8 @@ class Cell:
         if self.is_cut:
             self.restore_power()
             subprocess.run(["dmesg", "--clear"], check=True)
+            with suppress(OSError):
+                (TRACEFS / "trace").write_text("")
         self.execute_events_of_moment("unmounted")
         if why := self.open_stack():
             self.count_all_objects_as_refused("mounted again", why)
@@ -562,7 +663,7 @@ class Cell:
         lines = log.splitlines()
         noticed = [line for line in lines if NOTICED.search(line)]
         defects = [line for line in lines if DEFECTS.search(line)]
-        refused = self.ledger.refused_writes
+        refused, failed = self.ledger.refused_writes, self.failed_requests()
         outcome = worn_judge.judge_cell(self.findings, len(refused), bool(noticed))
         stats = subprocess.run(["dmsetup", "message", "drive0", "0", "stats"], text=True,
                                capture_output=True, check=False).stdout
@@ -571,6 +672,7 @@ class Cell:
                 "transactions": len(self.ledger.transactions),
                 "durable": self.ledger.durable_count(), "objects": len(self.ledger.object_names()),
                 "refused_writes": refused[:5], "refused_count": len(refused),
+                "requests": failed[:REQUESTS], "requests_count": len(failed),
                 "noticed": noticed[:12], "noticed_count": len(noticed), "defects": defects[:8],
                 "log": lines[-400:], "counters": {key: value for key, value in counters.items()
                                                   if re.search(r"lost|recover|retire|flip|fail|"

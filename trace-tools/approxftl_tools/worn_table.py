@@ -207,6 +207,10 @@ LIVES = (
     Life("shelf", "a worn drive with weak ECC lies unpowered for five years",
          "errors on cell_model voltage cycles 20000 ecc_bits 3 ecc_levels 0",
          (Event("unmounted", "message age 43800h"),)),
+    Life("read-disturb", "a worn drive that never relocates what is read often: a MiB is read "
+         "until the page of an object in it fails",
+         "errors on cell_model voltage cycles 20000 ecc_levels 0 read_limit 0",
+         (Event("loaded", "read-often 40000"),)),
     Life("flips", "data of tagged files flip; all other data are precise",
          "errors on rber 0 rber_approx 1e-3", approximate=True),
 )
