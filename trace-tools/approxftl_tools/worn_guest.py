@@ -348,8 +348,8 @@ class Cell:
     def find_on_drive(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
         """Return by object the pages of the first drive with one of its bytes, the newest first.
 
-        Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age(). The
-        requests of the search are not traced.
+        Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
+        The requests of the search are not traced.
         """
         trace_requests(False)
         if PLACE.is_mount():
