@@ -2,6 +2,7 @@
 """approxftl worn: its tables, its workloads on a drive without faults, and a page of results."""
 
 import json
+import os
 import random
 import re
 import shlex
@@ -20,6 +21,7 @@ from selftests.lib.programs import BUILD, TOP, run_program
 
 from approxftl_tools import command, worn, worn_guest, worn_work
 from approxftl_tools.children import Children
+from approxftl_tools.refusal import Refusal
 from approxftl_tools.worn_judge import Ledger, Outcome, make_value, worst_outcome
 from approxftl_tools.worn_table import (
     LIVES,
@@ -254,6 +256,27 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
     assert [found[at] for at in range(0, len(found), page)] == [1, 2, 0, 4]
 
 
+@pytest.mark.parametrize("failing", ["ext4", "xfs"])
+def test_a_cell_whose_lab_fails_does_not_end_the_others(
+        failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """If the first cell cannot be run, the command ends with its reason."""
+    def run_cell(plan: worn.Plan, children: Children) -> dict[str, Any]:
+        assert children
+        if plan.stack.name == failing:
+            raise Refusal("the lab ended with 1: no memory")
+        return {**worn.record_without_guest(plan, "", "", ""), "outcome": Outcome.CORRECT.value}
+
+    monkeypatch.setattr(worn, "run_cell", run_cell)
+    code = worn.main(["--stacks", "ext4,xfs,btrfs", "--lives", "healthy"])
+    out, err = capsys.readouterr()
+    assert code == 1
+    if failing == "ext4":
+        assert "no memory" in err and not out
+    else:
+        assert "xfs/healthy: the lab ended with 1: no memory" in out
+        assert "2 correct, 1 not run" in out
+
+
 def test_plain_drives_run_only_faults_that_dm_dust_has() -> None:
     arguments = worn.worn_parser().parse_args(["--stacks", "ext4", "--plain"])
     assert {plan.life.name for plan in worn.plan_cells(arguments)} == {
@@ -344,3 +367,18 @@ def test_sampled_stacks_and_failures_end_as_predicted(seed: str) -> None:
     for stack in ("ext4", "xfs"):
         assert found[f"{stack}/die-death"] == "detected and refused"
     assert found["md-raid1/die-death"] in ("correct", "detected and recovered")
+
+
+@pytest.mark.long
+def test_the_script_of_a_reduced_cell_repeats_its_outcome(tmp_path: Path) -> None:
+    """Start the printed script by itself, from another directory."""
+    done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/bad-copies", "--only", "1-3",
+                       "--kernel", guest_kernel(), "--reduce")
+    assert done.code == 0, done
+    script = tmp_path / "again.sh"
+    script.write_text(done.out)
+    again = run_program("sh", script, directory=tmp_path,
+                        environment={"PATH": f"{BUILD}:{os.environ['PATH']}"})
+    assert again.code == 0, again
+    assert "ext4/bad-copies: detected and refused" in done.out
+    assert "1 detected and refused" in again.out

@@ -265,15 +265,11 @@ def package_versions(stack: Stack) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in told.splitlines())
 
 
-def crash_record(plan: Plan, status: int, said: str) -> Json:
-    """Return the record of a cell whose guest died or did not end."""
-    outcome, error = Outcome.CRASHED.value, ""
-    if status == TIMED_OUT:
-        outcome = FAILED_CELL
-        error = (f"the virtual machine did not end in {GUEST_SECONDS} s: it hangs, or this machine "
-                 "is too busy; run the cell again")
+def record_without_guest(plan: Plan, error: str, note: str, said: str) -> Json:
+    """Return the record of a cell whose guest died, or with @error of one that was not run."""
+    outcome = FAILED_CELL if error else Outcome.CRASHED.value
     return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
-            "events": [], "error": error, "notes": [f"the guest ended with status {status}"],
+            "events": [], "error": error, "notes": [note],
             "requests": [], "requests_count": 0,
             "noticed": said.splitlines()[-60:], "noticed_count": 0, "defects": [],
             "refused_writes": [], "refused_count": 0, "log": said.splitlines(), "counters": {},
@@ -297,7 +293,10 @@ def run_cell(plan: Plan, children: Children) -> Json:
                  plan.life.events if plan.events is None else plan.events))])
         record = Path(folder, "record.json")
         if status in (CRASHED, TIMED_OUT):
-            return crash_record(plan, status, err)
+            late = (f"the virtual machine did not end in {GUEST_SECONDS} s: it hangs, or this "
+                    "machine is too busy; run the cell again")
+            return record_without_guest(plan, late if status == TIMED_OUT else "",
+                                        f"the guest ended with status {status}", err)
         if status not in (0, COMPLAINED) or not record.exists():
             last = (err + out).strip().splitlines()[-1:] or ["no message"]
             raise Refusal(f"{plan.cell_name}: the lab ended with {status}: {last[0]}", FAILED)
@@ -332,7 +331,14 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
                    for plan in plans if plan not in kept}
         for future in as_completed(running):
             plan = running[future]
-            kept[plan] = record = {**future.result(), "variant": plan.kernel_and_seed}
+            try:
+                record = future.result()
+            except Refusal as error:
+                # What keeps the first cell from running will keep all others from it, too.
+                if plan == next(iter(running.values())):
+                    raise
+                record = record_without_guest(plan, str(error), "the cell could not be run", "")
+            kept[plan] = record = {**record, "variant": plan.kernel_and_seed}
             if folder:
                 command.write_file(folder / plan.result_file, json.dumps(record, indent=1) + "\n")
             if show:
