@@ -531,7 +531,7 @@ static void stop_disk_clock(struct aftl_disk *disk)
 	u64 now_ns;
 
 	spin_lock_bh(&disk->lock);
-	/* A disk whose open failed has no FTL, and is not running. */
+	/* If opening the disk failed, it has no FTL to advance, and @running is false. */
 	now_ns = disk->running ? aftl_disk_now_ns(disk) : 0;
 	while (disk->running && advance_disk_slice(disk, now_ns))
 		yield_disk_lock(disk);

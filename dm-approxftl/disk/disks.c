@@ -123,8 +123,8 @@ static int alloc_device_disks(struct aftl_device *device, const struct aftl_opti
 	return 0;
 }
 
-int aftl_device_new(struct aftl_device **out, const struct aftl_options *options,
-		    struct aftl_error *error)
+int aftl_device_alloc(struct aftl_device **out, const struct aftl_options *options,
+		      struct aftl_error *error)
 {
 	struct aftl_device *device = kzalloc(struct_size(device, disks, options->config.shards),
 					     GFP_KERNEL);
@@ -228,7 +228,7 @@ int aftl_device_create(struct aftl_device **out, const struct aftl_options *opti
 		       struct aftl_error *error)
 {
 	struct aftl_device *device;
-	int ret = aftl_device_new(&device, options, error);
+	int ret = aftl_device_alloc(&device, options, error);
 
 	if (ret)
 		return ret;

@@ -69,7 +69,7 @@ static inline struct aftl_spot aftl_device_locate_unit(const struct aftl_device 
 }
 
 /**
- * aftl_device_new() - allocate a device whose disks have no FTL and no store
+ * aftl_device_alloc() - allocate a device whose disks have no FTL and no store
  * @out: set to the device on success
  * @options: parsed table line; must outlive aftl_device_open()
  * @error: set to a message on failure
@@ -79,12 +79,12 @@ static inline struct aftl_spot aftl_device_locate_unit(const struct aftl_device 
  * Context: process; may sleep.
  * Return: 0 or a negative error code.
  */
-int __must_check aftl_device_new(struct aftl_device **out, const struct aftl_options *options,
-				 struct aftl_error *error);
+int __must_check aftl_device_alloc(struct aftl_device **out, const struct aftl_options *options,
+				   struct aftl_error *error);
 
 /**
  * aftl_device_open() - open the volumes on @bdev and recover their FTLs
- * @device: device from aftl_device_new()
+ * @device: device from aftl_device_alloc()
  * @bdev: block device with the volumes
  * @error: set to a message on failure
  *

@@ -156,8 +156,8 @@ static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
 	copy_held_content_to_bio(disk, io, &content);
 }
 
-void aftl_io_hold_data(const struct aftl_disk *disk, struct aftl_io *io,
-		       const struct aftl_read *read)
+void aftl_io_pin_data(const struct aftl_disk *disk, struct aftl_io *io,
+		      const struct aftl_read *read)
 {
 	if (likely(io->content_count < io->content_room))
 		hold_content_for_read(disk, read, &io->contents[io->content_count++]);

@@ -13,8 +13,8 @@
  *
  * The queue is finite, and a callback cannot wait for room under a spinlock. So the FTL is called
  * only through aftl_disk_enter() and aftl_disk_step(), which make sure before each call that there
- * is room for aftl_max_host_calls() operations and all claims (see ring.c): more than one call
- * adds. Device time stands still while there is no room.
+ * is room for aftl_max_host_calls() operations and all reserved ones (see ring.c), which is more
+ * than one call adds. Device time stands still while there is no room.
  *
  * Lock order: the disk's lock, @lock of struct aftl_dev, @lock of struct aftl_bdev.
  */
@@ -125,7 +125,7 @@ static_assert(sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT <= SZ_16K);
  * struct aftl_dev_tag - a logical page in the write buffer
  * @page: memory page with its data; NULL if the tag is not in use
  * @behalf: cgroup and I/O priority of the submitter
- * @claims: operations that it may still add to the queue
+ * @claims: operations that it may still add to the queue, and has room reserved for
  * @persisted: the volume has a PLP entry for it, or a queued operation will add one
  * @released: number of the first operation that was queued after the release of its entry
  * @node: entry of aftl_dev.releases until the worker has taken the release; else empty
@@ -497,7 +497,7 @@ bool aftl_dev_is_congested(const struct aftl_dev *dev);
 void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested);
 
 /*
- * Give back @ops operations that were claimed, and wake tasks as aftl_dev_wake_for_room() does.
+ * Give back the room of @ops reserved operations; wake tasks as aftl_dev_wake_for_room() does.
  * Context: under @lock.
  */
 void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops);
@@ -512,11 +512,14 @@ void aftl_dev_ring_exit(struct aftl_dev *dev);
 /* Set @tail of @dev, and reuse chunks whose operations are all done. Context: under @lock. */
 void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail);
 
-/* Free chunks of the ring that no claim needs. Context: the worker, no lock held. */
+/*
+ * Free memory of the queue that neither queued nor reserved operations need.
+ * Context: the worker, no lock held.
+ */
 void aftl_dev_shrink_ring(struct aftl_dev *dev);
 
 /**
- * aftl_dev_claim_ops() - claim room for operations beside those of aftl_max_host_calls()
+ * aftl_dev_claim_ops() - reserve room in the queue beside that of aftl_max_host_calls()
  * @dev: store
  * @ops: number of operations
  *
@@ -549,7 +552,7 @@ void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
 
 /* durable.c: requests about zones */
 
-/* Claim room in the queue for a zone request. Context: process, no lock held; may sleep. */
+/* Reserve room in the queue for a zone request. Context: process, no lock held; may sleep. */
 void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Give the room for a zone request back when the request ends. Context: any. */

@@ -3,8 +3,8 @@
  * The interface of the durable store to the disk: opening and closing it, and taking the data of
  * writes.
  *
- * Takes @lock of struct aftl_dev for page references and claims, and @gather_lock around waiting
- * for memory pages.
+ * Takes @lock of struct aftl_dev for page references and reserved operations, and @gather_lock
+ * around waiting for memory pages.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -29,7 +29,10 @@ static int check_backing_sectors(struct block_device *bdev, const struct aftl_co
 			 bdev, sector, unit);
 }
 
-/* The kernel does not format: "approxftl format" does, and checks what the device contains. */
+/*
+ * Open the volume on the block device. The kernel never formats a device: "approxftl format" does,
+ * after it has checked that the device contains no other data.
+ */
 static int open_backing_volume(struct aftl_dev *dev, const struct aftl_dev *first,
 			       const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
@@ -285,8 +288,11 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 
 /* Data of writes */
 
-/* Claim room in the queue. With @wait, wait for room that other tasks give back. */
-static bool claim_queue_ops(struct aftl_dev *dev, u32 ops, bool wait)
+/*
+ * Reserve room for @ops operations in the queue. Without memory: if @wait, retry until other tasks
+ * have given room back, else return false.
+ */
+static bool reserve_queue_ops(struct aftl_dev *dev, u32 ops, bool wait)
 {
 	while (!aftl_dev_claim_ops(dev, ops)) {
 		if (!wait)
@@ -299,7 +305,7 @@ static bool claim_queue_ops(struct aftl_dev *dev, u32 ops, bool wait)
 void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 {
 	io->zone_claims = AFTL_ZONE_HOST_CALLS;
-	claim_queue_ops(dev, io->zone_claims, true);
+	reserve_queue_ops(dev, io->zone_claims, true);
 }
 
 void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
@@ -351,14 +357,14 @@ static unsigned int allocate_queue_pages(struct aftl_dev *dev, unsigned int coun
 	return count;
 }
 
-/* Claim room in the queue and get pages for @count logical pages: all of them, or none. */
+/* Reserve room in the queue and get pages for @count logical pages: all of them, or none. */
 static bool claim_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 			struct list_head *bytes)
 {
 	unsigned int missing;
 
 	if (dev->persists &&
-	    !claim_queue_ops(dev, count * AFTL_DEV_UNIT_OPS, gfpflags_allow_blocking(gfp)))
+	    !reserve_queue_ops(dev, count * AFTL_DEV_UNIT_OPS, gfpflags_allow_blocking(gfp)))
 		return false;
 	missing = allocate_queue_pages(dev, count, gfp, bytes);
 	if (!missing)

@@ -206,7 +206,10 @@ static void set_fetch_failed(struct aftl_dev *dev, const struct aftl_dev_fetch *
 	spin_unlock_bh(&dev->disk->lock);
 }
 
-/* The bio and its array of fetches may be freed when its last fetch ends: use neither after. */
+/*
+ * End all fetches of the transfer of @first. The bio and its array of fetches may be freed with the
+ * last one, so neither is used afterwards.
+ */
 static void finish_transferred_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
 	u32 run = first->run;

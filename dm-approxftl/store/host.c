@@ -66,7 +66,7 @@ static void host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn
 static void host_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	if (likely(!read->lost))
-		aftl_io_hold_data(host, aftl_request_io(request), read);
+		aftl_io_pin_data(host, aftl_request_io(request), read);
 }
 
 /* Free the data of a zone that is being reset. The data of a discard are freed with its bio. */

@@ -56,7 +56,7 @@ struct aftl_content {
  * @fetch_count: entries of @fetches that are used
  * @fetches_pooled: @fetches is from the pool of the store
  * @fetching: number of fetches in flight, plus one until the FTL has completed the request
- * @zone_claims: operations that a zone request to a durable store has claimed; else 0
+ * @zone_claims: operations that a zone request to a durable store has reserved; else 0
  * @commits: completes after a commit of everything before it
  * @failed: error of the durable store, or BLK_STS_OK
  * @flush: used while it waits for the commit
@@ -101,11 +101,17 @@ struct bvec_iter aftl_io_lpn_offset(const struct aftl_disk *disk, const struct a
 /* Allocate @io->contents for a read. Cannot fail. Context: process; may sleep, starts no I/O. */
 void aftl_io_prepare_contents(struct aftl_io *io);
 
-/* Hold the data of @read until aftl_io_copy_data(). Context: under the disk's lock. */
-void aftl_io_hold_data(const struct aftl_disk *disk, struct aftl_io *io,
-		       const struct aftl_read *read);
+/*
+ * Take a reference to the page that @read reads, for aftl_io_copy_data(); copy the data at once if
+ * @io has no room for a reference. Context: under the disk's lock.
+ */
+void aftl_io_pin_data(const struct aftl_disk *disk, struct aftl_io *io,
+		      const struct aftl_read *read);
 
-/* Copy the data that are held to the bio, with their bit errors. Context: not a hard interrupt. */
+/*
+ * Copy the data that aftl_io_pin_data() has pinned to the bio, and invert the bits with errors.
+ * Context: not a hard interrupt.
+ */
 void aftl_io_copy_data(const struct aftl_disk *disk, struct aftl_io *io);
 
 /*

@@ -92,7 +92,7 @@ static void bdev_bio_ended(struct bio *bio)
 	/* An error is permanent for metadata; data may be written to another place by done(). */
 	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
 		aftl_bdev_set_error(device, error);
-	/* Put a read's bio before done(): after it, @device may be freed. Writes are waited for. */
+	/* done() of a read may free @device: put the bio before. For a write @device waits. */
 	if (!write)
 		bio_put(bio);
 	io->done(io, error);
@@ -505,7 +505,10 @@ static void backing_free(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
-/* Return the bytes of the pages of @frames and @probe, and of bios with BIO_MAX_VECS vectors. */
+/*
+ * Return the size of the reserved memory of a device: memory pages for @frames and @probe, and
+ * bios with BIO_MAX_VECS vectors each.
+ */
 u64 aftl_bdev_needed_bytes(void)
 {
 	return (FRAMES + 1) * PAGE_SIZE +

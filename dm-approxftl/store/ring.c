@@ -8,13 +8,13 @@
  * - A fixed part, aftl_dev_ring_init(), covers the flash operations of one call of the FTL, and
  *   those in flight while the block device is busy.
  * - With a persisted write buffer (PLP), a buffered logical page adds up to two operations more, to
- *   persist and to release its entry, in calls that add no flash operations. The submitter claims
+ *   persist and to release its entry, in calls that add no flash operations. The submitter reserves
  *   room for them, aftl_dev_claim_ops(), before it takes the disk's lock. So the ring grows with
- *   the writes in flight, not with the size of the buffer. A zone request claims room, too, because
+ *   the writes in flight, not with the size of the buffer. A zone request reserves room, too, as
  *   one call of the FTL may execute all zone requests that wait.
  *
- * A chunk whose operations are all done moves to the end of the ring. The worker frees chunks that
- * no claim needs any more, aftl_dev_shrink_ring().
+ * A chunk whose operations are all done moves to the end of the ring. The worker frees chunks for
+ * which no operation has room reserved any more, aftl_dev_shrink_ring().
  *
  * The ring is under @lock of struct aftl_dev, which aftl_dev_claim_ops(), aftl_dev_shrink_ring()
  * and aftl_dev_ring_init() take.
@@ -27,13 +27,19 @@
 /* Least number of operations in the fixed part that can wait while the block device is busy. */
 #define LEAST_OPS 4096
 
-/* Number of logical pages that can always be claimed, even if memory is short. */
+/*
+ * Number of buffered logical pages that always have room for their operations in the queue, even if
+ * memory is short.
+ */
 #define LEAST_UNITS 256
 
-/* Logical pages that can be claimed beyond the write buffer's size; further submitters wait. */
+/*
+ * Number of logical pages, beyond the size of the write buffer, for whose operations the queue
+ * reserves room; further submitters wait.
+ */
 #define MOST_UNITS BIT(17)
 
-/* Unused chunks that are kept for the next claims. */
+/* Unused chunks of operations that are kept for the next writes. */
 #define SPARE_CHUNKS 32
 
 #define CHUNK_BYTES (sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT)
@@ -113,7 +119,7 @@ static struct aftl_dev_op **ring_chunk_entry(const struct aftl_dev *dev, u32 num
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
 
-/* Number of allocated operations beyond the fixed part, all claims, and a further claim of @ops. */
+/* Number of allocated operations beyond the fixed part, those reserved, and @ops more. */
 static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;
@@ -145,7 +151,7 @@ void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail)
 		append_ring_chunk(dev, *ring_chunk_entry(dev, number));
 }
 
-/* Allocate chunks until there is room to claim @ops more operations; drops @lock meanwhile. */
+/* Allocate chunks until there is room to reserve @ops more operations; drops @lock meanwhile. */
 static bool grow_ring(struct aftl_dev *dev, u32 ops)
 {
 	bool room = true;

@@ -24,7 +24,7 @@ static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 
 	return filemap_write_and_wait_range(inode->i_mapping, first, last);
 }
 
-/* Tag a file, and check its owner again: a new owner has not asked for tags. */
+/* Tag a file; remove the tags if its owner has changed meanwhile, who has not asked for them. */
 static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = data_inode_of(file);
@@ -84,7 +84,7 @@ int aftl_control_untag_range(struct aftl_control *control, void *argument)
 	return ret;
 }
 
-/* Store the carriers that @target evaluates in @data, a struct approxftl_tag_fd. */
+/* Store in @data, a struct approxftl_tag_fd, which ways to carry a tag @target evaluates. */
 static int gather_tag_carriers(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;
@@ -113,7 +113,10 @@ static int ask_device_for_carriers(const struct file *file, struct approxftl_tag
 	return ret == -ENODEV ? 0 : ret;
 }
 
-/* Set or clear the file's life time, as F_SET_RW_HINT does; leave another one as it is. */
+/*
+ * Set the write hint that marks approximate files, as F_SET_RW_HINT does, or clear it. A different
+ * hint is not cleared: an application has set it.
+ */
 static void set_write_hint(struct inode *inode, bool approximate)
 {
 	inode_lock(inode);
@@ -124,7 +127,10 @@ static void set_write_hint(struct inode *inode, bool approximate)
 	inode_unlock(inode);
 }
 
-/* Tag the file by @carriers; tag->carriers takes the carriers that could be set. */
+/*
+ * Tag the file in each way of @carriers: ranges of the inode, write hint. Set tag->carriers to the
+ * ways that worked, because the device may not evaluate write hints.
+ */
 static int tag_file_by_carriers(struct file *file, struct approxftl_tag_fd *tag, u32 carriers)
 {
 	int ret = 0;

@@ -29,7 +29,7 @@
  * @file: tagged file of @host, or NULL
  * @scope: decision by the scopes of the calling thread
  * @scope_known: @scope is valid
- * @carried: carriers of @bio that say approximate, APPROXFTL_CARRIER_*
+ * @carried: fields of @bio that mark it as approximate, APPROXFTL_CARRIER_*
  */
 struct tag_query {
 	const struct aftl_target *target;
@@ -57,7 +57,11 @@ static_assert(APPROXFTL_CARRIER_WRITE_HINT == 1 << AFTL_CARRIER_WRITE_HINT);
 static_assert(APPROXFTL_CARRIER_IOPRIO == 1 << AFTL_CARRIER_IOPRIO);
 static_assert(APPROXFTL_CARRIER_WRITE_STREAM == 1 << AFTL_CARRIER_WRITE_STREAM);
 
-/* Return the carriers in the bio itself that say approximate and that the table line names. */
+/*
+ * Return which fields of @bio (I/O priority, write hint, write stream) mark the write as
+ * approximate, of those that the option tag_carrier of the table line enables, as bits
+ * APPROXFTL_CARRIER_*.
+ */
 static u32 get_bio_tag_carriers(const struct aftl_options *options, const struct bio *bio)
 {
 	u32 found = 0;

@@ -75,7 +75,7 @@ void aftl_marks_exit(struct aftl_marks *marks)
 		aftl_mark_destroy(marks, mark);
 		aftl_mark_put(mark);
 	}
-	/* An unmount may have taken a mark off the list and still hold a reference to it. */
+	/* An unmount may have removed a mark from the list, and still hold a reference to it. */
 	for (; atomic_read(&marks->alive); msleep(1))
 		fsnotify_wait_marks_destroyed();
 	/* Wait until the last ->free_mark() has returned. */

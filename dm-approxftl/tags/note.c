@@ -32,7 +32,7 @@ static struct request_queue *queue_of_target(const struct aftl_target *target)
 void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
 			  const struct aftl_tag_decision *decision)
 {
-	/* The level is last, and left out unless above 1: older readers stop before it. */
+	/* The level is the last field, and omitted unless above 1: older readers ignore it. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
 	struct request_queue *queue = queue_of_target(target);
 

@@ -12,7 +12,7 @@ static int set_refusal_reason(u32 *reason, enum approxftl_reason why, int errno)
 	return errno;
 }
 
-/* A checksum over the data turns a flipped bit into a failed read. */
+/* Return true if the file system verifies data by checksums: a flipped bit would fail the read. */
 static bool file_has_checksums(struct dentry *dentry, const struct inode *inode)
 {
 	struct aftl_file_attributes attributes = { };

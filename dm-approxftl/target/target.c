@@ -254,7 +254,7 @@ static int create_spare_device(struct aftl_target *target, struct aftl_error *er
 	if (*spare)
 		return 0;
 	if (target->below)
-		return aftl_device_new(spare, &target->options, error);
+		return aftl_device_alloc(spare, &target->options, error);
 	return aftl_device_create(spare, &target->options, error);
 }
 
@@ -316,7 +316,7 @@ static void drop_spare_device(struct aftl_target *target)
 	target->table.spare = NULL;
 }
 
-/* Closing writes to the volume, so its data stay reserved and no other table opens it meanwhile. */
+/* Closing a volume writes to it, so it stays reserved: no other table may open it meanwhile. */
 static void close_target_volume(struct aftl_target *target)
 {
 	struct aftl_ownership *own = &target->mapped->own;
@@ -583,7 +583,7 @@ static int resume_data(struct aftl_target *target, enum aftl_resume how, struct 
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* write-back to this device would wait */
+	unsigned int flags = memalloc_noio_save(); /* reclaim must not write to this device */
 	struct aftl_error error;
 	int ret = begin_target_resume(target, &error);
 
@@ -635,7 +635,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 
 	if (target->zones) {
 		ret = fn(ti, &target->zones_below, 0, ti->len, data);
-		/* Device-mapper now assumes that one reset bio can reach all shards; it cannot. */
+		/* By default one bio resets all zones, but a bio reaches one shard only. */
 		if (target->shards.count > 1)
 			aftl_split_zone_reset_all(ti);
 		return ret;

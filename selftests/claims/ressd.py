@@ -377,7 +377,7 @@ PAPER_LOAD: Json = {"gc": "8%", "op": "21%", "active-others": "29.4%", "active-r
                     "zone1": "3.828s", "zone2": "10.693s", "zone3": "52.805s"}
 
 
-def measure_re17_load_of_tables() -> list[Measured]:
+def measure_re17_load_of_paper_tables() -> list[Measured]:
     """Measure RSS-RAID on a load whose settings come from the paper's tables."""
     runs = results_of_study("ressd-array", on="4 devices", given=PAPER_LOAD)
     tlc, ours = runs["tlc"], runs["ressd"]
@@ -418,6 +418,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-14": measure_re14_memory,
     "RE-15": measure_re15_read_response,
     "RE-16": measure_re16_layer_counts,
-    "RE-17": measure_re17_load_of_tables,
+    "RE-17": measure_re17_load_of_paper_tables,
     "RE-A": ablate_ressd,
 }

@@ -74,7 +74,7 @@ def test_missing_programs_and_rights_are_named(tmp_path: Path) -> None:
     (("ssd", "--force"), "--force is for --remove"),
     (("ssd", "--fast"), 'there is no option "--fast"'),
 ])
-def test_wrong_words_are_refused(arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_arguments_are_refused(arguments: tuple[str, ...], said: str) -> None:
     done = run_program("sh", NVME, *arguments)
     assert (done.out, done.code) == ("", 2)
     assert done.err.startswith(f"approxftl nvme: {said}")

@@ -265,24 +265,26 @@ class Machine:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.write_root_file("proc/modules", "dm_mod 1 0 - Live 0x0\n")
-        self.write_root_file("proc/cmdline", "root=/dev/sda1 quiet\n")
-        self.write_root_file("proc/sys/kernel/modules_disabled", "0\n")
-        self.write_root_file("proc/misc", "236 device-mapper\n")
-        self.write_root_file("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
-        self.write_root_file("dev/mapper/control", "")
-        self.write_root_file("sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
-        self.write_root_file("sys/module/module/parameters/sig_enforce", "N\n")
-        self.write_root_file(f"lib/modules/{RELEASE}/build/Makefile", "")
-        self.write_root_file(f"lib/modules/{RELEASE}/modules.dep",
-                             "updates/dkms/dm-approxftl.ko.xz:\n")
+        self.write_fake_root_file("proc/modules", "dm_mod 1 0 - Live 0x0\n")
+        self.write_fake_root_file("proc/cmdline", "root=/dev/sda1 quiet\n")
+        self.write_fake_root_file("proc/sys/kernel/modules_disabled", "0\n")
+        self.write_fake_root_file("proc/misc", "236 device-mapper\n")
+        self.write_fake_root_file("proc/meminfo",
+                                  "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
+        self.write_fake_root_file("dev/mapper/control", "")
+        self.write_fake_root_file("sys/kernel/security/lockdown",
+                                  "[none] integrity confidentiality\n")
+        self.write_fake_root_file("sys/module/module/parameters/sig_enforce", "N\n")
+        self.write_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile", "")
+        self.write_fake_root_file(f"lib/modules/{RELEASE}/modules.dep",
+                                  "updates/dkms/dm-approxftl.ko.xz:\n")
         for tool in ("dmsetup", "fio", "blktrace", "mdadm", "qemu-system-x86_64", "busybox", "cpio",
                      "modprobe", "gcc", "make"):
-            self.write_root_file(f"tools/{tool}", "")
+            self.write_fake_root_file(f"tools/{tool}", "")
         for package in ("numpy", "jinja2"):
-            self.write_root_file(f"usr/lib/python3/dist-packages/{package}", "")
+            self.write_fake_root_file(f"usr/lib/python3/dist-packages/{package}", "")
 
-    def write_root_file(self, name: str, text: str) -> None:
+    def write_fake_root_file(self, name: str, text: str) -> None:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -367,7 +369,7 @@ def test_doctor_finds_each_fault(
     if text is None:
         fake_machine.remove_root_file(name)
     else:
-        fake_machine.write_root_file(name, text)
+        fake_machine.write_fake_root_file(name, text)
     lacking = fake_machine.failed_doctor_checks()
     assert list(lacking) == [check]
     assert remedy in (lacking[check] or "")
@@ -379,8 +381,8 @@ def test_doctor_finds_each_fault(
 
 
 def test_doctor_reports_a_missing_module(fake_machine: Machine) -> None:
-    fake_machine.write_root_file(f"lib/modules/{RELEASE}/modules.dep",
-                                 "kernel/drivers/md/dm-mod.ko:\n")
+    fake_machine.write_fake_root_file(f"lib/modules/{RELEASE}/modules.dep",
+                                      "kernel/drivers/md/dm-mod.ko:\n")
     lacking = fake_machine.failed_doctor_checks()
     assert list(lacking) == ["module", "module loaded"]
     assert f"/lib/modules/{RELEASE}/build" in (lacking["module"] or "")
@@ -392,9 +394,9 @@ def test_doctor_reports_a_missing_module(fake_machine: Machine) -> None:
 def test_doctor_accepts_a_loaded_module(fake_machine: Machine) -> None:
     fake_machine.remove_root_file(f"lib/modules/{RELEASE}/modules.dep")
     fake_machine.remove_root_file(f"lib/modules/{RELEASE}/build/Makefile")
-    fake_machine.write_root_file("sys/module/dm_approxftl/version", "")
-    fake_machine.write_root_file("sys/module/module/parameters/sig_enforce", "Y\n")
-    fake_machine.write_root_file("dev/approxftl", "")
+    fake_machine.write_fake_root_file("sys/module/dm_approxftl/version", "")
+    fake_machine.write_fake_root_file("sys/module/module/parameters/sig_enforce", "Y\n")
+    fake_machine.write_fake_root_file("dev/approxftl", "")
     assert fake_machine.failed_doctor_checks() == {}
     fake_machine.remove_root_file("dev/approxftl")
     assert fake_machine.failed_doctor_checks() == {"tags": "udevadm trigger --subsystem-match=misc"}
@@ -402,7 +404,7 @@ def test_doctor_accepts_a_loaded_module(fake_machine: Machine) -> None:
 
 def test_doctor_accepts_the_python_of_make_deps(fake_machine: Machine) -> None:
     fake_machine.remove_root_file("usr/lib/python3/dist-packages/numpy")
-    fake_machine.write_root_file("user/.cache/approxftl/venv-0123/bin/python3", "")
+    fake_machine.write_fake_root_file("user/.cache/approxftl/venv-0123/bin/python3", "")
     assert fake_machine.failed_doctor_checks() == {}
 
 

@@ -142,13 +142,13 @@ static bool is_place_approximate(bool flip, u32 page)
 	return (page % hand.positions + page / hand.positions + flip) % 2 == 0;
 }
 
-static u32 hand_model_pages(void)
+static u32 model_pages_per_block(void)
 {
 	return hand.layers * hand.positions;
 }
 
 /* All blocks are new: the flip bit (which colour takes approximate data) changes from 0 to 1. */
-static void hand_model_open_block(enum role role)
+static void model_open_block(enum role role)
 {
 	if (hand.exists[role])
 		return;
@@ -159,9 +159,9 @@ static void hand_model_open_block(enum role role)
 }
 
 /* Return the first page from @page on for data of that class, or the number of pages. */
-static u32 hand_model_next_page(enum role role, u32 page, bool approximate)
+static u32 model_next_page_of_class(enum role role, u32 page, bool approximate)
 {
-	while (page < hand_model_pages() &&
+	while (page < model_pages_per_block() &&
 	       is_place_approximate(hand.flip[role], page) != approximate)
 		page++;
 	return page;
@@ -183,7 +183,7 @@ static void model_promote_phase1(void)
 	enum role role = !hand.exists[PHASE2] ? PHASE2 : ALL_APPROX;
 
 	if (!hand.exists[PHASE1] ||
-	    hand_model_next_page(PHASE1, hand.next[PHASE1], true) < hand_model_pages())
+	    model_next_page_of_class(PHASE1, hand.next[PHASE1], true) < model_pages_per_block())
 		return;
 	if (hand.exists[role])
 		return;
@@ -198,25 +198,25 @@ static void model_place_unit(bool approximate, u32 *block, u32 *page)
 {
 	enum role role;
 
-	hand_model_open_block(CHB);
+	model_open_block(CHB);
 	role = model_select_block(approximate);
-	hand_model_open_block(role);
+	model_open_block(role);
 	*block = hand.block[role];
 	*page = hand.next[role];
 	if (role == PHASE1)
-		*page = hand_model_next_page(role, *page, true);
+		*page = model_next_page_of_class(role, *page, true);
 	else if (role == PHASE2 || role == ALL_APPROX)
-		*page = hand_model_next_page(role, *page, false);
+		*page = model_next_page_of_class(role, *page, false);
 	hand.next[role] = *page + 1;
-	if ((role == CHB || role == PRECISE) && hand.next[role] == hand_model_pages())
+	if ((role == CHB || role == PRECISE) && hand.next[role] == model_pages_per_block())
 		hand.exists[role] = false;
 	if ((role == PHASE2 || role == ALL_APPROX) &&
-	    hand_model_next_page(role, hand.next[role], false) == hand_model_pages())
+	    model_next_page_of_class(role, hand.next[role], false) == model_pages_per_block())
 		hand.exists[role] = false;
 	model_promote_phase1();
 }
 
-static void compare_with_hand_model(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
+static void compare_with_model(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u32 block_of[4096];
@@ -254,7 +254,7 @@ static void compare_placement_with_model(u32 layers, u32 positions, u32 share, u
 	open_device("approxftl", test_params(ONE_DIE " op=60 blocks=200 layers=%s word_lines=%s "
 					     "gc=0", layer_text, position_text));
 	test_device_listen(&device, &probe.listener);
-	compare_with_hand_model(share, layers, positions, share, run);
+	compare_with_model(share, layers, positions, share, run);
 }
 
 TAP_TEST(placements_equal_those_of_algorithm_1)

@@ -83,7 +83,7 @@ static void drive_bursts_with_policy(const char *profile, const struct aftl_poli
 				     u64 seed)
 {
 	test_device_init(&device, profile);
-	test_device_set_all(&device, "blocks=40 layers=4 op=40 endurance=30");
+	test_device_set_params(&device, "blocks=40 layers=4 op=40 endurance=30");
 	if (seed & 1)
 		test_device_set(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {

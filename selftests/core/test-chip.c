@@ -462,12 +462,12 @@ static void shrink_device(const char *profile, u32 conditions)
 	struct aftl_config *config = &device.config;
 
 	test_device_init(&device, profile);
-	test_device_set_all(&device, small);
+	test_device_set_params(&device, small);
 	config->layers = min(config->layers, 4);
 	config->word_lines = min(config->word_lines, 4);
 	config->buffer = min(config->buffer, 512 << 10);
 	if (conditions & AGED)
-		test_device_set_all(&device, "cycles=2000 age=30d");
+		test_device_set_params(&device, "cycles=2000 age=30d");
 	config->cell_model = conditions & VOLTAGE ? AFTL_CELL_VOLTAGE : AFTL_CELL_CONSTANT;
 	config->errors = !(conditions & NO_ERRORS);
 }

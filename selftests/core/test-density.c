@@ -47,7 +47,7 @@ static void check_density_event(void *host, const struct aftl_array_event *event
 static void open_device(const char *bits, const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, SHAPE);
+	test_device_set_params(&device, SHAPE);
 	test_device_set(&device, "bits", bits);
 	device.ops.array = check_density_event;
 	memset(programs, 0, sizeof(programs));
@@ -143,7 +143,10 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 	CHECK_EQ(test_block_of(&device, 100)->kind, KIND_SPARSE);
 }
 
-/* Devices: one bit per cell; an SLC cache takes the writes; density_bits equals the cell's bits. */
+/*
+ * Devices without sparse blocks: one bit per cell; density_bits equal to the bits per cell; an SLC
+ * cache that takes the writes.
+ */
 TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 {
 	open_device("1", NULL);

@@ -359,7 +359,7 @@ static void fill_device(struct test_device *device, const struct aftl_policy_typ
 			const char *params, void (*programmed)(void *host, aftl_ppn_t first))
 {
 	test_device_init(device, "demo");
-	test_device_set_all(device, params);
+	test_device_set_params(device, params);
 	CHECK_EQ(fill_configured_device(device, type, programmed), 0);
 }
 
@@ -445,7 +445,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 			struct test_device device;
 
 			test_device_init(&device, "demo");
-			test_device_set_all(&device, shapes[k]);
+			test_device_set_params(&device, shapes[k]);
 			CHECK_EQ(compare_fill_with_policy_calls(aftl_policy_at(i), &device.config),
 				 in_rounds[k]);
 		}

@@ -268,7 +268,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	test_advance(&device, now_ns + 1000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
-	/* None of these faults happens again. */
+	/* A write repairs the logical pages, and none of the faults above happens again. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_advance_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
@@ -418,7 +418,7 @@ TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
 	aftl_clear_faults(device.ftl);
 	CHECK_EQ(aftl_faults(device.ftl, &all), 0);
-	/* The other faults are gone, and new ones start new counts. */
+	/* The list is empty, so that a new fault counts writes from its arming on. */
 	CHECK_EQ(arm_fault_text("unit 1 after write 2"), 0);
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);

@@ -596,7 +596,7 @@ TAP_TEST(above_the_watermark_all_luns_program_at_once)
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 }
 
-/* An overwritten unit keeps its one place, so four units fit a buffer of four. */
+/* An overwrite of a buffered unit takes no second place in the buffer. */
 TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 {
 	u32 i;

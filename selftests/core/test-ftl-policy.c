@@ -100,7 +100,7 @@ static const struct aftl_policy_type witness = {
 static void open_device(const char *pairs)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
+	test_device_set_params(&device, pairs);
 	if (aftl_create(&device.ftl, &device.config, &witness, &device.ops, &device, &device.error))
 		tap_bail_out("%s", device.error.text);
 }

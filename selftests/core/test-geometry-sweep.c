@@ -91,7 +91,7 @@ TAP_TEST(selected_geometries_are_refused_or_usable)
 
 	for (i = 0; i < ARRAY_SIZE(named); i++) {
 		test_device_init(&shape, "demo");
-		test_device_set_all(&shape, named[i]);
+		test_device_set_params(&shape, named[i]);
 		for (k = 0; aftl_policy_at(k) && !tap_failures(); k++)
 			try_policy_on_geometry(&shape, aftl_policy_at(k)->name);
 	}
@@ -110,7 +110,7 @@ TAP_TEST(the_least_accepted_over_provisioning_suffices)
 
 		for (;;) {
 			test_device_init(&device, "demo");
-			test_device_set_all(&device, TINY " blocks=32 layers=4 word_lines=4");
+			test_device_set_params(&device, TINY " blocks=32 layers=4 word_lines=4");
 			device.config.op = op;
 			if (!test_device_create(&device, aftl_policy_at(i)->name) || op > 8900)
 				break;

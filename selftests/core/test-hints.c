@@ -50,7 +50,7 @@ static void open_device(const char *more)
 	type.stream = hint_stream;
 	type.place = hint_policy_place;
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, plain);
+	test_device_set_params(&device, plain);
 	test_device_open_type(&device, &type, more);
 	memset(said, 0, sizeof(said));
 	placed = 0;

@@ -48,7 +48,7 @@ static void check_ips_event(void *host, const struct aftl_array_event *event)
 static void open_device(const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, SHAPE);
+	test_device_set_params(&device, SHAPE);
 	device.ops.array = check_ips_event;
 	memset(programs, 0, sizeof(programs));
 	approximate_cached = 0;

@@ -51,7 +51,7 @@ static void open_device(const char *params)
 	static struct test_listener last = { .finish = check_no_orphan_loans };
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, SHAPE);
+	test_device_set_params(&device, SHAPE);
 	device.ops.array = check_lending_event;
 	moved_lenders = 0;
 	orphans = 0;
@@ -81,7 +81,7 @@ static bool unit_is_lent(u32 unit)
 TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 {
 	open_device(NULL);
-	/* No precise page can borrow yet. */
+	/* An approximate page has nothing to lend to as long as there is no precise page. */
 	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_is_lent(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);

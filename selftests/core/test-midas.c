@@ -38,8 +38,8 @@ static struct midas_state *midas_state_of_device(void)
 static void open_device(const char *blocks)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, "channels=2 chips=1 layers=4 word_lines=4 op=60");
-	test_device_set_all(&device, blocks);
+	test_device_set_params(&device, "channels=2 chips=1 layers=4 word_lines=4 op=60");
+	test_device_set_params(&device, blocks);
 	if (aftl_create(&device.ftl, &device.config, &counted_midas, &device.ops, &device,
 			&device.error))
 		tap_bail_out("%s", device.error.text);

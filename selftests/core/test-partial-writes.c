@@ -180,7 +180,7 @@ static void open_device(const char *params)
 	const struct aftl_geometry *geo;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, SHAPE);
+	test_device_set_params(&device, SHAPE);
 	test_device_open(&device, "baseline", params);
 	geo = aftl_geometry(device.ftl);
 	tags = tap_zalloc(aftl_buffer_tag_count(device.ftl), sizeof(*tags));

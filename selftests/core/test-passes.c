@@ -461,8 +461,8 @@ static void run_passes_with_policy(const char *policy, u32 shape, u32 option)
 	reset_block_accounts();
 	test_device_init(&device, "demo");
 	device.ops.array = check_pass_event;
-	test_device_set_all(&device, shapes[shape]);
-	test_device_set_all(&device, more[option]);
+	test_device_set_params(&device, shapes[shape]);
+	test_device_set_params(&device, more[option]);
 	if (test_device_create(&device, policy))
 		tap_bail_out("%s", device.error.text);
 	shadow_attach(&store, &device, false);
@@ -543,7 +543,10 @@ TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
 	CHECK_EQ(test_counters(&device)->array_erases, 2);
 }
 
-/* No entry of a pending translation page has to be read, for a request or for a merge. */
+/*
+ * A translation page that waits for its fine pass counts as cached: neither a read nor a discard
+ * of one of its logical pages loads it from flash.
+ */
 static void check_pending_is_cached(struct aftl *ftl, bool discard)
 {
 	const struct aftl_fine_pending *pending = NULL;
@@ -756,7 +759,7 @@ static void check_passes_refused(const char *policy, const char *key, const char
 				 const char *why)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, slow);
+	test_device_set_params(&device, slow);
 	if (key)
 		test_device_set(&device, key, value);
 	CHECK_EQ(test_device_create(&device, policy), -EINVAL);

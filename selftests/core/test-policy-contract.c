@@ -586,7 +586,7 @@ static struct aftl_policy_type make_stateful_policy_type(void)
 static int create_device_with_type(const struct aftl_policy_type *type)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, plain);
+	test_device_set_params(&device, plain);
 	wildness = 0;
 	return aftl_create(&device.ftl, &device.config, type, &device.ops, &device, &device.error);
 }

@@ -717,7 +717,7 @@ static void create_aged_device(const struct aftl_policy_type *type, const char *
 			       u32 model)
 {
 	test_device_init(&device, profile);
-	test_device_set_all(&device, small);
+	test_device_set_params(&device, small);
 	device.config.cell_model = model;
 	device.config.cycles = old ? 2000 : 0;
 	device.config.buffer = min_t(u64, device.config.buffer, 256 << 10);

@@ -73,7 +73,7 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 	struct shadow_store store;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, params);
+	test_device_set_params(&device, params);
 	if (test_device_create(&device, policy))
 		return;
 	tap_begin("%s%s, %s", policy, whole ? ", whole units" : "",

@@ -73,7 +73,7 @@ static void open_sliced_device(const char *params)
 	test_device_init(device, "demo");
 	device->ops.pause = count_work_at_yield;
 	test_device_listen(device, &watch.listener);
-	test_device_set_all(device, params);
+	test_device_set_params(device, params);
 }
 
 TAP_TEST(a_fill_pauses_after_a_bounded_number_of_writes)
@@ -505,7 +505,7 @@ static u64 reset_zones_and_continue(bool at_once)
 		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_is_dispatch_pending(device->ftl))
 			test_step(device);
-		/* Later resets may wait for the block set of a zone. */
+		/* Check the first reset only: later ones may wait for open blocks of a zone. */
 		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
 		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0, aftl_now(device->ftl));
 		test_submit(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,

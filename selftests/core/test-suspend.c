@@ -248,7 +248,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	CHECK_EQ(end_operation_and_return_time(other), over_ns);
 	CHECK_EQ(counters->buffer_read_units, 4);
 	CHECK_EQ(counters->array_reads, 2);
-	/* The second half of this read is in the old block, whose next page was not moved yet. */
+	/* Units 2 and 3 of this read are sensed in the old block: GC has not relocated them yet. */
 	CHECK_EQ(end_operation_and_return_time(begin_suspending(AFTL_OP_READ, 0, 4)),
 		 over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(counters->buffer_read_units, 6);

@@ -584,7 +584,7 @@ TAP_TEST(capacity_includes_the_translation_pages)
 
 	for (op = 400; op < 2000; op += 5) {
 		test_device_init(&device, "demo");
-		test_device_set_all(&device, SHAPE " map_cache=4KiB");
+		test_device_set_params(&device, SHAPE " map_cache=4KiB");
 		device.config.op = op;
 		if (!test_device_create(&device, "baseline")) {
 			made++;

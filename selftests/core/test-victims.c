@@ -98,7 +98,7 @@ static void check_cost_benefit_victim(const struct aftl_victim_candidates *close
 	double most = cost_benefit_gain(closed, block);
 	u32 i;
 
-	/* The selector divides integers. */
+	/* The selector divides integers, so another block may have a gain larger by up to 1. */
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (block_may_be_victim(closed, &first[i]))
 			CHECK(cost_benefit_gain(closed, &first[i]) < most + 1.0001);

@@ -101,8 +101,8 @@ static void open_one_die(const char *pairs)
 
 	test_device_init(&device, "demo");
 	device.ops.waits = test_waits;
-	test_device_set_all(&device, shape);
-	test_device_set_all(&device, pairs);
+	test_device_set_params(&device, shape);
+	test_device_set_params(&device, pairs);
 	if (test_device_create(&device, "baseline"))
 		tap_bail_out("no such device: %s", device.error.text);
 	test_device_listen(&device, &listener);

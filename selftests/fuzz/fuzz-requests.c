@@ -35,8 +35,8 @@ static void check_fuzzed_read(void *host, struct aftl_request *request,
 }
 
 static const struct aftl_host_ops ops = {
-	.alloc = fuzz_alloc_and_count,
-	.free = fuzz_free_and_count,
+	.alloc = fuzz_alloc_and_count_bytes,
+	.free = fuzz_free_and_count_bytes,
 	.complete = count_completed_request,
 	.read = check_fuzzed_read,
 };

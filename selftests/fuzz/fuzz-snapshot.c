@@ -27,8 +27,8 @@ static int read_snapshot_bytes(void *host, void *data, size_t bytes)
 }
 
 static const struct aftl_host_ops ops = {
-	.alloc = fuzz_alloc_and_count,
-	.free = fuzz_free_and_count,
+	.alloc = fuzz_alloc_and_count_bytes,
+	.free = fuzz_free_and_count_bytes,
 	.complete = count_completed_request,
 };
 

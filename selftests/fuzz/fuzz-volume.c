@@ -42,8 +42,8 @@ static const struct aftl_backing medium = {
 	.read = backing_read_bytes,
 	.write = backing_write_bytes,
 	.flush = backing_flush,
-	.alloc = fuzz_alloc_and_count,
-	.free = fuzz_free_and_count,
+	.alloc = fuzz_alloc_and_count_bytes,
+	.free = fuzz_free_and_count_bytes,
 };
 
 /* Callbacks of a device that never fails, by which the volume is created */
@@ -97,8 +97,8 @@ static void record_erased_block(void *host, aftl_ppn_t first, u32 slots)
 }
 
 static const struct aftl_host_ops working_ops = {
-	.alloc = fuzz_alloc_and_count,
-	.free = fuzz_free_and_count,
+	.alloc = fuzz_alloc_and_count_bytes,
+	.free = fuzz_free_and_count_bytes,
 	.complete = demand_request_success,
 	.accept = record_accepted_unit,
 	.release = release_plp_entry,
@@ -108,8 +108,8 @@ static const struct aftl_host_ops working_ops = {
 };
 
 static const struct aftl_host_ops loaded_ops = {
-	.alloc = fuzz_alloc_and_count,
-	.free = fuzz_free_and_count,
+	.alloc = fuzz_alloc_and_count_bytes,
+	.free = fuzz_free_and_count_bytes,
 	.complete = demand_request_success,
 };
 

@@ -198,7 +198,7 @@ content_is_refused()
 		told fsck.ext4 -f -n /dev/mapper/aftl-source
 }
 
-# The program itself sends SIGINT to its session, so it is certainly running by then.
+# The captured program sends SIGINT to its own session, so the capture runs when the signal comes.
 interrupted_is_complete()
 {
 	ends 130 'stop.aftrec: [0-9]* events' setsid --wait "$program" trace record \

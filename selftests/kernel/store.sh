@@ -199,7 +199,8 @@ bounds_requests()
 
 # Tests of a backing device that does not answer
 
-# The volume header is on a suspended device; only a failed read has to check it.
+# The target reads the volume header only after a data read has failed, to learn whether the device
+# responds. Here the header is on a suspended device: only the failed read may wait for it.
 delays_only_what_fails()
 {
 	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
@@ -373,7 +374,8 @@ meta_exempt()
 }
 
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
-# Queue limits and cgroup I/O depend on the kernel; memory and sizes are the target's own.
+# Tests of queue limits and of cgroup I/O depend on the kernel, so each kernel runs them. Tests of
+# memory and sizes depend on the target alone: each kernel runs a part of them (in_turn).
 in_turn 'a surviving write buffer of 2 GiB takes memory only for its content' \
 	on_sparse_file 4G opens_with_large_buffers
 in_turn 'completed operations take no memory' at_once forgets_operations

@@ -1121,7 +1121,7 @@ LINEAR, CRYPT = "aftl-linear", "aftl-crypt"
 
 
 def create_stacked_device(name: str) -> Path:
-    """Create a device on ours, or nothing; return the path of the top."""
+    """Create the dm device `name` on DEVICE, if it is LINEAR or CRYPT; return its path."""
     sectors = int(run_command("blockdev", "--getsz", DEVICE))
     key = f"{7:0128d}"
     if name == LINEAR:

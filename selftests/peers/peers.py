@@ -86,7 +86,7 @@ PAIRS = (
 )
 
 
-def change_elements(text: str, values: Words) -> str:
+def set_xml_elements(text: str, values: Words) -> str:
     """Return a file of MQSim with changed values, each of which the file must have."""
     for name, value in values.items():
         text, found = re.subn(f"(<{name}>)[^<]*<", rf"\g<1>{value}<", text)
@@ -142,7 +142,7 @@ def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str,
 
     def run_mqsim_requests(requests: int) -> dict[str, float]:
         what = where if pair.trace else {"Total_Requests_To_Generate": requests}
-        return run_mqsim(peer, config, change_elements(workload_file(peer, pair), flow | what))
+        return run_mqsim(peer, config, set_xml_elements(workload_file(peer, pair), flow | what))
 
     found = run_mqsim_requests(pair.requests)
     if pair.warmup:
@@ -177,12 +177,12 @@ def our_figures(peer: Path, pair: Pair, config: str, options: tuple[str, ...]) -
 
 def compare_pair(peer: Path, pair: Pair) -> bool:
     """Print the rows of a pair. Return true if the last of them agrees."""
-    config = change_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
+    config = set_xml_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
     flow: Words = {}
     options: tuple[str, ...] = ()
     agrees = False
     for step in pair.steps:
-        config, flow = change_elements(config, step.config), flow | step.flow
+        config, flow = set_xml_elements(config, step.config), flow | step.flow
         options += step.ours
         theirs = mqsim_figures(peer, pair, config, flow)
         ours = our_figures(peer, pair, config, options)

@@ -20,9 +20,9 @@ def test_results_of_mqsim_are_read() -> None:
 
 
 def test_xml_elements_are_changed_or_reported_missing() -> None:
-    assert peers.change_elements("<A>1</A><B> 2 </B>", {"B": 3}) == "<A>1</A><B>3</B>"
+    assert peers.set_xml_elements("<A>1</A><B> 2 </B>", {"B": 3}) == "<A>1</A><B>3</B>"
     with pytest.raises(SystemExit, match="has no C"):
-        peers.change_elements("<A>1</A>", {"C": 3})
+        peers.set_xml_elements("<A>1</A>", {"C": 3})
 
 
 def test_each_compared_pair_is_documented() -> None:

@@ -258,7 +258,8 @@ def test_any_bars_can_be_drawn(values: list[float]) -> None:
 
 @given(st.lists(st.tuples(st.floats(1e-6, 1e6), st.none() | st.floats(0, 1e6)), min_size=1,
                 max_size=9), st.sampled_from([None, 1.0]))
-def test_any_dots_can_be_drawn(found: list[tuple[float, float | None]], mark: float | None) -> None:
+def test_a_dot_plot_is_drawn_for_any_values(found: list[tuple[float, float | None]],
+                                            mark: float | None) -> None:
     estimates = [Estimate(mean, half, 3) for mean, half in found]
     figure = Figure("x", "A title", "A description.",
                     Dots([str(i) for i in range(len(found))], [("one", estimates)], "times", mark))
@@ -393,7 +394,7 @@ def test_panels_have_one_legend_and_one_scale(kind: Any) -> None:
     assert (said.count("x"), said.count("y")) == (1, 1)
 
 
-def test_many_bars_are_a_mark_for_each_series() -> None:
+def test_many_bars_of_a_series_are_one_path() -> None:
     values = [float(i % 7) for i in range(150)]
     plot = Bars([f"load {i}" for i in range(150)], [("x", values), ("y", values)], "us",
                 stacked=True)

@@ -66,8 +66,8 @@ def test_drawing_one_figure_keeps_the_page_of_all_figures(figures_folder: Path) 
     (figures_folder / "index.html").unlink()
 
 
-def read_own_rows(path: Path) -> list[dict[str, str]]:
-    """Return our results without those of the paper."""
+def read_approxftl_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows that dm-approxftl measured, without the rows of the paper."""
     return [row for row in read_csv_rows(path) if row["source"] == "approxftl"]
 
 
@@ -130,7 +130,8 @@ def network_report(share: float, alone: float, **changed: Any) -> Json:
             "arrays": [{"name": f"layer.{n}.weight", "share": alone + n / 10} for n in range(3)]}
 
 
-def test_networks_of_a_mounted_device_stand_beside_simulated_ones(tiny_volumes: Setting) -> None:
+def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
+        tiny_volumes: Setting) -> None:
     specs = {spec.name: spec for one in papers.figures_by_name(["weights"], tiny_volumes)
              for spec in [one.spec]}
     reports = [network_report(0.9, 0.5), network_report(0.8, 0.7),
@@ -180,7 +181,7 @@ def test_the_simulator_accepts_every_paper_study(path: Path, tiny_volumes: Setti
 
 @pytest.mark.slow
 def test_numbers_of_paper_figures_are_those_of_the_runs(figures_folder: Path) -> None:
-    table = read_own_rows(figures_folder / "approxftl-10-lifetime.csv")
+    table = read_approxftl_rows(figures_folder / "approxftl-10-lifetime.csv")
     assert {row["series"] for row in table} == {"delta_b", "vth_b", "approxftl"}
     for row in table:
         share = row["x"].replace(" ", "")
@@ -234,10 +235,10 @@ def test_completed_runs_are_not_repeated(figures_folder: Path) -> None:
 
 @pytest.mark.slow
 def test_several_seeds_have_intervals(figures_folder: Path) -> None:
-    (before,) = {row["low"] for row in read_own_rows(figures_folder / "rss-raid-parity.csv")}
+    (before,) = {row["low"] for row in read_approxftl_rows(figures_folder / "rss-raid-parity.csv")}
     run_successfully("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-O", figures_folder)
     assert before == ""
-    for row in read_own_rows(figures_folder / "rss-raid-parity.csv"):
+    for row in read_approxftl_rows(figures_folder / "rss-raid-parity.csv"):
         assert row["runs"] == "2" and float(row["low"]) < float(row["y"]) < float(row["high"])
     assert "2 seeds from 1" in (figures_folder / "rss-raid-parity.html").read_text()
 

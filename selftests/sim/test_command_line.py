@@ -421,7 +421,7 @@ def test_printed_values_are_read_back(more: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("verb", "names"), [
     ("params", ["op", "read-first"]), ("profiles", ["demo"]), ("policies", ["agcr", "baseline"])])
-def test_only_named_items_are_listed(verb: str, names: list[str]) -> None:
+def test_lists_show_only_the_names_given_as_operands(verb: str, names: list[str]) -> None:
     done = run_approxftl(verb, *names, "--no-head")
     assert [line.split()[0].replace("_", "-") for line in done.out.splitlines()] == sorted(
         names, key=run_approxftl(verb).out.replace("_", "-").find)

@@ -49,7 +49,7 @@ def test_a_write_of_half_a_unit_doubles_write_amplification() -> None:
     assert (whole["rmw_reads"], whole["array_reads"]) == (0, 0)
 
 
-def test_one_request_after_the_other_takes_the_time_of_its_read() -> None:
+def test_partial_writes_at_depth_1_include_the_read_of_their_page() -> None:
     """With one request at a time the read of the page adds its service time to the write's."""
     alone = ("--depth", "1", "--requests", "2000")
     small, whole, reads = (

@@ -195,8 +195,8 @@ def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], 
     assert [(one["policy"], one["interrupted"]) for one in result["runs"]] == [
         ("baseline", True), ("vth_b", True)]
     assert all(0 < one["requests"] < int(ENDLESS) for one in result["runs"])
-    assert result["failed"] == [{"policy": "tlc", "why": "interrupted before it began"}]
-    assert out.endswith("tlc: no result: interrupted before it began\n")
+    assert result["failed"] == [{"policy": "tlc", "why": "interrupted before the run began"}]
+    assert out.endswith("tlc: no result: interrupted before the run began\n")
     assert not any(map(is_process_running, pids))
 
 

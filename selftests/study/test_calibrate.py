@@ -57,7 +57,7 @@ DRIVES = {
 
 @pytest.mark.parametrize("one_shot", [False, True])
 @pytest.mark.parametrize("stripe", STRIPES)
-def test_simulator_accepts_the_shapes_that_the_search_tries(stripe: int, one_shot: bool) -> None:
+def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_shot: bool) -> None:
     """A program of the widest one-shot stripe is as large as the simulator allows."""
     model = replace(DRIVES["one-shot"], stripe=stripe, one_shot=one_shot)
     done = run_program(BUILD / "approxftl", "sim", *model.device_options(1 << 30), "--fill=none",

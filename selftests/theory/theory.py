@@ -136,7 +136,7 @@ def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -
 # ---------------------------------------------------------------- write amplification
 
 
-def form_of_valid_share(form: Callable[[float], float], kept: float = KEPT) -> Form:
+def valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
     """Return the form of a row from one of the valid share, which the row's first run gives."""
     return lambda runs: form(share_of_valid_pages(runs[0], kept))
 
@@ -163,7 +163,7 @@ def rows_of_uniform_writes() -> Iterator[Row]:
                          where: str = where) -> Row:
                 return Row(f"{rule}-{pages}-{op}", where, form,
                            (random_write_options(pages, op) | options,),
-                           form_of_valid_share(corrected),
+                           valid_share_formula(corrected),
                            partial(measure_of_one_run, unrounded_amplification), bar, published,
                            (control, wrong))
 
@@ -193,7 +193,7 @@ def rows_of_windowed_collection() -> Iterator[Row]:
                       f"op {op} %", "windowed",
                       (random_write_options(pages, op, blocks=blocks, victim="windowed")
                        | {"victim_window": 64},),
-                      form_of_valid_share(partial(forms.windowed_greedy_amplification, pages=pages,
+                      valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
                                                   share=64 / (blocks - KEPT))),
                       partial(measure_of_one_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
@@ -241,7 +241,7 @@ def rows_of_data_classes() -> Iterator[Row]:
             wrong: Options = {"op": f"{op * 1.15:g}%"}
             yield Row(f"mixed-fifo-{name}-{op}", f"{text}op {op} %", "FIFO, mixed",
                       (mixed | {"victim": "fifo"},),
-                      form_of_valid_share(partial(forms.fifo_class_amplification, classes=classes)),
+                      valid_share_formula(partial(forms.fifo_class_amplification, classes=classes)),
                       partial(measure_of_one_run, unrounded_amplification), 0.02,
                       forms.fifo_class_amplification(1 - op / 100, classes),
                       ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
@@ -252,7 +252,7 @@ def rows_of_data_classes() -> Iterator[Row]:
                       (random_write_options(few, op, (10, 10),
                                             victim="d_choices") | {"victim_choices": 10}
                        | skewed_write_options(data, share),),
-                      form_of_valid_share(partial(forms.sampled_class_amplification, pages=few,
+                      valid_share_formula(partial(forms.sampled_class_amplification, pages=few,
                                                   drawn=10, classes=classes)),
                       partial(measure_of_one_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
@@ -264,7 +264,7 @@ def rows_of_data_classes() -> Iterator[Row]:
         streams = random_write_options(pages, op, (16, 12), policy="streams", blocks=4096)
         yield Row(f"streams-{name}-{op}", f"{text}op {op} %, two streams", "greedy, streams",
                   (streams | skewed_write_options(data, share) | {"hot-stream": 1},),
-                  form_of_valid_share(partial(forms.windowed_greedy_amplification, pages=pages,
+                  valid_share_formula(partial(forms.windowed_greedy_amplification, pages=pages,
                                               share=1), KEPT + 0.5),
                   partial(measure_of_one_run, unrounded_amplification), 0.02,
                   controls=({"policy": "baseline"},))
@@ -280,7 +280,7 @@ def read_only_rows(pages: int) -> Iterator[Row]:
         classes = ((active, 1.0), (1 - active, 0.0))
         yield Row(f"read-only-fifo-{active:g}", f"{text}, mixed", "FIFO, mixed",
                   (some | {"victim": "fifo"},),
-                  form_of_valid_share(partial(forms.fifo_class_amplification, classes=classes)),
+                  valid_share_formula(partial(forms.fifo_class_amplification, classes=classes)),
                   partial(measure_of_one_run, unrounded_amplification), 0.02,
                   forms.fifo_class_amplification(1 - op / 100, classes),
                   ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
@@ -291,7 +291,7 @@ def read_only_rows(pages: int) -> Iterator[Row]:
 
         yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
                   (some | {"fill": "sequential"},),
-                  form_of_valid_share(amplification_of_active_data),
+                  valid_share_formula(amplification_of_active_data),
                   partial(measure_of_one_run, unrounded_amplification), 0.02,
                   amplification_of_active_data(1 - op / 100),
                   ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))

@@ -217,7 +217,7 @@ def test_rules_match_place_and_size(tmp_path: Path) -> None:
         i for i in range(100, 110) if 1 + i % 128 < 64]
 
 
-def test_shares_select_addresses_by_seed(tmp_path: Path) -> None:
+def test_rule_share_selects_addresses_by_seed(tmp_path: Path) -> None:
     lines = [f"0,{i % 1000 * MIB // 512 + j},512,W,{i / 1000:.3f}\n"
              for i in range(2000) for j in (0, 8)]
     source = write_named_file(tmp_path / "t", "".join(lines))

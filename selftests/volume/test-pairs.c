@@ -371,7 +371,7 @@ static void try_feature_set(u32 mask, u64 seed, u64 samples)
 	tap_end();
 }
 
-/* Three different features that go together in pairs. */
+/* Draw three different features, each two of which one device can have. */
 static u32 draw_feature_triple(struct aftl_random *random)
 {
 	struct feature_set set;

@@ -598,7 +598,7 @@ static void open_history(struct history *history, const struct subject *subject,
 
 	*history = (struct history){ .policy = policy, .other = subject->other };
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, subject->shape);
+	test_device_set_params(&device, subject->shape);
 	device.config.buffer = buffer;
 	if (durable_open(&history->live, &device.config, policy) ||
 	    durable_open(&history->judge, &device.config, policy) ||

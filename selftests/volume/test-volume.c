@@ -906,7 +906,7 @@ static void drain_write_buffer(void)
 }
 
 /* Lpn 0 is on flash, and a newer version waits for a slot. Return its flash page. */
-static u32 write_version_without_slot(struct aftl_spare *spare)
+static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 {
 	const struct aftl *ftl = durable.device.ftl;
 	aftl_ppn_t ppn;
@@ -940,8 +940,9 @@ static void store_older_version(u32 page)
 }
 
 /*
- * The page is programmed on another die, the block of the version before it is erased, and that die
- * dies before the program is complete. No entry hides a version.
+ * A page waits for a slot of the persistent write buffer, and is programmed on another die. The
+ * block of its former version is erased, and the other die fails before the program is complete:
+ * the page must be persisted before the blocks of that die are recorded as retired.
  */
 TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 {
@@ -953,7 +954,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 
 	volume_open("baseline", small_safe);
 	pages = aftl_geometry(durable.device.ftl)->pages;
-	page = write_version_without_slot(&spare);
+	page = write_version_without_plp_slot(&spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* Other pages take the slot that became free. */
@@ -1004,7 +1005,10 @@ TAP_TEST(an_aborted_program_does_not_replace_newer_data)
 		CHECK(durable.buffered[i]);
 }
 
-/* A page that waits for a slot is persisted again, after an aborted program, before it has one. */
+/*
+ * A page waits for a slot of the persistent write buffer, and its program is aborted, so that it is
+ * persisted again: both attempts to persist it must end with the newer sequence number.
+ */
 TAP_TEST(the_newest_persisted_version_of_a_page_counts)
 {
 	struct aftl_plp_entry late = { .what.lpn = to_lpn(0) };
@@ -1021,7 +1025,7 @@ TAP_TEST(the_newest_persisted_version_of_a_page_counts)
 	CHECK_EQ(late.seq, anew.seq);
 }
 
-/* The page is in the buffer, whatever the tables say of the aborted program. */
+/* Pages of aborted programs are found in the buffer, whatever the tables say of the programs. */
 TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 {
 	struct test_device *device = &durable.device;
@@ -1220,7 +1224,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 	}
 }
 
-/* A discard of the wrong range zeroes the tables. */
+/* Zeroed tables, as after a discard of the wrong range of the backing device, are damage. */
 TAP_TEST(zeroed_tables_are_damaged)
 {
 	u64 spares;
@@ -1232,7 +1236,7 @@ TAP_TEST(zeroed_tables_are_damaged)
 	CHECK_CONTAINS(durable.device.error.text, "sector");
 }
 
-/* The tables are newer than the older state, and contain the difference. */
+/* If the newer state is damaged, the older one suffices: the tables contain the difference. */
 TAP_TEST(the_older_of_two_states_suffices)
 {
 	u32 frame;
@@ -1291,7 +1295,7 @@ static bool fail_disk_call(u64 number)
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
-	/* All promises before the failure hold. */
+	/* All writes that a flush covered before the failure must be found after a crash. */
 	durable.disk.fail_at = 0;
 	durable_crash(&durable, number % DISK_CRASHES, &random);
 	ret = durable_start(&durable, "approxftl", false);
@@ -1689,7 +1693,7 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	u32 i;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, small_units);
+	test_device_set_params(&device, small_units);
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	for (i = 0; i < 2000; i++) {
 		geo.passes = 1 + i % 2;

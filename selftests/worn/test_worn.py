@@ -127,7 +127,7 @@ def test_stored_results_are_printed_as_table_page_and_json(tmp_path: Path) -> No
     (("--jobs", "0"), "jobs"), (("--only", "0-3"), "1-90"), (("--only", "3-91"), "1-90"),
     (("--only", "4-2"), "1-90"), (("--only", "1,,2"), "1-90"),
     (("--reduce", "--stacks", "ext4"), "--reduce takes one cell")])
-def test_wrong_words_are_refused(words: tuple[str, ...], sentence: str) -> None:
+def test_wrong_option_values_are_refused(words: tuple[str, ...], sentence: str) -> None:
     done = run_program(BUILD / "approxftl", "worn", *words)
     assert done.code == 2
     assert sentence in done.err

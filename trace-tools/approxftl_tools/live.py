@@ -229,8 +229,8 @@ def position_test_expression(plot: Means) -> str:
     return f"!{OWN} && {place}"
 
 
-def mark_channels(plot: Means) -> tuple[Json, Json]:
-    """Return the channels of position and height of a study's marks."""
+def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
+    """Return Vega's encoding of position and height for the marks of a study."""
     plots = [one for _, one in named_panels(plot) if isinstance(one, Means)]
     x_scale, y_scale = means_scales(plots)
     y = quantitative_channel("c3", plot.y_label, plot.log_y)
@@ -314,7 +314,7 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
 @plot_chart_layers.register
 def study_chart_layers(plot: Means) -> Json:
     """Return the means of a study beside published values."""
-    place, y = mark_channels(plot)
+    place, y = vega_mark_encoding(plot)
     ends = ("from", "to") if plot.has_bars else ("c4", "c5")
     own: list[Json] = [*study_mean_chart_layers(plot, place, y),
                        *interval_chart_layers(plot, place, y, *ends, plain=plot.has_bars)]

@@ -249,7 +249,7 @@ def tag_new_model_file(path: Path, told: dict[str, Any], args: argparse.Namespac
 
 
 def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
-    """Write a file by plane, with its tags set before the data."""
+    """Write a file whose data are ordered by bit plane; set its tags before the data."""
     with open_model(args.file) as source:
         model = parse_model(source)
         if is_model_by_plane(model):

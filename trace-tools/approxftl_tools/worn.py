@@ -375,7 +375,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
         raise Refusal("--reduce takes one cell, kernel and seed: --cell STACK/LIFE", command.USAGE)
     children, attempts = Children(), 1
 
-    def run_items(items: Sequence[Event | int]) -> Json:
+    def run_reduced_cell(items: Sequence[Event | int]) -> Json:
         return run_cell(replace(
             plans[0], events=tuple(one for one in items if isinstance(one, Event)),
             numbers=format_numbers([one for one in items if isinstance(one, int)])), children)
@@ -387,7 +387,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
             return False
         attempts += 1
         try:
-            kept = run_items(items)["outcome"] == whole["outcome"]
+            kept = run_reduced_cell(items)["outcome"] == whole["outcome"]
         except Refusal:
             kept = False
         sys.stderr.write(f"{len(items) - numbers} events, {numbers} transactions: "
@@ -401,7 +401,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
         raise Refusal("a life without an event has nothing to reduce", FAILED)
     items = reduce_failing_list([*items, *parse_numbers(plans[0].numbers)], keeps_outcome)
     begun = time.monotonic()
-    record = run_items(items)
+    record = run_reduced_cell(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
     events = (f"after {one['when']}: {one['what']}" for one in record["events"])
     last = f"{attempts} cells were run for it, the last one in {time.monotonic() - begun:.0f} s"

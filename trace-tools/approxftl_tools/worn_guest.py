@@ -147,7 +147,7 @@ def trace_requests(is_on: bool) -> None:
 
 
 class HungError(Exception):
-    """No progress of a process."""
+    """A process makes no progress."""
 
 
 def idle_seconds() -> float:
@@ -371,8 +371,8 @@ class Cell:
         trace_requests(True)
         return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
 
-    def object_needles(self, key: str) -> list[bytes]:
-        """Return the heads of the sectors of the acknowledged version of an object."""
+    def object_search_patterns(self, key: str) -> list[bytes]:
+        """Return the header of each sector of an object's acknowledged version, to search for."""
         sectors = self.ledger.sectors
         value = worn_judge.make_value(key, self.ledger.durable_version(key) or 0, sectors)
         return [value[at * SECTOR:][:worn_judge.HEADER.size] for at in range(sectors)]
@@ -393,7 +393,7 @@ class Cell:
         keys = ["name"] if what == "names" else [only] if only else chosen
         told = []
         for key, pages in self.find_on_drive(
-                {key: [b"worn-f1", b"worn."] if key == "name" else self.object_needles(key)
+                {key: [b"worn-f1", b"worn."] if key == "name" else self.object_search_patterns(key)
                  for key in keys}).items():
             for page in pages if what in ("copies", "newest") else pages[:1]:
                 if page not in self.spoiled:
@@ -412,7 +412,7 @@ class Cell:
         """
         key = only or next(key for key in self.ledger.object_names()
                            if self.ledger.durable_version(key))
-        page = next(iter(self.find_on_drive({key: self.object_needles(key)})[key]), 0)
+        page = next(iter(self.find_on_drive({key: self.object_search_patterns(key)})[key]), 0)
         buffer, count = mmap.mmap(-1, CHUNK), 0
         fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
         trace_requests(False)

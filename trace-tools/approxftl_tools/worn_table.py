@@ -155,7 +155,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Life:
-    """What happens to the first drive."""
+    """A column of the matrix: a list of events that happen to the first drive of a stack."""
 
     name: str
     about: str

@@ -359,7 +359,7 @@ static inline u32 decode_plain_event(struct trace_file *file, const struct raw_e
  * Fast path for most events: native byte order, no gap in the numbers, completely buffered. Stops
  * at the first event that needs the slow path.
  */
-static u32 fill_from_plain_events(struct trace_file *file, struct trace_event *events, u32 room)
+static u32 convert_buffered_events(struct trace_file *file, struct trace_event *events, u32 room)
 {
 	struct blktrace *trace = file->state;
 	const u8 *begin = trace_input_at(&file->input), *at = begin;
@@ -412,7 +412,7 @@ static int fill_from_blktrace(struct trace_file *file, void *out, u32 room,
 	while (done < room) {
 		int ret;
 
-		done += fill_from_plain_events(file, events + done, room - done);
+		done += convert_buffered_events(file, events + done, room - done);
 		if (done == room)
 			break;
 		ret = convert_next_event(file, events + done, error);

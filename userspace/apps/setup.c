@@ -88,7 +88,7 @@ int app_header_parse(const char *header, struct app_setup *setup, struct aftl_er
 	memcpy(text, header, HEADER_BYTES);
 	text[HEADER_BYTES] = '\0';
 	if (!has_picture_magic(text))
-		return aftl_fail(error, -EINVAL, "it has no header of approxftl app");
+		return aftl_fail(error, -EINVAL, "the file has no header of approxftl app");
 	while ((line = strchr(line, '\n')) && *++line == '#')
 		if (sscanf(line, "# %15[a-z] %llu", name, &value) == 2)
 			parse_header_line(setup, name, value);

@@ -216,7 +216,7 @@ int command_report_extra_operand(const char *name, const char *word, struct aftl
 			 word, name);
 }
 
-int command_report_separate_value(const char *option, const char *word, struct aftl_error *error)
+int command_report_missing_equals(const char *option, const char *word, struct aftl_error *error)
 {
 	const char *cut = strlen(word) > 40 ? "..." : "";
 
@@ -242,7 +242,7 @@ static int take_operand_word(const struct command_line *line, void *fields, cons
 {
 	int ret = line->word(fields, word, error);
 
-	return ret && blank ? command_report_separate_value(blank->name, word, error) : ret;
+	return ret && blank ? command_report_missing_equals(blank->name, word, error) : ret;
 }
 
 int command_line_parse(const struct command_line *line, void *fields, int argc, char **argv,

@@ -88,7 +88,7 @@ int __must_check command_report_extra_operand(const char *name, const char *word
 					      struct aftl_error *error);
 
 /* Reject an operand after an option whose value must be attached: suggest --OPTION=WORD. */
-int __must_check command_report_separate_value(const char *option, const char *word,
+int __must_check command_report_missing_equals(const char *option, const char *word,
 					       struct aftl_error *error);
 
 /* Print a line for each option. command_line_parse() itself answers --help=json. */

@@ -117,17 +117,17 @@ int option_fail(const struct option_row *row, struct aftl_error *error, const ch
 	return aftl_fail(error, -EINVAL, "--%s: %.190s", option_dashed_name(row->name, name), text);
 }
 
-const char *sim_workload_word(const struct sim_options *options)
+const char *sim_workload_name(const struct sim_options *options)
 {
 	return workload_words[options->workload];
 }
 
-const char *sim_arrival_word(const struct sim_options *options)
+const char *sim_arrival_name(const struct sim_options *options)
 {
 	return arrival_words[options->arrival];
 }
 
-const char *sim_shape_word(const struct sim_options *options)
+const char *sim_arrival_shape_name(const struct sim_options *options)
 {
 	return arrival_shape_words[options->arrival_shape];
 }

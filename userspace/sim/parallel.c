@@ -185,7 +185,7 @@ static void run_child_pool(struct pool *pool)
 	progress_end(&pool->progress);
 	for (unsigned int i = pool->begun; i < pool->work->count; i++) {
 		pool->outcomes[i].lost = true;
-		aftl_fail(&pool->outcomes[i].error, -EINTR, "interrupted before it began");
+		aftl_fail(&pool->outcomes[i].error, -EINTR, "interrupted before the run began");
 	}
 }
 

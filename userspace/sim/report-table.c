@@ -569,7 +569,7 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 {
 	char text[HUMAN_SIZE];
 
-	fprintf(out, "stream: %s", options->trace ? options->trace : sim_workload_word(options));
+	fprintf(out, "stream: %s", options->trace ? options->trace : sim_workload_name(options));
 	if (!options->trace) {
 		human_format_decimal(text, options->write_share, 2, "%");
 		fprintf(out, ", %s writes", text);
@@ -580,12 +580,12 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 	}
 	if (options->tenants)
 		fprintf(out, ", tenants with %s in their queues", options->tenants);
-	fprintf(out, ", arrival %s", sim_arrival_word(options));
+	fprintf(out, ", arrival %s", sim_arrival_name(options));
 	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenants)
 		fprintf(out, " with %llu in the queue", (unsigned long long)options->depth);
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
 		human_format_time(text, result->interval_q16 >> 16);
-		fprintf(out, " each %s (%s)", text, sim_shape_word(options));
+		fprintf(out, " each %s (%s)", text, sim_arrival_shape_name(options));
 	}
 	fputs("\n\n", out);
 }

@@ -183,7 +183,7 @@ static int take_all_arguments(struct sim_options *options, int argc, char **argv
 
 			/* @option is the option before the word, if it may have a value. */
 			return is_word && option && option->kind == KIND_FILE ?
-				       command_report_separate_value(option->name, word, error) :
+				       command_report_missing_equals(option->name, word, error) :
 				       -EINVAL;
 		}
 		option = option_find_by_name(argument.name, argument.length);

@@ -163,9 +163,9 @@ u64 sim_options_request_limit(const struct sim_options *options);
 /* Return the number of policies times the number of seeds. */
 unsigned int sim_options_run_count(const struct sim_options *options);
 
-const char *sim_workload_word(const struct sim_options *options);
-const char *sim_arrival_word(const struct sim_options *options);
-const char *sim_shape_word(const struct sim_options *options);
+const char *sim_workload_name(const struct sim_options *options);
+const char *sim_arrival_name(const struct sim_options *options);
+const char *sim_arrival_shape_name(const struct sim_options *options);
 
 /* Print the text of --help. */
 void sim_options_print_help(void);

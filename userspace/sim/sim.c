@@ -387,7 +387,7 @@ static void run_all_in_turn(struct runs *all, const struct sim_options *options,
 	for (unsigned int i = 0; i < sim_options_run_count(options); i++) {
 		*outcome = (struct sim_outcome){ .lost = interrupted() };
 		if (outcome->lost)
-			aftl_fail(&outcome->error, -EINTR, "interrupted before it began");
+			aftl_fail(&outcome->error, -EINTR, "interrupted before the run began");
 		else
 			run_single_simulation(options, i, timeline, outcome);
 		receive_run_outcome(all, options, i, outcome);

@@ -26,15 +26,18 @@ struct aftl_eviction_queue {
  * being evicted.
  */
 #define AFTL_TP_CACHED 0x01
-/* Changed since it was last programmed. */
+/* The translation page has changed since it was last programmed. */
 #define AFTL_TP_DIRTY 0x02
 /* The CMT has the changed entries only; the others are in the copy on flash. */
 #define AFTL_TP_PARTIAL 0x04
 /* A read of the translation page from flash is in progress. */
 #define AFTL_TP_LOADING 0x08
-/* In the eviction queue of its LUN: dropped from the CMT after its program, unless reused. */
+/*
+ * The translation page is in the eviction queue of its LUN: it is dropped from the CMT after its
+ * program, unless it is used before.
+ */
 #define AFTL_TP_EVICTING 0x10
-/* Used during its eviction, so it stays in the CMT. */
+/* The translation page was used during its eviction, so it stays in the CMT. */
 #define AFTL_TP_REUSED 0x20
 
 /**

@@ -30,7 +30,7 @@ struct aftl_foggy_block {
 	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
 };
 
-/* Are these data relocated ones? Translation pages are neither that nor host writes. */
+/* Return true for relocated data. Translation pages are neither relocated data nor host writes. */
 static inline bool aftl_fine_pending_is_reloc(const struct aftl_fine_pending *pending)
 {
 	return pending->need.cause != AFTL_CAUSE_HOST && pending->need.cause != AFTL_CAUSE_MAP;

@@ -121,7 +121,7 @@ static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 d
 		observe_read(ftl, lun, &event);
 }
 
-/* Report a program or an erase. */
+/* Account a program or an erase, and tell the host's listener of array operations, if any. */
 static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_array_op op,
 			     u64 begin_ns, u64 ns)
 {

@@ -359,7 +359,7 @@ static void fill_gather_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t 
 	payload->origin[i] = (struct aftl_origin){ .generation = (u16)aftl_hash64(ftl->seq++) };
 }
 
-/* A tag would mark host data; preconditioned data have no content and no tag. */
+/* Initialise a payload without tags, which identify data of the host: preconditioning has none. */
 static void fill_init_payload(struct aftl_payload *payload)
 {
 	u32 i;
@@ -618,7 +618,7 @@ static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 un
 	return ret;
 }
 
-/* No data of the host wait for their fine pass at the start. */
+/* End all fine passes of host data, so that none is pending when the run starts. */
 static void fill_finish_fine_passes(struct aftl *ftl)
 {
 	u32 i;

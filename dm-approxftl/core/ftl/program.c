@@ -205,8 +205,9 @@ static bool program_frees_blocks(const struct aftl_program_request *need)
 }
 
 /*
- * It is also illegal if the policy finds no page for a relocation while there are free blocks.
- * Without free blocks the relocation may use the fallback block, or an open block of the policy.
+ * Let the policy place a program. The policy violates its contract if it finds no page for a
+ * relocation while there are free blocks. Without free blocks the relocation may use the fallback
+ * block, or an open block of the policy.
  */
 static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_program_request *need,

@@ -720,7 +720,7 @@ void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_erase_commit(ftl, lun, block);
 }
 
-/* Entry of lun->repeats for @block, or the entry after the last one. */
+/* Return the entry of @block in lun->repeats, or the entry after the last one. */
 static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	struct aftl_repeat *redo = lun->repeats;

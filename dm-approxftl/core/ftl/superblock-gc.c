@@ -67,7 +67,10 @@ static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lu
 	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve(ftl);
 }
 
-/* Pages of @block to relocate; those that wait for their fine pass become valid by then. */
+/*
+ * Return the pages of @block that GC has to relocate. Pages that wait for their fine pass count,
+ * too: they are valid when GC reaches them.
+ */
 static u32 count_pages_to_relocate(const struct aftl *ftl, const struct aftl_lun *lun,
 				   const struct aftl_block *block)
 {

@@ -131,7 +131,10 @@ static bool trans_page_awaits_fine_pass(const struct aftl *ftl, u32 number)
 	return false;
 }
 
-/* The controller has the copy that is being programmed. */
+/*
+ * Return true if the copy of the translation page on flash is still being programmed: until the end
+ * the controller has its entries, so it need not be read from flash.
+ */
 static bool trans_page_is_programming(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	u32 number = trans_page_number(ftl, tp);

@@ -235,8 +235,8 @@ void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 
 	if (!waits)
 		return;
 	/*
-	 * True if the part that ended last needed no command, even if a part with a command ended
-	 * at the same time.
+	 * The part that ended last needed no command: the clocks of no LUN divide its time. This
+	 * holds even if a part with a command ended at the same time.
 	 */
 	if (waits->ended_ns != ftl->now_ns + 1 || waits->service_ns != request->service_ns) {
 		if (request->op > AFTL_OP_FLUSH)

@@ -117,7 +117,10 @@ static bool zone_state_is_open(enum aftl_zone_state state)
 	return state == AFTL_ZONE_IMPLICIT || state == AFTL_ZONE_EXPLICIT;
 }
 
-/* The host is not told that a zone is full after its last write: the L2P table shows it. */
+/*
+ * Return true if the host must be told the zone's state, so that it is known after a crash. A zone
+ * that is full because all of it was written needs no notice: the L2P table shows it.
+ */
 static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	if (!ftl->ops->zone || (zone->state == AFTL_ZONE_FULL &&
@@ -337,7 +340,10 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 		request->unit += zone->written;
 		ftl->stats.counters.zone_append_requests++;
 	}
-	/* With two classes a zone would need two partial programs, and end with both. */
+	/*
+	 * Data of the two classes go to different flash pages: a zone with both would need two
+	 * partly filled programs at a time, and could still have both when it is full.
+	 */
 	request->class = AFTL_PRECISE;
 	request->level = 0;
 	request->placed = 1;
@@ -560,7 +566,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
 						     AFTL_ZONE_OFFLINE :
 						     AFTL_ZONE_READ_ONLY);
-	/* The other LUNs take over the translation pages. */
+	/* The live LUNs take over the translation pages of the dead one, which costs them blocks. */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
 		zone_shrink_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],

@@ -69,7 +69,7 @@ static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *re
 		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
-/* @request is next in wait_head. If that is NULL, take one from the host queues. */
+/* Make @request the next one to be admitted; if it is NULL, take one from the host queues. */
 static void admission_set_next_request(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	struct aftl_host_queues *turns = &ftl->host_queues[write];

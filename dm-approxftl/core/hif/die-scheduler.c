@@ -102,7 +102,7 @@ static bool sched_start_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 	for (;;) {
 		switch (aftl_reloc_next_step(ftl, lun, urgent)) {
 		case AFTL_STEP_NONE:
-			/* Superblock GC may have closed a block whose last fine passes follow. */
+			/* If superblock GC has closed a block early, fine passes follow. */
 			return ftl->foggy_blocks && sched_start_fine_pass(ftl, lun);
 		case AFTL_STEP_COPY:
 			aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_COPY, 0);
@@ -180,7 +180,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return false;
 	}
 	if (!aftl_write_start_program(ftl, lun, lane)) {
-		/* Requests may wait for the data that is now pending its fine pass. */
+		/* Requests may wait for data that need a fine pass: further programs start it. */
 		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;
@@ -231,7 +231,8 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
 }
 
 /*
- * Write back dirty translation pages that leave the cached mapping table, or read one to merge it.
+ * Program dirty translation pages that leave the cached mapping table, or read the copy of one from
+ * flash, if the cache has its changed entries only.
  *
  * A relocation that has opened a block of the reserve goes first: it may share that block with the
  * translation pages, and there is no other block if they fill it.
@@ -330,7 +331,10 @@ static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_write_start_program(ftl, lun, lane);
 }
 
-/* Return the oldest write of the suspended program, else of @lane; AFTL_NIL if there is none. */
+/*
+ * Return the command of the oldest write: of the suspended program, if there is one, else of the
+ * queue of @lane, the class and stream; AFTL_NIL if there is none.
+ */
 static u32 sched_oldest_write(const struct aftl_lun *lun, u32 lane)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)

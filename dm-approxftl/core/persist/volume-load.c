@@ -174,7 +174,7 @@ static int open_recovery_scan(struct scan *scan, struct aftl_volume *volume, str
  * During recovery an entry of the L2P table holds the newest version found so far: ppn plus 1, or,
  * for a page in the persisted write buffer, U32_MAX minus its slot; 0: none.
  */
-static u32 encode_plp_found(u32 index)
+static u32 encode_found_plp_slot(u32 index)
 {
 	return U32_MAX - index;
 }
@@ -183,14 +183,14 @@ static u32 encode_plp_found(u32 index)
  * Return the slot of the persisted write buffer that @found stands for; NULL if the page was found
  * on flash, or not at all.
  */
-static struct aftl_plp_slot *decode_plp_found(const struct scan *scan, u32 found)
+static struct aftl_plp_slot *decode_found_plp_slot(const struct scan *scan, u32 found)
 {
 	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
 }
 
 static u64 seq_of_found_version(const struct scan *scan, u32 found)
 {
-	const struct aftl_plp_slot *slot = decode_plp_found(scan, found);
+	const struct aftl_plp_slot *slot = decode_found_plp_slot(scan, found);
 
 	return slot ? slot->entry.seq :
 		      *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
@@ -199,7 +199,7 @@ static u64 seq_of_found_version(const struct scan *scan, u32 found)
 /* Drop the version that was found: it is not the newest, or was discarded. */
 static void drop_found_version(struct scan *scan, u32 *found)
 {
-	struct aftl_plp_slot *slot = decode_plp_found(scan, *found);
+	struct aftl_plp_slot *slot = decode_found_plp_slot(scan, *found);
 
 	if (slot)
 		slot->state = AFTL_PLP_SLOT_FREE;
@@ -551,7 +551,7 @@ static void choose_newest_plp_entry(struct scan *scan, u32 index)
 	if (!plp_entry_is_newest(scan, slot, *found))
 		return;
 	drop_found_version(scan, found);
-	*found = encode_plp_found(index);
+	*found = encode_found_plp_slot(index);
 	slot->state = AFTL_PLP_SLOT_USED;
 }
 
@@ -625,7 +625,7 @@ static u32 zone_count_written(struct scan *scan, u32 zone)
 	       *aftl_l2p_entry(scan->ftl, first + written))
 		written++;
 	for (i = written; i < scan->volume->geo.zone_units; i++)
-		if (!decode_plp_found(scan, *aftl_l2p_entry(scan->ftl, first + i)))
+		if (!decode_found_plp_slot(scan, *aftl_l2p_entry(scan->ftl, first + i)))
 			*aftl_l2p_entry(scan->ftl, first + i) = 0;
 	return written;
 }

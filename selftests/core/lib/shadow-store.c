@@ -6,7 +6,10 @@
 
 #define POISON 0xdeaddeaddeaddeadULL
 
-/* Data under a tag: @unit is valid while @live is set, @slot once @programmed is set. */
+/*
+ * State of a tag, the number by which the FTL identifies data in its write buffer: @unit is valid
+ * while @live is set, @slot once @programmed is set.
+ */
 struct shadow_tag {
 	bool live;
 	bool programmed;
@@ -50,7 +53,7 @@ struct shadow_unit {
 	u32 flips;
 };
 
-/* @stamp of @unit must be durable when the flush of version @flush completes. */
+/* A flush in progress, identified by @flush, must make version @stamp of @unit durable. */
 struct shadow_promise {
 	u32 flush;
 	u32 unit;

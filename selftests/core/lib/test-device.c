@@ -265,7 +265,7 @@ void test_device_set(struct test_device *device, const char *key, const char *va
 		tap_bail_out("%s", device->error.text);
 }
 
-void test_device_set_all(struct test_device *device, const char *params)
+void test_device_set_params(struct test_device *device, const char *params)
 {
 	char key[40];
 	char value[40];
@@ -336,7 +336,7 @@ void test_device_open_type(struct test_device *device, const struct aftl_policy_
 {
 	int ret;
 
-	test_device_set_all(device, params);
+	test_device_set_params(device, params);
 	ret = create_device(device, type);
 	if (ret)
 		tap_bail_out("creating a device with %s: %d: %s", type->name, ret,
@@ -358,7 +358,7 @@ void test_check_refused(struct test_device *device, const char *policy, const ch
 			const char *part)
 {
 	test_device_init(device, "demo");
-	test_device_set_all(device, params);
+	test_device_set_params(device, params);
 	CHECK_EQ(test_device_create(device, policy), -EINVAL);
 	CHECK_CONTAINS(device->error.text, part);
 	CHECK(strlen(device->error.text) < sizeof(device->error.text) - 1);
@@ -371,7 +371,7 @@ static bool policy_fits_params(const char *policy, const char *params)
 	int ret;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, params);
+	test_device_set_params(&device, params);
 	ret = test_device_create(&device, policy);
 	test_device_close(&device);
 	return !ret;

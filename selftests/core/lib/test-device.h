@@ -181,10 +181,10 @@ u64 *test_device_set_param(struct aftl_config *config, const char *key);
 void test_device_set(struct test_device *device, const char *key, const char *value);
 
 /**
- * test_device_set_all() - set the parameters of a text, "key=value key=value ..."
+ * test_device_set_params() - set the parameters of a text, "key=value key=value ..."
  * @params: may be NULL; of equal keys the last value holds
  */
-void test_device_set_all(struct test_device *device, const char *params);
+void test_device_set_params(struct test_device *device, const char *params);
 
 /* Format a text of parameters; it is valid until the next call. */
 const char *test_params(const char *format, ...) __printf(1, 2);

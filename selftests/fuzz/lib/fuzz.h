@@ -46,7 +46,7 @@ static inline u32 fuzz_next_u16(struct fuzz_bytes *bytes)
 /* Memory of the device under test; a harness that ends with any has found a leak. */
 static size_t fuzz_held;
 
-static inline void *fuzz_alloc_and_count(void *host, size_t bytes)
+static inline void *fuzz_alloc_and_count_bytes(void *host, size_t bytes)
 {
 	if (bytes > FUZZ_MEMORY_MAX || fuzz_held + bytes > FUZZ_MEMORY_MAX)
 		return NULL;
@@ -54,7 +54,7 @@ static inline void *fuzz_alloc_and_count(void *host, size_t bytes)
 	return calloc(1, bytes);
 }
 
-static inline void fuzz_free_and_count(void *host, void *memory, size_t bytes)
+static inline void fuzz_free_and_count_bytes(void *host, void *memory, size_t bytes)
 {
 	fuzz_held -= memory ? bytes : 0;
 	free(memory);

@@ -257,7 +257,7 @@ static const struct durable_op *find_pending_op_of_ppn(const struct durable_devi
 	return found;
 }
 
-/* Mark the unit lost in the core, unless a later operation writes the slot. */
+/* Mark the unit as lost in the core, unless a later operation writes the same flash page. */
 static void mark_unit_lost(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->lost[from_ppn(op->to)] = true;
@@ -328,7 +328,7 @@ static void append_waiting_op(struct durable_op **link, struct durable_op *op)
 	*link = op;
 }
 
-/* Drop waiting entries of @tag, or all entries for NO_TAG. */
+/* Drop the operations on @tag that wait for a commit; NO_TAG: all of them. */
 static void drop_waiting_persists(struct durable_device *durable, u32 tag)
 {
 	struct durable_op **link = &durable->keeps;
@@ -466,7 +466,7 @@ static void drop_oldest_durability_promise(struct durable_device *durable)
 	free_durable_op(op);
 }
 
-/* The first commit serves all waiting promises. */
+/* Execute all operations that wait for a commit: the first commit makes all of them durable. */
 static int commit_waiting_durability_promises(struct durable_device *durable)
 {
 	int ret = 0;
@@ -643,7 +643,7 @@ static void durable_on_retire(struct test_listener *self, u32 first, u32 blocks)
 	}
 }
 
-/* Promises of completed flushes and FUA writes */
+/* Versions that completed flushes and FUA writes make durable */
 
 /**
  * struct durable_flush - a flush in progress
@@ -715,7 +715,7 @@ static void queue_durability_promise(struct durable_device *durable, u32 unit, u
 	op->stamps = stamps;
 }
 
-/* A failed flush reports data loss: withdraw promises that no flush has covered. */
+/* After a failed flush, writes that no successful flush has covered need not be durable. */
 static void withdraw_durability_promises(struct durable_device *durable)
 {
 	u32 i;
@@ -1125,7 +1125,7 @@ void durable_close(struct durable_device *durable)
 	free(durable->lost);
 }
 
-/* Formatting ends all promises. */
+/* After a format no earlier write has to be durable. */
 static void drop_durability_promises_after_format(struct durable_device *durable)
 {
 	durable->formatting = false;

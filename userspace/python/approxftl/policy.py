@@ -125,9 +125,9 @@ class Policy:
                 setattr(self, key, value)
         if not self.name:
             self.name = "python" if type(self) is Policy else type(self).__name__.lower()
-        self._check()
+        self._check_arguments()
 
-    def _check(self) -> None:
+    def _check_arguments(self) -> None:
         if not NAME.fullmatch(self.name):
             raise ValueError(f"name: {self.name!r} is not made of at most 60 letters, digits and"
                              " underscores")
