@@ -103,7 +103,8 @@ def quality_loss(app: str, document: Json) -> float:
 
 @pytest.mark.parametrize("app", SMALL)
 @pytest.mark.parametrize("way", WAYS)
-def test_without_errors_the_result_is_right(app: str, way: str, tmp_path: Path) -> None:
+def test_apps_without_bit_errors_compute_the_right_result(app: str, way: str,
+                                                          tmp_path: Path) -> None:
     folder = BUILD / "tests" / f"apps-{app}-{way}"  # some kernels lack O_DIRECT on tmpfs
     folder.mkdir(parents=True, exist_ok=True)
     document = run_app_for_report(app, folder, "--io", way, *SMALL[app], "--reference", tmp_path)
@@ -125,7 +126,7 @@ def split_into_tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex
 
 
 @pytest.mark.parametrize(("size", "rows"), [(2048, 64), (16384, 128), (32768, 256)])
-def test_fft_equals_numpys(size: int, rows: int, tmp_path: Path) -> None:
+def test_fft_equals_that_of_numpy(size: int, rows: int, tmp_path: Path) -> None:
     run_app_for_report("fft", tmp_path, "--size", str(size))
     signal = split_into_tiles(read_float_values(tmp_path / "signal"), rows, size // rows).ravel()
     spectrum = split_into_tiles(read_float_values(tmp_path / "spectrum"), rows,
@@ -184,7 +185,7 @@ def test_mc_estimates_pi_from_its_points(tmp_path: Path) -> None:
     assert np.array_equal(read_float_values(tmp_path / "estimates")[:4], inside)
 
 
-def test_raw_pictures_are_pgm(tmp_path: Path) -> None:
+def test_frames_of_a_raw_video_are_pgm_images(tmp_path: Path) -> None:
     write_app_files("vid", tmp_path)
     data = (tmp_path / "video").read_bytes()
     for frame in range(12):
@@ -399,7 +400,8 @@ FOREIGN = {
 
 @pytest.mark.parametrize(("app", "content"), [
     *((app, "a text") for app in SMALL), ("mc", "a line"), ("img", "a picture")])
-def test_foreign_files_are_not_overwritten(app: str, content: str, tmp_path: Path) -> None:
+def test_files_of_other_programs_are_not_overwritten(app: str, content: str,
+                                                     tmp_path: Path) -> None:
     path = tmp_path / next(iter(INPUTS[app]))
     path.write_bytes(FOREIGN[content])
     done = run_app(app, tmp_path, *SMALL[app])
@@ -418,7 +420,8 @@ def test_an_empty_file_is_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
 @pytest.mark.parametrize("name", ["samples", "estimates"])
-def test_links_are_not_followed(name: str, force: tuple[str, ...], tmp_path: Path) -> None:
+def test_symbolic_links_in_place_of_data_files_are_not_followed(name: str, force: tuple[str, ...],
+                                                                tmp_path: Path) -> None:
     folder, precious = tmp_path / "d", tmp_path / "precious"
     folder.mkdir()
     write_app_files("mc", folder)

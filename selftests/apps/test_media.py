@@ -198,8 +198,8 @@ def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
 @pytest.mark.parametrize(("app", "setup"), [
     ("img", {"width": 128, "height": 64, "scans": 7}),
     ("vid", {"width": 128, "height": 64, "frames": 7, "group": 3}), ("log", {"size": 5000})])
-def test_memory_limits_do_not_change_files(app: str, setup: Setup, way: str,
-                                           tmp_path: Path) -> None:
+def test_every_io_mode_writes_the_same_media_files(app: str, setup: Setup, way: str,
+                                                   tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     for folder, how in ((first, "buffered"), (second, way)):
         folder.mkdir()
@@ -208,7 +208,7 @@ def test_memory_limits_do_not_change_files(app: str, setup: Setup, way: str,
         assert path.read_bytes() == (second / path.name).read_bytes()
 
 
-def test_a_log_agrees_with_its_index(tmp_path: Path) -> None:
+def test_stored_outliers_of_a_time_series_equal_its_jumps(tmp_path: Path) -> None:
     write_media_file("log", tmp_path, {"size": 9000})
     values, repaired = decode_time_series(tmp_path, 9000)
     assert repaired == 0
@@ -299,7 +299,7 @@ def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float
                                                                    abs=0.01)
 
 
-def test_the_prediction_flips_each_bit_of_a_group(tmp_path: Path) -> None:
+def test_the_predicted_error_of_a_video_equals_that_of_flipping_each_bit(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 128, "frames": 8, "group": 3}
     path = write_media_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
@@ -350,7 +350,8 @@ def test_an_unterminated_list_of_outliers_is_refused(tmp_path: Path) -> None:
     assert done.err == f"approxftl app: {path}: there is no such page\n"
 
 
-def test_impossible_samples_are_replaced_by_the_previous_ones(tmp_path: Path) -> None:
+def test_impossible_samples_of_a_time_series_are_replaced_by_the_previous_ones(
+        tmp_path: Path) -> None:
     path = write_media_file("log", tmp_path, {"size": 5000})
     before, _ = decode_time_series(tmp_path, 5000)
     data = np.fromfile(path, dtype=np.uint8)
@@ -469,7 +470,7 @@ def test_impossible_parameters_are_refused(arguments: list[str], code: int, sent
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_output_shows_prediction_and_measurement(tmp_path: Path) -> None:
+def test_the_output_shows_predicted_and_measured_quality(tmp_path: Path) -> None:
     lines: dict[str, tuple[Setup, tuple[str, ...]]] = {
         "img": ({"width": 64, "height": 64, "scans": 9}, ("PSNR ", "of the form without errors")),
         "vid": ({"width": 64, "height": 64, "group": 4}, ("first and the last of a group", )),

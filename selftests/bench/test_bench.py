@@ -50,7 +50,7 @@ def test_each_benchmark_writes_its_results(name: str, tmp_path: Path) -> None:
         assert times and min(times) not in (0, [0])
 
 
-def test_another_program_is_measured_alternately(tmp_path: Path) -> None:
+def test_option_beside_measures_another_program_alternately(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(f"#!/bin/sh\nexec {PROGRAM} \"$@\" --blocks 300\n")
     other.chmod(0o755)

@@ -101,8 +101,9 @@ ENTRY = register.Entry("XX-1.1", "1", "x", "direction", paper=10, within=1, dire
     (replace(ENTRY, verdict="identity"), (10.0,), "identity"),
     (replace(ENTRY, verdict="mechanism"), (20.0,), "contradicted"),
 ])
-def test_verdict_follows_from_the_figures(entry: register.Entry, values: tuple[float, ...],
-                                          verdict: str) -> None:
+def test_verdict_of_a_claim_follows_from_its_measured_figures(entry: register.Entry,
+                                                              values: tuple[float, ...],
+                                                              verdict: str) -> None:
     assert entry.judge_measured(register.make_measured(*values)) == verdict
     assert entry.judge_measured(register.make_measured(*values, holds=False)) == "contradicted"
 
@@ -139,7 +140,7 @@ def test_a_row_that_holds_when_falsified_is_reported(capsys: pytest.CaptureFixtu
     assert "no control for: half widths" in capsys.readouterr().out
 
 
-def test_falsified_streams_are_stored_in_other_files() -> None:
+def test_streams_with_falsified_settings_are_stored_in_other_files() -> None:
     usual = studies.record_files_of_trace_volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):

@@ -66,7 +66,7 @@ def test_arrays_agree_within_the_tolerance(tmp_path: Path, factor: float, agrees
     assert compare.report_arrays(tmp_path, 4) is agrees
 
 
-def test_both_arrays_must_change_in_one_direction(
+def test_arrays_that_change_in_opposite_directions_do_not_agree(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_fake_results(tmp_path, "tlc", 1.0)
     write_fake_results(tmp_path, "ressd", 1.0)

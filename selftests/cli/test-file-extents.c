@@ -16,7 +16,7 @@ static int locate_bytes(u64 logical, u64 physical, u64 length, u32 flags, u64 at
 	return file_extent_locate(&extent, at, end, &range, &error);
 }
 
-TAP_TEST(bytes_are_found_within_their_extent)
+TAP_TEST(bytes_of_a_file_are_located_within_their_extent)
 {
 	CHECK_EQ(locate_bytes(4096, 1 << 20, 8192, FIEMAP_EXTENT_LAST, 5000, 5001), 0);
 	CHECK_EQ(range.offset, (1 << 20) + 904);
@@ -36,7 +36,7 @@ static void place_refused(int ret, const char *part)
 	CHECK_MSG(ret == -EINVAL && strstr(error.text, part), "%d: %s", ret, error.text);
 }
 
-TAP_TEST(bytes_without_a_place_are_refused)
+TAP_TEST(bytes_of_a_file_without_a_device_address_are_refused)
 {
 	place_refused(file_extent_locate(NULL, 5, 6, &range, &error), "byte 5 is in a hole");
 	place_refused(locate_bytes(4096, 1 << 20, 4096, 0, 4095, 4096), "byte 4095 is in a hole");

@@ -55,7 +55,7 @@ TAP_TEST(bad_blocks_do_not_count_as_wear)
 	CHECK_EQ(health_used_endurance(&health), 0);
 }
 
-TAP_TEST(each_fault_is_a_reason)
+TAP_TEST(each_fault_is_a_reason_for_the_health_state)
 {
 	make_healthy_device();
 	health.counters.retired_blocks = 2;

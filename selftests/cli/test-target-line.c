@@ -31,7 +31,7 @@ static void check_line_round_trip(void)
 	CHECK_EQ(line.class, again.class);
 }
 
-TAP_TEST(the_standard_line_is_built)
+TAP_TEST(the_standard_table_line_is_built)
 {
 	target_line_init(&line);
 	check_line_round_trip();
@@ -96,7 +96,7 @@ TAP_TEST(all_parameters_together_are_read_as_printed)
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
 }
 
-TAP_TEST(keys_of_a_newer_target_are_skipped)
+TAP_TEST(table_keys_of_a_newer_target_are_skipped)
 {
 	CHECK(!target_line_parse(&line, "none 8 colour red profile tos22 policy cubeftl timing off",
 				 &error));
@@ -114,7 +114,7 @@ static void check_refused(const char *key, const char *value, const char *part)
 	CHECK(!memcmp(&line, &again, sizeof(line)));
 }
 
-TAP_TEST(invalid_values_are_refused)
+TAP_TEST(invalid_values_in_a_table_line_are_refused)
 {
 	check_refused("store", "disk", "is not a store; there are none, ram and the path");
 	check_refused("store", "/dev/a b", "is too long or has blanks");
@@ -144,7 +144,7 @@ TAP_TEST(invalid_values_are_refused)
 	check_refused("colour", "red", "unknown option \"colour\"");
 }
 
-TAP_TEST(malformed_lines_are_refused)
+TAP_TEST(malformed_table_lines_are_refused)
 {
 	static const char *const broken[] = {
 		"", "ram", "ram 1 op", "ram 2 op much", "ram 2 profile x", "ram 2 policy best",
@@ -156,7 +156,7 @@ TAP_TEST(malformed_lines_are_refused)
 			  broken[i]);
 }
 
-TAP_TEST(the_size_equals_that_of_the_core)
+TAP_TEST(the_device_size_equals_that_of_the_core)
 {
 	struct target_size size;
 

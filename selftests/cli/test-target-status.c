@@ -298,16 +298,16 @@ static void check_status_messages(void)
 
 int main(void)
 {
-	tap_run("every word of a status line is parsed", parse_complete_status);
-	tap_run("words of a newer target are skipped", parse_newer_status);
-	tap_run("a truncated line is refused", refuse_truncated_status);
-	tap_run("invalid words are refused", refuse_wrong_words);
+	tap_run("every field of a status line is parsed", parse_complete_status);
+	tap_run("status fields of a newer target are skipped", parse_newer_status);
+	tap_run("a truncated status line is refused", refuse_truncated_status);
+	tap_run("invalid fields of a status line are refused", refuse_wrong_words);
 	tap_run("stats are read as printed", stats_round_trip);
 	tap_run("the difference of stats is computed", stats_subtract);
 	tap_run("after a reset the difference of stats is the new value", stats_after_reset);
 	tap_run("invalid stats are refused", refuse_wrong_stats);
-	tap_run("answers about blocks are parsed", check_block_answers);
-	tap_run("invalid answers about blocks are refused", refuse_wrong_blocks);
+	tap_run("answers to the message blocks are parsed", check_block_answers);
+	tap_run("invalid answers to the message blocks are refused", refuse_wrong_blocks);
 	tap_run("runs of lost units are parsed, also of large devices", check_lost_runs);
 	tap_run("error messages in the kernel log are found", check_status_messages);
 	return tap_finish();

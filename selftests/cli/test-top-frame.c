@@ -179,7 +179,7 @@ static const char answer[] =
 	"0 good_blocks 128 free_blocks 12 valid_units 700 queued 3 busy_ns 12345 cached_blocks 1\n"
 	"1 good_blocks 9 free_blocks 13 valid_units 7 queued 0 busy_ns 1 cached_blocks 2 new 7\n";
 
-TAP_TEST(answers_to_luns_are_parsed)
+TAP_TEST(answers_to_the_message_luns_are_parsed)
 {
 	CHECK(!target_luns_parse(&luns, answer, &error));
 	CHECK_EQ(luns.count, 2);
@@ -202,7 +202,7 @@ static void check_frame_option_is_refused(const char *text)
 	CHECK(!luns.list && !luns.count);
 }
 
-TAP_TEST(invalid_answers_are_refused)
+TAP_TEST(invalid_answers_to_the_message_luns_are_refused)
 {
 	check_frame_option_is_refused("\n");
 	check_frame_option_is_refused(
@@ -215,7 +215,7 @@ TAP_TEST(invalid_answers_are_refused)
 		"0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
 }
 
-TAP_TEST(activity_of_luns_is_the_difference_of_two_answers)
+TAP_TEST(activity_of_luns_is_the_difference_of_two_samples)
 {
 	struct target_lun old[] = { { .busy_ns = 300, .queued = 9 } };
 	struct target_lun new[] = { { .busy_ns = 500, .queued = 4 } };

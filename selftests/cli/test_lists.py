@@ -244,7 +244,7 @@ def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
                             columns_of_help(verb)[0]["key"]).out.strip() == name
 
 
-def test_a_sign_without_a_column_name_is_refused() -> None:
+def test_a_plus_or_minus_without_a_column_name_is_refused() -> None:
     assert run_verb("params", "-S", "-").code == 2
     assert run_verb("params", "-o", "+").code == 2
 
@@ -280,7 +280,7 @@ OF_COMPARE_ALONE = {
       for what in ("mean", "p99"))}
 
 
-def test_a_measure_has_one_name() -> None:
+def test_a_measure_has_one_name_in_study_compare_and_stat() -> None:
     """study knows all measures; compare lists the common ones and stat those of a device."""
     known = set(VALUES)
     listed = names_of_help("compare", str(results_folder() / "r.json"))
@@ -312,7 +312,7 @@ def test_measures_of_counters_have_the_counters_names() -> None:
     assert set(health["properties"]["errors"]["properties"]) <= set(names)
 
 
-def test_status_words_have_the_counters_names() -> None:
+def test_fields_of_the_status_line_have_the_counters_names() -> None:
     """The status line, `approxftl list` and the JSON use the counter's name."""
     source = (TOP / "dm-approxftl/target/status.c").read_text()
     pairs = re.findall(r"status->(\w+) \+= counters->(\w+);", source)
@@ -335,7 +335,7 @@ def measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
         return None
 
 
-def test_titles_are_equal_in_all_outputs() -> None:
+def test_titles_of_measures_are_equal_in_all_outputs() -> None:
     """Titles in compare are those that sim prints; the report and figures use compare's."""
     printed, above = set(), ""
     told = run_approxftl("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share",

@@ -49,8 +49,8 @@ def run_nvme(tmp_path: Path, prepare: str, *arguments: str, stubs: tuple[str, ..
      "/sys/kernel/config/nvmet is not there: the kernel has no NVMe target"),
     ("mkdir -p /sys/kernel/config/nvmet/subsystems", ("--remove",), "ssd is not exported"),
 ])
-def test_a_missing_part_is_named(tmp_path: Path, prepare: str, arguments: tuple[str, ...],
-                                 said: str) -> None:
+def test_a_missing_nvme_target_or_export_is_named(tmp_path: Path, prepare: str,
+                                                  arguments: tuple[str, ...], said: str) -> None:
     done = run_nvme(tmp_path, prepare, *arguments)
     assert done.err.splitlines()[-1].startswith(f"approxftl nvme: {said}"), done.err
     assert (done.out, done.code) == ("", 3 if "--remove" in arguments else 1)

@@ -251,7 +251,8 @@ def test_every_verb_with_an_output_is_tested() -> None:
 class TestOutput:
     """Output to symbolic links, devices, pipes and standard output."""
 
-    def test_links_are_followed(self, words: Words, what: str, working_folder: Path) -> None:
+    def test_output_through_a_symbolic_link_is_written_to_its_target(self, words: Words, what: str,
+                                                                     working_folder: Path) -> None:
         (working_folder / "sub").mkdir()
         (working_folder / "old").write_text("old")
         (working_folder / "old").chmod(0o640)
@@ -265,7 +266,8 @@ class TestOutput:
         assert stat.S_IMODE((working_folder / "old").stat().st_mode) == 0o640
         assert not leftover_temporary_files(working_folder)
 
-    def test_pipes_are_written(self, words: Words, what: str, working_folder: Path) -> None:
+    def test_output_is_written_to_a_named_pipe(self, words: Words, what: str,
+                                               working_folder: Path) -> None:
         line = output_command_line(words, what, "pipe")
         os.mkfifo(working_folder / "pipe")
         with (working_folder / "piped").open("wb") as sink, subprocess.Popen(
@@ -535,7 +537,8 @@ def test_output_overwrites_files_of_another_user_in_place(words: Words, what: st
 
 
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
-def test_a_mounted_file_is_written_in_place(words: Words, what: str, working_folder: Path) -> None:
+def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, what: str,
+                                                                  working_folder: Path) -> None:
     skip_without_namespaces("--mount")
     (working_folder / "old").write_text("~before~" * 100000)
     (working_folder / "mounted").touch()
@@ -591,7 +594,8 @@ def check_command_refused(line: str, code: int, place: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "name"), list_reading_commands())
-def test_file_errors_have_the_same_exit_status(line: str, name: str, working_folder: Path) -> None:
+def test_errors_of_input_files_have_the_same_exit_status(line: str, name: str,
+                                                         working_folder: Path) -> None:
     (working_folder / name).unlink(missing_ok=True)
     check_command_refused(line, 3, working_folder)
     (working_folder / name).mkdir()
@@ -912,7 +916,7 @@ def restored_signal_handlers() -> Iterator[None]:
 
 @pytest.mark.usefixtures("restored_signal_handlers")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_malformed_documents_are_refused(name: str, working_folder: Path) -> None:
+def test_malformed_json_documents_are_refused(name: str, working_folder: Path) -> None:
     (working_folder / "hostile").write_text(HOSTILE[name])
     for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -O x",
                  "synth --profile hostile -O x"):
@@ -952,7 +956,8 @@ def test_an_endless_input_is_refused(working_folder: Path) -> None:
 @pytest.mark.parametrize("verb", ["trace info a.aft", "trace convert a.aft b.csv --to csv",
                                   "replay a.aft --simulate", "sim --quiet --trace a.csv"])
 @pytest.mark.parametrize("words", ["--from msx", "--time-unit x", "--offset-unit x", "--device 9"])
-def test_reading_options_are_checked_first(verb: str, words: str, working_folder: Path) -> None:
+def test_options_for_reading_a_trace_are_checked_before_the_trace_is_read(
+        verb: str, words: str, working_folder: Path) -> None:
     check_command_refused(f"{verb} {words}", 2, working_folder)
 
 

@@ -289,7 +289,7 @@ class Machine:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def remove_root_file(self, name: str) -> None:
+    def remove_fake_root_file(self, name: str) -> None:
         (self.root / name).unlink()
 
     def list_root_files(self) -> list[tuple[str, bytes]]:
@@ -367,7 +367,7 @@ def test_doctor_finds_each_fault(
     fake_machine: Machine, name: str, text: str | None, check: str, remedy: str
 ) -> None:
     if text is None:
-        fake_machine.remove_root_file(name)
+        fake_machine.remove_fake_root_file(name)
     else:
         fake_machine.write_fake_root_file(name, text)
     lacking = fake_machine.failed_doctor_checks()
@@ -386,24 +386,24 @@ def test_doctor_reports_a_missing_module(fake_machine: Machine) -> None:
     lacking = fake_machine.failed_doctor_checks()
     assert list(lacking) == ["module", "module loaded"]
     assert f"/lib/modules/{RELEASE}/build" in (lacking["module"] or "")
-    fake_machine.remove_root_file(f"lib/modules/{RELEASE}/build/Makefile")
+    fake_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
     assert fake_machine.failed_doctor_checks()["kernel headers"] \
         == f"apt-get install linux-headers-{RELEASE}"
 
 
 def test_doctor_accepts_a_loaded_module(fake_machine: Machine) -> None:
-    fake_machine.remove_root_file(f"lib/modules/{RELEASE}/modules.dep")
-    fake_machine.remove_root_file(f"lib/modules/{RELEASE}/build/Makefile")
+    fake_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/modules.dep")
+    fake_machine.remove_fake_root_file(f"lib/modules/{RELEASE}/build/Makefile")
     fake_machine.write_fake_root_file("sys/module/dm_approxftl/version", "")
     fake_machine.write_fake_root_file("sys/module/module/parameters/sig_enforce", "Y\n")
     fake_machine.write_fake_root_file("dev/approxftl", "")
     assert fake_machine.failed_doctor_checks() == {}
-    fake_machine.remove_root_file("dev/approxftl")
+    fake_machine.remove_fake_root_file("dev/approxftl")
     assert fake_machine.failed_doctor_checks() == {"tags": "udevadm trigger --subsystem-match=misc"}
 
 
 def test_doctor_accepts_the_python_of_make_deps(fake_machine: Machine) -> None:
-    fake_machine.remove_root_file("usr/lib/python3/dist-packages/numpy")
+    fake_machine.remove_fake_root_file("usr/lib/python3/dist-packages/numpy")
     fake_machine.write_fake_root_file("user/.cache/approxftl/venv-0123/bin/python3", "")
     assert fake_machine.failed_doctor_checks() == {}
 

@@ -144,7 +144,7 @@ TAP_TEST(filled_data_have_medium_cost_and_no_history)
 }
 
 /* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
-TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
+TAP_TEST(the_rewrite_queue_holds_at_most_1024_units)
 {
 	u32 unit;
 

@@ -67,7 +67,7 @@ static void program_all_pages(u32 class, u32 mode)
 		*aftl_page_attr_ptr(&lab.media, page) = aftl_page_attr(class, mode, 0);
 }
 
-TAP_TEST(draws_have_the_requested_mean)
+TAP_TEST(drawn_error_counts_have_the_requested_mean)
 {
 	/* Means of Poisson distributions in 1/65536, from rare events to many. */
 	static const u64 means[] = {
@@ -91,7 +91,7 @@ TAP_TEST(draws_have_the_requested_mean)
 	}
 }
 
-TAP_TEST(draws_have_the_variance_of_a_poisson_count)
+TAP_TEST(drawn_error_counts_have_the_variance_of_a_poisson_count)
 {
 	static const u32 means[] = { 1, 4, 23, 100, 1000 };
 	const u32 draws = 200000;
@@ -147,7 +147,7 @@ TAP_TEST(flip_positions_of_a_page_do_not_repeat)
 }
 
 /* First flips of many writes: every bit position must be equally likely. */
-TAP_TEST(flips_are_spread_evenly)
+TAP_TEST(flipped_bits_are_spread_evenly_over_a_page)
 {
 	u32 sixteenth[16] = { 0 };
 	u32 same = 0;
@@ -167,7 +167,7 @@ TAP_TEST(flips_are_spread_evenly)
 	end_cell_test();
 }
 
-TAP_TEST(another_seed_moves_the_flips)
+TAP_TEST(another_seed_moves_the_flipped_bits)
 {
 	u32 first;
 	u32 other;

@@ -209,7 +209,7 @@ static void check_fault_refused(const char *text, const char *part)
 		  device.error.text);
 }
 
-TAP_TEST(wrong_faults_are_refused)
+TAP_TEST(malformed_faults_are_refused)
 {
 	u32 i;
 

@@ -479,7 +479,7 @@ TAP_TEST(a_flush_does_not_wait_for_later_writes)
 }
 
 /* Without a flush a partial page stays in the buffer. */
-TAP_TEST(what_is_pending_is_worked_off,
+TAP_TEST(drain_completes_requests_and_holds_partial_pages,
 	 "aftl_drain() completes all requests and holds partial pages")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");

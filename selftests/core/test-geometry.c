@@ -53,7 +53,7 @@ static void check_geometry_refused(const struct aftl_config *config, const char 
 	CHECK_CONTAINS(error.text, part);
 }
 
-TAP_TEST(impossible_shapes_are_refused)
+TAP_TEST(impossible_geometries_are_refused)
 {
 	struct aftl_config config = demo_config();
 
@@ -86,7 +86,7 @@ TAP_TEST(impossible_shapes_are_refused)
 	check_geometry_refused(&config, "op");
 }
 
-TAP_TEST(shapes_that_overflow_are_refused)
+TAP_TEST(geometries_that_overflow_are_refused)
 {
 	struct aftl_config config = demo_config();
 
@@ -173,7 +173,7 @@ static void check_all_addresses(const struct aftl_geometry *geo)
 		check_block_addresses(&media, &blocks[i]);
 }
 
-TAP_TEST(addresses_count_up_without_gaps)
+TAP_TEST(physical_addresses_count_up_without_gaps)
 {
 	struct aftl_random random = { 5 };
 	int round;

@@ -131,7 +131,7 @@ TAP_TEST(merged_histograms_equal_one_of_all_samples)
 	CHECK_EQ(memcmp(&sum, &histogram, sizeof(sum)), 0);
 }
 
-TAP_TEST(extremes_are_counted, "0 and 2^64 - 1 are counted")
+TAP_TEST(extreme_values_are_counted, "0 and 2^64 - 1 are counted")
 {
 	memset(&histogram, 0, sizeof(histogram));
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 5000), 0);

@@ -52,7 +52,7 @@ static u64 count_mode_pages(u32 mode)
 	return aftl_get_stats(device.ftl)->mode_pages[mode];
 }
 
-TAP_TEST(no_part_violates_the_rules_of_another)
+TAP_TEST(no_part_of_policy_hybrid_violates_the_rules_of_another)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -80,7 +80,7 @@ TAP_TEST(no_part_violates_the_rules_of_another)
 			  mode);
 }
 
-TAP_TEST(without_parts_the_policy_is_plain_page_mapping)
+TAP_TEST(without_parts_policy_hybrid_is_plain_page_mapping)
 {
 	struct test_stream stream;
 	u32 mode;
@@ -104,7 +104,7 @@ static u64 measure_write_ns(u32 unit, u32 class)
 }
 
 /* A mode that has used its margin may only skip verifies; the first layer is a slow one. */
-TAP_TEST(margins_are_used_by_one_part_only)
+TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 {
 	u64 steps = aftl_tvr_steps[0][0] + aftl_tvr_steps[1][0];
 	u64 all = aftl_tvr_steps[0][AFTL_TVR_MARGIN_POINTS - 1] +

@@ -58,7 +58,7 @@ static void check_levels_alike(const char *policy, const char *params)
 }
 
 /* With and without levels all other counters and the final time must be equal. */
-TAP_TEST(policies_with_two_classes_ignore_levels)
+TAP_TEST(policies_with_two_data_classes_ignore_quality_levels)
 {
 	static const char *const policies[] = { "delta_b", "vth_b", "approxftl", "lending" };
 	u32 i;

@@ -340,7 +340,7 @@ static void check_handles_refused(const char *policy, const char *handles, const
 							"blocks=%s", handles, blocks), why);
 }
 
-TAP_TEST(invalid_combinations_are_refused)
+TAP_TEST(invalid_combinations_with_placement_handles_are_refused)
 {
 	check_handles_refused("streams", "9", "128",
 			      "policy streams leaves room for 8 of them, not for 9");

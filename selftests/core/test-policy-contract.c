@@ -449,7 +449,7 @@ TAP_TEST(invalid_idle_time_tasks_are_ignored)
 	check_misbehaviour_of_kind(WILD_CHORE);
 }
 
-TAP_TEST(invalid_answers_are_replaced)
+TAP_TEST(invalid_answers_of_a_policy_are_replaced)
 {
 	check_misbehaviour_of_kind(WILD_ANSWERS);
 }
@@ -659,7 +659,7 @@ TAP_TEST(policy_state_is_saved_and_restored)
 }
 
 /* An array that is not wanted takes no memory and is not saved. */
-TAP_TEST(unwanted_arrays_are_not_allocated)
+TAP_TEST(unwanted_policy_arrays_are_not_allocated)
 {
 	struct aftl_policy_type type = wild_type;
 	u64 memory;
@@ -681,7 +681,7 @@ TAP_TEST(unwanted_arrays_are_not_allocated)
 	test_device_close(&device);
 }
 
-TAP_TEST(invalid_arrays_are_refused)
+TAP_TEST(invalid_policy_arrays_are_refused)
 {
 	static const struct aftl_policy_array arrays[] = {
 		{ .count = 1, .width = 3, .each = AFTL_PER_LPN },
@@ -701,7 +701,7 @@ TAP_TEST(invalid_arrays_are_refused)
 	}
 }
 
-TAP_TEST(every_policy_is_complete)
+TAP_TEST(every_policy_has_the_required_functions_and_names)
 {
 	unsigned int i;
 

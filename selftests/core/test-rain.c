@@ -1127,7 +1127,7 @@ TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 
 static const char again[] = ROOMY " rain=on blocks=128 bits=2 one_shot=on";
 
-TAP_TEST(invalid_combinations_are_refused)
+TAP_TEST(invalid_combinations_with_rain_are_refused)
 {
 	static const char *const refused[][3] = {
 		{ "baseline", "rain=on", "set superblock to 2 dies or more" },

@@ -150,7 +150,7 @@ TAP_TEST(a_hit_survives_uncorrectable_cells)
 }
 
 /* A unit that was written, discarded, lost, or whose die failed must not hit. */
-TAP_TEST(changed_units_are_read_again)
+TAP_TEST(cached_units_that_change_are_read_again)
 {
 	const struct aftl_lun *lun;
 	aftl_ppn_t ppn;

@@ -85,7 +85,7 @@ static void run_policy_on_shadow(const char *policy, const char *params, bool wh
 	tap_end();
 }
 
-TAP_TEST(the_runs_sent_ten_million_units)
+TAP_TEST(all_runs_together_sent_ten_million_units)
 {
 	CHECK_RANGE(operations, OPERATIONS_WANTED, U64_MAX);
 }

@@ -151,7 +151,7 @@ static void check_shards_refused(u64 channels, u64 shards, const char *sentence)
 	CHECK_CONTAINS(error.text, sentence);
 }
 
-TAP_TEST(shapes_that_shards_cannot_divide_are_refused)
+TAP_TEST(geometries_that_shards_cannot_divide_are_refused)
 {
 	struct aftl_config config = make_shard_config(4, 2);
 	struct aftl_geometry geo;

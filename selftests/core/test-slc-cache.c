@@ -356,7 +356,7 @@ TAP_TEST(the_cache_can_be_turned_off_and_on)
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 }
 
-TAP_TEST(invalid_combinations_are_refused)
+TAP_TEST(invalid_combinations_with_an_slc_cache_are_refused)
 {
 	static const char tiny[] =
 		"bits=2 layers=1 word_lines=2 blocks=200 slc_static=5% page=16KiB op=70% "

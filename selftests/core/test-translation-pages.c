@@ -558,7 +558,7 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(loading_with_another_policy_is_refused)
+TAP_TEST(loading_a_device_with_another_policy_is_refused)
 {
 	struct test_bytes bytes = { 0 };
 
@@ -598,7 +598,7 @@ TAP_TEST(capacity_includes_the_translation_pages)
 	CHECK_RANGE(made, 1, 319);
 }
 
-TAP_TEST(invalid_combinations_are_refused)
+TAP_TEST(invalid_combinations_with_a_map_cache_are_refused)
 {
 	struct aftl_error error;
 

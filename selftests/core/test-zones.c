@@ -316,7 +316,7 @@ static int load_zoned_device(struct test_bytes *bytes)
 	return ret;
 }
 
-TAP_TEST(damaged_snapshots_are_refused)
+TAP_TEST(damaged_snapshots_of_zoned_devices_are_refused)
 {
 	u32 states[] = { AFTL_ZONE_STATES, AFTL_ZONE_IMPLICIT, AFTL_ZONE_EMPTY };
 	u32 i;
@@ -344,7 +344,7 @@ static void check_zones_refused(const char *policy, const char *key, const char 
 	test_check_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
 }
 
-TAP_TEST(invalid_combinations_are_refused)
+TAP_TEST(invalid_combinations_with_zones_are_refused)
 {
 	check_zones_refused("baseline", "zoned", "192KiB",
 			    "zoned: 196608 bytes are not a power of two");
@@ -440,7 +440,7 @@ static const struct step steps[] = {
 };
 
 /* The states and results are those of the ZNS specification. */
-TAP_TEST(each_request_leads_to_its_state)
+TAP_TEST(each_zone_request_leads_to_its_zone_state)
 {
 	static struct shadow_store store;
 	u32 i;

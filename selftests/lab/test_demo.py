@@ -81,7 +81,8 @@ def test_a_demo_run_replaces_the_earlier_figures(installed_demo: Installed) -> N
 
 
 @pytest.mark.parametrize("code", [0, 125])
-def test_foreign_files_in_the_results_are_kept(installed_demo: Installed, code: int) -> None:
+def test_files_of_the_user_in_the_results_folder_are_kept(installed_demo: Installed,
+                                                          code: int) -> None:
     mine = {"mail.fio.json": "me", "thesis.app.json": "me", "a.stat.json": "me", "x.html": "me"}
     installed_demo.results.mkdir()
     for name, text in mine.items():
@@ -99,8 +100,8 @@ def test_a_failed_run_keeps_the_earlier_figures(installed_demo: Installed) -> No
 
 @pytest.mark.parametrize("name", ["baseline.fio.json", "approxftl-image.stat.json", "report.html"])
 @pytest.mark.parametrize("before", [True, False])
-def test_foreign_files_with_output_names_are_not_replaced(
-        installed_demo: Installed, name: str, before: bool) -> None:
+def test_files_of_the_user_with_names_of_outputs_are_not_replaced(installed_demo: Installed,
+                                                                  name: str, before: bool) -> None:
     if before:
         installed_demo.run_demo()
         (installed_demo.place / "bin/booted").unlink()
@@ -114,7 +115,8 @@ def test_foreign_files_with_output_names_are_not_replaced(
     assert not installed_demo.has_booted_lab()
 
 
-def test_a_link_is_not_followed_nor_replaced(installed_demo: Installed) -> None:
+def test_a_symbolic_link_as_output_is_neither_followed_nor_replaced(
+        installed_demo: Installed) -> None:
     installed_demo.results.mkdir()
     (installed_demo.place / "precious").write_text("me")
     (installed_demo.results / "report.html").symlink_to("../precious")

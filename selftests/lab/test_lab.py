@@ -231,7 +231,7 @@ def test_a_missing_home_directory_is_reported() -> None:
         "are kept: XDG_CACHE_HOME=/var/tmp is such a place\n")
 
 
-def test_an_unprintable_list_is_reported_once() -> None:
+def test_a_list_of_kernels_that_cannot_be_printed_is_reported_once() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([LAB, "--list"], stdout=full, stderr=subprocess.PIPE, text=True,
                               check=False)
@@ -271,7 +271,7 @@ def test_kernel_warnings_are_printed(fake_qemu: Stage) -> None:
     ("BUG: KASAN: slab-use-after-free in tag_add", True),
     ("BUG: unable to handle page fault", True),
 ])
-def test_races_outside_the_module_are_ignored(said: str, ours: bool) -> None:
+def test_data_races_outside_the_module_are_ignored(said: str, ours: bool) -> None:
     script = '. userspace/lab/complaints.sh; grep -qE "$complaints"'
     done = subprocess.run(["sh", "-c", script], input=said, text=True, cwd=TOP, check=False)
     assert (done.returncode == 0) is ours
@@ -309,7 +309,7 @@ def test_a_run_fails_if_results_cannot_be_kept(status: int, code: int, fake_qemu
     assert "approxftl lab: --results results: not all could be copied\n" in done.err
 
 
-def test_results_are_complete_or_absent(fake_qemu: Stage) -> None:
+def test_result_files_of_the_guest_are_complete_or_absent(fake_qemu: Stage) -> None:
     """Results are complete or absent, even on a full disk and through a link."""
     tried = ["unshare", "--mount", "--map-root-user", "true"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
@@ -452,7 +452,7 @@ def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> No
 
 
 @pytest.mark.slow
-def test_changed_files_are_copied_into_the_initramfs_again(fake_qemu: Stage) -> None:
+def test_changed_host_files_are_copied_into_the_initramfs_again(fake_qemu: Stage) -> None:
     fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
     initramfs = make_initramfs(fake_qemu)
     first = initramfs.stat().st_ino

@@ -46,7 +46,7 @@ def league_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_outputs_repeat_to_the_last_byte(league_folder: Path, tmp_path: Path) -> None:
+def test_outputs_of_a_repeated_league_are_identical(league_folder: Path, tmp_path: Path) -> None:
     run_small_league(tmp_path / "again", "uniform", "zipf 1.2")
     for name in OUTPUTS:
         assert (league_folder / "out" / name).read_bytes() == \
@@ -64,7 +64,7 @@ def test_the_ranking_follows_from_the_factors(league_folder: Path) -> None:
                                   * load_factors(league_folder, "zipf 1.2")[rows[0]["entry"]])
 
 
-def test_a_factor_compares_runs_of_one_seed(league_folder: Path) -> None:
+def test_the_factor_of_an_entry_equals_that_of_its_printed_command(league_folder: Path) -> None:
     """Repeat a run and its yardstick by the command that the JSON names."""
     cell = next(one for one in league_document(league_folder)["cells"] if one["entry"] == "sepbit")
     words = cell["command"].split()

@@ -82,7 +82,7 @@ TAP_TEST(a_whole_file_is_tagged_by_each_carrier)
 	close_fake_library();
 }
 
-TAP_TEST(long_answers_are_fetched_in_parts)
+TAP_TEST(long_answers_of_the_kernel_are_fetched_in_parts)
 {
 	struct approxftl_extent extents[40];
 	int i;
@@ -113,7 +113,7 @@ TAP_TEST(invalid_ranges_are_refused_without_a_system_call)
 }
 
 /* Each kernel reason has its own message, with the remedy behind a ";". */
-TAP_TEST(every_reason_has_a_text)
+TAP_TEST(every_refusal_reason_has_its_own_message)
 {
 	u32 reason;
 
@@ -183,7 +183,7 @@ TAP_TEST(labels_of_invalid_length_or_text_are_refused)
 	close_fake_library();
 }
 
-TAP_TEST(a_write_has_the_class_of_its_call)
+TAP_TEST(a_write_has_the_data_class_of_its_call)
 {
 	struct approxftl_extent extent;
 	char back[4] = "";
@@ -203,7 +203,7 @@ TAP_TEST(a_write_has_the_class_of_its_call)
 	close_fake_library();
 }
 
-TAP_TEST(errors_of_a_range_are_returned)
+TAP_TEST(flipped_bits_of_a_range_are_returned)
 {
 	struct approxftl_errors errors;
 
@@ -229,7 +229,7 @@ TAP_TEST(errors_of_a_range_are_returned)
 	close_fake_library();
 }
 
-TAP_TEST(errors_of_single_units_are_returned)
+TAP_TEST(classes_and_flipped_bits_of_single_units_are_returned)
 {
 	struct approxftl_unit units[16];
 	off_t from = 100;
@@ -253,7 +253,7 @@ TAP_TEST(errors_of_single_units_are_returned)
 }
 
 /* Without the device all calls succeed, and writes are plain. */
-TAP_TEST(without_the_control_device_all_calls_are_harmless)
+TAP_TEST(without_the_control_device_calls_succeed_and_tag_nothing)
 {
 	struct approxftl_errors errors = { .units = 1 };
 	struct approxftl_info info = { .version = 1 };
@@ -316,7 +316,7 @@ TAP_TEST(opening_a_file_that_is_on_no_device_is_refused_or_inactive)
 	approxftl_close(NULL);
 }
 
-TAP_TEST(the_extended_attribute_is_parsed_and_printed)
+TAP_TEST(the_extended_attribute_of_tags_is_parsed_and_printed)
 {
 	static const char *const wrong[] = {
 		"0", "+1", "0+0", "-1+", "0x10+", "0+1=", "0+1=near", "0+1 =precise",
@@ -491,7 +491,7 @@ TAP_TEST(a_named_arena_persists_in_its_file)
 	close_fake_library();
 }
 
-TAP_TEST(an_arena_may_be_in_memory)
+TAP_TEST(an_arena_may_be_in_a_memory_file)
 {
 	int buffer = memfd_create("buffer", MFD_CLOEXEC);
 	struct approxftl_arena *arena;

@@ -52,7 +52,7 @@ def test_the_first_matching_rule_applies(tmp_path: Path) -> None:
     assert os.getxattr(tmp_path / "data/x", "user.approxftl") == b"0+"
 
 
-def test_patterns_match_paths(tmp_path: Path) -> None:
+def test_rules_match_the_paths_of_their_patterns(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     for rules, matches in (("x", True), ("?", True), ("*/x", True), (f"{tmp_path}/*x", True),
                            ("*/a/*", True), ("a/b/x", False), ("b", False), ("[ab]", False)):

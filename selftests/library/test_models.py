@@ -363,7 +363,7 @@ def split_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str],
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 @FEW
 @given(data=st.data())
-def test_each_plane_has_one_bit_of_each_number(bits: int, data: st.DataObject) -> None:
+def test_each_bit_plane_has_one_bit_of_each_number(bits: int, data: st.DataObject) -> None:
     numbers = data.draw(st.lists(st.integers(0, 2**bits - 1), min_size=1, max_size=70))
     apart = planes.split_into_planes(struct.pack(f"<{len(numbers)}{'BHIQ'[bits.bit_length() - 4]}",
                                                  *numbers),
@@ -457,7 +457,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_inconsistent_planes_are_refused(name: str, tmp_path: Path) -> None:
+def test_inconsistent_descriptions_of_bit_planes_are_refused(name: str, tmp_path: Path) -> None:
     stored = split_by_plane(SOME, tmp_path)
     assert PlaneFile(parse_model_bytes(change_plane_description(stored, lambda said: None)))
     with pytest.raises(ModelError):
@@ -483,7 +483,7 @@ LARGE = [
     (Choice(names=("a.*",), never=("*.bias", "a.i*")), {"a.weight", "a.codes"}),
     (Choice(names=("a.*",), types=("i8",)), {"a.codes", "a.bias"}),
 ])
-def test_the_largest_tensors_are_chosen(choice: Choice, wanted: set[str]) -> None:
+def test_options_choose_the_tensors_to_be_approximate(choice: Choice, wanted: set[str]) -> None:
     model = parse_model_bytes(model_files.safetensors_file(LARGE))
     assert {one.name for one in model.tensors
             if not choice.reason_for_precise(one, apart=False)} == wanted
@@ -491,12 +491,12 @@ def test_the_largest_tensors_are_chosen(choice: Choice, wanted: set[str]) -> Non
 
 @pytest.mark.parametrize(("kind", "low"), [("f32", 23), ("bf16", 7), ("f16", 10), ("i8", 4),
                                            ("f8_e4m3", 3), ("u8", 4), ("f64", 52)])
-def test_sign_and_exponent_stay_precise(kind: str, low: int) -> None:
+def test_sign_and_exponent_bits_of_numbers_stay_precise(kind: str, low: int) -> None:
     assert Choice().low_planes(ELEMENTS[kind]) == low
     assert Choice(planes=5).low_planes(ELEMENTS[kind]) == 5
 
 
-def test_truth_values_and_texts_are_never_approximate() -> None:
+def test_tensors_of_truth_values_are_never_approximate() -> None:
     truth = parse_model_bytes(safetensors_bytes({"t": {"dtype": "BOOL", "shape": [2, 4],
                                                        "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):

@@ -135,11 +135,11 @@ test()
 """
 
 
-def test_levels_are_read_as_tagged(data_file: Path) -> None:
+def test_quality_levels_are_read_back_as_tagged(data_file: Path) -> None:
     run_python_program(EVERY_LEVEL, data_file)
 
 
-def test_text_mode_is_refused(data_file: Path) -> None:
+def test_opening_a_file_in_text_mode_is_refused(data_file: Path) -> None:
     run_python_program("""
 try:
     approxftl.open(path, "w")
@@ -150,7 +150,7 @@ else:
 """, data_file)
 
 
-def test_many_ranges_and_units_are_returned(data_file: Path) -> None:
+def test_query_and_stored_return_many_ranges_and_units(data_file: Path) -> None:
     run_python_program("""
 from io import open as io_open
 os.truncate(path, 4096 * 1000)
@@ -190,7 +190,7 @@ except ValueError as error:
     assert [c.what for c in parse_calls(log)][-1] == "unwatch"
 
 
-def test_a_refusal_is_an_exception(data_file: Path) -> None:
+def test_a_refused_tag_raises_refused_error(data_file: Path) -> None:
     run_python_program("""
 try:
     Device(path).tag(os.open(path, os.O_RDONLY))
@@ -246,7 +246,7 @@ def test_an_arena_holds_numpy_arrays(data_file: Path, library: Path) -> None:
 
 
 @pytest.mark.parametrize("library", [BUILD, NOWHERE])
-def test_calls_do_nothing_without_a_device(data_file: Path, library: Path) -> None:
+def test_tag_calls_do_nothing_without_a_device(data_file: Path, library: Path) -> None:
     run_python_program("""
 with approxftl.open(path, "wb") as f:
     f.write(b"x")

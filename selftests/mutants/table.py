@@ -290,7 +290,7 @@ def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
     return mutants, problems
 
 
-def test_paths_of_mutant(mutant: Mutant) -> list[str]:
+def paths_of_mutant_tests(mutant: Mutant) -> list[str]:
     """Return the paths of the mutant's tests; in a string with several, one must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
@@ -300,7 +300,7 @@ def test_paths_of_mutant(mutant: Mutant) -> list[str]:
 
 def check_mutant(mutant: Mutant, top: Path) -> str:
     """Return an error message if a mutant does not match the sources of TOP, else ""."""
-    for test in test_paths_of_mutant(mutant):
+    for test in paths_of_mutant_tests(mutant):
         if not any((top / file).is_file() for file in test.split()):
             return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"
     try:

@@ -204,13 +204,13 @@ except nbd.Error as error:
     ("size=99999TiB", "blocks: "),
     ("size=", "size: "),
 ])
-def test_an_option_that_no_device_has_is_refused(argument: str, message: str) -> None:
+def test_invalid_device_options_of_the_plugin_are_refused(argument: str, message: str) -> None:
     done = run_plugin(*argument.split())
     assert done.code == 1
     assert f"nbdkit: error: {message}" in done.err
 
 
-def test_the_server_reports_its_lateness() -> None:
+def test_the_server_reports_how_late_requests_ended() -> None:
     script = "for i in range(20): h.pwrite(bytes(4096), 4096 * i)"
     done = run_program("nbdkit", "-v", "-U", "-", PLUGIN, "--run",
                        f"/usr/bin/python3 -m nbd -u $uri -c '{script}'")
@@ -229,7 +229,7 @@ def test_more_bytes_than_the_blocks_have_are_refused() -> None:
     assert "size: these blocks have room for " in run_plugin("blocks=128", "size=1GiB").err
 
 
-def test_requests_that_no_device_has_are_refused() -> None:
+def test_nbd_requests_of_wrong_size_or_address_are_refused() -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
         server.run_nbdsh("""
 h.set_strict_mode(0)
@@ -312,7 +312,7 @@ def test_nbdkit_ends_when_its_server_is_killed() -> None:
     shutil.rmtree(server.socket.parent)
 
 
-def test_the_given_socket_is_used_and_never_taken_over(tmp_path: Path) -> None:
+def test_serve_uses_the_given_socket_unless_another_server_has_it(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     with run_server("timing=off", "--socket", path) as server:
         assert server.uri == f"nbd+unix:///?socket={path}"
@@ -428,7 +428,8 @@ def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
     (("add", "--level", "4"), 2, "level"), (("add", "--remember"), 2, "without --remember"),
     (("query",), 2, "use tag add, del or list"), (("add", "x"), 2, '"x" is no range'),
     (("list", "/"), 2, "list files and served devices apart")])
-def test_wrong_tags_are_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_wrong_arguments_of_tag_for_a_server_are_refused(arguments: tuple[str, ...], code: int,
+                                                         message: str) -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
         done = run_tag_verb(arguments[0], server, *arguments[1:])
         assert (done.code, message in done.err) == (code, True), done.err

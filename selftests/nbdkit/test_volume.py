@@ -75,8 +75,9 @@ def format_volume(volume: Path, *parameters: str) -> Done:
     (1, (), False), (2, ("unit=512", "op=55%"), False),
     (3, ("buffer=256KiB", "buffer_safe=on"), True),
     (4, ("policy=baseline", "superblock=4", "rain=on"), False)])
-def test_what_a_flush_covers_survives_a_kill(tmp_path: Path, seed: int, more: tuple[str, ...],
-                                             keeps_all: bool) -> None:
+def test_random_flushed_writes_survive_a_kill_of_the_server(tmp_path: Path, seed: int,
+                                                            more: tuple[str, ...],
+                                                            keeps_all: bool) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL, *more) as server:
         model, since = server.run_nbdsh_json(random_write_script(seed))
@@ -94,7 +95,8 @@ def test_what_a_flush_covers_survives_a_kill(tmp_path: Path, seed: int, more: tu
 @pytest.mark.parametrize("script", [
     "h.pwrite(data, 0); h.flush()", "h.pwrite(data, 0, nbd.CMD_FLAG_FUA)",
     "h.pwrite(b'b' * 4096, 0); h.flush(); h.pwrite(data, 0); h.trim(4096, 4096, nbd.CMD_FLAG_FUA)"])
-def test_the_last_flush_survives_a_kill(tmp_path: Path, script: str) -> None:
+def test_the_last_flushed_or_fua_write_survives_a_kill_of_the_server(tmp_path: Path,
+                                                                     script: str) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL) as server:
         server.run_nbdsh(f"data = b'a' * 4096\n{script}")
@@ -103,7 +105,7 @@ def test_the_last_flush_survives_a_kill(tmp_path: Path, script: str) -> None:
         server.run_nbdsh("assert h.pread(4096, 0) == b'a' * 4096")
 
 
-def test_an_orderly_end_keeps_all_data(tmp_path: Path) -> None:
+def test_an_orderly_end_of_the_server_keeps_all_data(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL) as server:
         model, since = server.run_nbdsh_json(random_write_script(5))
@@ -161,8 +163,9 @@ def test_a_server_that_cannot_start_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("arguments", "message"), [
     (("profile=tcad18",), "profile: the volume has its own; leave it out"),
     (("seed=99",), "seed"), (("blocks=64",), "blocks"), (("unit=512",), "unit")])
-def test_the_shape_of_a_volume_does_not_change(tmp_path: Path, arguments: tuple[str, ...],
-                                               message: str) -> None:
+def test_options_that_would_change_the_geometry_of_a_volume_are_refused(tmp_path: Path,
+                                                                        arguments: tuple[str, ...],
+                                                                        message: str) -> None:
     volume = tmp_path / "volume"
     format_volume(volume, *(word for word in SMALL if "timing" not in word))
     before = volume.read_bytes()

@@ -37,7 +37,7 @@ def test_bisection_needs_a_sign_change() -> None:
         normal.find_root(lambda x: x * x + 1, -1.0, 1.0)
 
 @given(st.floats(1e-12, 1.0))
-def test_rounding_survives_a_different_libm(value: float) -> None:
+def test_rounding_of_table_values_is_equal_with_a_different_libm(value: float) -> None:
     try:
         expected = fixed.scaled_integer(value, 1 << 40)
     except fixed.UnstableRoundingError:
@@ -45,19 +45,19 @@ def test_rounding_survives_a_different_libm(value: float) -> None:
     assert fixed.scaled_integer(value * (1 + 5e-11), 1 << 40) == expected
     assert expected == pytest.approx(value * 2**40, rel=6e-4, abs=0.5)
 
-def test_rounding_refuses_a_boundary() -> None:
+def test_rounding_refuses_a_value_on_a_rounding_boundary() -> None:
     with pytest.raises(fixed.UnstableRoundingError):
         fixed.round_significant(1.0005e-8)
 
 # Cell model
 
 @pytest.mark.slow
-def test_erased_state_is_the_fitted_one() -> None:
+def test_voltages_of_the_erased_state_equal_the_fitted_ones() -> None:
     assert cell.fit_erased_state() == pytest.approx(
         (cell.ERASED_MEAN_V, cell.ERASED_SIGMA_V), abs=1e-6
     )
 
-def test_relaxed_steps_stay_below_the_precise_limit() -> None:
+def test_error_rates_of_relaxed_program_steps_stay_below_the_precise_limit() -> None:
     two_approx = cell.cell_rber(cell.window_channel(8.0, 0.2 / 0.76), 218.75)
     none = cell.cell_rber(cell.window_channel(8.0, 0.2 / 0.67), 0.0)
     assert two_approx == pytest.approx(2.5e-9, rel=0.1)
@@ -67,7 +67,7 @@ def test_relaxed_steps_stay_below_the_precise_limit() -> None:
 def test_precise_neighbours_double_the_errors_of_an_approximate_page() -> None:
     assert 1.4e-3 <= cell.cell_rber(APPROX, 350.0) <= 1.5e-3
 
-def test_delta_b_differs_from_the_cell_model() -> None:
+def test_the_cell_model_gives_delta_b_an_error_rate_of_1_6e_8() -> None:
     model = cell.cell_rber(cell.window_channel(8.0, 0.3), 350.0)
     assert model == pytest.approx(1.6e-8, rel=0.1)
 
@@ -96,7 +96,7 @@ def test_agcrs_steps_have_the_expected_error_rates(cycles: int, hours: int,
     rates = [cell.cell_rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
     assert rates == pytest.approx(expected, rel=0.05)
 
-def test_margins_protect_a_tvr_page() -> None:
+def test_margins_reduce_the_error_rate_of_a_tvr_page() -> None:
     rates = [cell.cell_rber(tvr.tvr_channel(i / 4), 0.0, 1000, 720) for i in range(5)]
     assert rates == sorted(rates, reverse=True)
     assert cell.cell_rber(tvr.tvr_channel(0.0), 0.0) <= tvr.RBER_LIMIT
@@ -105,26 +105,26 @@ def test_margins_protect_a_tvr_page() -> None:
 
 # TLC
 
-def test_terms_of_the_tlc_formula_equal_the_published_ones() -> None:
+def test_terms_of_the_tlc_error_rate_formula_equal_the_published_ones() -> None:
     assert tlc.tlc_rber(0, 0) == pytest.approx(1.48e-3)
     assert tlc.tlc_rber(1000, 0) - tlc.tlc_rber(0, 0) == pytest.approx(5.51e-4, rel=0.01)
     assert tlc.read_disturb_rber(1000, 1000) == pytest.approx(4.9e-3, rel=0.02)
     assert tlc.mlc_mode_rber(20000, 720) == tlc.rber_at_best_references(1000, 720)
 
-def test_best_references_leave_the_measured_errors() -> None:
+def test_error_rates_at_the_best_read_references_equal_the_measured_ones() -> None:
     more = tlc.rber_at_best_references(1000, 8760) - tlc.rber_at_best_references(1000, 0)
     assert more * tlc.PAGE_BITS == pytest.approx(34 - 5)
     assert tlc.rber_at_best_references(2000, 0) == tlc.tlc_rber(2000, 0)
     assert tlc.remaining_retention_share() == pytest.approx(0.01, rel=0.01)
 
-def test_the_reprogram_factor_meets_both_measurements() -> None:
+def test_error_rate_factor_of_reprogrammed_pages_meets_both_measurements() -> None:
     assert tlc.reprogram_factor(0) == pytest.approx(9 / 5)
     assert tlc.reprogram_factor(8760) == pytest.approx(49 / 34)
     assert tlc.reprogram_factor(26280) == pytest.approx(49 / 34)
 
 # Program times
 
-def test_fewer_loops_save_the_published_time() -> None:
+def test_fewer_program_loops_save_the_published_time() -> None:
     saving = [100 * program_time.cube_saving(n) for n in (1, 2, 3)]
     assert saving == pytest.approx([6.9, 13.9, 21.8], abs=0.06)
 
@@ -132,14 +132,14 @@ def test_cube_skipping_verifies_saves_time_per_loop() -> None:
     saving = [100 - program_time.cube_program_ns(n, True) / 7000 for n in (1, 2, 3)]
     assert saving == pytest.approx([21.2, 26.3, 32.3], abs=0.06)
 
-def test_cube_margin_meets_its_known_point() -> None:
+def test_cubeftl_margin_meets_its_published_point() -> None:
     assert program_time.cube_margin_mv(1.0) == 0.0
     assert program_time.cube_margin_mv(1.7) == pytest.approx(320.0)
     loops = program_time.cube_removed_loops(1.7)
     assert program_time.cube_saving(loops) == pytest.approx(0.197, abs=1e-6)
     assert 115 <= program_time.cube_step_mv() <= 135
 
-def test_cube_followers_save_about_thirty_percent_when_new() -> None:
+def test_cubeftl_followers_save_30_percent_of_program_time_when_new() -> None:
     """The saving is not fitted: it follows from the margin of the best layer and the shape."""
     assert cube.mean_follower_saving(0) == pytest.approx(0.30, abs=0.02)
     assert cube.mean_follower_saving(2000) < cube.mean_follower_saving(1000)
@@ -147,7 +147,7 @@ def test_cube_followers_save_about_thirty_percent_when_new() -> None:
 
 # TVR
 
-def test_tvr_wear_curves_meet_their_ends() -> None:
+def test_tvr_erase_and_program_times_meet_the_published_ends() -> None:
     assert [tvr.block_erase_ns(p, 0) for p in (0, 1)] == [3_300_000, 3_100_000]
     assert [tvr.block_erase_ns(p, tvr.LIFE_CYCLES) for p in (0, 1)] == [9_000_000] * 2
     assert tvr.relative_program_time(0) == 1.0

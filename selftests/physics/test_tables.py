@@ -78,7 +78,7 @@ def test_checked_in_voltage_states_are_regenerated() -> None:
 
 
 @pytest.mark.slow
-def test_check_accepts_and_names_the_first_difference(tmp_path: Path) -> None:
+def test_check_accepts_equal_tables_and_names_the_first_difference(tmp_path: Path) -> None:
     assert run_physics("generate", "--out", str(tmp_path)).returncode == 0
     assert run_physics("check", "--against", str(tmp_path)).returncode == 0
     source = tmp_path / tables.SOURCE
@@ -100,7 +100,7 @@ def test_show_and_help_print_models_and_verbs() -> None:
 
 
 @pytest.mark.parametrize("table", all_tables(), ids=lambda t: t.name)
-def test_values_fit_their_type_and_dimensions(table: Table) -> None:
+def test_values_of_c_tables_fit_their_type_and_dimensions(table: Table) -> None:
     array = np.array(table.values)
     macros = {
         item.name: item.value
@@ -114,7 +114,7 @@ def test_values_fit_their_type_and_dimensions(table: Table) -> None:
     assert c_table_numbers(table.name) == array.ravel().tolist()
 
 
-def test_poisson_rows_have_exact_means_and_columns_grow() -> None:
+def test_rows_of_the_poisson_table_have_exact_means_and_columns_never_fall() -> None:
     grid = np.array(c_table_numbers("aftl_poisson_lambda_q8"))
     rows = np.array(c_table_numbers("aftl_poisson_count_q8")).reshape(len(grid), 64)
     assert len(grid) == c_macro_value("AFTL_POISSON_ROWS") <= 96
@@ -125,18 +125,18 @@ def test_poisson_rows_have_exact_means_and_columns_grow() -> None:
     assert not rows[0].any()
 
 
-def test_rber_never_falls_along_an_axis() -> None:
+def test_error_rates_never_fall_along_an_axis_of_their_table() -> None:
     array = compiled_rber_table()
     for axis in (1, 2, 3):
         assert (np.diff(array, axis=axis) >= 0).all()
 
 
-def test_coarser_steps_are_never_better() -> None:
+def test_coarser_program_steps_never_have_lower_error_rates() -> None:
     fine, medium, coarse = compiled_rber_table()[3:6]
     assert (fine <= medium).all() and (medium <= coarse).all()
 
 
-def test_running_maximum_changes_little() -> None:
+def test_making_error_rates_monotone_changes_them_little() -> None:
     """The models are monotone, except for the factor of reprogrammed pages.
 
     That factor falls with time, and few retention errors compensate for it.
@@ -150,7 +150,7 @@ def test_running_maximum_changes_little() -> None:
             assert grid[i, 4, 3] == pytest.approx(value, rel=little), name
 
 
-def test_reference_points_are_the_published_constants() -> None:
+def test_error_rates_at_the_reference_points_are_the_published_constants() -> None:
     array = compiled_rber_table()
     axis = c_table_numbers("aftl_rber_disturb_axis")
     assert array[0, axis.index(350), 0, 0] / 2**40 == pytest.approx(1e-8, rel=1e-4)
@@ -158,7 +158,7 @@ def test_reference_points_are_the_published_constants() -> None:
     assert array[2, axis.index(350), 0, 0] / 2**40 == pytest.approx(7.2e-4, rel=1e-6)
 
 
-def test_shifts_of_two_neighbours_are_points_of_the_axis() -> None:
+def test_voltage_shifts_by_two_neighbours_are_points_of_the_disturb_axis() -> None:
     shifts = np.array(c_table_numbers("aftl_disturb_mv")).reshape(2, 2)
     assert shifts.tolist() == [[200, 125], [150, 94]]
     axis = c_table_numbers("aftl_rber_disturb_axis")

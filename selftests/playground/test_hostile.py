@@ -61,7 +61,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("key", WRONG)
-def test_invalid_words_of_an_address_are_named(key: str, browser: Browser) -> None:
+def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser) -> None:
     """Invalid values are named, all others are used, and the page still works."""
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"

@@ -96,7 +96,8 @@ def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) 
 
 
 @pytest.mark.parametrize("load", ["closed", "60"])
-def test_every_way_to_a_time_gives_the_same_state(load: str, browser: Browser) -> None:
+def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
+                                                                 browser: Browser) -> None:
     open_page(browser)
     assert browser.run_script("""(() => {
         const args = argsOf({...STANDARD, fill: "random", w: "70", load: "LOAD"}, "approxftl");
@@ -210,7 +211,7 @@ def wait_until_settled(browser: Browser) -> None:
     })""")
 
 
-def test_each_slider_changes_the_device(browser: Browser) -> None:
+def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
     open_page(browser, "#at=1000")
     for name, setting, option in (("x", "10", "--approx-share"), ("op", "30", "--op"),
                                   ("skew", "1.2", "--zipf-skew"), ("pe", "2000", "--cycles"),
@@ -284,7 +285,7 @@ def test_printed_commands_reproduce_the_changes(lines: int, address: str, browse
     assert element_text(browser, "digest").split() == shown
 
 
-def test_any_policy_may_follow_in_mid_run(browser: Browser) -> None:
+def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browser) -> None:
     """A change to any policy gives the same digest or error message as natively."""
     open_page(browser)
     found = browser.run_script("""["demo", "qlc"].flatMap((profile) => POLICIES.map((policy) => {
@@ -307,7 +308,7 @@ def test_any_policy_may_follow_in_mid_run(browser: Browser) -> None:
     assert 0 < refused < len(found) / 2
 
 
-def test_parameters_change_in_mid_run(browser: Browser) -> None:
+def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -> None:
     """A refused change is reported and does not become part of the state."""
     open_page(browser, "#at=800")
     write = """(() => { const input = document.getElementById("parameter"); input.value = "%s";
@@ -446,7 +447,7 @@ def test_the_address_contains_the_selection(zoom: str, browser: Browser) -> None
         browser.set_screen_size(1280, 900)
 
 
-def test_rapid_changes_leave_the_last_state_in_the_address(browser: Browser) -> None:
+def test_after_rapid_changes_the_page_address_has_the_last_state(browser: Browser) -> None:
     """Rapid changes of state update the address only seldom, but always to the last state."""
     open_page(browser, "#b=&at=10")
     asked = browser.run_script("""(async () => {
@@ -504,7 +505,7 @@ def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
     browser.call_method("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
-def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
+def test_two_fingers_zoom_the_picture_and_one_finger_moves_it(browser: Browser) -> None:
     """The point under the fingers stays there, in both pictures; without zoom, the page scrolls."""
     browser.set_screen_size(400, 800)
     open_page(browser, "#at=500")
@@ -541,7 +542,7 @@ def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
         browser.set_screen_size(1280, 900)
 
 
-def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> None:
+def test_dragging_the_picture_selects_no_block(browser: Browser) -> None:
     open_page(browser, "#b=&at=500")
     browser.run_script("app.chosen = {block: 200, page: 3}; zoomInto('a'); zoomInto('a')")
     before = browser.run_script("app.pictures.a.zoom")
@@ -558,7 +559,7 @@ def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> Non
     assert elsewhere is not None and elsewhere != still == before
 
 
-def test_history_of_a_block_agrees_with_the_simulator(browser: Browser) -> None:
+def test_history_of_a_block_equals_that_of_the_simulator(browser: Browser) -> None:
     """The page's history of a block agrees with the native simulator's block table."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
     words = shlex.split(element_text(browser, "command"))
@@ -675,7 +676,7 @@ def test_the_address_contains_the_aged_content(browser: Browser) -> None:
     assert browser.run_script(texts) == second
 
 
-def test_an_own_picture_is_scaled_to_the_sample_size(browser: Browser) -> None:
+def test_a_picture_of_the_user_is_scaled_to_the_sample_size(browser: Browser) -> None:
     open_page(browser, "#place=content")
     picture = base64.b64decode(
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
@@ -807,7 +808,7 @@ def test_a_task_is_done_after_its_solution_only(number: int, browser: Browser) -
         assert found["back"] == ["course", "", True]
 
 
-def test_task_is_done_by_playing(browser: Browser) -> None:
+def test_playback_completes_a_task_of_the_course(browser: Browser) -> None:
     open_page(browser, "#place=course")
     assert browser.run_script("""new Promise((done) => {
         beginTask(TOURS[0].parts.find(({ask}) => ask));
@@ -940,7 +941,8 @@ def test_a_dropped_report_opens_its_devices(browser: Browser, tmp_path: Path,
     assert element_text(browser, "digest").split() == digests
 
 
-def test_without_an_address_it_opens_on_devices_that_collect(browser: Browser) -> None:
+def test_without_parameters_the_page_opens_on_devices_that_collect_garbage(
+        browser: Browser) -> None:
     browser.call_method("Page.navigate", url="about:blank")
     browser.call_method("Page.navigate", url=PAGE.as_uri())
     state, playing, erases, points = browser.run_script("""new Promise((done) => {
@@ -973,7 +975,7 @@ def test_play_is_on_the_first_screen_of_a_phone(browser: Browser) -> None:
     assert wide <= 400
 
 
-def test_sliders_have_units(browser: Browser) -> None:
+def test_values_of_sliders_have_units(browser: Browser) -> None:
     browser.open_playground(PAGE, "#w=70&op=20&pe=300&months=3")
     assert browser.run_script("[...document.querySelectorAll('#controls .value')].map((one) =>"
                               " one.textContent)") == ["70 %", "50 %", "0", "20 %", "300 cycles",

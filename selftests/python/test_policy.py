@@ -36,13 +36,13 @@ def cost_benefit(blocks: aftl.Blocks) -> int:
     ("greedy", lambda _: None), ("fifo", lambda blocks: blocks.age_ns.argmax()),
     ("cost_benefit", cost_benefit)])
 @pytest.mark.parametrize("more", [{}, {"superblock": 4, "size": "16KiB"}, {"unit": 512}])
-def test_a_victim_rule_equals_the_built_in_one(victim: str, more: dict[str, Any],
-                                               select: Callable[[aftl.Blocks], Any]) -> None:
+def test_a_victim_rule_in_python_equals_the_built_in_one(
+        victim: str, more: dict[str, Any], select: Callable[[aftl.Blocks], Any]) -> None:
     policy = aftl.Policy(select_victim=select)
     assert run_result(policy=policy, **more) == run_result(policy="baseline", victim=victim, **more)
 
 
-def test_a_stream_rule_equals_the_built_in_one() -> None:
+def test_a_stream_rule_in_python_equals_the_built_in_one() -> None:
     rule = aftl.Policy(stream=lambda page: page.relocated, streams=["fresh", "moved"],
                        moved=1)
     assert run_result(policy=rule) == run_result(policy="separated")
@@ -93,7 +93,7 @@ class Recorder(aftl.Policy):
         return int(blocks.valid.argmin())
 
 
-def test_a_policy_sees_its_device() -> None:
+def test_a_policy_in_python_sees_its_device() -> None:
     policy = Recorder()
     assert policy.name == "recorder"
     device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none", policy=policy)
@@ -216,7 +216,7 @@ def test_a_policy_in_python_has_one_device(options: dict[str, Any], said: str, t
         aftl.simulate(profile="demo", requests=10, policy="mine")
 
 
-def test_policies_are_compared_with_intervals() -> None:
+def test_a_sweep_compares_python_and_built_in_policies() -> None:
     oldest = aftl.Policy("oldest", select_victim=lambda blocks: blocks.age_ns.argmax())
     runs = aftl.sweep(policy=["baseline", oldest], seeds=3, jobs=2, **LOAD)
     assert runs.axes["policy"] == ["baseline", "oldest"]
@@ -243,7 +243,7 @@ def test_threads_have_policies_of_their_own() -> None:
     assert found == [expected] * 3
 
 
-def test_a_shared_object_is_a_policy(tmp_path: Path) -> None:
+def test_a_policy_is_loaded_from_a_shared_object(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, (TOP / "docs/examples/survivors.c").read_text())
     assert run_result(policy=str(made)) == run_result(policy="separated")
     assert aftl.simulate(**LOAD, policy=made).result["policy"] == "survivors"

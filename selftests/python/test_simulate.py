@@ -61,7 +61,7 @@ def test_results_equal_the_command_lines(options: dict[str, Any]) -> None:
         assert (str(error), error.exit_code) == (said[-1], done.code)
 
 
-def test_requests_add_up_to_the_statistics() -> None:
+def test_times_of_single_requests_add_up_to_the_statistics() -> None:
     run = aftl.simulate(profile="demo", requests=20000, write_share=0.7,
                         size={"512": 1, "16KiB": 1}, discard_share=0.1, flush_every=100,
                         fill="random", queue_weights="1:1")
@@ -83,7 +83,7 @@ def test_requests_add_up_to_the_statistics() -> None:
     assert run.measure("write_p99") == run.summary["write_response_p99_ns"]
 
 
-def test_columns_share_memory_and_outlive_the_run() -> None:
+def test_arrow_columns_share_memory_with_numpy_and_outlive_the_run() -> None:
     table = aftl.simulate(profile="demo", requests=5000).requests
     arrow = pytest.importorskip("pyarrow") and table.to_arrow()
     column = table.response_ns
@@ -118,7 +118,7 @@ def test_results_convert_to_parquet(tmp_path: Path) -> None:
         assert found[name].to_pylist() == table[name].tolist()
 
 
-def test_own_requests_are_simulated(tmp_path: Path) -> None:
+def test_requests_from_a_python_iterator_are_simulated(tmp_path: Path) -> None:
     rows = [(1000 * i, ("read", "write", "trim")[i % 3], 4096 * (i % 50), 4096)
             for i in range(300)]
     run = aftl.simulate(profile="demo", requests=iter(rows))
@@ -161,7 +161,8 @@ def test_wrong_requests_are_refused(requests: list[tuple[int, str, int, int]], s
     ({"op": 1, "blocks": 8, "fill": "random"}, aftl.SimulationError, ""),
     ({"record": "/nowhere/x"}, aftl.SimulationError, "/nowhere/x: cannot create"),
 ])
-def test_errors_are_exceptions(options: dict[str, Any], kind: type[Exception], said: str) -> None:
+def test_errors_of_a_simulation_are_python_exceptions(options: dict[str, Any],
+                                                      kind: type[Exception], said: str) -> None:
     for _ in range(2):
         with pytest.raises(kind) as caught:
             aftl.simulate(**options)
@@ -169,7 +170,7 @@ def test_errors_are_exceptions(options: dict[str, Any], kind: type[Exception], s
         assert isinstance(caught.value, aftl.SimulationError)
 
 
-def test_a_file_may_be_written_and_then_read(tmp_path: Path) -> None:
+def test_a_saved_device_file_is_loaded_with_the_same_digest(tmp_path: Path) -> None:
     file = tmp_path / "device"
     first = aftl.simulate(profile="demo", requests=1000, dump=file)
     again = aftl.simulate(load=file, requests=0)
@@ -185,7 +186,7 @@ def test_many_runs_share_a_parameter_file(tmp_path: Path) -> None:
         assert run.document["parameters"]["op_percent"] == 20
 
 
-def test_threads_give_the_same_results() -> None:
+def test_simulations_in_threads_give_the_same_results() -> None:
     def simulate_seed(seed: int) -> tuple[str, int]:
         run = aftl.simulate(profile="demo", requests=20000, seed=seed, fill="random")
         return run.json, int(run.requests.response_ns.sum())
@@ -226,7 +227,7 @@ def test_ctrl_c_stops_a_run() -> None:
     assert (done.out, done.code) == ("interrupted\n10\n", 0), done.err
 
 
-def test_other_python_threads_run_meanwhile() -> None:
+def test_other_python_threads_run_during_a_simulation() -> None:
     counted = 0
     stop = threading.Event()
 

@@ -110,7 +110,7 @@ def test_batches_equal_the_command_lines_stream() -> None:
     assert {name: counters[name] for name in device.counters()} == device.counters()
 
 
-def test_tables_are_views_of_the_device() -> None:
+def test_block_and_l2p_tables_are_read_only_views_of_the_device() -> None:
     device = make_small_device()
     blocks, entries = device.blocks(), device.l2p()
     assert not blocks["valid"].any() and not entries.any()
@@ -201,7 +201,7 @@ def test_two_threads_may_not_use_one_device() -> None:
     device.check()
 
 
-def test_faults_hit_one_part_each() -> None:
+def test_each_fault_hits_only_the_part_that_it_names() -> None:
     device = make_small_device()
     device.write(0, 8)
     with pytest.raises(OSError, match="unit 9: No data"):
@@ -221,7 +221,7 @@ def test_faults_hit_one_part_each() -> None:
     device.check()
 
 
-def test_age_passes_for_the_cells_only() -> None:
+def test_fault_age_ages_the_cells_and_not_the_clock() -> None:
     device = make_small_device(policy="tvr", op=60)
     for _ in range(2):
         device.write(0, 64)

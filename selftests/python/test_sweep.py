@@ -128,8 +128,8 @@ def results_of_runs(runs: aftl.Runs) -> list[Any]:
     return [run.result for run in runs]
 
 
-def test_results_are_kept_and_continued(sweep_runs: aftl.Runs, tmp_path: Path,
-                                        monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_sweep_continues_from_its_kept_results(
+        sweep_runs: aftl.Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     told: list[tuple[int, int]] = []
 
@@ -155,8 +155,8 @@ def test_results_are_kept_and_continued(sweep_runs: aftl.Runs, tmp_path: Path,
     assert (done.out, done.code) == (runs[0].json, 0)
 
 
-def test_a_generator_serves_all_runs_of_a_sweep(tmp_path: Path,
-                                                monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_of_one_generator_are_used_in_all_runs_of_a_sweep(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     rows = [(1000 * i, "write", 4096 * (i % 50), 4096) for i in range(300)]
     expected = aftl.simulate(profile="demo", requests=rows, seed=1).result
@@ -232,8 +232,8 @@ def test_ctrl_c_cancels_a_job_array(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "cancelled").read_text() == "42\n"
 
 
-def test_what_an_engine_cannot_do_is_refused(tmp_path: Path,
-                                             monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_that_results_folder_or_slurm_cannot_use_are_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for more, said in (({"slurm": []}, "slurm: name the directory"),
                        ({"slurm_time": "60"}, 'slurm_time: "60" is not a time'),
                        ({"results": tmp_path, "policy": aftl.Policy("own")}, "leave out results"),

@@ -101,7 +101,7 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
                                                                                 (0, 8, 8, WRITE)]
 
 
-def test_lost_lines_are_reported_once(tmp_path: Path) -> None:
+def test_dropped_lines_of_a_trace_are_reported_once(tmp_path: Path) -> None:
     trace = write_as_msr(tmp_path / "t.csv")
     trace.write_text(trace.read_text() + "torn li")
     # With --fold the trace is read three times.
@@ -110,7 +110,7 @@ def test_lost_lines_are_reported_once(tmp_path: Path) -> None:
     assert done.err.count("line 301") == done.err.count("1 lines were dropped") == 1
 
 
-def test_columns_of_a_csv_are_named(tmp_path: Path) -> None:
+def test_columns_of_a_csv_trace_are_set_by_an_option(tmp_path: Path) -> None:
     trace, log = tmp_path / "own.csv", tmp_path / "log"
     trace.write_text("when,where,what,long\n5,8,W,8\n9,16,R,8\n")
     done = run_replay(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--from", "csv",

@@ -84,7 +84,7 @@ def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("speed", "factor"), [("2", 0.5), ("0.5", 2), ("1000", 0.001)])
-def test_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: float) -> None:
+def test_option_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: float) -> None:
     records = mixed_requests(50)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -105,8 +105,8 @@ def most_requests_in_flight(entries: list[Entry]) -> int:
 
 @pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize("how", [("--closed-loop", "4"), ("--no-stall", "--limit", "4")])
-def test_closed_loops_ignore_arrival_times(tmp_path: Path, engine: str,
-                                           how: tuple[str, ...]) -> None:
+def test_closed_loop_replays_ignore_arrival_times(tmp_path: Path, engine: str,
+                                                  how: tuple[str, ...]) -> None:
     records = [request_of_whole_units(i * 1000, i % 100, WRITE) for i in range(2000)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -128,7 +128,7 @@ def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
     assert done["fidelity"]["lag"]["max_ns"] > 0
 
 
-def test_engines_issue_the_same_requests(tmp_path: Path) -> None:
+def test_io_uring_and_threads_issue_the_same_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed_requests(400, gap_us=0))
     found = {}
     for engine in ("io_uring", "threads"):
@@ -154,7 +154,8 @@ def test_the_seed_determines_the_data(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize("grain", [1, 8])
-def test_all_written_data_are_verified(tmp_path: Path, engine: str, grain: int) -> None:
+def test_option_read_back_verifies_all_written_data(tmp_path: Path, engine: str,
+                                                    grain: int) -> None:
     draw = random.Random(grain)
     records = []
     for i in range(600):
@@ -213,9 +214,8 @@ def restore_unit(now: bytearray, before: bytes) -> None:
         (None, {}, 0),
     ],
 )
-def test_wrong_data_are_classified(
-    tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int
-) -> None:
+def test_wrong_data_are_reported_by_kind(tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int],
+                                         code: int) -> None:
     writes = [request_of_whole_units(0, 0, WRITE), request_of_whole_units(0, 1, WRITE, APPROX),
               request_of_whole_units(0, 2, WRITE)]
     # The steps between must not take four seconds.
@@ -358,7 +358,8 @@ WRITES = [request_of_whole_units(i, i, WRITE) for i in range(10)]
         (pack_log([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
     ],
 )
-def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_damaged_trace_leaves_the_device_unchanged(tmp_path: Path, content: bytes,
+                                                     said: str) -> None:
     trace, disk = tmp_path / "t.aft", tmp_path / "disk"
     trace.write_bytes(content)
     disk.write_bytes(b"precious" * 8192)
@@ -470,7 +471,7 @@ def test_folded_requests_stay_inside_the_device(
         assert entry.off_sect == (first if inside else folded) * UNIT_SECTORS
 
 
-def test_align_rounds_ranges_outward(tmp_path: Path) -> None:
+def test_option_align_rounds_ranges_outward(tmp_path: Path) -> None:
     records = [Record(0, 3, 2, READ), Record(0, 8, 8, READ), Record(0, 15, 2, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -479,7 +480,7 @@ def test_align_rounds_ranges_outward(tmp_path: Path) -> None:
     assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
 
 
-def test_count_limits_the_requests(tmp_path: Path) -> None:
+def test_option_count_limits_the_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed_requests(100))
     done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--requests", "7")
     assert done["done_requests"] == done["planned_requests"] == 7
@@ -580,7 +581,7 @@ def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
 PAGE = TOP / "trace-tools/replay/approxftl-replay.1.rst"
 
 
-def test_fields_of_the_log_are_explained() -> None:
+def test_the_manual_page_lists_the_fields_of_the_replay_log() -> None:
     header = (TOP / "trace-tools/replay/replay-log.h").read_text()
     page = PAGE.read_text()
     fields = re.findall(r"^ \*\s+(\d+)\s+([1248])  (\w+)\s", header.split("Entry:")[1], re.M)

@@ -50,8 +50,8 @@ def test_json_names_version_and_arguments(comparison_document: Json,
                                                    "-j"]
 
 
-def test_measures_of_runs_equal_their_results(comparison_document: Json,
-                                              simulation_result: Json) -> None:
+def test_measures_in_a_comparison_equal_the_results_of_the_runs(comparison_document: Json,
+                                                                simulation_result: Json) -> None:
     assert [run["label"] for run in comparison_document["runs"]] == list(POLICIES)
     for shown, run_ in zip(comparison_document["runs"], simulation_result["runs"], strict=True):
         values = shown["measures"]
@@ -80,7 +80,7 @@ def test_ratios_refer_to_the_first_run(comparison_document: Json) -> None:
                    if base and key in shown["measures"])
 
 
-def test_keys_have_units(comparison_document: Json) -> None:
+def test_keys_of_measures_have_units(comparison_document: Json) -> None:
     for measure in measures.MEASURES:
         assert re.fullmatch(r"[a-z0-9_]+", measure.key)
         assert ("response" in measure.key) <= measure.key.endswith("_ns")
@@ -90,8 +90,8 @@ def test_keys_have_units(comparison_document: Json) -> None:
     assert {measure.key for measure in measures.MEASURES} == known
 
 
-def test_devices_replays_and_records_are_listed(comparison_document: Json,
-                                                input_files: list[Path]) -> None:
+def test_facts_of_devices_replays_and_record_files_are_listed(comparison_document: Json,
+                                                              input_files: list[Path]) -> None:
     assert [device["label"] for device in comparison_document["devices"]] == ["ssd"] * 3
     assert comparison_document["devices"][0]["facts"]["total_energy_pj"] == 60
     assert comparison_document["devices"][0]["facts"]["write_amplification"] == 1.25
@@ -109,7 +109,7 @@ def test_devices_replays_and_records_are_listed(comparison_document: Json,
     assert records["facts"]["writes_of_class_precise"] == writes
 
 
-def test_flags_are_no_part_of_operations(tmp_path: Path) -> None:
+def test_flags_of_records_are_no_part_of_their_operations(tmp_path: Path) -> None:
     records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
     assert aft.open_records(write_trace(tmp_path / "x.aft",
                                         records)).operations_without_flags().tolist() == [WRITE,
@@ -214,7 +214,7 @@ def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
     assert "r (interrupted after 10 requests)" in run_successfully("compare", tmp_path / "r.json")
 
 
-def test_captions_name_the_series(tmp_path: Path) -> None:
+def test_captions_of_figures_name_the_runs_with_data(tmp_path: Path) -> None:
     simulate_to_file(tmp_path / "four.json", "--requests", "500", "--histogram")
     simulate_to_file(tmp_path / "plain.json", "--requests", "500", "--policy", "vth_b")
     run_successfully("report", tmp_path / "four.json", tmp_path / "plain.json", "-O",
@@ -269,7 +269,7 @@ def fio_output(mean: float) -> Json:
         {"jobname": "look", "write": completion_latencies(0), "read": completion_latencies(999)}]}
 
 
-def test_fio_devices_and_programs_stand_side_by_side(tmp_path: Path) -> None:
+def test_results_of_fio_devices_and_programs_are_compared_in_columns(tmp_path: Path) -> None:
     files = []
     for i, name in enumerate(("baseline", "vth_b"), 1):
         app = {"app": "img", "phase": "compute", "compute_ns": 1000 * i,

@@ -62,7 +62,7 @@ def read_csv_rows(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_each_kind_is_drawn(drawn_folder: Path, tmp_path: Path) -> None:
+def test_each_kind_of_figure_is_drawn(drawn_folder: Path, tmp_path: Path) -> None:
     names = {path.stem for path in drawn_folder.glob("*.svg")}
     assert {path.stem for path in drawn_folder.glob("*.csv")} == names
     simulate_to_file(tmp_path / "seeds.json", "--requests", "500", "--policy", "baseline,approxftl",
@@ -75,7 +75,7 @@ def test_each_kind_is_drawn(drawn_folder: Path, tmp_path: Path) -> None:
         assert any(name.startswith(start) for name in names), kind.name
 
 
-def test_figures_are_svg(drawn_folder: Path) -> None:
+def test_figures_are_valid_svg_files(drawn_folder: Path) -> None:
     for path in drawn_folder.glob("*.svg"):
         root = ElementTree.parse(path).getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -115,7 +115,8 @@ def test_csv_files_contain_the_numbers_of_the_inputs(drawn_folder: Path,
                for i, first in enumerate(events[:len(events) - len(spans) + 1]))
 
 
-def test_chosen_kinds_are_written_as_pdf(input_files: list[Path], tmp_path: Path) -> None:
+def test_chosen_kinds_of_figures_are_written_as_pdf(input_files: list[Path],
+                                                    tmp_path: Path) -> None:
     told = run_successfully("figures", input_files[0], "--kind", "energy,wear", "--format", "pdf",
                             "-O", tmp_path / "out")
     assert [Path(line).name for line in told.split()] == ["energy.pdf", "wear.pdf"]
@@ -230,7 +231,7 @@ def test_missing_python_modules_are_named(tmp_path: Path) -> None:
         "Python 3.11 or later with numpy: apt-get install python3-numpy\n")
 
 
-def test_negative_bars_go_down() -> None:
+def test_bars_of_negative_values_are_drawn_below_zero() -> None:
     root = ElementTree.fromstring(figure_as_svg(bar_figure([2, -1])))
     up, down = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert float(up.attrib["height"]) == pytest.approx(2 * float(down.attrib["height"]), abs=0.2)
@@ -244,7 +245,7 @@ def bar_figure(values: list[float]) -> Figure:
 
 
 @given(st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40))
-def test_any_bars_can_be_drawn(values: list[float]) -> None:
+def test_heights_of_bars_are_in_proportion_for_any_values(values: list[float]) -> None:
     root = ElementTree.fromstring(figure_as_svg(bar_figure(values)))
     marks = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert len(marks) == len(values)
@@ -280,8 +281,8 @@ def test_a_dot_plot_is_drawn_for_any_values(found: list[tuple[float, float | Non
 
 @given(st.lists(st.tuples(st.floats(1e-3, 1e9), st.floats(-1e6, 1e6)), min_size=1, max_size=30),
        st.booleans(), st.booleans())
-def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
-                                steps: bool) -> None:
+def test_a_curve_of_any_values_is_drawn_within_its_figure(points: list[tuple[float, float]],
+                                                          log_x: bool, steps: bool) -> None:
     xs, ys = zip(*sorted(points), strict=True)
     figure = Figure("x", "A title", "A description.",
                     Curves("x", "y", [("one", xs, ys)], log_x=log_x, steps=steps))
@@ -293,7 +294,7 @@ def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
 
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
-def test_ticks_enclose_the_range(low: float, span: float) -> None:
+def test_axis_ticks_enclose_the_range_of_values(low: float, span: float) -> None:
     scale = round_ticks(low, low + span)
     margin = 1e-6 * max(1, abs(low), span)
     assert scale[0] <= low + margin
@@ -301,7 +302,7 @@ def test_ticks_enclose_the_range(low: float, span: float) -> None:
     assert 2 <= len(scale) <= 9
 
 
-def test_means_of_ranges_are_computed() -> None:
+def test_means_of_consecutive_ranges_of_values_are_computed() -> None:
     assert means_of_ranges([1, 3, 5, 7], 2) == [2, 6]
     assert means_of_ranges([1, 2, 3], 3) == [1, 2, 3]
 
@@ -315,7 +316,7 @@ def test_a_figure_is_drawn_to_the_same_bytes_again(kind: str) -> None:
     assert render_figure(bar_figure([1, 2]), kind) == render_figure(bar_figure([1, 2]), kind)
 
 
-def test_a_missing_value_is_left_empty() -> None:
+def test_a_missing_value_of_a_figure_is_left_empty_in_its_csv() -> None:
     plot = Bars(["a"], [("one", [None])], "unit")
     assert Figure("x", "t", "d", plot).as_csv() == ",one\na,\n"
     assert "title" in figure_as_svg(Figure("x", "t", "d", plot))
@@ -342,14 +343,14 @@ def test_bars_side_by_side_show_their_values() -> None:
 
 @pytest.mark.parametrize(("us", "said"), [(10, "10 us"), (1e3, "1 ms"), (1e6, "1 s"),
                                           (1e5, "100 ms"), (0.1, "100 ns")])
-def test_times_of_an_axis_have_units(us: float, said: str) -> None:
+def test_tick_labels_of_a_time_axis_have_units(us: float, said: str) -> None:
     assert axis_tick_text(us, TIME_LABEL) == said
     assert axis_tick_text(us, "s") == number_as_text(us)
     plot = Curves(TIME_LABEL, "%", [("a", [us, 9 * us], [1, 2])], log_x=True)
     assert said in text_elements(figure_as_svg(Figure("x", "t", "d", plot)))
 
 
-def test_a_timeline_has_times() -> None:
+def test_a_timeline_figure_has_a_time_axis() -> None:
     plot = Spans("us", ["LUN 0"], ["read"], [Span(0, 1e5, 4e5, "read", "block 1")])
     drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
     assert {"100 ms", "400 ms", "0"} <= set(text_elements(drawn_))
@@ -380,7 +381,7 @@ def test_maps_list_only_states_that_occur() -> None:
     lambda top: Dots(["a"], [("x", [Estimate(1.0, 0.1, 3)]), ("y", [Estimate(top, None, 1)])],
                      "us"),
 ])
-def test_panels_have_one_legend_and_one_scale(kind: Any) -> None:
+def test_panels_of_a_figure_have_one_legend_and_one_scale(kind: Any) -> None:
     panels = Panels([("first", kind(3.0)), ("second", kind(80.0)), ("third", kind(5.0))])
     still = figure_as_svg(Figure("x", "t", "d", panels))
     alone = figure_as_svg(Figure("x", "t", "d", panels.panels[1][1]))

@@ -113,7 +113,8 @@ def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatc
     assert one.spec.name == "weights-shelf"
 
 
-def test_more_flipped_bits_leave_fewer_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_flipped_bits_let_a_network_recognise_fewer_digits(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digits_told, "SEEDS", 1)
     monkeypatch.setattr(digits_told, "DRAWS", 1)
     found = [digits_told.mean_accuracy("int8", 8, rate) for rate in (0.0, 0.05, 0.4)]
@@ -158,8 +159,8 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
     (("--approx-share", "90%"), "all_approximate"),
     (("--approx-share", "50%", "--approx-run", "64"), "phase_2"),
 ])
-def test_each_stream_fills_the_expected_kind_of_block(
-        tmp_path: Path, options: tuple[str, ...], most: str) -> None:
+def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options: tuple[str, ...],
+                                                        most: str) -> None:
     """The kinds of blocks sum up to all pages, and each stream fills the expected kind."""
     measures = study_plan.load_toml(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
@@ -224,7 +225,7 @@ def test_the_index_shows_all_figures_in_a_browser(figures_folder: Path, tmp_path
 
 
 @pytest.mark.slow
-def test_completed_runs_are_not_repeated(figures_folder: Path) -> None:
+def test_completed_runs_of_paper_figures_are_not_repeated(figures_folder: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (figures_folder / "runs").glob("*/*")}
     figures = {path: path.read_bytes() for path in figures_folder.glob("*.svg")}
     run_successfully("figures", "--papers", "tvr-packages", "-O", figures_folder)
@@ -234,7 +235,7 @@ def test_completed_runs_are_not_repeated(figures_folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_several_seeds_have_intervals(figures_folder: Path) -> None:
+def test_paper_figures_of_several_seeds_have_intervals(figures_folder: Path) -> None:
     (before,) = {row["low"] for row in read_approxftl_rows(figures_folder / "rss-raid-parity.csv")}
     run_successfully("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-O", figures_folder)
     assert before == ""

@@ -127,7 +127,7 @@ def test_figures_have_titles_and_descriptions(report_dom: str) -> None:
         assert len(told[2]) > 20
 
 
-def test_marks_have_titles(report_dom: str) -> None:
+def test_bars_of_figures_have_titles(report_dom: str) -> None:
     element = figure_element(report_dom, "response")
     titles = re.findall(r"<rect [^>]*><title>([^<]*)</title>", element)
     assert len(titles) == 4 * len(POLICIES)
@@ -179,7 +179,8 @@ def test_the_page_shows_response_times(report_dom: str, simulation_result: Json)
         assert shown == pytest.approx([value / values[0] for value in values])
 
 
-def test_the_page_shows_response_by_class(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_response_times_by_data_class(report_dom: str,
+                                                     simulation_result: Json) -> None:
     rows = figure_csv_rows(report_dom, "class-response")
     wanted = [(k, w) for k in ("precise", "approx") for w in ("mean", "p99")]
     assert len(rows) == 1 + len(wanted)
@@ -189,7 +190,8 @@ def test_the_page_shows_response_by_class(report_dom: str, simulation_result: Js
         assert [float(cell) for cell in row[1:]] == pytest.approx([v / values[0] for v in values])
 
 
-def test_the_page_shows_the_distribution(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_the_distribution_of_response_times(report_dom: str,
+                                                           simulation_result: Json) -> None:
     rows = [row for row in figure_csv_rows(report_dom, "cdf-write")[1:] if row[0] == "approxftl"]
     bins = simulation_result["runs"][3]["timing"]["write_response"]["bins"]
     assert rows[0][1:] == [rows[1][1], "100"]
@@ -241,7 +243,7 @@ def test_maps_show_the_values_of_the_result(report_dom: str, simulation_result: 
                 assert word == f"stale {class_}"
 
 
-def test_the_page_shows_the_tables(report_dom: str, simulation_result: Json) -> None:
+def test_the_page_shows_the_counters_in_a_table(report_dom: str, simulation_result: Json) -> None:
     row = re.search(r'<tr><th scope="row">flipped bits read</th>(.*?)</tr>', report_dom,
                     re.S)
     assert row
@@ -305,7 +307,7 @@ def test_figures_are_drawn_again_when_they_are_seen(shown_report: Browser) -> No
     assert before < count // 2
 
 
-def test_a_policy_is_hidden_everywhere(shown_report: Browser) -> None:
+def test_hiding_a_policy_hides_it_in_all_figures(shown_report: Browser) -> None:
     told = run_script(shown_report, """
         const early = [await seen("response"), await seen("energy")];
         const count = (figures) => figures.map((figure) => marks(figure, "rect").length);
@@ -329,7 +331,7 @@ def test_a_policy_is_hidden_everywhere(shown_report: Browser) -> None:
     assert (gone, back) == (True, False)
 
 
-def test_a_filter_applies_to_all_figures(shown_report: Browser) -> None:
+def test_the_filter_for_measures_applies_to_all_figures(shown_report: Browser) -> None:
     told = run_script(shown_report, """
         const figures = [await seen("response"), await seen("energy")];
         const filter = document.querySelector("#controls input[type=search]");
@@ -352,7 +354,8 @@ def check_stated_ratio(text: str, result: Json) -> None:
     assert float(found[4]) == pytest.approx(times[POLICIES.index(found[3])] / times[0])
 
 
-def test_hovering_has_exact_values(shown_report: Browser, simulation_result: Json) -> None:
+def test_hovering_over_a_bar_shows_its_exact_value(shown_report: Browser,
+                                                   simulation_result: Json) -> None:
     told = run_script(shown_report, """
         const mark = marks(await seen("response"), "rect")[13], at = mark.getBoundingClientRect();
         for (const kind of ["pointerover", "pointermove"])
@@ -387,7 +390,7 @@ def test_a_download_equals_the_shown_figure(shown_report: Browser) -> None:
     assert {bar.get("fill") for bar in bars} == {"#e69f00", "#009e73", "#cc79a7"}
 
 
-def test_dark_figures_are_light_on_dark(shown_report: Browser) -> None:
+def test_figures_in_dark_mode_are_light_on_dark(shown_report: Browser) -> None:
     ink = {"light": "rgb(28, 31, 35)", "dark": "rgb(230, 232, 234)"}
     for scheme in ("light", "dark", "light"):
         shown_report.call_method("Emulation.setEmulatedMedia", features=[
@@ -401,7 +404,7 @@ def test_dark_figures_are_light_on_dark(shown_report: Browser) -> None:
         """) == ink[scheme]
 
 
-def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown_report: Browser) -> None:
+def test_a_policy_is_hidden_and_measures_are_filtered_by_keyboard(shown_report: Browser) -> None:
     """Tab reaches each control, space toggles a check box, and typed text filters."""
     state = """
         const figure = await seen("response"), at = document.activeElement;
@@ -469,7 +472,7 @@ def test_text_has_enough_contrast(shown_report: Browser, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_have_enough_contrast(shown_report: Browser, scheme: str) -> None:
+def test_bars_and_curves_have_enough_contrast(shown_report: Browser, scheme: str) -> None:
     """WCAG 2 demands a contrast of 3 for marks, by fill or edge against the background."""
     shown_report.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
@@ -510,7 +513,8 @@ def test_every_colour_has_an_edge_that_stands_out(dark: bool) -> None:
     assert sum(found[name].startswith("var(") for name in edges[:-1]) == (18 if dark else 10)
 
 
-def test_keys_read_values_and_zoom(shown_report: Browser, simulation_result: Json) -> None:
+def test_keyboard_keys_show_values_and_zoom_a_figure(shown_report: Browser,
+                                                     simulation_result: Json) -> None:
     state = """
         const live = document.activeElement, tip = document.getElementById("tip");
         await drawn();
@@ -556,7 +560,8 @@ def test_keys_read_values_and_zoom(shown_report: Browser, simulation_result: Jso
 
 
 @pytest.mark.parametrize("name", ["wear-map-1", "page-map-1"])
-def test_keys_read_each_cell_of_a_map(shown_report: Browser, report_dom: str, name: str) -> None:
+def test_keyboard_keys_show_the_value_of_each_cell_of_a_map(shown_report: Browser, report_dom: str,
+                                                            name: str) -> None:
     """Colours of a scale may lack contrast, because keys read the value of each cell."""
     run_script(shown_report, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
     cells = figure_csv_rows(report_dom, name)[1:]
@@ -596,7 +601,7 @@ def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown_report: Browser) -> 
     assert first == again != zoomed
 
 
-def test_a_bare_install_has_static_figures(report_page: Path, tmp_path: Path) -> None:
+def test_a_report_without_vl_convert_has_static_figures(report_page: Path, tmp_path: Path) -> None:
     program = install_without_module(tmp_path / "place", "report", "vl_convert")
     done = run_program(program, report_page.with_name("result.json"), "-O", tmp_path / "bare.html")
     assert (done.code, done.err) == (0, "")
@@ -605,7 +610,7 @@ def test_a_bare_install_has_static_figures(report_page: Path, tmp_path: Path) ->
     assert figure_element(bare, "response").count("<rect ") > 16
 
 
-def test_without_templates_nothing_is_written(report_page: Path, tmp_path: Path) -> None:
+def test_without_jinja2_no_report_is_written(report_page: Path, tmp_path: Path) -> None:
     program = install_without_module(tmp_path / "place", "report", "jinja2")
     done = run_program(program, report_page.with_name("result.json"), "--output",
                        tmp_path / "bare.html")
@@ -638,7 +643,7 @@ def javascript_bundle():
 """
 
 
-def test_the_bundle_is_made_once(report_page: Path, tmp_path: Path) -> None:
+def test_the_script_bundle_is_made_once_and_cached(report_page: Path, tmp_path: Path) -> None:
     program = install_beside_module(tmp_path / "place", "report", "vl_convert", VL_CONVERT)
 
     def make_report_text(cache: Path) -> str:
@@ -671,7 +676,8 @@ def legend_colours(html: str) -> dict[str, set[str]]:
     return found
 
 
-def test_a_name_has_one_colour_throughout(report_dom: str, report_of_seeds: Path) -> None:
+def test_each_name_in_legends_has_one_colour_in_all_figures(report_dom: str,
+                                                            report_of_seeds: Path) -> None:
     for html in (report_dom, report_of_seeds.read_text()):
         known = legend_colours(html)
         several = {name: klasses for name, klasses in known.items() if len(klasses) > 1}
@@ -683,7 +689,7 @@ def test_a_name_has_one_colour_throughout(report_dom: str, report_of_seeds: Path
         assert not others & set(policies)
 
 
-def test_causes_and_classes_have_one_colour(report_dom: str) -> None:
+def test_write_causes_and_data_classes_have_one_colour(report_dom: str) -> None:
     known = {name: klasses.copy().pop() for name, klasses in legend_colours(report_dom).items()}
     causes = {name: klass for name, klass in known.items()
               if name in ("host", "gc", "refresh", "promotion")}
@@ -762,7 +768,7 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds:
     assert second.count("<li>") == 2 * (len(POLICIES) - 1)
 
 
-def test_ratios_have_their_intervals(report_of_seeds: Path) -> None:
+def test_ratios_to_the_reference_are_shown_with_intervals(report_of_seeds: Path) -> None:
     shown = {(row[0], row[1]): row[2:]
              for row in figure_csv_rows(report_of_seeds.read_text(), "ratios")[1:]}
     for title, keys in (("write response, mean", ("timing", "write_response", "mean_ns")),
@@ -801,7 +807,7 @@ def test_a_policys_column_is_the_mean_over_seeds(report_of_seeds: Path) -> None:
     assert curve[-1] == pytest.approx(100 * longest / requests)
 
 
-def test_interrupted_runs_are_no_samples() -> None:
+def test_interrupted_runs_are_left_out_of_means() -> None:
     def make_run(seed: int, interrupted: bool, number: float) -> Run:
         data = {"policy": "a", "seed": seed, "interrupted": interrupted, "requests": 10,
                 "parts": {"n": number}}
@@ -814,7 +820,7 @@ def test_interrupted_runs_are_no_samples() -> None:
 
 
 @given(st.lists(st.dictionaries(st.integers(1, 9), st.integers(1, 99), min_size=1), min_size=1))
-def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
+def test_distributions_of_runs_with_different_seeds_are_pooled(runs: list[dict[int, int]]) -> None:
     shown = mean_of_values([{"count": 1, "bins": [list(one) for one in sorted(bins.items())]}
                             for bins in runs])["bins"]
     assert shown == [[top, sum(bins.get(top, 0) for bins in runs)]
@@ -867,7 +873,7 @@ def test_several_workloads_become_groups(report_of_workloads: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ratios", "cdf-write", "energy", "wear", "luns"])
-def test_workloads_are_side_by_side_on_one_scale(report_of_workloads: Path, name: str) -> None:
+def test_figures_of_several_workloads_have_one_scale(report_of_workloads: Path, name: str) -> None:
     element = figure_element(report_of_workloads.read_text(), name)
     assert re.findall(r'class="panel"[^>]*>([^<]*)<', element) == LOADS
     assert len(re.findall(r'height="12" class=', element)) == len(

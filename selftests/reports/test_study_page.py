@@ -166,8 +166,8 @@ def compared_mark_fields(mark: dict[str, str]) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_tooltips_show_the_numbers_of_the_file(shown_study: Browser, study_page: Path,
-                                               name: str) -> None:
+def test_tooltips_show_the_numbers_of_the_figure_file(shown_study: Browser, study_page: Path,
+                                                      name: str) -> None:
     wanted = {compared_mark_fields(mark) for mark in figure_marks(study_page, name)}
     axes = ["of", "in", "low", "high", "runs", "from"]
     found = set()
@@ -180,7 +180,7 @@ def test_tooltips_show_the_numbers_of_the_file(shown_study: Browser, study_page:
     assert found == wanted
 
 
-def test_measurements_of_others_are_in_all_panels(study_page: Path) -> None:
+def test_measurements_from_the_paper_are_in_all_panels(study_page: Path) -> None:
     found = [mark["facet"] for mark in figure_marks(study_page, "stack")
              if mark["source"] == "the paper"]
     assert found == ["die utilisation: 30%", "die utilisation: 50%"]
@@ -248,7 +248,7 @@ def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown_study: Brow
     assert alone == [7, 6, 3]
 
 
-def test_without_scripts_marks_have_titles(study_page: Path) -> None:
+def test_without_javascript_bars_and_dots_have_titles(study_page: Path) -> None:
     """All marks have titles, except the line of a distribution."""
     text = study_page.read_text()
     for name in set(NAMES) - {"cdf"}:
@@ -261,7 +261,7 @@ def test_without_scripts_marks_have_titles(study_page: Path) -> None:
                        for one in titles), (name, mark)
 
 
-def test_vega_is_not_needed(study_page: Path, tmp_path: Path) -> None:
+def test_a_study_page_is_made_without_vl_convert(study_page: Path, tmp_path: Path) -> None:
     program = install_without_module(tmp_path / "place", "study", "vl_convert")
     done = run_program(program, "report", study_page.with_suffix(".toml"), "-O",
                        tmp_path / "x.html", environment={"APPROXFTL": str(PROGRAM)})

@@ -32,8 +32,8 @@ def rerun_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     return run_without_cache
 
 
-def test_files_that_passed_are_not_checked_again(rerun_check: Callable[..., tuple[str, int]],
-                                                 tmp_path: Path) -> None:
+def test_source_files_that_passed_a_style_check_are_not_checked_again(
+        rerun_check: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
     assert rerun_check() == ("a b", 0)
     assert rerun_check() == ("", 0)
     assert rerun_check("2") == ("a b", 0)
@@ -44,8 +44,8 @@ def test_files_that_passed_are_not_checked_again(rerun_check: Callable[..., tupl
     assert rerun_check() == ("", 0)
 
 
-def test_failed_files_are_rechecked(rerun_check: Callable[..., tuple[str, int]],
-                                    tmp_path: Path) -> None:
+def test_source_files_that_failed_a_style_check_are_checked_again(
+        rerun_check: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
     (tmp_path / "a").write_text("bad")
     assert [rerun_check(), rerun_check()] == [("a b", 1)] * 2
     (tmp_path / "a").write_text("good")

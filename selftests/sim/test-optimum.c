@@ -275,7 +275,7 @@ static void check_instance(struct aftl_random *random, struct score *score)
 }
 
 /* Compare 2,000 random devices, with AFTL_ALL=1 100,000. */
-TAP_TEST(optimum_between_its_bounds_on_random_tiny_devices)
+TAP_TEST(the_optimum_is_between_its_bounds_on_random_tiny_devices)
 {
 	struct aftl_random random = { 47 };
 	struct score score = { 0 };

@@ -38,7 +38,7 @@ static bool is_same_record(const struct aftl_record *a, const struct aftl_record
 	       a->stream == b->stream && a->lat_100ns == b->lat_100ns && a->pid == b->pid;
 }
 
-TAP_TEST(records_survive_encoding)
+TAP_TEST(records_are_decoded_as_encoded)
 {
 	struct aftl_random random = { 7 };
 	struct aftl_error error;
@@ -80,7 +80,7 @@ TAP_TEST(a_record_is_little_endian)
 	CHECK(!memcmp(bytes, right, sizeof(right)));
 }
 
-TAP_TEST(a_header_survives_encoding)
+TAP_TEST(a_header_is_decoded_as_encoded)
 {
 	static struct aftl_record_header back;
 	struct aftl_error error;

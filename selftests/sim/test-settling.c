@@ -20,7 +20,7 @@ static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64
 	return settling_judge(&settling);
 }
 
-TAP_TEST(batches_hold_every_response)
+TAP_TEST(batches_of_a_series_hold_every_response)
 {
 	struct settling settling;
 	u64 sum, i;
@@ -86,7 +86,7 @@ TAP_TEST(a_series_of_zeroes_has_error_0)
 	CHECK_EQ(judge_series(5000, 0, 0, 0, 1).off, 0);
 }
 
-TAP_TEST(a_warm_up_is_found)
+TAP_TEST(the_end_of_a_warm_up_is_found)
 {
 	struct settling_verdict verdict = judge_series(100000, 20000, 3000000, 1000000, 500000);
 
@@ -139,7 +139,7 @@ TAP_TEST(a_run_with_a_different_end_does_not_settle)
 	CHECK(judge_series(40960, 39000, 1000, 1100, 500).settled);
 }
 
-TAP_TEST(short_runs_are_not_judged)
+TAP_TEST(short_runs_are_not_judged_for_settling)
 {
 	CHECK(!judge_series(639, 0, 0, 1000, 100).known);
 	CHECK(judge_series(640, 0, 0, 1000, 100).known);

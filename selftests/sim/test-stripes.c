@@ -43,7 +43,7 @@ static void check_unit_places(u32 members, u32 chunk)
 	free(used);
 }
 
-TAP_TEST(units_map_one_to_one_to_members)
+TAP_TEST(units_of_an_array_map_one_to_one_to_its_members)
 {
 	u32 members;
 
@@ -57,7 +57,7 @@ TAP_TEST(units_map_one_to_one_to_members)
 }
 
 /* md's left-symmetric layout of three members, chunks of one: 0 1 P, 3 P 2, P 4 5. */
-TAP_TEST(parity_rotates_as_in_md)
+TAP_TEST(parity_rotates_over_the_members_as_in_md)
 {
 	static const u32 expected[3][3] = { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 } };
 	const struct stripe_layout layout = { .members = 3, .chunk = 1 };
@@ -128,7 +128,7 @@ static void check_stripe_plan(u32 members, u32 dirty, u32 known)
 	CHECK_EQ(parity_by_plan(&plan, known | plan.read, dirty, data), parity_of_cells(new, data));
 }
 
-TAP_TEST(plans_read_the_least_and_make_the_right_parity)
+TAP_TEST(stripe_plans_read_the_fewest_units_and_make_the_right_parity)
 {
 	u32 members;
 	u32 dirty;
@@ -205,7 +205,7 @@ static u64 all_member_units(void)
 }
 
 /* A write of whole stripes reads nothing and writes one parity unit per row. */
-TAP_TEST(full_rows_read_nothing)
+TAP_TEST(writes_of_whole_rows_read_nothing)
 {
 	const struct raid_counters *c = &array.counters;
 
@@ -225,7 +225,7 @@ TAP_TEST(full_rows_read_nothing)
  * One unit of four members: reconstruct-write reads two, read-modify-write two; reconstruct wins a
  * tie.
  */
-TAP_TEST(single_units_read_the_least)
+TAP_TEST(a_write_of_one_unit_reads_the_fewest_units)
 {
 	const struct raid_counters *c = &array.counters;
 
@@ -269,7 +269,7 @@ TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 }
 
 /* In a row, one unit has a stream id and one a lifetime; parity has no hints. */
-TAP_TEST(hints_reach_the_members)
+TAP_TEST(write_hints_reach_the_members_of_an_array)
 {
 	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };
 	static const u32 stream_of[] = { 7, AFTL_LIFETIME_SHORT, 0 };
@@ -335,7 +335,7 @@ static void drive_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_n
 	raid_array_release(&array);
 }
 
-TAP_TEST(arrays_of_the_least_size_work)
+TAP_TEST(arrays_of_the_smallest_size_complete_requests)
 {
 	drive_smallest_array(3, 1, 1, 0);
 	drive_smallest_array(3, 64, 1, 3000000);

@@ -34,7 +34,7 @@ static u32 count_address_parts_reached(const char *workload)
 	return (u32)__builtin_popcount(seen);
 }
 
-TAP_TEST(streams_reach_all_of_64_tib)
+TAP_TEST(random_streams_reach_all_of_64_tib)
 {
 	CHECK_EQ(count_address_parts_reached("uniform"), 16);
 	CHECK_EQ(count_address_parts_reached("zipf"), 16);

@@ -55,7 +55,7 @@ def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
     assert result["counters"]["array_erases"] > 0
 
 
-def test_a_static_cache_ends_where_its_blocks_do() -> None:
+def test_write_rate_falls_when_the_blocks_of_a_static_slc_cache_are_full() -> None:
     cache = ("--slc_static", "8%")
     volume = DIES * 11 * CACHED / 1e6  # 8 % of 128 blocks
     assert write_rate_mb_s(run_after_warm_up(0, *cache)) == pytest.approx(IN_CACHE, rel=0.02)
@@ -64,7 +64,7 @@ def test_a_static_cache_ends_where_its_blocks_do() -> None:
     assert write_rate_mb_s(run_after_warm_up(0)) == pytest.approx(PAST, rel=0.02)
 
 
-def test_a_dynamic_cache_has_two_cliffs() -> None:
+def test_write_rate_of_a_dynamic_slc_cache_falls_in_two_steps() -> None:
     cache = ("--slc_dynamic", "100%")
     lent = DIES * (BLOCKS - 12) * CACHED / 1e6  # until 10 % of the blocks are free
     before = run_after_warm_up(lent - 80, *cache)

@@ -75,7 +75,7 @@ def test_parameters_change_while_zones_have_partly_written_pages() -> None:
     assert found["verified"] is True and found["requests"] == 1223
 
 
-def test_a_shorter_trace_is_not_changed(tmp_path: Path) -> None:
+def test_a_change_after_the_end_of_a_trace_is_not_applied(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     run_sim("--requests", "50", "--record", path)
     played = only_run_of(run_sim("--trace", path, "--change", "50:age=9h,51:policy=vth_b"))

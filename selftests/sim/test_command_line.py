@@ -269,7 +269,7 @@ def test_every_share_is_read_in_both_notations() -> None:
             assert run_approxftl("sim", option, text, "--help").code == 0
 
 
-def test_percentages_of_parameters_are_bare() -> None:
+def test_percentage_parameters_are_given_without_a_percent_sign() -> None:
     done = run_approxftl("sim", "--op", "7", "--requests", "10", "--json")
     assert json.loads(done.out)["parameters"]["op_percent"] == 7
 
@@ -289,7 +289,7 @@ def test_numbers_that_are_shares_or_percentages_cause_a_warning(
     assert run_approxftl("sim", f"--{option}", meant, "--dry-run", "--quiet").err == ""
 
 
-def test_clear_numbers_cause_no_warning() -> None:
+def test_unambiguous_shares_and_percentages_cause_no_warning() -> None:
     clear = ("--write-share=1.0", "--approx-share=0.5", "--op=7", "--gc=1.5", "--wear_gap=1")
     assert run_approxftl("sim", *clear, "--footprint=100%", "--discard-share=0",
                          "--dry-run").err == ""
@@ -305,8 +305,8 @@ SUFFIXES = [
 
 
 @pytest.mark.parametrize(("option", "wanted", "key", "texts"), SUFFIXES)
-def test_suffixes_are_those_of_fio(option: str, wanted: object, key: str,
-                                   texts: tuple[str, ...]) -> None:
+def test_size_suffixes_are_those_of_fio(option: str, wanted: object, key: str,
+                                        texts: tuple[str, ...]) -> None:
     for text in texts:
         given = () if option == "--requests" else ("--requests=10",)
         result = run_sim(option, text, *given)
@@ -407,7 +407,7 @@ def parameter_as_number(row: Json) -> tuple[str, object]:
 
 @pytest.mark.parametrize("more", [(), ("--set=queue_weights=3:1", "--set=rber=1e-7",
                                        "--set=op=12.34")])
-def test_printed_values_are_read_back(more: tuple[str, ...]) -> None:
+def test_printed_parameter_values_are_accepted_as_options(more: tuple[str, ...]) -> None:
     """Results have parameters as numbers, with the unit in the key."""
     rows = json.loads(run_approxftl("params", "--json").out)["parameters"]
     given = dict(word.removeprefix("--set=").split("=") for word in more)

@@ -52,7 +52,7 @@ def is_share_plausible(share: float, expected: float, count: int) -> bool:
 
 
 @pytest.mark.parametrize("share", [0, 0.125, 0.5, 0.97, 1])
-def test_writes_have_their_share_of_requests(share: float, run_generator: Generate) -> None:
+def test_option_write_share_sets_the_share_of_writes(share: float, run_generator: Generate) -> None:
     records = run_generator("--write-share", str(share))
     assert is_share_plausible(sum(r.op == WRITE for r in records) / N, share, N)
     assert {r.op for r in records} <= {READ, WRITE}
@@ -132,7 +132,7 @@ def test_zipf_addresses_have_the_expected_frequencies(skew: float, run_generator
     assert abs(mean - surprise) < 4 * spread
 
 
-def test_zipf_is_scattered(run_generator: Generate) -> None:
+def test_the_hottest_zipf_addresses_are_not_adjacent(run_generator: Generate) -> None:
     records = run_generator("--workload", "zipf")
     hottest = [place for place, _ in Counter(r.off_sect for r in records).most_common(10)]
     assert min(b - a for a, b in zip(sorted(hottest), sorted(hottest)[1:], strict=False)) > 1000
@@ -181,7 +181,7 @@ def test_active_addresses_get_the_mean_number_of_requests(run_generator: Generat
     assert len(early & late) < len(early) / 2
 
 
-def test_scattering_the_hot_range_keeps_the_counts(run_generator: Generate) -> None:
+def test_scattering_the_hot_range_keeps_the_requests_per_address(run_generator: Generate) -> None:
     hot = ("--hot-share", "100%", "--hot-range", "0.25")
     dense = Counter(r.off_sect for r in run_generator(*hot))
     uses = Counter(r.off_sect for r in run_generator(*hot, "--scatter"))
@@ -279,7 +279,7 @@ def test_without_hot_size_lengths_are_the_same_everywhere(run_generator: Generat
         assert is_share_plausible(lengths[8] / lengths.total(), 0.7, lengths.total())
 
 
-def test_hot_stream_is_a_hint_of_hot_writes(run_generator: Generate) -> None:
+def test_option_hot_stream_sets_the_stream_of_hot_writes(run_generator: Generate) -> None:
     records = run_generator(*HOT, "--hot-stream", "9")
     for record in records:
         hot = record.off_sect // UNIT_SECTORS < run_generator.units // 10
@@ -368,7 +368,7 @@ def test_requests_between_bursts_have_their_own_rate(shape: str, run_generator: 
                        10_000_000) == dict.fromkeys(range(300), 100)
 
 
-def test_closed_queue_is_kept_full(run_generator: Generate) -> None:
+def test_a_closed_loop_keeps_its_queue_full(run_generator: Generate) -> None:
     records = run_generator("--depth", "7", "--write-share", "100%", requests=100)
     assert [r.t_ns for r in records[:7]] == [0] * 7
     assert records[7].t_ns > 0

@@ -59,7 +59,7 @@ def test_page_maps_agree_with_the_block_table() -> None:
             assert (name is None) == (mode is None) == (age is None)
 
 
-def test_page_maps_show_the_chosen_blocks() -> None:
+def test_option_page_map_shows_the_chosen_blocks() -> None:
     _, found = run_with_only_run("--page-map", "511,3")
     assert [page_map["block"] for page_map in found["page_maps"]] == [511, 3]
 

@@ -58,7 +58,7 @@ def test_writes_of_translation_pages_are_a_reported_cause() -> None:
     assert "map pages" not in run_approxftl("sim", "--requests", "100").out
 
 
-def test_a_saved_device_goes_on(tmp_path: Path) -> None:
+def test_a_saved_device_with_a_map_cache_continues(tmp_path: Path) -> None:
     saved = tmp_path / "device"
     args = ("--map_cache", "128KiB", "--fill", "random", "--requests", "5000")
     run_sim(*args, "--dump", saved)

@@ -86,13 +86,13 @@ def test_later_options_override_the_configuration(tmp_path: Path) -> None:
      {"bits": 1, "read_ns": 75000}),
     ({"Flash_Technology": "TLC"}, {"bits": 1, "word_lines": 64}),
 ])
-def test_words_and_combinations_set_the_parameters(tmp_path: Path, changed: dict[str, str],
-                                                   meant: Json) -> None:
+def test_named_and_combined_mqsim_values_set_the_parameters(tmp_path: Path, changed: dict[str, str],
+                                                            meant: Json) -> None:
     found = parameters_of(tmp_path, config_text(**changed))
     assert {key: found[key] for key in meant} == meant
 
 
-def test_a_note_names_what_is_not_modelled(tmp_path: Path) -> None:
+def test_a_note_names_mqsim_values_that_are_not_modelled(tmp_path: Path) -> None:
     (tmp_path / "c.xml").write_text(config_text())
     done = run_approxftl("sim", "--config", tmp_path / "c.xml", "--requests", "10")
     assert done.code == 0
@@ -164,8 +164,8 @@ def test_values_without_counterpart_are_refused_by_name(tmp_path: Path, changed:
     ("<Device_Parameter_Set>", "<Host_Parameter_Set><Seed>1</Seed></Host_Parameter_Set>",
      "Host_Parameter_Set is there twice"),
 ])
-def test_other_files_are_refused_in_a_sentence(tmp_path: Path, old: str, new: str,
-                                               sentence: str) -> None:
+def test_files_that_are_no_mqsim_configuration_are_refused(tmp_path: Path, old: str, new: str,
+                                                           sentence: str) -> None:
     assert old in config_text()
     assert sentence in config_error(tmp_path, config_text().replace(old, new, 1))
 

@@ -116,7 +116,7 @@ def test_writes_by_class_add_up_to_all_writes(warmup: str) -> None:
     assert parts[1]["mean_ns"] < parts[0]["mean_ns"]
 
 
-def test_parts_of_times_and_counters_add_up() -> None:
+def test_parts_of_response_times_and_counters_add_up() -> None:
     result = run_sim("--fill", "random", "--requests", "60000", "--workload", "zipf", "--histogram")
     found = only_run_of(result)
     counters, timing = found["counters"], found["timing"]
@@ -237,7 +237,7 @@ def test_damaged_device_file_is_refused(damage: str, tmp_path: Path) -> None:
     assert re.fullmatch(r"approxftl sim: \S+device: [^\n]+\n", done.err)
 
 
-def test_warmup_is_not_counted() -> None:
+def test_requests_of_the_warm_up_are_not_counted() -> None:
     found = only_run_of(run_sim("--requests", "1000", "--warmup", "5000", "--depth", "1"))
     counters = found["counters"]
     total = counters["host_read_requests"] + counters["host_write_requests"]
@@ -246,7 +246,7 @@ def test_warmup_is_not_counted() -> None:
     assert found["requests"] == 1000
 
 
-def test_verification_is_reported() -> None:
+def test_the_report_says_that_data_were_verified() -> None:
     assert only_run_of(run_sim(*SMALL, "--verify"))["verified"] is True
     assert ", verified" in run_approxftl("sim", *SMALL, "--verify").out
 
@@ -296,7 +296,7 @@ def warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
     ("--requests", "5000", "--flush-every", "7", "--discard-share", "0.1"),
     ("--requests", "9000", "--raid", "5", "--warmup", "1000"),
 ], ids=" ".join)
-def test_a_series_contains_all_responses(command: tuple[str, ...]) -> None:
+def test_a_response_series_contains_all_requests(command: tuple[str, ...]) -> None:
     """The series contains all responses, and its MSER-5 result follows its definition."""
     result = run_sim(*command, "--series")
     for one in result["runs"]:
@@ -317,7 +317,7 @@ def test_a_series_contains_all_responses(command: tuple[str, ...]) -> None:
                                      and abs(late.mean() / early.mean() - 1) < 0.02)
 
 
-def test_warm_up_is_warned_of() -> None:
+def test_a_run_that_includes_its_warm_up_causes_a_warning() -> None:
     """The warning appears when a full device starts to collect; the advised warm-up ends it."""
     command = ("sim", "--fill", "random", "--blocks", "64", "--requests", "200000",
                "--json=/dev/null")
@@ -329,7 +329,7 @@ def test_warm_up_is_warned_of() -> None:
     assert run_approxftl(*command, "--quiet").err == ""
 
 
-def test_a_drift_is_warned_of() -> None:
+def test_a_run_whose_response_times_drift_causes_a_warning() -> None:
     done = run_approxftl("sim", "--fill", "random", "--requests", "20000", "--json=/dev/null",
                          "--workload", "sequential", "--rate", "5000", "--write-share", "100%")
     assert "baseline: still drifting: at least 20000 requests of warm-up\n" in done.err

@@ -84,7 +84,7 @@ def test_random_partial_requests_lose_no_data(options: tuple[str, ...]) -> None:
     assert counters["array_reads"] >= counters["rmw_reads"]
 
 
-def test_a_recording_keeps_the_sectors(tmp_path: Path) -> None:
+def test_a_recording_keeps_the_sectors_of_partial_writes(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     made = only_run_of(run_sim(*LARGE_UNITS, "--size", "512B:3,20KiB,5KiB", "--write-share", "60%",
                                "--discard-share", "5%", "--requests", "20000", "--record", path))
@@ -93,7 +93,7 @@ def test_a_recording_keeps_the_sectors(tmp_path: Path) -> None:
     assert (played["digest"], played["counters"]) == (made["digest"], made["counters"])
 
 
-def test_shards_cut_a_request_at_its_sectors() -> None:
+def test_requests_divided_among_shards_are_counted_in_sectors() -> None:
     """Consecutive parts of the device belong to different shards."""
     run = only_run_of(run_sim("--channels", "4", "--shards", "4", "--size", "70KiB",
                               "--write-share", "50%", "--requests", "4000"))

@@ -27,7 +27,7 @@ def queue_statistics(*arguments: str | Path) -> list[Json]:
     return counted
 
 
-def test_tenants_share_by_weight() -> None:
+def test_tenants_share_the_device_by_queue_weight() -> None:
     both = queue_statistics(*READS, "--tenants", "64,64", "--queue_weights", "3:1", "--verify")
     assert [one["weight"] for one in both] == [3, 1]
     assert both[0]["requests_per_s"] == pytest.approx(3 * both[1]["requests_per_s"], rel=0.02)
@@ -38,7 +38,7 @@ def test_tenants_share_by_weight() -> None:
     assert even[0]["requests_per_s"] == pytest.approx(even[1]["requests_per_s"], rel=0.02)
 
 
-def test_queues_add_up_to_the_whole() -> None:
+def test_statistics_of_queues_add_up_to_those_of_the_device() -> None:
     """Each request is counted in exactly one queue, with its length and direction."""
     result = only_run_of(run_sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
                                  "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
@@ -64,7 +64,7 @@ def test_a_tenant_keeps_its_queue_full() -> None:
         assert under_way == pytest.approx(depth, rel=0.02)
 
 
-def test_a_tenant_continues_after_two_changes() -> None:
+def test_tenants_continue_after_two_changes_of_parameters() -> None:
     """A tenant continues after the device was saved and loaded between two changes."""
     both = queue_statistics(*READS, "--tenants", "64,64", "--change",
                             "8000:read_cache=0,9000:queue_weights=9:1")

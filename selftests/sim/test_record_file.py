@@ -98,7 +98,7 @@ def test_fua_waits_for_the_flash(fua: int, tmp_path: Path) -> None:
     assert [r.op for r in read_trace(copy)] == [WRITE | fua]
 
 
-def test_life_times_and_ids_are_recorded_again(tmp_path: Path) -> None:
+def test_lifetime_hints_and_placement_ids_are_recorded_again(tmp_path: Path) -> None:
     records = [Record(n, 8 * n, 8, n << LIFE | WRITE, stream=7 * (n == 5)) for n in range(6)]
     path = write_trace(tmp_path / "x.aft", records, Header(minor=2))
     copy = tmp_path / "y.aft"
@@ -118,7 +118,7 @@ def counters_by_level(counters: dict[str, int], name: str) -> list[int]:
     return [counters[name.format(level)] for level in (1, 2, 3)]
 
 
-def test_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> None:
+def test_quality_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> None:
     path, copy = tmp_path / "x.aft", tmp_path / "y.aft"
     drawn = only_run_of(run_sim(*LEVELS, "--record", path))
     units = counters_by_level(drawn["counters"], "host_write_level_{}_units")
@@ -175,14 +175,14 @@ def test_a_saved_unit_has_the_quality_level_of_its_last_write(
         assert [bool(bits) for bits in flipped] == [of == level for of in (1, 2, 3)], flipped
 
 
-def test_a_record_without_levels_has_two_classes(tmp_path: Path) -> None:
+def test_a_record_file_without_quality_levels_has_two_data_classes(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     drawn = only_run_of(run_sim("--approx-share", "0.5", "--requests", "100", "--record", path))
     assert counters_by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
     assert path.read_bytes()[48] == 2
 
 
-def test_shares_of_levels_above_one_are_refused() -> None:
+def test_shares_of_quality_levels_with_a_sum_above_1_are_refused() -> None:
     said = run_approxftl("sim", "--approx-share", "100%", "--level-2-share", "0.6",
                          "--level-3-share", "0.6")
     assert said.err.endswith("--level-2-share and --level-3-share are more than all together\n")
@@ -238,7 +238,7 @@ def test_missing_records_are_reported(tmp_path: Path) -> None:
     assert "byte 4192: the file ends after 3 of 7 records" in done.err
 
 
-def test_count_ends_the_stream(tmp_path: Path) -> None:
+def test_the_record_count_of_the_header_ends_the_stream(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD, Header(records=2))
     path.write_bytes(path.read_bytes() + b"trailer")
     assert only_run_of(run_sim("--trace", path))["requests"] == 2
@@ -248,7 +248,7 @@ def test_an_empty_stream_runs_no_request(tmp_path: Path) -> None:
     assert only_run_of(run_sim("--trace", write_trace(tmp_path / "x.aft", [])))["requests"] == 0
 
 
-def test_directory_is_no_trace(tmp_path: Path) -> None:
+def test_a_directory_as_trace_is_refused(tmp_path: Path) -> None:
     done = run_approxftl("sim", "--trace", tmp_path)
     assert done.code == 3
     assert "cannot read" in done.err
@@ -357,7 +357,7 @@ def test_a_trace_is_repeated_and_its_times_are_scaled(tmp_path: Path) -> None:
     assert [record.t_ns for record in read_trace(out)] == [2_000_000 * i for i in range(4)]
 
 
-def test_requests_limits_a_trace(tmp_path: Path) -> None:
+def test_option_requests_limits_the_requests_of_a_trace(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD)
     assert only_run_of(run_sim("--trace", path, "--requests", "2"))["requests"] == 2
     assert only_run_of(run_sim("--trace", path, "--warmup", "1"))["requests"] == 2

@@ -201,7 +201,7 @@ def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], 
 
 
 @pytest.mark.slow
-def test_completed_runs_are_kept(tmp_path: Path) -> None:
+def test_results_of_completed_runs_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One child is stopped until the other one is complete.
     with running_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
@@ -217,7 +217,7 @@ def test_completed_runs_are_kept(tmp_path: Path) -> None:
     assert runs[0]["requests"] == 3000000 > runs[1]["requests"]
 
 
-def test_the_second_signal_ends_all(tmp_path: Path) -> None:
+def test_a_second_signal_ends_all_processes_at_once(tmp_path: Path) -> None:
     # The preconditioning fill does not check for signals.
     process = subprocess.Popen(
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
@@ -295,7 +295,7 @@ def test_fewer_runs_start_if_memory_is_short(tmp_path: Path) -> None:
             assert most and bytes_each < float(most[1]) * 2**20 < 1.5 * bytes_each
 
 
-def test_no_more_processes_than_allowed() -> None:
+def test_under_a_process_limit_runs_follow_one_another() -> None:
     """If no process can be started, the runs follow one another."""
     expected = run_approxftl("sim", *MANY)
     somebody = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []

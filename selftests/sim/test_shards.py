@@ -151,7 +151,7 @@ def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) 
 # ---------------------------------------------------------------- all shards together
 
 
-def test_requests_are_counted_once() -> None:
+def test_requests_divided_among_shards_are_counted_once() -> None:
     stream = (*SHAPE, *MIXED, *OPEN, "--requests", "4000")
     one = only_run_of(run_sim(*stream))["counters"]
     several = only_run_of(run_sim(*stream, "--shards", "4"))
@@ -253,7 +253,8 @@ def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path
 @pytest.mark.parametrize("how", [
     ("--depth", "16"), ("--tenants", "1,8,3"), ("--workload", "bursts", "--burst-on", "2ms",
                                                 "--burst-off", "50ms")])
-def test_a_closed_queue_can_be_played_again(how: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_recorded_closed_loop_can_be_repeated_with_shards(how: tuple[str, ...],
+                                                            tmp_path: Path) -> None:
     """Replaying the recorded arrival times gives the same states: no shard was ahead in time."""
     device = (*SHAPE, "--shards", "4", "--fill", "random", "--verify")
     path = tmp_path / "x.aft"

@@ -13,7 +13,7 @@ from selftests.sim.support import only_run_of, read_trace, run_approxftl, run_si
 BUSY = ("--op=20%", "--utilisation=60%", "--erase=10ms", "--requests=20000", "--warmup=2000")
 
 
-def test_times_of_reasons_add_up_to_the_waiting_time() -> None:
+def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:
     found = only_run_of(run_sim(*BUSY, "--slowest", "50"))
     slowest = found["slowest"]
     responses = [request["response_ns"] for request in slowest]
@@ -50,7 +50,7 @@ def test_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> Non
     assert run_approxftl("sim", "--slowest=3", *options).code == 2
 
 
-def test_recorded_times_add_up_to_the_report(tmp_path: Path) -> None:
+def test_recorded_response_times_add_up_to_those_of_the_report(tmp_path: Path) -> None:
     """Response and waiting times add up to those of the report; a record file rounds them."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
     args = ("--op=20%", "--utilisation=60%", "--requests=20000")
@@ -71,7 +71,7 @@ def test_recorded_times_add_up_to_the_report(tmp_path: Path) -> None:
     assert run_sim("--trace", table, "--fold")["runs"][0]["requests"] == 20000
 
 
-def test_early_collection_is_warned_of() -> None:
+def test_wasteful_garbage_collection_in_idle_time_causes_a_warning() -> None:
     """Idle GC doubles the write amplification of an idle drive; the advised option avoids that."""
     args = ("--op=20%", "--blocks=256", "--utilisation=2%", "--buffer=256KiB", "--warmup=100000",
             "--requests=50000")

@@ -38,7 +38,7 @@ def test_fifo_agrees_with_the_analytical_model(spare: float) -> None:
     assert found == pytest.approx(fifo_write_amplification(spare), rel=0.01)
 
 
-def test_more_choices_cause_fewer_relocations() -> None:
+def test_more_victim_choices_cause_fewer_relocations() -> None:
     rules = ("greedy", "d_choices --victim_choices 64", "d_choices --victim_choices 8",
              "d_choices --victim_choices 2")
     found = [steady_write_amplification("--op", "20%", "--victim", *rule.split()) for rule in rules]
@@ -48,7 +48,7 @@ def test_more_choices_cause_fewer_relocations() -> None:
     assert found[3] > 1.05 * found[2]
 
 
-def test_a_window_of_one_is_fifo() -> None:
+def test_windowed_victim_selection_with_window_1_is_fifo() -> None:
     digests = {only_run_of(run_sim(*BARE, "--blocks", "100", "--op", "20%", "--requests", "40000",
                                    "--victim", *rule.split()))["digest"]
                for rule in ("fifo", "windowed --victim_window 1", "windowed")}

@@ -54,7 +54,7 @@ def test_the_zones_of_the_zn540_are_emulated() -> None:
     assert run_approxftl("sim", *device, *stream, "--open-zones", str(active + 1)).code
 
 
-def test_a_saved_device_goes_on(tmp_path: Path) -> None:
+def test_a_saved_zoned_device_is_loaded_and_written_further(tmp_path: Path) -> None:
     saved = str(tmp_path / "device")
     run_zoned_device("--dump", saved)
     result = only_run_of(run_sim("--load", saved, *STREAM, "--verify"))

@@ -125,7 +125,7 @@ def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
                if known.name in ("program", "buffer", "op"))
 
 
-def test_without_strides_some_parameters_are_undetermined(tmp_path: Path) -> None:
+def test_without_strided_reads_one_shot_programming_is_undetermined(tmp_path: Path) -> None:
     jobs = tmp_path / "random.fio"
     jobs.write_text(READS.read_text().partition("[stride-")[0])
     found = calibrate_formula_drive(DRIVES["one-shot"], tmp_path, (jobs,), 1)

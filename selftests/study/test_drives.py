@@ -62,7 +62,7 @@ def test_measured_results_do_not_influence_runs(drive: Drive, tmp_path: Path) ->
                for mine, theirs in zip(own, other, strict=False))
 
 
-def test_sampled_points_are_within_their_bands(tmp_path: Path) -> None:
+def test_sampled_points_of_drives_are_within_their_tolerance_bands(tmp_path: Path) -> None:
     """One point for each kind of drive and load; `make drives` checks all points."""
     out = tmp_path / "points.json"
     run_drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
@@ -72,7 +72,7 @@ def test_sampled_points_are_within_their_bands(tmp_path: Path) -> None:
     run_drives("samsung-pm9a3", "--only", "9950 writes/s offered read", "--at-least", "100")
 
 
-def test_the_tail_of_writes_is_judged(tmp_path: Path) -> None:
+def test_p99_and_p99_9_of_write_responses_are_judged(tmp_path: Path) -> None:
     out = tmp_path / "points.json"
     run_drives("samsung-pm9a3", "--only", "9950 writes/s offered write p99", f"--json={out}")
     assert {point["measure"]: point["measured"] for point in json.loads(out.read_text())["points"]
@@ -89,7 +89,7 @@ def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
 
 
-def test_the_runs_of_drives_are_a_study(tmp_path: Path) -> None:
+def test_the_runs_of_a_drive_are_written_as_a_study(tmp_path: Path) -> None:
     """The study file beside the results has all loads of a drive, and shares its results."""
     out = tmp_path / "points.json"
     run_drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
@@ -116,7 +116,7 @@ def test_a_study_equals_runs_of_single_loads(drive: Drive, tmp_path: Path) -> No
         assert run.arguments == (*drive.simulator_arguments(), *load.arguments)
 
 
-def test_tables_of_users_are_compared(tmp_path: Path) -> None:
+def test_measurement_tables_of_users_are_compared(tmp_path: Path) -> None:
     """A user's table may have loads and results that the package's table lacks."""
     write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
                         offered_read_iops="5000", read_mean_us="1", saturated="no")
@@ -134,7 +134,8 @@ def test_tables_of_users_are_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("column", "value"), [
     ("offered_write_iops", "many"), ("offered_write_iops", ""), ("saturated", "perhaps")])
-def test_wrong_tables_are_refused(tmp_path: Path, column: str, value: str) -> None:
+def test_measurement_tables_with_unreadable_fields_are_refused(tmp_path: Path, column: str,
+                                                               value: str) -> None:
     write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
     said = run_drives("--tables", tmp_path, status=1).err
     assert "samsung-pm9a3-latency-load.csv, line 2: a field cannot be read: " in said

@@ -181,7 +181,8 @@ def test_a_figure_file_contains_its_numbers(finished_study: Path, tmp_path: Path
     assert ", the paper</title>" in drawn and "runs of 64" in drawn
 
 
-def test_the_same_numbers_make_the_same_file(finished_study: Path, tmp_path: Path) -> None:
+def test_a_figure_of_the_same_numbers_is_the_same_file(finished_study: Path,
+                                                       tmp_path: Path) -> None:
     for name in ("one", "two"):
         run_study("figure", finished_study, "--figures", tmp_path / name, "--format", "svg,pdf")
     for kind in ("svg", "pdf", "csv"):

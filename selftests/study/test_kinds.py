@@ -139,7 +139,7 @@ def test_stacked_bars_are_relative_to_the_reference(finished_study: Path, tmp_pa
     assert 0 < wholes["50% vth_b"] < 1
 
 
-def test_bars_show_selected_measures(finished_study: Path, tmp_path: Path) -> None:
+def test_bars_of_a_figure_show_the_selected_measures(finished_study: Path, tmp_path: Path) -> None:
     found = figure_marks(finished_study, tmp_path,
                          'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
                          'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
@@ -185,14 +185,14 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
     ('x = "approx-share"\ny = "array_erases"\nfacets = ["policy"]',
      "facets of [[figure]] is a text"),
 ])
-def test_wrong_figures_are_refused(finished_study: Path, tmp_path: Path, figure: str,
-                                   sentence: str) -> None:
+def test_invalid_figure_definitions_are_refused(finished_study: Path, tmp_path: Path, figure: str,
+                                                sentence: str) -> None:
     with pytest.raises(Refusal) as said:
         figure_marks(finished_study, tmp_path, figure)
     assert sentence in str(said.value)
 
 
-def test_networks_are_measured_at_the_error_rates_of_their_policy(
+def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
         finished_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The runs are too short for errors, so each group is given an error rate."""
     monkeypatch.setattr(study_table.Group, "estimate_measure", lambda self, key: Estimate(
@@ -205,7 +205,7 @@ def test_networks_are_measured_at_the_error_rates_of_their_policy(
     assert [(mark["x"], float(mark["y"])) for mark in found] == [("10%", 0.01), ("50%", 0.05)]
 
 
-def test_full_runs_are_separate_points(finished_study: Path) -> None:
+def test_longer_runs_of_option_full_are_separate_points(finished_study: Path) -> None:
     """Points of the short runs are complete; with --full, the longer runs are separate points."""
     said = run_study("status", finished_study).out, run_study("status", finished_study,
                                                               "--full").out

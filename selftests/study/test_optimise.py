@@ -117,7 +117,7 @@ def test_trials_run_in_parallel(tmp_path: Path) -> None:
     assert (driver.returncode, most) == (0, 3)
 
 
-def test_jobs_limit_the_processes(tmp_path: Path) -> None:
+def test_the_optimum_does_not_depend_on_the_number_of_jobs(tmp_path: Path) -> None:
     file = write_study(tmp_path, SEARCH)
     assert (optimise_result(file, "--jobs", "1", "--results", tmp_path / "one")
             == optimise_result(file, "--jobs", "4", "--results", tmp_path / "four"))

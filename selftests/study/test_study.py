@@ -189,8 +189,8 @@ approx-share = [0.5]
 
 @pytest.mark.parametrize(("axis", "rule"), [
     ("[7, 10]", '"7"'), ("[7, 10]", '["7"]'), ('["7", "10"]', "7"), ('["7", 10]', '[7, "7"]')])
-def test_rules_compare_values_as_passed_to_the_simulator(
-        axis: str, rule: str, tmp_path: Path) -> None:
+def test_exclusion_rules_compare_values_as_passed_to_the_simulator(axis: str, rule: str,
+                                                                   tmp_path: Path) -> None:
     file = write_study(tmp_path, f"[vary]\nop = {axis}\n[[exclude]]\nop = {rule}\n")
     plan = study_plan.read_study(file, BUILD / "approxftl")
     assert [point.point_name() for point in plan.points] == ["op=10"]

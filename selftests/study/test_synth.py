@@ -90,7 +90,7 @@ def test_a_fit_to_a_generated_stream_recovers_its_profile(tmp_path: Path) -> Non
         assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key
 
 
-def test_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_seed_generates_the_same_bytes(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.aft", "b.aft", "c.aft")]
     for file, seed in zip(files, ("5", "5", "6"), strict=True):
         run_synth("--like", "SRC1_2", "--requests", "3000", "--seed", seed, "-O", file)
@@ -120,7 +120,7 @@ def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
     assert "bursts" in said["assumed"]
 
 
-def test_reads_hit_read_only_places_as_requested(tmp_path: Path) -> None:
+def test_reads_of_read_only_addresses_are_as_frequent_as_requested(tmp_path: Path) -> None:
     """Reads hit each read-only place this often, and this share of the written places."""
     told = run_synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                      "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
@@ -137,8 +137,8 @@ def test_reads_hit_read_only_places_as_requested(tmp_path: Path) -> None:
 @settings(max_examples=30)
 @given(requests=st.integers(1, 400), seed=st.integers(0, 2**32), writes=st.floats(0, 1),
        updates=st.floats(0, 1), written=st.floats(0, 1))
-def test_any_profile_gives_a_valid_stream(requests: int, seed: int, writes: float, updates: float,
-                                          written: float) -> None:
+def test_any_workload_profile_gives_a_valid_stream(requests: int, seed: int, writes: float,
+                                                   updates: float, written: float) -> None:
     profile = workload_profile.Profile(
         "any", "a test", writes, updates, (0.25, 0.25, 0.25, 0.25),
         workload_profile.geometric_sizes(9), workload_profile.geometric_sizes(4),
@@ -154,7 +154,7 @@ def test_any_profile_gives_a_valid_stream(requests: int, seed: int, writes: floa
             assert first_class.setdefault(int(sector), int(tag)) == tag
 
 
-def test_within_sets_the_allowed_deviation(tmp_path: Path) -> None:
+def test_option_within_sets_the_allowed_deviation(tmp_path: Path) -> None:
     done = run_synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-O",
                      tmp_path / "a.aft", status=4)
     assert "further off than --within 0.01" in done.stderr

@@ -14,20 +14,20 @@ SAMPLE = ("fifo-16-20", "d2-16-20", "window-16-20", "read-only-greedy-0.5", "md1
 CONTROLLED = ("greedy-64-35", "priority-reads-3000")
 
 
-def test_fifo_write_amplification_is_as_published() -> None:
+def test_write_amplification_of_fifo_victims_is_as_published() -> None:
     """Xiang and Kurkoski's abstract: 2.36 for spare space of 0.3 of the logical pages."""
     assert forms.fifo_amplification(1 / 1.3) == pytest.approx(2.36, abs=0.005)
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
-def test_random_collection_is_as_published(load: float) -> None:
+def test_write_amplification_of_random_victims_is_as_published(load: float) -> None:
     """One draw takes any block: 1 / (1 - load) (Van Houdt)."""
     assert forms.sampled_greedy_amplification(load, 32, 1,
                                               full=True) == pytest.approx(1 / (1 - load), rel=1e-9)
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
-def test_large_blocks_have_the_closed_form(load: float) -> None:
+def test_windowed_greedy_with_large_blocks_approaches_fifo(load: float) -> None:
     assert forms.windowed_greedy_amplification(load, 4096, 0) == pytest.approx(
         forms.fifo_amplification(load), rel=1e-9)
     assert forms.windowed_greedy_amplification(load, 4096, 1) == pytest.approx(
@@ -37,7 +37,7 @@ def test_large_blocks_have_the_closed_form(load: float) -> None:
 
 
 @pytest.mark.parametrize("pages", [4, 16, 64])
-def test_d_choices_approach_greedy(pages: int) -> None:
+def test_write_amplification_of_d_choices_approaches_greedy(pages: int) -> None:
     """Both mean-field forms have one limit, and more choices are better."""
     several = [forms.sampled_greedy_amplification(0.85, pages, drawn, full=True)
                for drawn in (2, 5, 10, 100, 5000)]
@@ -56,7 +56,7 @@ def test_two_equal_data_classes_equal_a_single_class() -> None:
         forms.sampled_greedy_amplification(0.7, 6, 10), rel=1e-3)
 
 
-def test_waits_are_as_published() -> None:
+def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
     """M/D/1 waits half as long as M/M/1; priorities keep the mean wait of busy time (Kleinrock)."""
     assert forms.mean_priority_waits([(0.5, 1)]) == pytest.approx([0.5])
     shares = ((0.3, 1.0), (0.1, 4.0))
@@ -86,7 +86,7 @@ def documented_table() -> str:
     return (TOP / "docs/theory.md").read_text().partition(theory.BEGIN)[2].partition(theory.END)[0]
 
 
-def test_the_document_has_all_rows() -> None:
+def test_the_theory_page_lists_all_comparisons() -> None:
     for row in theory.all_rows().values():
         assert f"| {row.load} |" in documented_table(), row.name
     assert documented_table().count("| yes |") + documented_table().count("| NO |") == len(
@@ -94,7 +94,7 @@ def test_the_document_has_all_rows() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_a_row_is_within_its_tolerance_and_as_documented(name: str) -> None:
+def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> None:
     found = theory.compare_row(theory.all_rows()[name], "1..4")
     assert found.holds
     assert theory.markdown_row(found) in documented_table()
@@ -110,7 +110,7 @@ def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", theory.all_rows())
-def test_every_row_passes_and_its_controls_fail(name: str) -> None:
+def test_every_comparison_passes_and_its_negative_controls_fail(name: str) -> None:
     row = theory.all_rows()[name]
     assert theory.markdown_row(theory.compare_row(row, "1..4")) in documented_table()
     assert theory.check_controls([row]) == 0

@@ -98,7 +98,7 @@ def first_of_units(units: Iterator[int]) -> int:
     return next(units)
 
 
-def test_a_good_disk_passes(torture_file: Disk) -> None:
+def test_a_disk_without_faults_passes(torture_file: Disk) -> None:
     done = torture_file.run_on_fresh_file("--requests", "3000")
     assert done.code == 0, done.err
     assert re.fullmatch(r"seed 7, \d+ reads, .* 0 failed, 0 unreadable, 0 wrong\n", done.out)
@@ -241,7 +241,7 @@ def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None
     assert child.wait() == 130
 
 
-def test_mixed_contents_of_a_block_are_reported(torture_file: Disk) -> None:
+def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None:
     """Report mixed contents of a block that is not written during the read, even in a file."""
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     try:
@@ -284,7 +284,7 @@ def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
         assert disk.verify_file().code == 0
 
 
-def test_bits_may_flip_only_where_allowed(torture_file: Disk) -> None:
+def test_option_flips_limits_the_accepted_bit_flips_of_a_block(torture_file: Disk) -> None:
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     unit = first_of_units(u for u in range(UNITS) if any(torture_file.read_block(u)))
     block = bytearray(torture_file.read_block(unit))
@@ -295,7 +295,7 @@ def test_bits_may_flip_only_where_allowed(torture_file: Disk) -> None:
     assert torture_file.verify_file("--flips", "12").code == 4
 
 
-def test_another_disk_is_refused(torture_file: Disk) -> None:
+def test_a_device_of_another_size_than_the_state_is_refused(torture_file: Disk) -> None:
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     shorter = torture_file.state.read_bytes()
     with torture_file.image.open("r+b") as file:

@@ -109,7 +109,8 @@ def test_requests_are_found_among_many_other_events(tmp_path: Path) -> None:
     assert row.latency_ns == 10_000
 
 
-def test_deep_queue_ends_in_any_order(tmp_path: Path) -> None:
+def test_requests_of_a_deep_queue_are_paired_when_they_complete_in_any_order(
+        tmp_path: Path) -> None:
     draw = random.Random(9)
     sectors = draw.sample(range(1 << 30), 20_000)
     begins = [request_event(1000 + i, QUEUE, WRITE, sector, 512) for i,
@@ -121,7 +122,7 @@ def test_deep_queue_ends_in_any_order(tmp_path: Path) -> None:
     assert found == pair_events_in_python([file.read_bytes()])
 
 
-def test_equal_times_come_in_the_order_of_the_files(tmp_path: Path) -> None:
+def test_events_of_equal_time_are_read_in_the_order_of_the_files(tmp_path: Path) -> None:
     draw = random.Random(3)
     files: list[list[Event]] = [[] for _ in range(4)]
     for number in range(3000):
@@ -133,8 +134,8 @@ def test_equal_times_come_in_the_order_of_the_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "order"), [(7, ">"), (8, "<"), (8, ">")])
-def test_versions_and_byte_orders_give_the_same_requests(
-        tmp_path: Path, version: int, order: str) -> None:
+def test_blktrace_versions_and_byte_orders_give_the_same_requests(tmp_path: Path, version: int,
+                                                                  order: str) -> None:
     # Packed by the declarations of Linux 6.19: neither the kernels that the tests run (6.1 and
     # 6.12) nor blktrace 1.2.0 can make a capture of version 8.
     plain, other = tmp_path / "a", tmp_path / "b"
@@ -190,14 +191,14 @@ def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> Non
         (r.t_ns - ours[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process) for r in ours]
 
 
-def test_completion_of_merged_requests_ends_all(tmp_path: Path) -> None:
+def test_the_completion_of_merged_requests_completes_each_of_them(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, WRITE, 8, 4096), request_event(20, QUEUE, WRITE, 0, 4096),
         request_event(30, QUEUE, WRITE, 16, 4096), request_event(90, COMPLETE, WRITE, 0, 12288)]))
     assert [(r.t_ns, r.latency_ns) for r in trace_rows(file)] == [(10, 80), (20, 70), (30, 60)]
 
 
-def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
+def test_a_split_request_completes_with_its_last_part(tmp_path: Path) -> None:
     front = (255).to_bytes(8, "big")
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 131072),
@@ -213,7 +214,7 @@ def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
     assert [(r.size, r.latency_ns) for r in trace_rows(partly)] == [(8192, 50)]
 
 
-def test_bio_that_was_split_ends_once(tmp_path: Path) -> None:
+def test_a_bio_that_was_split_completes_once(tmp_path: Path) -> None:
     """A bio-based device resubmits the rest of a split bio, and completes the bio once."""
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, WRITE, 0, 65536),
@@ -233,7 +234,7 @@ def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
     assert trace_rows("--from-issue", file)[0].latency_ns == 35
 
 
-def test_equal_addresses_end_in_order(tmp_path: Path) -> None:
+def test_requests_to_one_address_are_paired_by_size(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 4096), request_event(20, QUEUE, READ, 0, 8192),
         request_event(30, COMPLETE, READ, 0, 8192), request_event(40, COMPLETE, READ, 0, 4096)]))
@@ -288,7 +289,7 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
         assert trace_json("pair", file)["losses"]["untagged_notes"] == 0
 
 
-def test_write_of_two_classes_becomes_two(tmp_path: Path) -> None:
+def test_a_write_of_two_data_classes_becomes_two_requests(tmp_path: Path) -> None:
     events = [
         request_event(10, QUEUE, WRITE, 0, 32768),
         make_write_class_note(11, 0, 8192, "precise", "tag"),
@@ -357,7 +358,7 @@ def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
     assert "byte 96" in strict.err
 
 
-def test_every_truncation_is_noticed(tmp_path: Path) -> None:
+def test_truncation_of_a_capture_at_any_byte_is_noticed(tmp_path: Path) -> None:
     data = pack_events([request_event(10, QUEUE, READ, 0, 512),
                         make_write_class_note(20, 0, 512, "precise")])
     for size in range(1, len(data)):
@@ -418,7 +419,7 @@ def test_one_of_several_devices_must_be_chosen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_memory_is_bounded(tmp_path: Path) -> None:
+def test_a_request_that_never_completes_does_not_delay_later_ones(tmp_path: Path) -> None:
     """A request that never ends does not hold back the requests after it."""
     events = [request_event(1, QUEUE, READ, 1 << 40, 512)]
     for i in range(300_000):

@@ -70,7 +70,7 @@ def test_approxftl_runs_trace_as_a_verb() -> None:
     assert done.stdout == run_trace_ok("formats").out
 
 
-def test_formats_are_listed() -> None:
+def test_trace_formats_are_listed() -> None:
     listed = {f["name"]: f for f in json.loads(run_trace_ok("formats", "--json").out)["formats"]}
     assert len(listed) == 14
     assert {n for n, f in listed.items() if f["written"]} == {
@@ -106,7 +106,7 @@ def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
     assert (read_only.code, "not written" in read_only.err) == (2, True)
 
 
-def test_times_begin_at_zero_unless_kept(tmp_path: Path) -> None:
+def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> None:
     source = write_named_file(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
     run_trace_ok("convert", source, tmp_path / "a.aft")
     run_trace_ok("convert", "--keep-time", source, tmp_path / "b.aft")
@@ -139,7 +139,7 @@ def test_requests_beyond_the_device_are_refused(tmp_path: Path) -> None:
     assert (tmp_path / "b.aft").read_bytes()[40:48] == (2 * MIB).to_bytes(8, "little")
 
 
-def test_samples_depend_on_their_seed_alone(tmp_path: Path) -> None:
+def test_option_sample_selects_addresses_by_its_seed(tmp_path: Path) -> None:
     source = write_spc_trace(tmp_path / "t", 4000)
     found = []
     for name, sample in (("a", "1:0.25"), ("b", "1:0.25"), ("c", "2:0.25"), ("d", "1:1")):
@@ -161,7 +161,7 @@ def test_provenance_names_command_and_source(tmp_path: Path) -> None:
     assert about["arguments"][0] == "convert"
 
 
-def test_origin_and_about_are_stored(tmp_path: Path) -> None:
+def test_options_origin_and_about_are_stored_in_the_header(tmp_path: Path) -> None:
     run_trace_ok("convert", "--origin", "MSR Cambridge, hm_0", "--about", "synthetic=no", "--about",
                  'url="a=b"', write_spc_trace(tmp_path / "t"), tmp_path / "a.aft")
     data = (tmp_path / "a.aft").read_bytes()
@@ -202,7 +202,7 @@ def tag_by_rules(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> li
     return [r[4] for r in aft_records(out)]
 
 
-def test_rules_match_place_and_size(tmp_path: Path) -> None:
+def test_tagging_rules_match_address_ranges_and_sizes(tmp_path: Path) -> None:
     source = write_spc_trace(tmp_path / "t", 512)
     assert sum(tag_by_rules(tmp_path, source, "approximate")) == 512
     assert sum(tag_by_rules(tmp_path, source, "precise")) == 0
@@ -234,7 +234,7 @@ def test_rule_share_selects_addresses_by_seed(tmp_path: Path) -> None:
     assert set(tag_by_rules(tmp_path, source, "approximate:share=0")) == {0}
 
 
-def test_rules_match_processes(tmp_path: Path) -> None:
+def test_tagging_rules_match_processes(tmp_path: Path) -> None:
     events = [make_trace_note(1, NOTE_PROCESS, b"ffmpeg\0".ljust(16, b"\0"), pid=5),
               make_trace_note(2, NOTE_PROCESS, b"ffprobe\0".ljust(16, b"\0"), pid=6)]
     for i, pid in enumerate((5, 6, 7)):
@@ -255,7 +255,7 @@ def test_rules_match_processes(tmp_path: Path) -> None:
     "approximate:range=4KiB", "approximate:size=8KiB..4KiB", "approximate:process=",
     "approximate:stream=x", "approximate:share=0.5x",
 ])
-def test_wrong_rules_are_refused(tmp_path: Path, rule: str) -> None:
+def test_wrong_tagging_rules_are_refused(tmp_path: Path, rule: str) -> None:
     done = run_trace("tag", "--rule", rule, write_spc_trace(tmp_path / "t"), tmp_path / "o.aft")
     assert done.code == 2
     assert "--rule" in done.err
@@ -263,7 +263,7 @@ def test_wrong_rules_are_refused(tmp_path: Path, rule: str) -> None:
 
 # ---- fix
 
-def test_fix_takes_control_groups_out_of_notes(tmp_path: Path) -> None:
+def test_fix_removes_control_groups_from_notes_of_a_capture(tmp_path: Path) -> None:
     events = [make_trace_note(1, NOTE_PROCESS, b"fio".ljust(16, b"\0"), pid=5, group=True),
               request_event(2, QUEUE, WRITE, 0, 4096, pid=5, sequence=1),
               make_trace_note(3, NOTE_MESSAGE, b"approxftl write 0 8 approximate file", pid=5,
@@ -284,7 +284,7 @@ def test_fix_takes_control_groups_out_of_notes(tmp_path: Path) -> None:
     assert "approxftl write 0 8 approximate file" in said
 
 
-def test_fix_refuses_unknown_versions(tmp_path: Path) -> None:
+def test_fix_refuses_captures_of_unknown_versions(tmp_path: Path) -> None:
     other = write_named_file(tmp_path / "a",
                              pack_events([request_event(2, QUEUE, WRITE, 0, 4096)], version=8))
     assert "version 8" in run_trace("fix", other, tmp_path / "b").err
@@ -307,7 +307,7 @@ def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
     assert run_trace_ok("convert", "-q", "--to", "csv", source, "-").out == out.read_text()
 
 
-def test_summary_counts_everything_once(tmp_path: Path) -> None:
+def test_the_summary_of_a_trace_counts_each_request_once(tmp_path: Path) -> None:
     result = trace_json("pair", write_spc_trace(tmp_path / "t"))["requests"]
     assert result["all"]["requests"] == 2000
     assert result["operations"]["write"]["requests"] == 2000
@@ -316,7 +316,7 @@ def test_summary_counts_everything_once(tmp_path: Path) -> None:
     assert result["end_bytes"] == 1999 * MIB + 512 * (1 + 1999 % 128)
 
 
-def test_summary_has_latencies_and_depth(tmp_path: Path) -> None:
+def test_the_summary_of_a_trace_has_latencies_and_queue_depth(tmp_path: Path) -> None:
     lines = [f"{10 * i},a,0,Read,{4096 * i},4096,{i % 100 + 1}\n" for i in range(10_000)]
     result = trace_json("pair", write_named_file(tmp_path / "t", "".join(lines)))["requests"]
     latency = result["all"]["latency"]

@@ -127,7 +127,7 @@ def test_each_invalid_line_is_reported(tmp_path: Path, name: str) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dropped", "t"]
 
 
-def test_more_than_ten_complaints_are_counted(tmp_path: Path) -> None:
+def test_complaints_beyond_the_tenth_are_only_counted(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", CASES["spc"][0] * 300 + "junk\n" * 25)
     done = run_trace_ok("info", file)
     assert done.err.count("dropped") == 10
@@ -149,7 +149,7 @@ def test_impossible_requests_are_refused(tmp_path: Path, line: str, why: str) ->
     assert why in done.err
 
 
-def test_blank_operations_are_refused(tmp_path: Path) -> None:
+def test_lines_without_an_operation_are_dropped(tmp_path: Path) -> None:
     text = CASES["systor"][0] * 8 + "1455591805.0,0.001,,0,0,512\n"
     assert "neither read nor write" in run_trace_ok("info",
                                                     write_named_file(tmp_path / "t", text)).err
@@ -164,7 +164,7 @@ def test_times_with_decimals_need_a_unit(tmp_path: Path) -> None:
     assert [r.t_ns for r in trace_rows("--time-unit", "ms", file)] == [5_859, 17_578]
 
 
-def test_units_can_be_set_by_options(tmp_path: Path) -> None:
+def test_the_unit_of_times_is_set_by_an_option(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", CASES["alibaba"][0])
     assert trace_rows("--time-unit", "ns", file)[0].t_ns == 1577808144360767
 
@@ -203,7 +203,7 @@ def test_missing_format_details_are_requested(tmp_path: Path, options: list[str]
     assert done.out == ""
 
 
-def test_operations_may_be_numbers(tmp_path: Path) -> None:
+def test_operations_in_a_csv_trace_may_be_numbers(tmp_path: Path) -> None:
     file = write_named_file(tmp_path / "t", "1,0,0,512\n2,1,0,512\n3,2,0,512\n")
     columns = "time=1,op=2,offset=3,bytes=4,op-read=1"
     found = trace_rows("--from", "csv", "--columns", columns, "--time-unit", "s", "--offset-unit",
@@ -310,7 +310,7 @@ def test_files_of_no_format_are_refused(tmp_path: Path) -> None:
     assert run_trace("info", tmp_path).code == 3
 
 
-def test_events_and_requests_do_not_mix(tmp_path: Path) -> None:
+def test_files_of_events_and_files_of_requests_cannot_be_mixed(tmp_path: Path) -> None:
     events = write_named_file(tmp_path / "a", pack_events([request_event(1, 1, "read", 0, 512)]))
     requests = write_named_file(tmp_path / "b", CASES["spc"][0])
     done = run_trace("info", events, requests)
@@ -325,7 +325,7 @@ def test_files_are_merged_by_time(tmp_path: Path) -> None:
     assert trace_rows(*parts) == trace_rows(whole)
 
 
-def test_lines_out_of_order_are_sorted(tmp_path: Path) -> None:
+def test_lines_that_are_not_in_order_of_time_are_sorted(tmp_path: Path) -> None:
     times = [5, 3, 9, 1, 7]
     file = write_named_file(tmp_path / "t", "".join(f"0,0,512,r,{t}.0\n" for t in times))
     assert [r.t_ns for r in trace_rows(file)] == [t * 10**9 for t in sorted(times)]

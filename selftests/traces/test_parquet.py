@@ -30,7 +30,7 @@ def convert_to_parquet(directory: Path, stream: list[Request]) -> Any:
 @pytest.mark.slow
 @settings(max_examples=8)
 @given(random_stream())
-def test_every_field_is_kept(stream: list[Request]) -> None:
+def test_conversion_to_parquet_keeps_every_field(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         table = convert_to_parquet(Path(name), stream)
         assert {field.name: str(field.type) for field in table.schema} == TYPES
@@ -38,7 +38,7 @@ def test_every_field_is_kept(stream: list[Request]) -> None:
         assert sorted(f.name for f in Path(name).iterdir()) == ["out.parquet", "source"]
 
 
-def test_largest_numbers_and_many_blocks_are_kept(tmp_path: Path) -> None:
+def test_largest_numbers_and_many_row_groups_are_kept(tmp_path: Path) -> None:
     # More than one block of CSV, and numbers that overflow signed columns.
     stream = [(i, "write", 2**50 + 512 * i, 512, 2**40, 2**32 - 1, 2**16 - 1, "approximate")
               for i in range(60_000)]

@@ -60,7 +60,7 @@ def convert_and_read_back(stream: list[Request], form: str, *options: str) -> li
 
 @settings(max_examples=20)
 @given(random_stream())
-def test_csv_and_record_files_keep_everything(stream: list[Request]) -> None:
+def test_csv_and_record_files_keep_all_fields_of_requests(stream: list[Request]) -> None:
     assert convert_and_read_back(stream, "csv") == stream
     assert convert_and_read_back(stream, "aft") == stream
 
@@ -111,7 +111,7 @@ def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
         assert convert_and_read_back(one, "blktrace") == one
 
 
-def test_blkparse_reads_our_output(tmp_path: Path) -> None:
+def test_blkparse_reads_written_blktrace_files(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
     run_trace_ok("convert", write_named_file(tmp_path / "source", stream_as_csv(stream)), out)
@@ -124,7 +124,7 @@ def test_blkparse_reads_our_output(tmp_path: Path) -> None:
     assert sum(" C " in line for line in said) == len(stream)
 
 
-def test_fio_replays_our_output(tmp_path: Path) -> None:
+def test_fio_replays_written_iologs(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"
     run_trace_ok("convert", "--to", "iolog",
@@ -149,14 +149,14 @@ def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> Non
     assert not (tmp_path / "other").exists()
 
 
-def test_bytes_are_rounded_to_sectors(tmp_path: Path) -> None:
+def test_request_ranges_are_rounded_outward_to_sectors(tmp_path: Path) -> None:
     source = write_named_file(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
     out = tmp_path / "out.aft"
     run_trace_ok("convert", source, out)
     assert aft_records(out)[0][1:3] == (1, 2)
 
 
-def test_life_times_are_kept(tmp_path: Path) -> None:
+def test_conversion_keeps_lifetime_hints(tmp_path: Path) -> None:
     records = [Record(0, 8, 8, WRITE | 3 << LIFE), Record(1, 8, 8, READ)]
     out = tmp_path / "out.aft"
     run_trace_ok("convert", write_trace(tmp_path / "source.aft", records), out)

@@ -145,7 +145,7 @@ static void check_dead_die_recovery(const char *policy)
 	CHECK(cmt_of_device()->evicting < LEAVE / 2);
 }
 
-TAP_TEST(other_policies_are_refused)
+TAP_TEST(a_volume_with_a_map_cache_refuses_other_policies)
 {
 	start_written_volume("baseline");
 	check_volume_keeps_policy("baseline", "separated");
@@ -155,10 +155,13 @@ static const char *const policies[] = { "baseline", "separated", "streams", "app
 
 int main(void)
 {
-	tap_run_each("a crash", policies, ARRAY_SIZE(policies), check_crash_recovery);
-	tap_run_each("closed in order", policies, ARRAY_SIZE(policies), check_clean_close);
-	tap_run_each("a crash upon a crash", policies, ARRAY_SIZE(policies),
+	tap_run_each("translation pages are recovered after a crash", policies, ARRAY_SIZE(policies),
+		     check_crash_recovery);
+	tap_run_each("an orderly close keeps the cached translation pages", policies,
+		     ARRAY_SIZE(policies), check_clean_close);
+	tap_run_each("translation pages survive repeated crashes", policies, ARRAY_SIZE(policies),
 		     crash_repeatedly_during_recovery);
-	tap_run_each("a die is dead", policies, ARRAY_SIZE(policies), check_dead_die_recovery);
+	tap_run_each("translation pages of a dead die are rebuilt", policies, ARRAY_SIZE(policies),
+		     check_dead_die_recovery);
 	return tap_run_all();
 }

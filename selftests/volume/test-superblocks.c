@@ -163,7 +163,7 @@ static void check_parity_recovered(const char *policy)
 }
 
 /* A single retired block must mark its die dead if power failed before the others were recorded. */
-TAP_TEST(one_blocks_entry_marks_its_die_dead)
+TAP_TEST(the_entry_of_one_block_marks_its_die_dead)
 {
 	struct aftl_lun_info info;
 
@@ -301,7 +301,7 @@ TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
 	}
 }
 
-TAP_TEST(other_policies_are_refused)
+TAP_TEST(a_volume_with_superblocks_refuses_other_policies)
 {
 	open_superblock_volume("baseline");
 	check_volume_keeps_policy("baseline", "separated");
@@ -311,9 +311,13 @@ static const char *const policies[] = { "baseline", "separated", "cubeftl", "tvr
 
 int main(void)
 {
-	tap_run_each("a die dies", policies, ARRAY_SIZE(policies), check_die_failure);
-	tap_run_each("two dies die", policies, ARRAY_SIZE(policies), check_two_die_failures);
-	tap_run_each("parity is found", policies, ARRAY_SIZE(policies), check_parity_recovered);
-	tap_run_each("parity is taken over", policies, ARRAY_SIZE(policies), check_parity_takeover);
+	tap_run_each("data of a dead die are recovered after a crash", policies,
+		     ARRAY_SIZE(policies), check_die_failure);
+	tap_run_each("data lost with two dies do not reappear", policies, ARRAY_SIZE(policies),
+		     check_two_die_failures);
+	tap_run_each("written parity is found after a crash", policies, ARRAY_SIZE(policies),
+		     check_parity_recovered);
+	tap_run_each("another die takes over the parity of a dead die", policies,
+		     ARRAY_SIZE(policies), check_parity_takeover);
 	return tap_run_all();
 }

@@ -184,7 +184,7 @@ TAP_TEST(snapshot_and_tables_agree_on_handles)
 
 /* Changes of policy or parameters from one session to the next */
 
-TAP_TEST(other_policies_take_over)
+TAP_TEST(a_volume_is_opened_with_each_other_policy)
 {
 	unsigned int i;
 
@@ -362,7 +362,7 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 	}
 }
 
-TAP_TEST(headers_of_shards_match)
+TAP_TEST(each_shard_header_matches_only_its_volume_and_number)
 {
 	struct aftl_volume_header first = { .uuid = "0123456789abcdef", .config.shards = 3 };
 	struct aftl_volume_header own = first;
@@ -418,7 +418,7 @@ TAP_TEST(invalid_headers_are_refused)
 }
 
 /* A header update was interrupted: the copy is older, or the first header is torn. */
-TAP_TEST(the_copy_of_the_header_is_used)
+TAP_TEST(the_copy_of_a_damaged_header_is_used)
 {
 	struct aftl_volume *volume;
 
@@ -445,7 +445,7 @@ static void fail_power_in_header_write(u64 change, u32 program, struct aftl_rand
 }
 
 /* One header stays intact, even if two updates are interrupted. */
-TAP_TEST(one_header_is_always_intact)
+TAP_TEST(one_of_two_headers_survives_interrupted_updates)
 {
 	struct aftl_random random = { 1 };
 	u64 second;
@@ -577,7 +577,7 @@ static void damage_each_sector(u32 tried[AREAS])
 	CHECK_RANGE(tried[AREA_TABLES], 24, U32_MAX);
 }
 
-TAP_TEST(any_sector_may_be_damaged)
+TAP_TEST(damage_of_any_metadata_sector_is_tolerated_or_reported)
 {
 	u32 tried[AREAS] = { 0 };
 
@@ -608,7 +608,7 @@ static u32 count_initialised_extents(void)
 	return begun;
 }
 
-TAP_TEST(any_sector_of_lazy_tables_may_be_damaged)
+TAP_TEST(damage_of_any_sector_of_lazy_tables_is_tolerated_or_reported)
 {
 	u32 tried[AREAS] = { 0 };
 
@@ -740,7 +740,7 @@ static void open_zoned_volume(void)
 	volume_close_cleanly();
 }
 
-TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged)
+TAP_TEST(damage_of_any_sector_of_a_zoned_volume_is_tolerated_or_reported)
 {
 	u32 tried[AREAS] = { 0 };
 
@@ -749,7 +749,7 @@ TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged)
 }
 
 /* After a crash, a damaged zone table still has what the snapshot had said. */
-TAP_TEST(the_zone_table_is_rebuilt)
+TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 {
 	u8 *table;
 
@@ -1009,7 +1009,7 @@ TAP_TEST(an_aborted_program_does_not_replace_newer_data)
  * A page waits for a slot of the persistent write buffer, and its program is aborted, so that it is
  * persisted again: both attempts to persist it must end with the newer sequence number.
  */
-TAP_TEST(the_newest_persisted_version_of_a_page_counts)
+TAP_TEST(the_newest_persisted_version_of_a_page_is_used)
 {
 	struct aftl_plp_entry late = { .what.lpn = to_lpn(0) };
 	struct aftl_plp_entry anew = late;
@@ -1225,7 +1225,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 }
 
 /* Zeroed tables, as after a discard of the wrong range of the backing device, are damage. */
-TAP_TEST(zeroed_tables_are_damaged)
+TAP_TEST(zeroed_tables_are_reported_as_damaged)
 {
 	u64 spares;
 

@@ -33,14 +33,14 @@ def check_format_refused(path: Path, *parts: str) -> None:
 
 
 @pytest.mark.parametrize("name", MEDIA)
-def test_foreign_content_is_named_and_kept(tmp_path: Path, name: str) -> None:
+def test_other_content_of_a_device_is_named_and_kept(tmp_path: Path, name: str) -> None:
     kind, make = MEDIA[name]
     make(tmp_path / "disk")
     check_format_refused(tmp_path / "disk", f" {kind}" if kind else "")
 
 
 @pytest.mark.parametrize("name", ["ext4", "f2fs", "swap", "btrfs", "xfs"])
-def test_label_and_uuid_are_reported(tmp_path: Path, name: str) -> None:
+def test_label_and_uuid_of_a_file_system_are_reported(tmp_path: Path, name: str) -> None:
     MEDIA[name][1](tmp_path / "disk")
     check_format_refused(tmp_path / "disk", 'label "pictures"', "UUID ")
 
@@ -69,14 +69,14 @@ def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
     check_format_refused(tmp_path / "disk", "is not empty" if at else "")
 
 
-def test_a_thousand_probes_cover_a_large_device(tmp_path: Path) -> None:
+def test_the_content_check_probes_a_large_device_at_a_thousand_places(tmp_path: Path) -> None:
     make_sparse(tmp_path / "disk", LARGE)
     places = sorted(probe_offset(LARGE, index) for index in range(PLACES))
     assert END <= places[0] < 2 * END and LARGE - 2 * END < places[-1] <= LARGE - END - 4096
     assert len(set(places)) > 980
 
 
-def test_random_data_are_kept(tmp_path: Path) -> None:
+def test_a_device_with_random_data_is_not_formatted(tmp_path: Path) -> None:
     (tmp_path / "disk").write_bytes(os.urandom(SIZE))
     check_format_refused(tmp_path / "disk", "is not empty")
 

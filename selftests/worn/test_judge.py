@@ -154,7 +154,7 @@ def test_a_transaction_in_flight_may_be_present_or_absent() -> None:
     assert outcome_of(stack) == Outcome.CORRECT
 
 
-def test_a_write_of_a_file_in_flight_may_be_torn_but_not_foreign() -> None:
+def test_a_file_write_in_flight_may_be_torn_but_not_contain_another_file() -> None:
     ledger = Ledger(SECTORS, atomic=False)
     old, new = make_value("f0.0", 1, SECTORS), make_value("f0.0", 2, SECTORS)
     ledger.begin_transaction(1, {"f0.0": 1})
@@ -201,7 +201,7 @@ def test_correct_data_after_a_reported_error_count_as_recovered() -> None:
     assert judge_cell([Finding("a", Outcome.LOST)], 3, detected=True) == Outcome.LOST
 
 
-def test_transactions_end_in_order() -> None:
+def test_transactions_must_be_acknowledged_in_order() -> None:
     ledger = Ledger(SECTORS, atomic=True)
     ledger.begin_transaction(1, {"a": 1})
     with pytest.raises(ValueError, match="transaction 2"):

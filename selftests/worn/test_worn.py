@@ -196,7 +196,7 @@ def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int
 
 
 @given(st.sets(st.integers(1, 90), min_size=1, max_size=5))
-def test_a_failure_is_reduced_to_the_items_that_it_needs(needed: set[int]) -> None:
+def test_a_failing_list_is_reduced_to_the_items_that_it_needs(needed: set[int]) -> None:
     tried: list[list[int]] = []
 
     def fails(items: list[int]) -> bool:
@@ -277,7 +277,7 @@ def test_a_cell_whose_lab_fails_does_not_end_the_others(
         assert "2 correct, 1 not run" in out
 
 
-def test_plain_drives_run_only_faults_that_dm_dust_has() -> None:
+def test_option_plain_runs_only_faults_that_dm_dust_can_inject() -> None:
     arguments = worn.worn_parser().parse_args(["--stacks", "ext4", "--plain"])
     assert {plan.life.name for plan in worn.plan_cells(arguments)} == {
         "healthy", "power-loss", "bad-page", "bad-copies", "bad-name", "power-loss-bad-log"}
