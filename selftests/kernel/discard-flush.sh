@@ -94,14 +94,15 @@ synchronous_is_on_flash()
 	[ "$unsafe" -eq 0 ] && [ "$(counter aftl-buffered array_programs)" -ge 1 ]
 }
 
-ktap_test_silent 'queue limits' limits
-ktap_test_run 'a write takes memory' writes_take_memory
+ktap_test_silent 'queue limits are those of the emulated device' limits
+ktap_test_run 'a write takes memory of the host' writes_take_memory
 ktap_test_run 'a discard frees exactly its range' part_is_discarded
 ktap_test_run 'a discard of everything frees everything' all_is_discarded
-ktap_test_run 'write zeroes zeroes and frees' zeroed_and_freed
-ktap_test_run 'write zeroes that must not unmap allocates' zeroed_and_allocated
+ktap_test_run 'write zeroes with unmap zeroes its range and frees its memory' zeroed_and_freed
+ktap_test_run 'write zeroes without unmap zeroes its range and takes memory' zeroed_and_allocated
 ktap_test_run 'fsync causes a flush' counts host_flush_requests \
 	dd if=/dev/zero of="$device" bs=4k count=1 conv=fsync
-ktap_test_run 'a discard is counted' counts host_discard_requests blkdiscard "$device"
+ktap_test_run 'a discard is counted as a host request' counts host_discard_requests \
+	blkdiscard "$device"
 ktap_test_run 'a synchronous write is programmed when it returns' synchronous_is_on_flash
 finished

@@ -272,7 +272,7 @@ ktap_test_run 'the Python program reports its flips' shows_its_flips in_python "
 ktap_test_run 'approxrun tags data of an unmodified program' copy_has_its_flips
 ktap_test_run 'the verbs agree with the stored data' verbs_agree
 ktap_test_run 'tags are remembered: scan and watch' persists
-ktap_test_run 'files of other users are refused' refuses_others
+ktap_test_run 'tags on files of other users are refused' refuses_others
 ktap_test_run 'on other devices the library does nothing' knows_its_place
 ktap_test_run 'unmount' umount "$place"
 dmsetup remove aftl-library

@@ -368,11 +368,13 @@ workers_are_made_by_the_load()
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a reload keeps state and counters' keeps_state
 ktap_test_run 'a longer table keeps the data' grows
-ktap_test_run 'a shorter table is refused' refuses 'a reload cannot shrink it to 8192' \
+ktap_test_run 'a reload with a shorter table is refused' refuses \
+	'a reload cannot shrink it to 8192' \
 	"$(line ram 8192)"
-ktap_test_run 'another store is refused' refuses 'the device keeps its data in store ram' \
+ktap_test_run 'a reload with another store is refused' refuses \
+	'the device keeps its data in store ram' \
 	"$(line none "$(blockdev --getsz /dev/mapper/aftl-cycle)")"
-ktap_test_run 'another mapping unit is refused' refuses 'mapping units of 8 sectors' \
+ktap_test_run 'a reload with another mapping unit is refused' refuses 'mapping units of 8 sectors' \
 	"$(line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" unit 2KiB)"
 ktap_test_run 'the status of an inactive table is one word' inactive_status
 dmsetup remove aftl-cycle

@@ -282,10 +282,10 @@ ktap_test_run 'a capture on the traced device is refused' place_on_device_is_ref
 ktap_test_run 'a mounted device is refused' mounted_is_refused
 ktap_test_run 'a device with content is refused' content_is_refused
 ktap_test_run 'replay on a new device: units, classes, flipped bits' replayed_on_fresh_device
-ktap_test_run 'replay by threads' replayed_by_threads
-ktap_test_run 'replay without tags writes precise data' untagged_is_precise
-ktap_test_run 'replay in the simulator' simulated
-ktap_test_run 'replay on the RAM disk' on_other_driver
+ktap_test_run 'a replay by threads writes the recorded approximate units' replayed_by_threads
+ktap_test_run 'a replay without tags writes precise data' untagged_is_precise
+ktap_test_run 'the simulator writes the recorded approximate units' simulated
+ktap_test_run 'a replay on a RAM disk reads back what it wrote' on_other_driver
 ktap_test_run 'an interrupted capture is complete' interrupted_is_complete
 ktap_test_run 'a traced device is refused, and its trace continues' traced_is_refused
 ktap_test_run 'examples of approxftl-device(8)' examples_of_devices

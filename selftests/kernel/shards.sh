@@ -375,17 +375,17 @@ in_turn 'reloads keep data, with other numbers of shards, too' reloads
 in_turn 'writers of two shards do not wait for each other' at_once nobody_waits
 in_turn 'die failures in one shard leave the other shards alone' loses_its_part
 in_turn 'invalid numbers of shards are refused' refuses
-if next_turn 'on a block device'; then
-	ktap_test_run 'on a block device' lives_on_a_block_device
-	ktap_test_run 'on a block device, with another policy and buffer' goes_on_with_others
+if next_turn 'shards keep their data in volumes on a block device'; then
+	ktap_test_run 'shards keep their data in volumes on a block device' lives_on_a_block_device
+	ktap_test_run 'shards open their volumes with another policy and buffer' goes_on_with_others
 	if kernel_has dm_flakey; then
 		ktap_test_run 'if one shard cannot open its volume, no shard opens one' \
 			begins_with_all
 	fi
 	if kernel_has dm_delay; then
-		ktap_test_run 'on a block device, whose volumes are opened at once' opens_at_once
+		ktap_test_run 'shards open their volumes in parallel' opens_at_once
 	else
-		ktap_test_skip 'on a block device, whose volumes are opened at once' \
+		ktap_test_skip 'shards open their volumes in parallel' \
 			'the kernel does not have dm_delay'
 	fi
 	if kernel_has dm_flakey; then

@@ -232,12 +232,12 @@ tagged_in_part()
 create aftl-zones ram $zones max_open_zones 8 || exit 1
 ktap_test_run 'the kernel reports its zones' is_zoned
 ktap_test_run 'zone states change as specified' states
-ktap_test_run 'data are read where they were written' data
+ktap_test_run 'data of zones are read where they were written' data
 ktap_test_run 'limits on active and open zones are enforced' limits
 in_turn 'a write that is tagged in part is not split' tagged_in_part
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
-ktap_test_run 'a volume keeps zones' survives_a_restart $waiting
+ktap_test_run 'a volume keeps its zones over a restart' survives_a_restart $waiting
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones alternate between two shards' go_round
