@@ -13,7 +13,10 @@
 #include "store/io.h"
 #include "store/trace.h"
 
-/* The core allocates large arrays in chunks: fail before they take the memory of other tasks. */
+/*
+ * Fail if @bytes are more than the available memory: the core allocates large arrays in chunks,
+ * each of which Linux would grant until other tasks have no memory.
+ */
 static void *host_alloc(void *host, size_t bytes)
 {
 	const struct aftl_disk *disk = host;
@@ -191,7 +194,7 @@ static void durable_persist_unflushable(void *host, u32 tag)
 	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
 }
 
-/* The worker drops all operations that it has not executed. */
+/* Set an error, which makes the worker drop all operations that it has not executed. */
 static void durable_cut_power(void *host)
 {
 	aftl_bdev_set_error(&host_to_dev_store(host)->device, -EIO);

@@ -891,7 +891,10 @@ static int execute_block_erase(struct aftl_dev *dev, struct aftl_dev_op *op)
 	return ret ? ret : aftl_volume_record_erase(dev->volume, op->first, &op->entry);
 }
 
-/* The entries are made now, not when the FTL retired the blocks: they do not change any more. */
+/*
+ * Record that the FTL has retired the blocks of @op. Their entries do not change after retirement,
+ * so they are made here instead of being queued with @op.
+ */
 static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	int ret = prepare_blocks_for_overwrite(dev, op->first, op->count);
@@ -1018,7 +1021,8 @@ static void end_waiting_persist_ops(struct aftl_dev *dev, u32 tag, u32 number, u
 	if (!has_waiting_persist(dev, number))
 		return;
 	/*
-	 * Youngest operation first: while the oldest waits, the memory of the others is not reused.
+	 * End the youngest operation first: as long as the oldest one waits, the memory of the
+	 * others is not reused.
 	 */
 	dev->waiting = end;
 	while (i-- != oldest) {
@@ -1197,7 +1201,7 @@ static void execute_queue_work(struct work_struct *work)
 		load_data_of_copies(dev, &batch);
 		execute_batch(dev, &batch);
 		commit_reached_flushes(dev);
-		/* Wake tasks in aftl_dev_drain_queue(): they wait for flushes and releases, too. */
+		/* aftl_dev_drain_queue() waits for flushes and releases, too: wake its callers. */
 		spin_lock_irq(&dev->lock);
 		free_finished_ops(dev);
 		spin_unlock_irq(&dev->lock);

@@ -14,7 +14,9 @@
 #include "store/io.h"
 #include "store/store.h"
 
-/* Fail rather than start I/O, which may write to this store, or invoke the OOM killer. */
+/*
+ * Allocations fail rather than start I/O, which may write to this store, or invoke the OOM killer.
+ */
 #define CONTENT_GFP (GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define TABLE_GFP (GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 

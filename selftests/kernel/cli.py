@@ -293,7 +293,7 @@ def press_key(key: str, child: int, terminal: int) -> None:
 
 
 def check_top_on_terminal(keys: str, code: int) -> None:
-    """Type each key after two pictures; the terminal's settings are restored at the end."""
+    """Press keys, each after two screens; `top` restores the terminal's settings at its end."""
     child, terminal = pty.fork()
     if not child:
         os.execv(APPROXFTL, [APPROXFTL, "top", NAME, "-i", "0.2"])

@@ -81,7 +81,7 @@ def measure_device(costs: Costs, name: str, device: str, *operations: str) -> No
 
 
 def measure_all_devices(costs: Costs) -> None:
-    """Measure our device and dm-linear; the benchmark also measures devices without a limit."""
+    """Measure an approxftl device and dm-linear; the benchmark adds devices without a limit."""
     run_command("modprobe", "brd", "rd_nr=1", "rd_size=65536")
     run_dmsetup("create", "aftl-linear", "--table", "0 131072 linear /dev/ram0 0")
     if "REQUESTS" in os.environ:

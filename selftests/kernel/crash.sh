@@ -54,7 +54,7 @@ log_on()
 		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
 }
 
-# The counter that must grow under load; otherwise the test did not cover its case
+# Name of a counter that must grow under load: else the load did not cause what the test is for
 must_change=gc_blocks
 
 log_off()

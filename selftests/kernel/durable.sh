@@ -8,11 +8,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/trace.sh
 
-# The device has half the size of the one in lib.sh.
+# The device under test has half the size of the device that lib.sh describes.
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
-# The same parameters in the form that `approxftl create` takes
+# The parameters of $shape, in the form that `approxftl create` takes
 pairs='blocks=64 word_lines=4 op=30'
 disk_bytes=268435456
 deep='--ioengine=libaio --iodepth=16 --bs=16k'

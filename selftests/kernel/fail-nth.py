@@ -45,7 +45,7 @@ def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> t
 
 
 def replace_by_error_target(mapper: Mapper) -> None:
-    """Replace the target by "error", which destroys ours."""
+    """Replace the table by one of target "error", which destroys the approxftl target."""
     mapper.load_table(b"", b"error")
     mapper.set_suspended(suspended=False)
 

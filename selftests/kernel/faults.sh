@@ -646,7 +646,7 @@ in_turn 'a volume that could not be begun is, when it is mended' begins_when_it_
 in_turn 'who flushes after a reload is told what is lost' reload_tells_what_is_lost
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
-	# Fill the RAM disk first, so that brd's own allocations do not fail instead of ours.
+	# Fill the RAM disk first, so that no allocation of brd fails instead of the target's.
 	dd if=/dev/zero of=/dev/ram0 bs=1M count=$((size / 2048)) oflag=direct 2>"$scratch/said"
 	ktap_test_run 'each allocation fails: a device in memory' \
 		fails_cleanly 'ram 2 timing off'

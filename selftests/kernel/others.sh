@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run tests of another project on a pair of our devices, or of dm-linear devices, and print a line
+# Run tests of another project on two approxftl devices, or of dm-linear devices, and print a line
 # "# TEST pass|fail|skip WHAT-IT-SAID" as each ends. `run-others` calls this in a virtual machine.
 #
 #   others.sh xfstests|blktests|dmtest STORE-TIMING DIRECTORY WORD...

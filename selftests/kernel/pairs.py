@@ -6,7 +6,7 @@ pairs.py                    a sample; all without AFTL_TURN; AFTL_PAIRS_SEED dra
 pairs.py NAME+NAME [SEED]   one pair
 
 The features are those of selftests/lib/features.txt, and "nested": the block device below is
-another device of ours. A pair that the table refuses must be refused by the kernel, too.
+another approxftl device. A pair that the table refuses must be refused by the kernel, too.
 """
 
 import fcntl
@@ -121,7 +121,7 @@ class Pair(Scenario):
 
     @property
     def is_nested(self) -> bool:
-        """Return whether the medium is another device of ours."""
+        """Return whether the medium is another approxftl device."""
         return "nested" in self.names
 
     @property

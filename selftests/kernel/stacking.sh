@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Stack other devices on ours.
+# Stack other devices on approxftl devices.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -53,7 +53,7 @@ until_it_waits()
 	done
 }
 
-# Create one of our devices on a suspended one: it waits, and does not prevent the lower device's
+# Create an approxftl device on a suspended one: it waits, and does not prevent the lower device's
 # resume.
 on_one_of_ours()
 {

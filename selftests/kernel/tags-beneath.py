@@ -272,7 +272,7 @@ def device_size_sectors(path: str | Path) -> int:
     return int(run_command("blockdev", "--getsz", path))
 
 
-#: Tables of one mapped device on ours (`ours` sectors) and on the slow disk (`slow` sectors).
+#: Tables of one mapped device on approxftl (`ours` sectors) and on the slow disk (`slow` sectors).
 TABLES = {
     "linear": f"0 {{ours_less}} linear {ONE} 1024",
     "delay": f"0 {{ours}} delay {ONE} 0 0 {ONE} 0 30",
@@ -331,7 +331,7 @@ def mapped_device(name: str) -> Iterator[Path]:
 
 @contextmanager
 def two_test_devices() -> Iterator[None]:
-    """Context manager: two of our devices and the slow disk."""
+    """Context manager: two approxftl devices and the slow disk."""
     run_command("dd", "if=/dev/zero", "of=/dev/ram0", "bs=1M", "count=8")
     with temporary_device(ONE.name, KEYS), temporary_device(TWO.name, KEYS):
         slow = device_size_sectors("/dev/ram0")
@@ -351,7 +351,7 @@ def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str
 
 
 def check_device_alone(least: Share, make: str = EXT4, options: str = "") -> None:
-    """Test our device, slowed down, without another device above it."""
+    """Test an approxftl device, slowed down, without another device above it."""
     with temporary_device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
         run_in_child(check_tags_beneath, place, least, [ONE])
@@ -369,7 +369,7 @@ def check_btrfs_raid(profile: str, least: Share) -> None:
 
 
 def check_file_moves(program: str, make: str) -> None:
-    """Let a program move files on our device."""
+    """Let a program move files on an approxftl device."""
     with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
         run_in_child(check_moving_program, place, program, ONE)
 
@@ -401,7 +401,7 @@ def write_through_loop(image: Path, options: str) -> None:
 
 
 def check_loop_devices() -> None:
-    """Loop devices on tagged images, and on our device while a part of it is tagged."""
+    """Loop devices on tagged images, and on an approxftl device a part of which is tagged."""
     has_kernel_module("loop")
     with temporary_device(ONE.name, KEYS), Mount(ONE) as place:
         for options in ((), ("--direct-io=on",)):

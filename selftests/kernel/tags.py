@@ -973,7 +973,7 @@ def check_raw_device() -> None:
 
 
 def check_device_waiting_for_lower_device() -> None:
-    """Our device on another device answers while it waits for the lower device to resume."""
+    """A device on another approxftl device answers while it waits for that one to resume."""
     with temporary_device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
         format_volume(lower, SHAPE)
         with temporary_device(NAME, SMALL, str(lower)) as path:

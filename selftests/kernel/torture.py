@@ -168,7 +168,7 @@ class Scenario:
 
     @property
     def is_nested(self) -> bool:
-        """Return whether the medium is another device of ours."""
+        """Return whether the medium is another approxftl device."""
         return self.media == "ours"
 
     @property
@@ -742,7 +742,7 @@ class Writer(threading.Thread):
 
 
 def check_write_without_pages(unit: int) -> None:
-    """A writer that waits for a page makes the write buffer, which holds all, release its pages."""
+    """A write that waits for memory pages makes the write buffer program its data and free them."""
     make_ram_disks(1, 262144)
     run_command("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", "count=256", "oflag=direct")
     shape = f"channels 1 chips 4 blocks 192 word_lines 2 op 25 unit {unit}"

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Record tracepoints of the module in a trace instance of our own. Source this file after lib.sh.
+# Record tracepoints of the module in a trace instance of its own. Source this file after lib.sh.
 
 tracing=/sys/kernel/tracing
 [ -d $tracing/instances ] || mount -t tracefs tracefs $tracing || exit 1

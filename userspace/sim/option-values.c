@@ -28,7 +28,7 @@ static void print_option_number(const struct option_row *row, bool percent, u64 
 		aftl_param_format(&like, value, text);
 }
 
-/* @percent: print shares as percentages. */
+/* Check that @value is within the limits of @row. @percent: the message has percentages. */
 static int check_range(const struct option_row *row, const char *text, bool percent, u64 value,
 		       struct aftl_error *error)
 {

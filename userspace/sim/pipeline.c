@@ -73,7 +73,7 @@ static bool may_make_chunk(const struct crew *crew, u32 ahead)
 	return !crew->last && !crew->making && crew->made - count_chunks_taken_by_all(crew) < ahead;
 }
 
-/* Called with the lock held; drops it around the callback. */
+/* Make the next chunk. Context: under @lock of @crew, which is dropped while make() runs. */
 static void make_chunk_batch(struct crew *crew)
 {
 	bool made;
@@ -87,7 +87,7 @@ static void make_chunk_batch(struct crew *crew)
 	crew->last = !made;
 }
 
-/* Called with the lock held; drops it around the callback. */
+/* Let @lane take its next chunk. Context: under @lock of @crew, dropped while take() runs. */
 static void take_chunk_batch(struct crew *crew, struct lane *lane)
 {
 	lane->busy = true;

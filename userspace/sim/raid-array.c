@@ -123,7 +123,10 @@ static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u3
 	send_to_member(array, stripe_unit_member(&array->layout, stripe->row, cell), &operation);
 }
 
-/* Send @op for each of @cells, which the caller has counted: it may complete at once. */
+/*
+ * Send @op for each of @cells. The caller has counted them before, because an operation may
+ * complete at once.
+ */
 static void send_stripe_units(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
 {
 	for (; cells; cells &= cells - 1)

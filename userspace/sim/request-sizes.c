@@ -36,7 +36,7 @@ static int add_request_size(struct sim_size_list *sizes, const char *name, char 
 	return 0;
 }
 
-/* @name is the option that @list belongs to. */
+/* Parse @list, the value of option @name, which error messages mention. */
 static int parse_size_list(struct sim_size_list *sizes, const char *name, const char *list,
 			   struct aftl_error *error)
 {

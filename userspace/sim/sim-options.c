@@ -181,7 +181,7 @@ static int take_all_arguments(struct sim_options *options, int argc, char **argv
 			const char *word = argv[i];
 			bool is_word = *word != '-' || !word[1];
 
-			/* @option is the option before the word, if it may have a value. */
+			/* After an option with an optional value, the operand may be that value. */
 			return is_word && option && option->kind == KIND_FILE ?
 				       command_report_missing_equals(option->name, word, error) :
 				       -EINVAL;

@@ -33,7 +33,7 @@ struct lengths {
 	u32 count;
 };
 
-/* @reset: the zone of a zoned device was reset */
+/* A zone that the stream writes to. @reset: the stream has reset it before its first write. */
 struct open_zone {
 	u64 number;
 	u32 written;

@@ -32,7 +32,7 @@ void aftl_prefetch_relocation(const struct aftl *ftl, u32 page);
 void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 		     aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level);
 
-/* Map a relocated @lpn to @ppn when the old physical page @former in block @from is known. */
+/* Map @lpn, relocated from its old physical page @former in block @from, to @ppn in @block. */
 void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
 		       aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t ppn,
 		       u32 level);

@@ -229,7 +229,7 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 	return place_in_fallback_block(ftl, lun, need, placement);
 }
 
-/* Every chip accepts sequential programs in the normal mode. */
+/* Place data of a placement handle: sequential, in normal mode, which every chip accepts. */
 static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_program_request *need,
 			   struct aftl_placement *placement)
@@ -531,7 +531,10 @@ static void count_program(struct aftl *ftl, const struct aftl_program_request *n
 	ftl->stats.class_pages[need->class] += placement->pages;
 }
 
-/* Blocks that may be reprogrammed are closed by their policy. */
+/*
+ * Return true if the core has to close the block, because it is full. A policy closes blocks itself
+ * that it may reprogram.
+ */
 static bool block_must_be_closed(const struct aftl *ftl, const struct aftl_lun *lun,
 				 const struct aftl_block *block)
 {

@@ -8,9 +8,9 @@
 struct aftl;
 struct aftl_error;
 
-/* The data have arrived in the controller. */
+/* The data of the entry have arrived in the controller. */
 #define AFTL_READ_CACHE_READY 0x01
-/* Read ahead, and not requested by the host yet. */
+/* The page was read ahead, and the host has not requested it yet. */
 #define AFTL_READ_CACHE_PREFETCHED 0x02
 
 /**

@@ -223,7 +223,7 @@ static bool reloc_pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool 
 	return block;
 }
 
-/* Return true if only a free block is missing to rebuild the data of a dead LUN. */
+/* Return true if @lun lacks only a free block to rebuild data of a dead LUN. */
 static bool reloc_lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ftl->geo.superblock_luns && !lun_has_spare_block(ftl, lun) &&
@@ -494,7 +494,8 @@ static enum aftl_step reloc_select_read_step(const struct aftl *ftl)
 }
 
 /*
- * No page is left to relocate, or none that can be: erase the block if that is wanted and possible.
+ * Select the last step of a task that can relocate no further page: erase the block if the task
+ * wants that and it is possible.
  */
 static enum aftl_step reloc_select_last_step(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -563,7 +564,7 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 	}
 }
 
-/* Pages that cannot be reconstructed stay in their block. */
+/* Drop gathered pages that cannot be reconstructed: they stay in the block that is emptied. */
 static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	u32 kept = 0;

@@ -18,7 +18,7 @@ static inline bool aftl_is_dispatch_pending(const struct aftl *ftl)
  */
 #define AFTL_SLICE_WORK 256
 
-/* Has enough been done since ftl->work was @begin? */
+/* Return true if the scheduler has done a slice of work since ftl->work was @begin. */
 static inline bool aftl_slice_is_over(const struct aftl *ftl, u32 begin)
 {
 	return ftl->work - begin >= AFTL_SLICE_WORK;

@@ -388,7 +388,7 @@ bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		/* A block that was closed early is open until the fine passes of its last lines. */
+		/* A block that GC has closed early stays open until its last fine passes. */
 		if ((block->state != AFTL_BLOCK_BAD && block->valid) ||
 		    (block->state == AFTL_BLOCK_OPEN && !block->parity))
 			return false;

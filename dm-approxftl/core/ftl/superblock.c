@@ -206,7 +206,10 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 	return begun;
 }
 
-/* After the coarse pass alone the data of a page are in the controller, and in no stripe. */
+/*
+ * Return true if the page counts for its stripe. After the coarse pass alone it does not: its data
+ * are still in the controller.
+ */
 static bool page_has_data(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u16 attr = aftl_block_page_attr(&ftl->media, block, page);

@@ -51,7 +51,7 @@ static inline void aftl_request_init_arrived(struct aftl *ftl, struct aftl_reque
 	ftl->requests++;
 }
 
-/* Bytes of the logical pages of @request that it leaves out. */
+/* Return how many bytes of its first and of its last logical page @request does not cover. */
 static inline u32 aftl_request_bytes_before_first_unit(const struct aftl_request *request)
 {
 	return AFTL_SECTOR_BYTES * (request->head_skip + request->tail_skip);

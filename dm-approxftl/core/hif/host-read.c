@@ -57,7 +57,7 @@ static void read_deliver_lost(struct aftl *ftl, struct aftl_request *request, af
 	read_deliver_to_host(ftl, request, &read);
 }
 
-/* Neither parity nor the other members of the stripe can reconstruct @ppn. */
+/* Return true if @ppn cannot be reconstructed from its stripe, or if there is no RAIN. */
 static noinline bool read_not_reconstructable(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return !(ftl->config.rain && aftl_stripe_can_reconstruct(ftl, ppn));
@@ -565,7 +565,7 @@ static void read_free_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 	read_free_command(ftl, lun, lun->reads.head);
 }
 
-/* The first page of command @index has been served without the array. */
+/* Note that the first page of command @index has been served without a read of the array. */
 static void read_finish_first_page(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];

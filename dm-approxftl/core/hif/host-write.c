@@ -615,7 +615,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 	return false;
 }
 
-/* Older versions that are programmed later must not be mapped. */
+/* Mark all older writes of the page: if they are programmed later, they are not mapped. */
 static void write_mark_older_superseded(struct aftl *ftl, u32 index)
 {
 	while ((index = aftl_pending_find_older_write(ftl, index)) != AFTL_NIL)

@@ -13,7 +13,7 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 
-/* All members have been read: the host read ends, or the background task goes on. */
+/* End the reconstruction of @lun: the host read completes, or the background task goes on. */
 static void reconstruct_finish(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reconstruct done = lun->reconstruct;
