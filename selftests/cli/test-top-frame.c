@@ -205,14 +205,14 @@ static void check_frame_option_is_refused(const char *text)
 TAP_TEST(invalid_answers_to_the_message_luns_are_refused)
 {
 	check_frame_option_is_refused("\n");
-	check_frame_option_is_refused(
-		"1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
-	check_frame_option_is_refused(
-		"0 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1");
-	check_frame_option_is_refused(
-		"0 good_blocks -1 free_blocks x valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
-	check_frame_option_is_refused(
-		"0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
+	check_frame_option_is_refused("1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 "
+				      "busy_ns 1 cached_blocks 1");
+	check_frame_option_is_refused("0 good_blocks 1 free_blocks 1 valid_units 1 queued 1 "
+				      "busy_ns 1");
+	check_frame_option_is_refused("0 good_blocks -1 free_blocks x valid_units 1 queued 1 "
+				      "busy_ns 1 cached_blocks 1");
+	check_frame_option_is_refused("0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 "
+				      "busy_ns 1 cached_blocks 1");
 }
 
 TAP_TEST(activity_of_luns_is_the_difference_of_two_samples)

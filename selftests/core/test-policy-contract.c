@@ -506,9 +506,8 @@ TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 /* A policy must not use the core's blocks for translation pages, handles or zones. */
 TAP_TEST(a_policy_cannot_use_blocks_of_the_core)
 {
-	check_misbehaving_policy(
-		WILD_SQUAT,
-		SHAPE " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB", 6000);
+	check_misbehaving_policy(WILD_SQUAT, SHAPE " word_lines=16 page=512 unit=512 bits=2 "
+				 "one_shot=on map_cache=8KiB", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 500, U64_MAX);
 	test_device_close(&device);

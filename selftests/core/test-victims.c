@@ -155,6 +155,7 @@ static void check_one_selector(u32 which)
 {
 	struct aftl_random random = { aftl_hash64(which) };
 	u32 round;
+	u32 most;
 	u32 i;
 
 	tap_begin("%s names what its definition names", rules[which].name);
@@ -162,6 +163,7 @@ static void check_one_selector(u32 which)
 	differed = 0;
 	test_device_open_demo(&device, "baseline",
 			      test_params("%s victim=%s", shape, rules[which].name));
+	most = device.ftl->geo.block_ppns + 1;
 	for (round = 0; round < ROUNDS && !tap_failures(); round++) {
 		for (i = 0; i < WRITES_OF_ROUND; i++)
 			test_execute_request(&device, AFTL_OP_WRITE,
@@ -169,9 +171,8 @@ static void check_one_selector(u32 which)
 								    (u32)device.ftl->geo.units),
 					     1, AFTL_PRECISE, NULL);
 		for (i = 0; i < device.ftl->geo.luns; i++)
-			call_and_check_victim_selector(
-				which, i,
-				(u32)aftl_random_below(&random, device.ftl->geo.block_ppns + 1));
+			call_and_check_victim_selector(which, i,
+						       (u32)aftl_random_below(&random, most));
 	}
 	CHECK_RANGE(asked, ROUNDS / 2, U32_MAX);
 	CHECK_RANGE(differed, ROUNDS / 10, U32_MAX);

@@ -170,10 +170,8 @@ static void check_faults_survive_crash_in_each_shape(const char *policy, const c
 	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
 		check_faults_survive_crash(policy, small_volumes[seed], seed);
 	if (!strcmp(policy, "baseline"))
-		check_faults_survive_crash(
-			policy,
-			"channels=4 blocks=40 layers=4 word_lines=2 op=60 rain=on superblock=4",
-			seed);
+		check_faults_survive_crash(policy, "channels=4 blocks=40 layers=4 word_lines=2 "
+					   "op=60 rain=on superblock=4", seed);
 }
 
 /* Metadata */

@@ -173,8 +173,9 @@ static void fail_random_sector(struct life *life)
 	if (!life->set->failing)
 		return;
 	if (draw_pair_chance(life, 10))
-		tally.hurt += durable_damage_sector(
-			durable, draw_pair_number_below(life, durable->unit_count), 0);
+		tally.hurt += durable_damage_sector(durable,
+						    draw_pair_number_below(life,
+									   durable->unit_count), 0);
 	if (life->unwritable && draw_pair_chance(life, 1)) {
 		durable->disk.unwritable[first + draw_pair_number_below(life, (u32)(end - first))] =
 			true;

@@ -645,8 +645,8 @@ int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault
 				struct aftl_error *error);
 
 /*
- * Empty the list, except for faults that are due: these happen in steps, which may not end half-way.
- * No fault waits any more.
+ * Empty the list, except for faults that are due: these happen in steps, which may not end
+ * half-way. No fault waits any more.
  */
 void aftl_clear_faults(struct aftl *ftl);
 

@@ -56,8 +56,8 @@ static void manage_zone(const struct zone_stream *stream, struct test_device *de
 void zone_stream_submit(const struct zone_stream *stream, struct test_device *device)
 {
 	u32 zones = aftl_geometry(device->ftl)->zones;
-	u32 zone = draw_zone_stream_below(
-		stream, draw_zone_stream_chance(stream, 70) ? min(stream->few, zones) : zones);
+	u32 limit = draw_zone_stream_chance(stream, 70) ? min(stream->few, zones) : zones;
+	u32 zone = draw_zone_stream_below(stream, limit);
 
 	if (draw_zone_stream_chance(stream, 25))
 		submit_zone_request(stream, device, AFTL_OP_READ,
