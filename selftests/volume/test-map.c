@@ -155,8 +155,8 @@ static const char *const policies[] = { "baseline", "separated", "streams", "app
 
 int main(void)
 {
-	tap_run_each("translation pages are recovered after a crash", policies, ARRAY_SIZE(policies),
-		     check_crash_recovery);
+	tap_run_each("translation pages are recovered after a crash", policies,
+		     ARRAY_SIZE(policies), check_crash_recovery);
 	tap_run_each("an orderly close keeps the cached translation pages", policies,
 		     ARRAY_SIZE(policies), check_clean_close);
 	tap_run_each("translation pages survive repeated crashes", policies, ARRAY_SIZE(policies),

@@ -275,7 +275,7 @@ static u32 max_valid_pages(const struct aftl *ftl, u32 good_blocks)
 	u32 kept = aftl_reserved_blocks_per_lun(ftl);
 	u32 most = good_blocks > kept ? (good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
 
-	/* Reserve room for the LUN's translation pages, which may be written after the host data. */
+	/* Reserve room for the LUN's translation pages, which may follow the host data. */
 	return most - min(most, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
 }
 

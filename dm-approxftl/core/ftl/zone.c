@@ -566,7 +566,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
 						     AFTL_ZONE_OFFLINE :
 						     AFTL_ZONE_READ_ONLY);
-	/* The live LUNs take over the translation pages of the dead one, which costs them blocks. */
+	/* The live LUNs take over the translation pages of the dead one, which takes blocks. */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
 		zone_shrink_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
