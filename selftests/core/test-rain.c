@@ -608,6 +608,36 @@ TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
+/* The first unit of each page of a die is uncorrectable before the die fails. */
+TAP_TEST(the_rebuild_leaves_out_only_the_lost_units_of_a_page)
+{
+	static bool in_lun[65536];
+	u32 units;
+	u32 kept = 0;
+	u32 i;
+
+	open_device("baseline", parity);
+	units = aftl_geometry(device.ftl)->units;
+	test_stream_write_all(&stream, &device);
+	test_drain(&device);
+	for (i = 0; i < units; i++) {
+		aftl_ppn_t ppn = test_lookup(&device, i);
+
+		in_lun[i] = lun_of_ppn(ppn) == 2;
+		if (in_lun[i] && from_ppn(ppn) % aftl_geometry(device.ftl)->page_units == 0)
+			CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(i)), 0);
+		else
+			kept += in_lun[i];
+	}
+	CHECK(kept > 20);
+	fail_die_of_lun(2);
+	wait_for_rebuild(2);
+	for (i = 0; i < units; i++)
+		if (in_lun[i] && !aftl_lpn_is_lost(device.ftl, to_lpn(i)))
+			kept -= lun_of_ppn(test_lookup(&device, i)) != 2;
+	CHECK_EQ(kept, 0);
+}
+
 /* Pages beyond ECC are recovered from the rest of their stripe if that is readable. */
 TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 {

@@ -395,6 +395,19 @@ static aftl_ppn_t reloc_cursor_ppn(const struct aftl *ftl, const struct aftl_rel
 	return to_ppn(first + reloc->cursor);
 }
 
+/* Return true if a valid unit of the page at the cursor can be reconstructed. */
+static bool reloc_page_can_be_rebuilt(const struct aftl *ftl, const struct aftl_reloc *reloc)
+{
+	u32 slot = from_ppn(reloc_cursor_ppn(ftl, reloc));
+	u32 end = (slot / ftl->geo.page_units + 1) * ftl->geo.page_units;
+
+	for (; slot < end; slot++)
+		if (aftl_ppn_is_valid(&ftl->media, to_ppn(slot)) &&
+		    aftl_stripe_can_reconstruct(ftl, to_ppn(slot)))
+			return true;
+	return false;
+}
+
 /*
  * Return true if the task must relocate this page; tasks that do not empty the block leave pages
  * behind. A refresh makes @class precise.
@@ -403,7 +416,7 @@ static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *r
 				    u32 *class)
 {
 	if (reloc->kind == AFTL_RELOC_REBUILD)
-		return aftl_stripe_can_reconstruct(ftl, reloc_cursor_ppn(ftl, reloc));
+		return reloc_page_can_be_rebuilt(ftl, reloc);
 	if (reloc->kind != AFTL_RELOC_REFRESH)
 		return true;
 	*class = AFTL_PRECISE;
