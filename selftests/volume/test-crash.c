@@ -766,7 +766,7 @@ static enum kind parse_life_kind(int argc, char **argv)
 /* Seeds that once lost data or hung. */
 static void rerun_failed_seeds(void)
 {
-	static const u64 seeds[] = { 1606, 5811, 15375, 16112 };
+	static const u64 seeds[] = { 1606, 5811, 15375, 16112, 31001125, 20250477 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(seeds); i++)

@@ -975,6 +975,45 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 	CHECK(durable.buffered[0]);
 }
 
+/*
+ * Two pages are written twice. One is discarded, the other is lost, so that their flash page is
+ * recorded again, and the record of the discard is lost in a crash: the discarded page must have its
+ * newer data, not the older ones.
+ */
+TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
+{
+	const struct aftl *ftl;
+	struct aftl_spare spare;
+	aftl_ppn_t ppn;
+	u32 class;
+	u32 i;
+
+	volume_open("baseline", SMALL " op=60");
+	ftl = durable.device.ftl;
+	CHECK(aftl_geometry(ftl)->page_units > 1);
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE,
+					      NULL), 0);
+		drain_write_buffer();
+		CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	}
+	CHECK(durable_fail_unit(&durable, 1));
+	CHECK_EQ(durable_commit_all(&durable), 0);
+	ppn = aftl_lookup(ftl, to_lpn(0), &class);
+	ppn = to_ppn(from_ppn(ppn) / aftl_geometry(ftl)->page_units *
+		     aftl_geometry(ftl)->page_units);
+	aftl_spare_from_page(&spare, ftl, ppn);
+	CHECK_EQ(spare.lost, 2);
+	spare.mapped = 2;
+	CHECK_EQ(aftl_volume_record_program(durable.volume, aftl_page_of_ppn(aftl_media(ftl), ppn),
+					    &spare), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	volume_crash();
+	volume_start("baseline");
+	CHECK_EQ(durable.units[0].covered, durable.units[0].newest);
+	CHECK(durable.units[1].lost);
+}
+
 /* Start programs of four pages. */
 static void start_with_programs(void)
 {

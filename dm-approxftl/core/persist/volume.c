@@ -555,16 +555,40 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
 
 /* Changes */
 
+/*
+ * Is @spare the entry of a page that is recorded again, because data on it were lost since its
+ * program, and not the entry of another program?
+ */
+static bool spare_describes_same_program(const struct aftl_spare *spare,
+					 const struct aftl_spare *recorded, u32 units)
+{
+	return recorded->seq && recorded->erases == spare->erases &&
+	       recorded->attr == spare->attr &&
+	       !memcmp(recorded->word, spare->word, units * sizeof(*spare->word));
+}
+
 int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struct aftl_spare *spare)
 {
 	struct aftl_spare entry = *spare;
+	struct aftl_spare recorded;
 	u8 *bytes = aftl_volume_change(volume, aftl_spare_place(&volume->header.layout,
 								&volume->geo, page));
 
 	if (!bytes)
 		return volume->ret;
 	volume->plp_hides = volume->plp_waiting && (volume->plp_hides || spare->hidden);
-	entry.seq = ++volume->state.seq;
+	/*
+	 * What a later program or a discard has superseded stays mapped in a repeated entry: the
+	 * later record has a larger sequence number, unless it is lost in a crash.
+	 */
+	if (spare->lost && !aftl_spare_decode(&recorded, &volume->geo, bytes) &&
+	    spare_describes_same_program(spare, &recorded, volume->geo.page_units)) {
+		entry.seq = recorded.seq;
+		entry.mapped = recorded.mapped;
+		entry.hidden = recorded.hidden;
+	} else {
+		entry.seq = ++volume->state.seq;
+	}
 	aftl_spare_encode(&entry, &volume->geo, bytes);
 	volume->uncommitted = true;
 	return 0;

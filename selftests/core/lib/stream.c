@@ -211,6 +211,8 @@ static void randomize_gc_pace(struct aftl_config *config)
 	config->gc_pace = aftl_random_below(&random, 4);
 	config->multi_plane_read = aftl_random_below(&random, 4);
 	config->write_expire = aftl_random_below(&random, 3) * 500000ULL;
+	config->housekeeping = aftl_random_below(&random, 2) * 3000000ULL;
+	config->housekeeping_every = 1 + aftl_random_below(&random, 10000000);
 }
 
 /* Draw the queue depth and the parameters of garbage collection. */
@@ -299,6 +301,7 @@ static void randomize_latencies(struct aftl_config *config, struct aftl_random *
 	config->link = aftl_random_below(random, 2) * 500;
 	config->link_command = aftl_random_below(random, 2) * 1000;
 	config->controller_command = config->seed % 4 == 1 ? 1500 : 0;
+	config->controller_vary = config->seed % 3 == 1 ? 2000 : 0;
 }
 
 void test_randomize_options(struct test_device *device, struct aftl_random *random)
