@@ -342,10 +342,7 @@ def print_progress(text: str) -> None:
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Cost of simulated requests.", "bench.json")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds (3)")
-    parser.add_argument("--scale", type=float, default=1.0, metavar="X",
-                        help="times the requests (1)")
+    parser = benchmark_parser("Cost of simulated requests.", "bench.json", 3)
     parser.add_argument("--only", default="", metavar="TEXT",
                         help="measure the cases with this in their name; compare with no bars")
     parser.add_argument("--beside", type=Path, metavar="OTHER",

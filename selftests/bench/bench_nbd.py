@@ -88,10 +88,7 @@ def measure_lateness_us(folder: Path, how: str, operations: int, depth: int) -> 
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Speed and lateness of the plugin of nbdkit.", "bench-nbd.json")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each (3)")
-    parser.add_argument("--scale", type=float, default=1, metavar="X",
-                        help="fraction of 200000 operations (1)")
+    parser = benchmark_parser("Speed and lateness of the plugin of nbdkit.", "bench-nbd.json", 3)
     args = parser.parse_args()
     require_built_program(PLUGIN)
     operations = int(200000 * args.scale)

@@ -89,10 +89,7 @@ def measure_call_us(requests: int, rounds: int) -> float:
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Processor time of the Python library.", "bench-python.json")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each (5)")
-    parser.add_argument("--scale", type=float, default=1, metavar="X",
-                        help="fraction of a million requests (1)")
+    parser = benchmark_parser("Processor time of the Python library.", "bench-python.json", 5)
     args = parser.parse_args()
     require_built_program(BUILD / "approxftl")
     requests = int(1000000 * args.scale)

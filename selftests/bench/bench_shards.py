@@ -167,10 +167,7 @@ def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
 
 def main() -> int:
     """Run the benchmark that the command line describes."""
-    parser = benchmark_parser("Shards on one and on several processors.", "bench-shards.json")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (5)")
-    parser.add_argument("--scale", type=float, default=1.0, metavar="X",
-                        help="times the requests (1)")
+    parser = benchmark_parser("Shards on one and on several processors.", "bench-shards.json", 5)
     parser.add_argument("--alone", action="store_true",
                         help="with nothing on the processors that are left")
     args = parser.parse_args()

@@ -14,12 +14,17 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
-def benchmark_parser(description: str, result: str) -> argparse.ArgumentParser:
-    """Return a parser with the common options of benchmarks."""
+def benchmark_parser(description: str, result: str, rounds: int = 0) -> argparse.ArgumentParser:
+    """Return a parser with the common options of benchmarks; with ROUNDS those of repeated runs."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, default=BUILD / result, metavar="FILE",
                         help=f"results ({result} in the build directory)")
     parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
+    if rounds:
+        parser.add_argument("--rounds", type=int, default=rounds, metavar="N",
+                            help=f"runs of each ({rounds})")
+        parser.add_argument("--scale", type=float, default=1.0, metavar="X",
+                            help="times the requests (1)")
     return parser
 
 

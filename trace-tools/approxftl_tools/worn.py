@@ -334,7 +334,7 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
             try:
                 record = future.result()
             except Refusal as error:
-                # What keeps the first cell from running will keep all others from it, too.
+                # If the first cell cannot be run, no other can: the lab itself does not work.
                 if plan == next(iter(running.values())):
                     raise
                 record = record_without_guest(plan, str(error), "the cell could not be run", "")
