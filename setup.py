@@ -26,7 +26,7 @@ OPTIONS = {"build": {"build_base": str(WORK)}, "egg_info": {"egg_base": str(WORK
 
 
 def build_library(target: Path, folder: Path) -> None:
-    """Compile the simulator; userspace/libsim/build.mk builds the same by make."""
+    """Compile the simulator library; userspace/libsim/build.mk builds the same with make."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = ["-std=gnu11", "-O2", "-fPIC", "-fno-semantic-interposition",
              *shlex.split(os.environ.get("CFLAGS", "")),
@@ -47,10 +47,10 @@ def build_library(target: Path, folder: Path) -> None:
 
 
 class BuildWithLibrary(build_py):
-    """Adds the library to the package approxftl."""
+    """Build step that adds the library to the package approxftl."""
 
     def run(self) -> None:
-        """Copy the modules, then build the library beside them."""
+        """Copy the Python modules, then build the library beside them."""
         super().run()
         if self.editable_mode:
             return
@@ -63,20 +63,20 @@ class PlatformWheel(bdist_wheel):
     """A wheel for this machine and every Python."""
 
     def finalize_options(self) -> None:
-        """Say that there is machine code in it."""
+        """Declare that the wheel contains machine code."""
         super().finalize_options()
         self.root_is_pure = False
 
     def get_tag(self) -> tuple[str, str, str]:
-        """Return the tags of Python, of its binary interface, and of the platform."""
+        """Return the wheel's tags: any Python 3, no binary interface, this platform."""
         return "py3", "none", re.sub(r"[-.]", "_", sysconfig.get_platform())
 
 
 class WithLibrary(Distribution):
-    """Not pure Python, so that it is installed where machine code may be."""
+    """A distribution with machine code, which is installed where such code may be."""
 
     def has_ext_modules(self) -> bool:
-        """Return True for the library."""
+        """Return True, as the wheel contains the library."""
         return True
 
 

@@ -68,7 +68,7 @@ def markdown_table_head(*titles: str) -> Iterator[str]:
 
 
 def read_macro_sections(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Return the comment above each group of a table of macros, and the group's arguments."""
+    """Yield the C comment above each group of a table of macros, with the group's arguments."""
     pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
     title, members = "", list[tuple[str, str]]()
     for comment, name, rest in pattern.findall(path.read_text()):
@@ -139,7 +139,7 @@ def counter_tables() -> Iterator[str]:
 
 
 def status_word_table() -> Iterator[str]:
-    """Return the table of the status line's words."""
+    """Return the table of the words of a device's status line."""
     yield "\n## Status line\n"
     yield "The words that `dmsetup status` prints after the target's name. New ones are appended.\n"
     yield from markdown_table_head("position", "word", "meaning")
@@ -149,7 +149,7 @@ def status_word_table() -> Iterator[str]:
 
 
 def message_table() -> Iterator[str]:
-    """Return the table of messages, from the comment above their code."""
+    """Return the table of device messages, read from the C comment above their handler."""
     yield "\n## Messages\n"
     yield "`approxftl message NAME ...`, or `dmsetup message NAME 0 ...`.\n"
     yield from markdown_table_head("message", "meaning")

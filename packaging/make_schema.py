@@ -68,7 +68,7 @@ FORMAT: Schema = {"const": [1, 0]}
 
 
 class Parser:
-    """Reads the definitions of a text; what they refer to is resolved by load_schema()."""
+    """Parser of the definitions of a .fields file; load_schema() resolves references among them."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[tuple[str, str]] = []
@@ -89,14 +89,14 @@ class Parser:
         return self.tokens[0]
 
     def skip_if_token(self, *marks: str) -> bool:
-        """Skip the next token if it is one of these marks."""
+        """Skip the next token if it is one of these punctuation marks."""
         if self.peek_token()[0] == "mark" and self.peek_token()[1] in marks:
             self.tokens.pop(0)
             return True
         return False
 
     def expect_token(self, kind: str, value: str = "") -> str:
-        """Return the next token, which must be of a kind."""
+        """Return the next token; it is an error if the token is of another kind."""
         token = self.tokens.pop(0)
         if token[0] != kind or value not in ("", token[1]):
             raise ValueError(f"{value or kind} expected, not {token[1]!r}")
@@ -107,7 +107,7 @@ class Parser:
             pass
 
     def parse_definition(self) -> None:
-        """Read the title, or one `name = TYPE`."""
+        """Parse the title, or one definition `name = TYPE`."""
         if self.skip_if_token("\n"):
             return
         name = self.expect_token("name")
@@ -131,7 +131,7 @@ class Parser:
         return {"oneOf": several}
 
     def parse_single_type(self) -> Schema:
-        """Read a type without alternatives."""
+        """Parse a type that has no `|` alternatives."""
         kind, value = self.peek_token()
         if kind in ("string", "number") or value in ("true", "false"):
             self.tokens.pop(0)
@@ -152,7 +152,7 @@ class Parser:
         return SIMPLE[name] | self.parse_bounds("minimum", "maximum")
 
     def parse_bounds(self, least: str, most: str) -> Schema:
-        """Read (A..B), of which either may be left out, or nothing."""
+        """Parse an optional range (A..B), of which A or B may be left out."""
         found: Schema = {}
         if self.skip_if_token("("):
             if self.peek_token()[0] == "number":
@@ -164,7 +164,7 @@ class Parser:
         return found
 
     def parse_object(self) -> Schema:
-        """Read an object up to its closing brace."""
+        """Parse an object type up to its closing brace."""
         result: Schema = {"type": "object", "...": [], "properties": {}, "required": [],
                           "additionalProperties": False}
         while True:
@@ -188,7 +188,7 @@ class Parser:
                 self.parse_named_fields(result)
 
     def parse_named_fields(self, result: Schema) -> None:
-        """Read `a, b?, c: TYPE`."""
+        """Parse members of an object, such as `a, b?, c: TYPE`, where ? marks an optional one."""
         names: list[tuple[str, bool]] = []
         while True:
             self.skip_newlines()
@@ -211,7 +211,7 @@ class Parser:
 
 
 def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> Any:
-    """Return a type with its spreads inserted; `used` collects the definitions it refers to."""
+    """Return a type with each `...name` resolved; `used` collects the definitions it names."""
     if isinstance(node, list):
         return [resolve_type(one, definitions, used) for one in node]
     if not isinstance(node, dict) or "const" in node or "enum" in node:
@@ -240,7 +240,7 @@ def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]
 
 
 def expand_spreads(node: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Return the properties of an object and of those it spreads, in order."""
+    """Return the properties of an object in order, those that `...name` inserts included."""
     own = list(node["properties"].items())
     properties: Schema = {}
     required: list[str] = []

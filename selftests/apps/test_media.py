@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Progressive images, groups of pictures and logs: layouts, damage, and its prediction.
+"""Layouts, damage and predicted damage of progressive images, groups of pictures and logs.
 
 Independent decoders read the files here; they follow the manual page and the comments at the head
 of the sources.

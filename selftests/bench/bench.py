@@ -198,7 +198,7 @@ def listed_names(what: str) -> list[str]:
 
 @functools.cache
 def policy_options() -> dict[str, str]:
-    """Return all policies, and each part of hybrid alone, with their options."""
+    """Return the options that select each policy, and each part of the policy hybrid alone."""
     parts = [name for name in listed_names("params") if name.startswith("hybrid_")]
     only = {
         f"hybrid, only {part.removeprefix('hybrid_')}":

@@ -55,7 +55,7 @@ class Boot:
     costs: Costs
 
     def cost_ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
-        """Return the cost of a case relative to its cost on the yardstick, another device."""
+        """Return the cost of a case relative to its cost on the device that serves as yardstick."""
         return self.costs[device, case] / self.costs[yardstick, case]
 
 
@@ -67,13 +67,13 @@ def measure_in_lab(requests: int) -> Boot:
 
 
 def cost_spread(boots: list[Boot], device: str, case: Case) -> float:
-    """Return the range of a cost over the boots, relative to its mean."""
+    """Return the difference between a cost's extremes over all boots, relative to the mean cost."""
     seen = [boot.costs[device, case] for boot in boots]
     return (max(seen) - min(seen)) / statistics.mean(seen)
 
 
 def largest_spread_text(boots: list[Boot], case: Case, *devices: str) -> str:
-    """Return the largest spread among devices in a case."""
+    """Return the largest spread over boots that one of the devices has in a case."""
     return f"{max(cost_spread(boots, device, case) for device in devices):.2%}"
 
 
@@ -109,7 +109,7 @@ def print_device_costs(boots: list[Boot]) -> list[Bar]:
 
 
 def print_tag_costs(boots: list[Boot]) -> list[Bar]:
-    """Print the cost of other files' and processes' tags for untagged writes; return the limits."""
+    """Print how tags of other files and processes slow untagged writes down; return the limits."""
     cases = [case for device, case in boots[0].costs if device == ELSEWHERE]
     lines = [["untagged write, ns", "no tag", "a tag elsewhere", "ratio", "spread"]]
     lines += [[case_title(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
@@ -136,7 +136,7 @@ Measured = dict[str, Writers]  # by device
 
 
 def parse_writers(said: list[list[str]]) -> Writers:
-    """Parse lines of one device: writers, requests a second, waits, millionths of time."""
+    """Parse lines of a device: number of writers, requests/s, lock waits, waiting in millionths."""
     one, more = ([words for words in said if (words[0] == "1") == alone] for alone in (True, False))
     return Writers(
         [float(many[1]) / float(single[1]) for single, many in zip(one, more, strict=True)],
@@ -173,7 +173,7 @@ def writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar:
 
 
 def print_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
-    """Report writers on processors that take turns and never wait; return the limits."""
+    """Report writers that take turns on processors and never wait for locks; return the limits."""
     print_writer_gains(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
     return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",

@@ -78,7 +78,7 @@ def measure_rates(folder: Path, how: str, operations: int,
 
 
 def measure_lateness_us(folder: Path, how: str, operations: int, depth: int) -> float:
-    """Return the median of the lateness in real time."""
+    """Return the median delay of completions behind their emulated times, in real time."""
     _, _, log = measure_plugin(folder, ("-v", PLUGIN, "size=64MiB"), how, operations, depth)
     found = re.search(r"half of them ended at most (\d+) ns late", log)
     if not found:

@@ -61,8 +61,7 @@ def library_cpu_s(work: Callable[[], object]) -> float:
 
 
 def measure_run(options: Mapping[str, Any], rounds: int, record: Path) -> dict[str, float]:
-    """Return the lowest processor time of the command and of the library, without requests and
-    with them."""
+    """Return the lowest processor times of command and library, without and with kept requests."""
     ways: dict[str, Callable[[], float]] = {
         "command": lambda: command_cpu_s(options),
         "library": lambda: library_cpu_s(lambda: aftl.simulate(keep_requests=False, **options)),

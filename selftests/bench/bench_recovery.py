@@ -31,7 +31,7 @@ class Recovery:
     read: int  # bytes
 
     def scale_to_tib(self, seconds: float) -> float:
-        """Scale seconds from this volume to a TiB."""
+        """Scale seconds for this volume to seconds for one TiB."""
         return seconds * TIB / self.flash
 
     @property

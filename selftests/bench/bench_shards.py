@@ -51,7 +51,7 @@ SHARDS = (1, 2, 4, 8)
 
 
 def busiest_thread_s(pid: int) -> float:
-    """Return the processor time of the busiest thread so far."""
+    """Return the processor time that the busiest thread has used so far."""
     times = [0.0]
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError, IndexError):
@@ -60,9 +60,9 @@ def busiest_thread_s(pid: int) -> float:
 
 
 def run_programs_in_parallel(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
-    """Run COUNT programs in parallel.
+    """Run COUNT programs in parallel; return times and results.
 
-    Return elapsed seconds, processor seconds, those of the busiest thread, and the results.
+    The times in seconds are elapsed, processor, and processor of the busiest thread.
     """
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(count)]

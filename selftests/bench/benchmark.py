@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Shared by the benchmarks: paths, common options, the output of a guest, the result file."""
+"""Helpers of the benchmarks: paths, common options, a virtual machine's output, the result file."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
 def benchmark_parser(description: str, result: str, rounds: int = 0) -> argparse.ArgumentParser:
-    """Return a parser with the common options of benchmarks; with ROUNDS those of repeated runs."""
+    """Return a parser with the benchmarks' common options; with ROUNDS also those of repetition."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, default=BUILD / result, metavar="FILE",
                         help=f"results ({result} in the build directory)")
@@ -36,7 +36,7 @@ def require_built_program(program: Path) -> Path:
 
 
 def guest_output_fields(word: str, command: str, *run: str) -> list[list[str]]:
-    """Run a command in a guest; return the fields of output lines that begin with WORD."""
+    """Run a command in a virtual machine; return the fields of lines that begin with WORD."""
     done = subprocess.run(
         [TOP / "userspace/lab/approxftl-lab", *run, "--timeout", "1200", "--cmd", command],
         cwd=TOP, stdout=subprocess.PIPE, text=True, check=False)

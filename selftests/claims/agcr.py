@@ -20,7 +20,7 @@ from selftests.claims.studies import record_files_of_trace_volumes, results_of_s
 
 
 def response_change_by_cost(state: str) -> tuple[float, float, float, float]:
-    """Return the change of read and write response by cheap writes, then by cheap reads, in %."""
+    """Return the change in % of read and write response: by cheap writes, then by cheap reads."""
     changes = []
     for runs in results_of_study("agcr-combinations", "trace", "costs", state=state).values():
         base, coarse, fine = map(mean_responses_us, runs.values())
@@ -49,7 +49,7 @@ def measure_ag3_page_classes() -> list[Measured]:
 
 
 def runs_of_schemes(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
-    """Return the runs of AGCR, its ablations and its rivals, by volume name."""
+    """Return the runs of AGCR, of its ablations and of the policies compared, by volume name."""
     found = results_of_study("agcr-schemes", "trace", "scheme", state=state)
     return dict(zip(record_files_of_trace_volumes(), found.values(), strict=True))
 
@@ -66,7 +66,7 @@ def response_savings(scheme: str, rival: str,
 
 
 def measure_ag4_rivals() -> list[Measured]:
-    """Measure AGCR against its rivals; queues are short, and li writes nearly all at high cost."""
+    """Measure AGCR and other policies; queues are short, li writes nearly all data at high cost."""
     lost = sum(counter_of_run(run, "read_lost_units") for runs in runs_of_schemes("aged").values()
                for run in runs.values())
     reads, writes = response_savings("agcr", "traditional", "aged")
@@ -79,14 +79,14 @@ def measure_ag4_rivals() -> list[Measured]:
 
 
 def measure_ag5_rewrites() -> list[Measured]:
-    """Count re-writes under both readings of the rule; they depend on how often data is read."""
+    """Count AGCR's re-writes under two interpretations of its rule that the paper allows."""
     return [average_measured([measure_of_run(runs[rule], "rewrite_percent")
                               for runs in runs_of_schemes().values()], 2)
             for rule in ("agcr", "agcr, low")]
 
 
 def measure_ag6_window() -> list[Measured]:
-    """Vary the window; the simulator's low-cost writes are those AGCR's rule calls write-only."""
+    """Vary AGCR's history window; low-cost writes must be those that its rule calls write-only."""
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
     for name, path in record_files_of_trace_volumes().items():
@@ -100,7 +100,7 @@ def measure_ag6_window() -> list[Measured]:
 
 
 def measure_ag7_mapping_entry() -> list[Measured]:
-    """Measure the bytes for a mapping entry, and the device's geometry."""
+    """Measure the bytes of a mapping entry, and the device's geometry."""
     runs = results_of_study("agcr-memory")
     geo = runs["agcr"]["geometry"]
     more = (runs["agcr"]["memory_bytes"] - runs["traditional"]["memory_bytes"]) / geo["units"]
@@ -110,7 +110,7 @@ def measure_ag7_mapping_entry() -> list[Measured]:
 
 
 def mean_read_of_own_data_us(policy: str, *pace: str) -> float:
-    """Return the mean response of reads in us of data that a policy wrote at this pace."""
+    """Return the mean response in us of reads of data that a policy wrote at this rate."""
     common = ("--size=8KiB", "--footprint=1%")
     run = run_two_streams_on_one_device(
         ("--profile=fast16", "--blocks=16", "--fill=none", f"--policy={policy}", *common, *pace,

@@ -66,7 +66,7 @@ def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]
 
 
 def has_modes_of_block_kinds(run: Json) -> bool:
-    """Tell whether used blocks of each kind hold the modes of that kind, open blocks excepted."""
+    """Tell whether blocks of each kind contain only that kind's modes; open blocks are excepted."""
     pages = {kind: count["pages"] for kind, count in run["block_kinds"].items()}
     modes = run["mode_pages"]
     one_block = run["geometry"]["pages_per_block"]
@@ -250,7 +250,7 @@ def measure_ax10_accuracy() -> list[Measured]:
 
 
 def wear_rule_excess_percent(study: str, **where: Any) -> float:
-    """Return how far the most worn block exceeds that of the ideal rule, relative to mean wear."""
+    """Return by how much the most worn block exceeds the ideal rule's, relative to mean wear."""
     own = Step.step_of_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
     with falsified_settings(mutants=mutants_without_rules("approx-least-worn")):
         ideal = Step.step_of_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
@@ -258,7 +258,7 @@ def wear_rule_excess_percent(study: str, **where: Any) -> float:
 
 
 def measure_ax12_wear_rule() -> list[Measured]:
-    """Compare the rule for free blocks with one that always opens the least worn block."""
+    """Compare ApproxFTL's choice of free blocks with one that always opens the least worn block."""
     return [make_measured(wear_rule_excess_percent("approx-collected", tags="0.5")),
             make_measured(wear_rule_excess_percent("approx-rules", load="for the wear rule"))]
 
@@ -270,7 +270,7 @@ def share_of_responses_below(run: Json, limit_ns: float) -> float:
 
 
 def measure_ax13_burst() -> list[Measured]:
-    """Measure the response times of an image that is written at once."""
+    """Measure the response times of writing an image in one burst."""
     runs = results_of_study("approx-burst")
     ours, largest = (runs[name]["timing"]["write_response"]["max_ns"]
                      for name in ("approxftl", "baseline"))
@@ -280,7 +280,7 @@ def measure_ax13_burst() -> list[Measured]:
 
 
 def measure_ax_tagged_traces() -> list[Measured]:
-    """Measure the paper's averages on streams with tags; records of real traces carry them."""
+    """Measure the paper's averages on synthetic streams with tags, or on tagged real traces."""
     found: dict[str, list[float]] = {}
     streams = (results_of_study("approx-traces", "trace", "policy") if trace_directory() else
                results_of_study("approx-tags", "stream", "policy",
@@ -344,7 +344,7 @@ def run_ablation_step(policy: str, *missing: str) -> Step:
 
 
 def run_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
-    """Run ApproxFTL without pools on a load that a rule affects, without and with that rule."""
+    """Run ApproxFTL without pools on a load that a rule affects, with that rule off and on."""
     found = []
     for after in (0, 1):
         missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]

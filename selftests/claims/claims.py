@@ -68,7 +68,7 @@ WIDTHS = (7, 12, 34, 19, 20)
 
 @dataclass(frozen=True)
 class Judged:
-    """An entry of the register, our figures for it, and the verdict that follows from them."""
+    """An entry of the register of papers, our figures for it, and the resulting verdict."""
 
     entry: Entry
     ours: Measured
@@ -80,7 +80,7 @@ class Judged:
 
     @property
     def difference_from_register(self) -> str:
-        """Describe how the figures differ from the register, or return ""."""
+        """Describe how our figures contradict the verdict in the register, or return ""."""
         if self.verdict != self.entry.verdict:
             return f"the register says {self.entry.verdict}"
         if self.ours.shown != self.entry.ours:
@@ -157,7 +157,7 @@ def print_claim_tables(papers: Sequence[Judged], own: Sequence[Claim]) -> None:
 
 def print_verdict_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry],
                           own: Sequence[Claim], differing: Sequence[Judged]) -> None:
-    """Print the verdicts by paper, the checks of other designs, and what the register lacks."""
+    """Print the verdicts by paper, the checks of other designs, and missing register entries."""
     verdicts = [(one.entry.id[:2], one.verdict) for one in papers]
     verdicts += [(entry.id[:2], entry.verdict) for entry in unmeasured]
     print(f"\nseed {seed_of_runs()}: verdicts by paper\n")
@@ -171,7 +171,7 @@ def print_verdict_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry],
 
 
 def entries_without_claim(names: Sequence[str]) -> list[Entry]:
-    """Return the entries without a claim function, of all papers or of the chosen ones."""
+    """Return the entries that no claim function measures, of all papers or of the chosen ones."""
     return [entry for entry in register.entries_by_id().values() if not entry.claim_id
             and (not names or entry.id.startswith(tuple(names)))]
 

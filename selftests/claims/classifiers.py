@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Accuracy of classifiers on data of which bits have flipped at a device's rate."""
+"""Accuracy of classifiers on data with bits flipped at a device's error rate."""
 
 import importlib
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def import_sklearn_module(name: str) -> Any:
 
 
 def train_classifiers() -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[Any]]]:
-    """Yield classifiers with data as bytes that they have not seen, and the right answers.
+    """Yield classifiers with unseen test data as bytes, and the right answers.
 
     Grey levels of digits and tenths of millimetres of irises are scaled to a byte.
     """
@@ -49,7 +49,7 @@ def train_classifiers() -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[Any]]]
 
 
 def accuracy_losses(rate: float, kind: str, bits: int) -> list[float]:
-    """Return the loss of accuracy in points of a tree, SVM, network and nearest neighbours."""
+    """Return the accuracy lost by a tree, SVM, network and nearest neighbours, in %-points."""
     losses: list[float] = []
     # More threads than processors wait for each other.
     importlib.import_module("threadpoolctl").threadpool_limits(1)

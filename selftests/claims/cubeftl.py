@@ -58,14 +58,14 @@ def cube_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> floa
 
 
 def mean_follower_saving(run: Json) -> float:
-    """Return the mean saving of a follower, derived from all pages and a quarter of leaders."""
+    """Return a follower's mean saving, from the mean of all pages; a quarter are leaders."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
     return (1 - mean_program_us(run) / 700) / share_
 
 
 def measure_cu3_throughput() -> list[Measured]:
-    """Measure the throughput of continuous writes, and what the mix of followers implies."""
+    """Measure the throughput of continuous writes, and derive gains from the mix of followers."""
     gains, implied = [], []
     for followers in ("30% faster", "33% faster", BY_LOOPS):
         runs = run_saturating_writes(followers)
@@ -94,7 +94,7 @@ def burst_throughput_gain(runs: dict[str, Json], policy: str) -> float:
 
 
 def measure_cu4_bursts() -> list[Measured]:
-    """Measure bursts that fit into the follower word lines, also on the profile's own bus."""
+    """Measure bursts that fit into the follower word lines, also with the profile's bus speed."""
     result = []
     for followers in ("30 % faster", "33 % faster", BY_LOOPS):
         runs = run_write_bursts(followers)

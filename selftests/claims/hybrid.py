@@ -17,7 +17,7 @@ PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 @dataclass(frozen=True)
 class Ablation:
-    """The measures of a run with some parts: times in us, the first two per unit written."""
+    """The measures of a run with some parts of hybrid; the first two times are per unit written."""
 
     host_us: float
     all_us: float
@@ -33,7 +33,7 @@ class Ablation:
 
 
 def options_of_parts(on: Iterable[str]) -> Json:
-    """Return the options that switch these parts on and all others off."""
+    """Return the options that switch these parts of hybrid on and all its other parts off."""
     return {f"hybrid_{part}": "on" if part in on else "off" for part in PARTS}
 
 
@@ -109,7 +109,7 @@ def array_us_per_unit(run: Json) -> float:
 
 
 def report_hy3_combinations() -> list[Claim]:
-    """Report the best combinations of parts, by the sum over devices, and the default."""
+    """Report hybrid's best combinations of parts, by the sum over devices, and its default."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
     busy = {on: [*map(array_us_per_unit,

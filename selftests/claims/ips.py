@@ -44,7 +44,7 @@ def ablate_in_place_switch() -> list[Claim]:
 
 
 def compare_with_folding(switched: Json, folded: Json) -> Claim:
-    """Compare switching to folding, as the abstract does, which names no load or cache."""
+    """Compare in-place switch to folding, as the abstract does without naming load or cache."""
     times = mean_response_us(switched, "write") / mean_response_us(folded, "write")
     moves = measure_of_run(switched, "write_amplification") / measure_of_run(folded,
                                                                              "write_amplification")

@@ -34,7 +34,7 @@ def corrected_error_rate(corrected: int, bits: int, uber: float) -> float:
 
 
 def correctable_page_errors(corrected: int) -> float:
-    """Return the mean errors of a page of 16 KiB that so many bits of 1 KB correct, UBER 1e-15."""
+    """Return the mean errors of a 16 KiB page at which a code of N bits per KB has UBER 1e-15."""
     return corrected_error_rate(corrected, TLC_CODE[1], 1e-15) * 16 * TLC_CODE[1]
 
 
@@ -45,7 +45,7 @@ def measure_ag1_page_times() -> list[Measured]:
 
 
 def measure_ax11_cell_model() -> list[Measured]:
-    """Return error rates of precise pages programmed faster in 1e-8, and of Delta_b's pages."""
+    """Return error rates of precise pages that are programmed faster, in 1e-8, and of Delta_b."""
     approximate, precise = map(cell.scaled_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
 
     def rate(step_v: float, shift_mv: float) -> float:
@@ -108,7 +108,7 @@ def measure_tv4_state_times() -> list[Measured]:
 
 
 def measure_tv9_limits() -> list[Measured]:
-    """Return the error rate that a code corrects in 1e-4, and the coupling lost with 2 V in %."""
+    """Return the error rate in 1e-4 that a code corrects, and the coupling that 2 V less avoid."""
     rates = [1e4 * corrected_error_rate(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.scaled_shift_mv(5.4 - 2) / cell.scaled_shift_mv(5.4))
     return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
@@ -141,13 +141,13 @@ def measure_re1_encodings() -> list[Measured]:
 
 
 def measure_re4_metadata() -> list[Measured]:
-    """Return the size of ReSSD's metadata in MiB, and the blocks whose mapping pays for it."""
+    """Return the MiB of ReSSD's metadata, and the number of blocks whose mapping takes as much."""
     size = reprogram_code.metadata_bytes()
     return [make_measured(size / 2**20, digits=2), make_measured(size / 896, digits=0)]
 
 
 def measure_re18_correctable_errors() -> list[Measured]:
-    """Return the page errors that the paper's code corrects, and those that weaker codes do."""
+    """Return the errors per page that the paper's code corrects, and that weaker codes correct."""
     most, half = (correctable_page_errors(TLC_CODE[0] // part) for part in (1, 2))
     return [make_measured(most, digits=0),
             make_measured(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]

@@ -44,7 +44,7 @@ class Control:
         return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
 
     def measure_claim_rows(self) -> list[Judged] | list[Claim]:
-        """Return all rows of the claim under this setting."""
+        """Return all rows of the claim under a falsified setting."""
         if self.constant:
             return judge_claim_figures(self.id, measure_falsified_claim(self.id, self.constant))
         mutants = (f"core/{self.mutant}",) if self.mutant else ()
@@ -61,14 +61,14 @@ class Control:
 
 
 def is_row_confirmed(row: Judged | Claim) -> bool:
-    """Tell whether a row agrees as much as the register says, or passes."""
+    """Tell whether a row's verdict is as good as the register's, or "pass"."""
     if isinstance(row, Claim):
         return row.verdict != "fail"
     return not is_worse_verdict(row.verdict, row.entry.verdict)
 
 
 def row_as_text(row: Judged | Claim) -> str:
-    """Return a row's text and our figures."""
+    """Return a row's text and the figures that we measured."""
     return f"{row.what}: {row.ours}" if isinstance(row, Claim) else (
         f"{row.entry.says}: {row.ours.shown}")
 

@@ -20,7 +20,7 @@ def trace_directory() -> str:
 
 @functools.cache
 def scratch_directory() -> Path:
-    """Return the directory where studies find streams by name; it is removed at exit."""
+    """Return a directory, removed at exit, in which studies find request streams by name."""
     directory = tempfile.mkdtemp(prefix="claims-")
     atexit.register(shutil.rmtree, directory)
     return Path(directory)
@@ -43,7 +43,7 @@ def convert_real_trace(path: Path, *options: str, name: str = "") -> Path | None
 
 
 def link_record_file(path: Path) -> Path:
-    """Link a record file into the directory where studies look for it."""
+    """Link a record file into the directory where studies look for traces."""
     link = scratch_directory() / path.name
     link.unlink(missing_ok=True)
     link.symlink_to(path.absolute())

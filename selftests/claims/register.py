@@ -58,7 +58,7 @@ class Measured:
 
 
 def make_measured(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
-    """Return figures that are printed with so many digits, unless a text is given."""
+    """Return measured figures, printed with so many digits unless a text is given."""
     # Adding zero leaves no sign on a rounded zero.
     numbers = (f"{round(value, digits) + 0:.{digits}f}" for value in values)
     return Measured(values, shown or " ".join(numbers), holds)
@@ -87,13 +87,13 @@ class Entry:
 
     @property
     def claim_id(self) -> str:
-        """Return the id of the claim function, or "" if the entry has none."""
+        """Return the id of the claim function that measures the entry, or "" if none does."""
         name, dot, _ = self.id.partition(".")
         return name if dot else ""
 
     @property
     def paper_figures(self) -> list[float]:
-        """Return the paper's figures as numbers, or those that follow from its rules."""
+        """Return the figures that the paper states, as numbers, or those that its rules imply."""
         given = self.model if self.model != [] else self.paper
         if isinstance(given, str):
             return []
@@ -143,7 +143,7 @@ class Entry:
 
 
 def limits_as_text(band: tuple[float, float]) -> str:
-    """Format limits; an infinite one is left out."""
+    """Format limits; an infinite limit is left out."""
     low, high = band
     if math.isinf(low):
         return f"<= {high:g}"
@@ -197,7 +197,7 @@ def is_worse_verdict(verdict: str, than: str) -> bool:
 
 
 def count_verdicts_by_system(verdicts: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Return a table of counts from pairs of paper prefix and verdict, with sums."""
+    """Return a table of counts, with sums, from pairs of paper prefix and verdict."""
     counts = Counter(verdicts)
     rows = [["", *VERDICTS, "all"]]
     for prefix, name in (*PAPERS.items(), ("", "all")):
@@ -215,7 +215,7 @@ def table_as_markdown(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def system_page_lines(prefix: str) -> list[str]:
-    """Return the lines of a system's page that come from the register."""
+    """Return the lines of a system's page in docs/systems that come from the register."""
     own = read_register(PAPERS[prefix])
     lines = table_as_markdown([["", "the paper", "", "ours", "tolerance", "verdict"], *(
         [entry.id, f"{entry.says} ({entry.where})", entry.paper_figures_text,

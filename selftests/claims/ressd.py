@@ -29,7 +29,7 @@ from approxftl_tools.paper_measures import written_pages
 
 
 def run_on_one_plane(**where: Any) -> dict[str, Json]:
-    """Run both policies on one plane with enough idle time for background collection."""
+    """Run ReSSD and TLC on one plane with enough idle time for background collection."""
     usual: Json = {"candidates": 16, "virtual_layers": "off"}
     return results_of_study("ressd-plane", policy="tlc", **usual) | results_of_study(
         "ressd-plane", policy="ressd", **usual | where)
@@ -70,7 +70,7 @@ def pages_per_word_line(run: Json) -> float:
 
 
 def measure_re2_pages_per_line() -> list[Measured]:
-    """Count pages of a word line at the end; test-ressd.c checks them after each program."""
+    """Count pages of each word line when the run ends; test-ressd.c counts after each program."""
     run = run_on_one_plane()["ressd"]
     bugs = counter_of_run(run, "policy_bugs")
     pages = pages_per_word_line(run)
@@ -84,7 +84,7 @@ def write_service_us(run: Json) -> float:
 
 
 def measure_re3_operation_times() -> list[Measured]:
-    """Measure the times of one-shot, two bits, reprogram, both reads, erase, each by its use."""
+    """Measure the paper's six operation times, each on a load that performs this operation."""
     # The first write is cold. Its updates open four word lines, then reprogram them.
     one_shot, two_of, last_two = map(write_service_us,
                                      results_of_study("ressd-one-page", "warmup").values())
@@ -101,7 +101,7 @@ def gain_in_percent(gain: Gain) -> tuple[float, float, float]:
 
 
 def measure_re5_little_spare() -> list[Measured]:
-    """Measure writes per erase with less spare space and one candidate; pages of a hot page."""
+    """Measure writes per erase with less spare space and a single victim candidate."""
     at90 = gain_of_runs(results_of_study("ressd-space", space="90 % valid"))
     return [make_measured(at90.writes_per_erase),
             make_measured(gain_of_runs(run_on_one_plane(candidates=1)).writes_per_erase),
@@ -138,7 +138,7 @@ FOLDED = 1024 * 384 * 86 // 100 * 16384
 
 @dataclass(frozen=True)
 class Played:
-    """Both policies on one trace: in an array, with virtual super layers, and on one device."""
+    """ReSSD and TLC on one trace: in an array, with virtual super layers, and on one device."""
 
     raid: dict[str, Json]
     virtual: dict[str, Json]
@@ -234,7 +234,7 @@ def measure_re7_single_device() -> list[Measured]:
 
 
 def measure_re8_super_layers() -> list[Measured]:
-    """Measure virtual super layers: pages, writes per erase, displaced pages in percent."""
+    """Measure virtual super layers: pages, writes per erase, and displaced pages in percent."""
     if trace_directory():
         found = measure_on_real_traces(
             lambda played: gain_in_percent(ressd_to_tlc_ratios(played.raid["ressd"],
@@ -252,7 +252,7 @@ def measure_re8_super_layers() -> list[Measured]:
 
 
 def measure_re9_rewritten_data() -> list[Measured]:
-    """Write all data again after an hour; without earlier updates both devices are equal."""
+    """Rewrite all data after an hour; without earlier updates both devices are equal."""
     runs = results_of_study("ressd-cold")
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
     return [make_measured(*gain_in_percent(gain_of_runs(runs)), 100 * (busy[1] / busy[0] - 1),
@@ -294,7 +294,7 @@ strict=True)])
 
 
 def measure_re11_parity_writes() -> list[Measured]:
-    """Measure parity writes; merging in the stripe cache depends on an unknown hold time."""
+    """Measure parity writes; the paper does not state how long the stripe cache merges them."""
     if trace_directory():
         return measure_on_real_traces(lambda played: [measure_of_run(played.raid["tlc"],
                                                                      "parity_percent")] * 2)
@@ -326,7 +326,7 @@ def measure_re12_mlc_mode() -> list[Measured]:
 
 
 def measure_re13_threshold() -> list[Measured]:
-    """Measure writes per erase with the paper's threshold and both readings of its fullness."""
+    """Measure writes per erase with the paper's threshold, under two interpretations of it."""
     return [make_measured(gain_of_runs(runs).writes_per_erase)
             for runs in results_of_study("ressd-full", "filled", "policy").values()]
 
@@ -346,7 +346,7 @@ def measure_re15_read_response() -> list[Measured]:
 
 
 def measure_re16_layer_counts() -> list[Measured]:
-    """Measure super layers of 32 layers over those of two, and the shape in between."""
+    """Measure super layers of 4 to 64 layers, relative to super layers of two layers."""
     gains = [ressd_to_tlc_ratios(run_on_one_plane()["ressd"], results_of_study(
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
@@ -396,7 +396,7 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
 
 
 def measure_re14_memory() -> list[Measured]:
-    """Measure the memory that the policy adds to the core's own byte of state for each page."""
+    """Measure ReSSD's memory per page, in addition to the core's own byte of state."""
     runs = results_of_study("ressd-memory")
     more = (runs["ressd"]["memory_bytes"] - runs["tlc"]["memory_bytes"]) / 2**20
     capacity = runs["ressd"]["geometry"]["physical_bytes"] / 2**30

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rows of designs that no paper has, and measures that claims of several systems share."""
+"""Rows for designs that no paper describes, and measures that several systems' claims share."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -111,7 +111,7 @@ def sensing_us_per_page(run: Json) -> float:
 
 
 def average_measured(values: Iterable[float], digits: int = 1) -> Measured:
-    """Return figures, such as those of several volumes, and their mean, as one measured value."""
+    """Return figures of several volumes or runs, and their mean, as one measured value."""
     listed = list(values)
     return make_measured(arithmetic_mean(listed), shown=f"{numbers_as_text(listed, digits)}, mean "
                          f"{arithmetic_mean(listed):.{digits}f}")

@@ -87,7 +87,7 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
 
 
 def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
-    """Run a stream on a new device, then another one on the same device; return the second run."""
+    """Run a stream on a new device, then another stream on that device; return the second run."""
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
         device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")
         subprocess.run([*command, *first, f"--seed={seed_of_runs()}", *false_arguments,
@@ -101,7 +101,7 @@ def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...])
 @contextmanager
 def falsified_settings(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = (),
                        made_by: Json | None = None) -> Iterator[None]:
-    """Run all claims with these falsified settings; nested calls add up."""
+    """Context manager: run all claims with these falsified settings; nested calls add up."""
     global false_arguments, false_mutants, false_streams
     before = false_arguments, false_mutants, false_streams
     false_arguments = (*false_arguments, *arguments)

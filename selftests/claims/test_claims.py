@@ -119,7 +119,7 @@ def test_the_table_of_claims_fits_100_columns(capsys: pytest.CaptureFixture[str]
 
 
 def count_commits() -> int:
-    """Return the number of commits, by which the sample of negative controls rotates."""
+    """Return the number of commits in the tree, which selects the sample of negative controls."""
     done = run_program("git", "rev-list", "--count", "HEAD")
     return int(done.out) if done.code == 0 else 0
 

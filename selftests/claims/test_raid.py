@@ -35,7 +35,7 @@ def test_array_requests_stay_inside_and_repeat_addresses() -> None:
 
 
 def fake_member_counters(factor: float) -> dict[str, int]:
-    """Return the counters of a member: 1000 units of the host, as many relocated."""
+    """Return the counters of an array member: 1000 units of the host, as many relocated."""
     return {
         "host_write_units": int(1000 * factor), "programmed_host_units": int(1000 * factor),
         "programmed_gc_units": int(1000 * factor), "padded_units": 0, "reprogrammed_pages": 0,
@@ -44,7 +44,7 @@ def fake_member_counters(factor: float) -> dict[str, int]:
 
 
 def write_fake_results(folder: Path, policy: str, factor: float, members: int = 4) -> None:
-    """Write results of an array; the simulator's are those of four members times a factor."""
+    """Write results of an md array, and simulated ones whose counters are FACTOR times as large."""
     (folder / "md").mkdir(exist_ok=True)
     for number in range(1, members + 1):
         member = {"devices": [{"counters": fake_member_counters(1)}]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about TVR."""
+"""Claims about the policy TVR."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def measure_tv5_mixed_streams() -> list[Measured]:
 
 
 def measure_tv6_packages() -> list[Measured]:
-    """Vary the number of packages, at the same load for each and at the same load for all."""
+    """Vary the number of flash packages, with constant load per package and constant total load."""
     same = [[response_cut_by_tvr(runs[packages]) for packages in ("2", "4", "8")]
             for runs in results_of_study("tvr-packages", "utilisation", "packages",
                                          "policy").values()]
@@ -58,7 +58,7 @@ def measure_tv8_page_times() -> list[Measured]:
 
 
 def ablate_tvr() -> list[Measured]:
-    """Ablate TVR: time of a program, wear of an erase."""
+    """Ablate TVR: time of a program, and wear of an erase, with and without each part."""
     with falsified_settings(mutants=mutants_without_rules("tvr-wears-fully")):
         steps = results_of_study("tvr-worn-out", "scheme", scheme="device")["device"]
     base, whole, block = results_of_study("tvr-worn-out", "scheme").values()

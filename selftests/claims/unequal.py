@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about policies with unequal protection, compared with each other, which no paper does."""
+"""Claims that compare policies with unequal protection with each other, which no paper does."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ COLUMNS = ("us of a page of the host, of all for a unit; us of a read; units los
 
 @dataclass(frozen=True)
 class Price:
-    """The measures of a run: times in us, and the flipped bits per approximate unit read."""
+    """The cost of a policy: times in us, lost units, erases, flips per approximate unit read."""
 
     host: float
     every: float
@@ -64,7 +64,7 @@ def claim_rows_of_costs(id_: str, first: str, base: Price, rows: tuple[Check, ..
 
 
 def compare_up1_policies() -> list[Claim]:
-    """Compare each policy alone and, where compatible, with ApproxFTL's placement."""
+    """Compare each policy alone and, where compatible, combined with ApproxFTL's placement."""
     base, placed, lent, dense, both, ips, beside = costs_of_policies(
         "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
         "ips with ApproxFTL")
@@ -87,7 +87,7 @@ def compare_up1_policies() -> list[Claim]:
 
 
 def compare_up2_levels() -> list[Claim]:
-    """Compare quality levels, alone and a third each, with ApproxFTL, which ignores them."""
+    """Compare quality levels, each alone and all mixed, with ApproxFTL, which ignores them."""
     base, placed, one, two, three, mixed = costs_of_policies(
         "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
         "a third of each")

@@ -281,7 +281,7 @@ OF_COMPARE_ALONE = {
 
 
 def test_a_measure_has_one_name_in_study_compare_and_stat() -> None:
-    """study knows all measures; compare lists the common ones and stat those of a device."""
+    """Verb study knows all measures, compare lists the common ones, stat those of a device."""
     known = set(VALUES)
     listed = names_of_help("compare", str(results_folder() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
@@ -313,7 +313,7 @@ def test_measures_of_counters_have_the_counters_names() -> None:
 
 
 def test_fields_of_the_status_line_have_the_counters_names() -> None:
-    """The status line, `approxftl list` and the JSON use the counter's name."""
+    """The status line, `approxftl list` and the JSON name a counter alike."""
     source = (TOP / "dm-approxftl/target/status.c").read_text()
     pairs = re.findall(r"status->(\w+) \+= counters->(\w+);", source)
     assert len(pairs) == 5 and [pair for pair in pairs if pair[0] != pair[1]] == []
@@ -328,7 +328,7 @@ def test_fields_of_the_status_line_have_the_counters_names() -> None:
 
 
 def measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
-    """Return a measure computed from the counters, or None if it needs more than the counters."""
+    """Return a measure computed from the counters, or None if other data are needed."""
     try:
         return value(run_)
     except (KeyError, TypeError):
@@ -336,7 +336,7 @@ def measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
 
 
 def test_titles_of_measures_are_equal_in_all_outputs() -> None:
-    """Titles in compare are those that sim prints; the report and figures use compare's."""
+    """compare titles measures as sim does; the report and the figures use compare's titles."""
     printed, above = set(), ""
     told = run_approxftl("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share",
                          "0.5").out

@@ -129,7 +129,7 @@ def test_manual_pages_have_no_unknown_option() -> None:
 
 
 def error_prefix_pattern(words: Words) -> str:
-    """Return a pattern for the prefix of a verb's error messages; subcommands may share one."""
+    """Return a pattern for the prefix of a verb's error messages, which subcommands may share."""
     if words == FOREIGN:
         return "approxrun: "
     own = words[0].removeprefix("approxftl-")
@@ -150,7 +150,7 @@ def test_the_json_file_is_named_without_a_blank(line: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
     def test_help_lists_the_options_of_the_table(self, words: Words) -> None:
-        """--help lists the options of the table; its examples may repeat some of them."""
+        """--help lists each option that --help=json lists; its examples may repeat some of them."""
         assert set(options_of_help_json(words)) <= set(options_of_help(words))
         assert {one.name for one in options_of_help_json(words)} == {one.name
                                                                      for one in options_of_help(
@@ -167,7 +167,7 @@ class TestVerb:
             assert known or one.name == "--help", f"{name}: {one}"
 
     def test_an_unknown_option_is_a_usage_error(self, words: Words, tmp_path: Path) -> None:
-        """An abbreviated option name is unknown, too."""
+        """An abbreviated option name is refused like an unknown one."""
         if words in BARE:
             return
         names = {one.name for one in options_of_help_json(words)}

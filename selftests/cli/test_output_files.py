@@ -179,7 +179,7 @@ def copy_sparse_file(source: str, target: str) -> None:
 
 @pytest.fixture
 def working_folder(prepared_folder: Path, tmp_path: Path) -> Path:
-    """A copy of the prepared directory that a test may change."""
+    """A test's own copy of the prepared directory."""
     folder = tmp_path / "place"
     shutil.copytree(prepared_folder, folder, copy_function=copy_sparse_file)
     return folder
@@ -206,7 +206,7 @@ def output_command_line(words: Words, what: str, path: str) -> list[str]:
 
 
 def contents_if_unwritten(what: str) -> tuple[bytes, ...]:
-    """Return contents that mean "not written"; a list of dropped records may be empty."""
+    """Return the contents that mean that a file was not written: none for --dropped, else empty."""
     return () if what == "--dropped" else (b"",)
 
 
@@ -667,7 +667,7 @@ MARK = "AFTL_TEST_OF_HARM"
 
 
 def processes_of_command(mark: str) -> list[int]:
-    """Return the processes of one command, found by a variable in their environment."""
+    """Return the processes of one command, found by a variable of their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -679,7 +679,7 @@ def processes_of_command(mark: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Long:
-    """A long-running command, and a predicate that tells whether it is under way."""
+    """A long-running command, and a predicate that tells whether it is running."""
 
     line: str
     begun: Callable[[Path], bool]
@@ -763,7 +763,7 @@ stderr=subprocess.DEVNULL)
 
 
 def test_outputs_of_an_interrupted_run_are_marked(working_folder: Path) -> None:
-    """Every output of an interrupted run says so, and so do all reports of these files."""
+    """All output of an interrupted run says that it was interrupted; so do all reports about it."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
     process = subprocess.Popen(command_line(tuple(line.split())), cwd=working_folder)
@@ -838,7 +838,7 @@ if "-m" in sys.orig_argv:
     (("synth",), "exit")], ids=parameter_id)
 def test_python_is_interrupted_without_a_traceback(words: Words, where: str,
                                                    working_folder: Path) -> None:
-    """SIGINT ends Python verbs cleanly before and after the time in which they handle it."""
+    """SIGINT ends Python verbs cleanly before and after their signal handler is active."""
     (working_folder / "own").mkdir()
     program = install_beside_module(working_folder / "own", words[0], "sitecustomize",
                                     SLOW_PYTHON.replace("WHERE", where))
@@ -857,7 +857,7 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str,
 
 @pytest.mark.parametrize("pause", [0, 0.2, 1])
 def test_a_second_signal_leaves_no_file(pause: float, working_folder: Path) -> None:
-    """The output of a child that outlives its parent is an unlinked file."""
+    """The output of a child process that outlives its parent is an unlinked file."""
     os.mkfifo(working_folder / "endless")
     mark = f"{os.getpid()}-second-{pause}"
     with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=working_folder,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Our Python programs load our own files, and no unrelated files that have a module's name."""
+"""Python programs import the project's own modules, not unrelated ones of the same name."""
 
 import os
 import sys
@@ -47,7 +47,7 @@ def test_pythons_environment_variables_are_ignored(name: str, value: str | None,
 
 
 def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
-    """The search continues with the next environment, which has all packages."""
+    """Without a package, the search tries the next Python environment, which has all packages."""
     program = install_beside_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"
     (environment / "bin").mkdir(parents=True)

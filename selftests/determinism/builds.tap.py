@@ -166,7 +166,7 @@ FOR_EVERY_POLICY = (
 
 
 def all_command_lines() -> list[Run]:
-    """Return RUNS and runs of all policies.
+    """Return RUNS and the runs of all policies.
 
     The policies are split in two because one run compares only a limited number.
     """
@@ -215,7 +215,7 @@ def compile_program(build: Build) -> tuple[Path | None, str]:
 
 
 def run_outputs(program: Sequence[str], run: Run, place: Path) -> tuple[dict[str, bytes], str]:
-    """Return all output of one command, and an error message."""
+    """Return all output of a command, or an error message."""
     command = [*program, "sim", *run.arguments.split(), "--histogram", "--json", "-q"]
     done = subprocess.run(command, cwd=place, capture_output=True, check=False)
     if done.returncode:
@@ -260,7 +260,7 @@ FORMAT = ("--uuid=8e41f2c6-0b3a-4d5e-9f70-123456789abc", "--profile=demo", "bloc
 
 
 def check_volumes(tap: Tap, machine: str, command: Sequence[str]) -> None:
-    """Compare volumes that another machine checks, prints and makes with those of this one."""
+    """Compare volumes that another machine's build checks, prints and makes with ours."""
     def run_verb(program: Sequence[str], *words: str | Path) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([*program, *words], cwd=place, capture_output=True, check=False)
 

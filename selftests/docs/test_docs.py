@@ -133,7 +133,7 @@ CUT = "..."
 
 
 def response_without_percentiles(shown: list[str]) -> str | None:
-    """Return a mean response time that is shown without its percentiles, or None."""
+    """Return a shown mean response time that lacks its percentiles, or None."""
     for at, line in enumerate(shown):
         if RESPONSE.match(line):
             rows = itertools.takewhile(
@@ -144,7 +144,7 @@ def response_without_percentiles(shown: list[str]) -> str | None:
 
 
 def silently_cut_row(shown: list[str], printed: str) -> str | None:
-    """Return the first row of a table that is omitted without an ellipsis, or None."""
+    """Return the first row that a document omits from a table without an ellipsis, or None."""
     rows = [row for row in printed.splitlines() if row.strip()]
     at, marked = 0, False
     for line in filter(str.strip, shown):
@@ -193,7 +193,7 @@ def copy_tree(directory: Path) -> None:
 
 
 def prepare_folder(path: Path, directory: Path) -> None:
-    """Prepare the directory in which the commands of a document run."""
+    """Context manager: the directory in which the commands of a document run."""
     (copy_tree if COPY in path.read_text() else link_build_tree)(directory)
 
 
@@ -214,7 +214,7 @@ def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> Non
 
 
 def lab_script(sections: list[str]) -> str:
-    """Return a script that runs sections in the lab, in a directory like the top of the tree."""
+    """Return a script that runs sections of a document in the lab, in a copy of the tree's top."""
     lines = ['set -e; mkdir /run/fresh; cd /run/fresh; ln -s "$AFTL_TOP"/* .',
              'rm -f build; ln -s "$AFTL_BUILD" build']
     for section in sections:
@@ -356,7 +356,7 @@ def test_quoted_identifiers_exist(path: Path) -> None:
 
 
 def version_in_source(path: str, expression: str) -> str:
-    """Return the version whose numbers the expression finds in a source file."""
+    """Return the version, whose numbers the expression finds in a source file."""
     return ".".join(re.findall(expression, (TOP / path).read_text())[:3])
 
 
@@ -457,7 +457,7 @@ def test_reference_has_every_counter() -> None:
 
 
 def line_with_new_numbers(shown: str, printed: str) -> str | None:
-    """Return the shown line with the numbers of the printed one, or None if other words differ."""
+    """Return a document's line with the printed numbers, or None if the words differ."""
     line = NUMBER.sub("0", shown)
     words = pattern_of_shown_line(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
     found = re.fullmatch(words, printed)
@@ -468,7 +468,7 @@ def line_with_new_numbers(shown: str, printed: str) -> str | None:
 
 
 def update_shown_lines(shown: list[str], printed: str) -> list[str]:
-    """Return the shown lines with new numbers; lines without a counterpart stay."""
+    """Return a document's lines with the printed numbers; lines without a counterpart stay."""
     lines = printed.splitlines()
     result = []
     for wanted in shown:
@@ -482,7 +482,7 @@ def update_shown_lines(shown: list[str], printed: str) -> list[str]:
 
 
 def update_document_numbers(path: Path, directory: Path) -> None:
-    """Update the numbers in a document to those that its commands print now."""
+    """Replace the numbers in a document by those that its commands print now."""
     prepare_folder(path, directory)
     text = path.read_text()
     for command in document_commands(path):

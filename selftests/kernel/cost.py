@@ -105,7 +105,7 @@ def measure_all_devices(costs: Costs) -> None:
 
 @contextmanager
 def active_tags_elsewhere() -> Iterator[None]:
-    """Context manager: another process is approximate and has a tagged file on another device."""
+    """Context manager: an approximate process, which also has a tagged file on another device."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -123,7 +123,7 @@ def active_tags_elsewhere() -> Iterator[None]:
 
 
 def measure_tagged_writes(costs: Costs) -> None:
-    """Measure writes without tags, and with tags elsewhere.
+    """Measure untagged writes without tags in the system, and with tags of others.
 
     Take the median of three: the limit is so tight that kernel background work in one run would
     decide.

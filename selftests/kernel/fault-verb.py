@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verb fault: bytes of a file fail, whatever is below the file system, and no others do."""
+"""The verb fault: bytes of a file fail on any storage stack, and other bytes do not."""
 
 import errno
 import json
@@ -81,7 +81,7 @@ def does_block_read_fail(fd: int, block: int, content: bytes) -> bool:
 
 
 def check_failing_blocks(path: Path, content: bytes, failing: set[int]) -> None:
-    """These blocks of the file fail and no others; in the page cache those of a folio may fail."""
+    """Require that these blocks of a file fail; in the page cache their whole folios may fail."""
     for flags in (os.O_RDONLY, os.O_RDONLY | os.O_DIRECT):
         with opened_file(path, flags) as fd:
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -92,7 +92,7 @@ def check_failing_blocks(path: Path, content: bytes, failing: set[int]) -> None:
 
 
 def make_scattered_files(folder: Path) -> dict[Path, bytes]:
-    """Write two files whose blocks lie between each other's."""
+    """Write two files with interleaved blocks."""
     files = {folder / name: os.urandom(BLOCKS * UNIT) for name in ("one", "two")}
     for at in range(0, BLOCKS * UNIT, 3 * UNIT):
         for path, content in files.items():
@@ -103,7 +103,7 @@ def make_scattered_files(folder: Path) -> dict[Path, bytes]:
 
 
 def check_file_faults(folder: Path) -> None:
-    """Blocks of a file fail until they are written; a trigger defers that."""
+    """Blocks of a file fail until they are overwritten, or from the moment that a trigger fires."""
     files = make_scattered_files(folder)
     (one, first), (two, second) = files.items()
     check_failing_blocks(one, first, set())
@@ -156,7 +156,7 @@ def check_file_faults_below_partition() -> None:
 
 
 def check_file_faults_below_linear() -> None:
-    """A file system on a dm-linear device, whose pieces change places below each few blocks."""
+    """Check file faults on a dm-linear device that maps small pieces in reverse order."""
     piece = 40 * UNIT // 512
     with temporary_device(NAME) as path:
         pieces = int(run_command("blockdev", "--getsz", path)) // piece - 1
@@ -171,7 +171,7 @@ def check_file_faults_below_linear() -> None:
 
 
 def check_unplaceable_faults_are_refused() -> None:
-    """Refuse bytes that have no place of their own on an emulated SSD."""
+    """Refuse faults of bytes without a block of their own, such as inline data and holes."""
     with temporary_device(NAME) as path, Mount(path, f"{EXT4} -O inline_data") as folder:
         data = folder / "data"
         data.write_bytes(bytes(2 * UNIT))
@@ -203,7 +203,7 @@ def check_unplaceable_faults_are_refused() -> None:
 
 
 def check_foreign_device_is_refused() -> None:
-    """Refuse a file system on another device."""
+    """Refuse faults in a file whose file system is on another device."""
     image = Path("/dev/shm/aftl-image")
     with temporary_device(NAME), opened_file(image, os.O_RDWR | os.O_CREAT) as fd:
         os.ftruncate(fd, 32 << 20)
@@ -248,7 +248,7 @@ def check_fault_script() -> None:
 
 
 def write_blocks(path: Path, content: bytes, block: int, *, sync: bool) -> None:
-    """Write by direct I/O."""
+    """Write blocks by direct I/O."""
     buffer = mmap.mmap(-1, len(content))
     buffer[:] = content
     with opened_file(path, os.O_RDWR | os.O_DIRECT) as fd:
@@ -258,7 +258,7 @@ def write_blocks(path: Path, content: bytes, block: int, *, sync: bool) -> None:
 
 
 def read_first_blocks(path: Path, count: int) -> bytes:
-    """Read past the page cache, whose read-ahead would read blocks that failed."""
+    """Read past the page cache, as read-ahead would read the failing blocks, too."""
     buffer = mmap.mmap(-1, count * UNIT)
     with opened_file(path, os.O_RDONLY | os.O_DIRECT) as fd:
         os.preadv(fd, [buffer], 0)
@@ -274,7 +274,7 @@ def do_file_writes_fail(path: Path) -> bool:
 
 
 def check_power_cut() -> None:
-    """Cut the power after two writes that no flush follows: they are lost, synced data are not."""
+    """Cut the power after two unflushed writes: these are lost, and synced data are not."""
     first, second, third = (os.urandom(UNIT) for _ in range(3))
     make_ram_disks(1, 160 << 10)
     format_volume("/dev/ram0", f"{SHAPE} buffer 1MiB buffer_safe off")
@@ -314,7 +314,7 @@ def check_end_of_life() -> None:
 
 
 def check_faults_in_shards() -> None:
-    """Triggers count in each shard; units, blocks and dies have the numbers of the device."""
+    """Triggers count in each shard; units, blocks and dies are numbered over the whole device."""
     with temporary_device(NAME, f"{SMALL} shards 2") as path:
         check_refused("shards of a device lose power at different times", NAME, "power", "cut")
         content = os.urandom(256 * UNIT)

@@ -82,7 +82,7 @@ Input = list[Step]
 
 
 class BadError(Exception):
-    """The module misbehaved."""
+    """The module broke a rule that the fuzzer checks."""
 
 
 def kernel_taint() -> str:
@@ -91,7 +91,7 @@ def kernel_taint() -> str:
 
 
 class Subject(ABC):
-    """An interface that executes steps."""
+    """An interface of the module that executes fuzzed steps."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
@@ -100,7 +100,7 @@ class Subject(ABC):
 
     @abstractmethod
     def seed_inputs(self) -> list[Input]:
-        """Return valid inputs that cover the interface."""
+        """Return valid inputs that cover the whole interface."""
 
     @abstractmethod
     def random_step(self) -> Step:
@@ -112,14 +112,14 @@ class Subject(ABC):
 
     @abstractmethod
     def execute_step(self, step: Step) -> str:
-        """Execute a step; return the answer."""
+        """Execute a step; return the module's answer."""
 
     def execute_steps(self, steps: Input) -> list[str]:
-        """Execute all steps; return the answers."""
+        """Execute all steps; return the module's answers."""
         return [self.execute_step(step) for step in steps]
 
     def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call ACT; return OF[0] and the result. Success marks all names in OF as accepted."""
+        """Call ACT; return OF[0] and the result. A success marks all names in OF as accepted."""
         try:
             act()
         except OSError as error:
@@ -165,7 +165,7 @@ class Subject(ABC):
 
 
 class Device(Subject):
-    """A device that takes table lines, messages and I/O."""
+    """A device that receives fuzzed table lines, messages and I/O."""
 
     def __init__(self, draw: random.Random) -> None:
         super().__init__(draw)
@@ -175,7 +175,7 @@ class Device(Subject):
         self.suspended = False
 
     def random_key_value(self, key: Key) -> str:
-        """Return a value for a key, mostly a valid one."""
+        """Return a random value for a key of the table line, mostly a valid one."""
         kinds = ((key.right,), key.others, key.wrong)
         return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
 
@@ -233,7 +233,7 @@ class Device(Subject):
         return self.mapper.live_table()
 
     def write_and_read_device(self) -> None:
-        """Write and read; skip it while suspended or with timing on, where requests take time."""
+        """Write and read, unless the device is suspended or has timing on, where I/O takes time."""
         if self.suspended or b"timing off" not in self.mapper.live_table():
             return
         data = mmap.mmap(-1, 64 * UNIT)
@@ -285,7 +285,7 @@ class Lines(Device):
         return sum(more, ["line", *shape])
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate a value, the words, their announced number, or the store."""
+        """Mutate a table line: a value, the words, their announced number, or the store."""
         if step[0] != "line":
             return self.random_step()
         way = self.draw.random()
@@ -309,20 +309,20 @@ class Messages(Device):
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
     def seed_inputs(self) -> list[Input]:
-        """Return each message, sent to an active and to a suspended device; several for <key>."""
+        """Return each message to an active and to a suspended device; <key> ones several times."""
         begin = [["line", *TWO], ["press"]]
         return [[*begin, self.random_message_step(verb), ["suspend"],
                  self.random_message_step(verb), ["resume"], ["press"]]
                 for verb in self.verbs for _ in range(8 if "<key>" in verb else 1)]
 
     def random_step(self) -> Step:
-        """Return a message, I/O, suspend or resume."""
+        """Return a random step: a message, I/O, suspend or resume."""
         other = self.draw.choice((["press"], ["suspend"], ["resume"]))
         return other if self.draw.random() < 0.3 else self.random_message_step(
             self.draw.choice(self.verbs))
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate words of a message; keep the table line."""
+        """Mutate the words of a message; a table line stays as it is."""
         if step[0] == "line":
             return step
         if step[0] != "message" or self.draw.random() < 0.3:
@@ -368,7 +368,7 @@ class Control(Subject):
         return os.open("/dev/approxftl", os.O_RDWR)
 
     def random_member_value(self, role: str) -> str:
-        """Return a value that suits the member's role."""
+        """Return a value that suits the role of an ioctl's member."""
         if role == "fd":
             return self.draw.choice([*self.fds, "file", "file"])
         if role in VALUES:
@@ -379,23 +379,23 @@ class Control(Subject):
         return role
 
     def make_ioctl_step(self, call: int, fd: str = "fd") -> Step:
-        """Return a valid ioctl, on this descriptor or on any."""
+        """Return a valid ioctl on this file descriptor, or on any one."""
         return ["ioctl", str(call), *(fd if role == "fd" != fd else self.random_member_value(role)
                                       for role in CALLS[call])]
 
     def seed_inputs(self) -> list[Input]:
-        """Return each ioctl on each descriptor, so often that some arguments suit each other."""
+        """Return each ioctl on each descriptor, so often that some arguments fit together."""
         return [[self.make_ioctl_step(call, fd), ["write"]] for call in CALLS for fd in self.fds
                 for _ in range(8)]
 
     def random_step(self) -> Step:
-        """Return an ioctl or file I/O."""
+        """Return a random step: an ioctl or file I/O."""
         if self.draw.random() < 0.25:
             return [self.draw.choice(("write", "direct", "truncate", "sync", "reopen"))]
         return self.make_ioctl_step(self.draw.choice(list(CALLS)))
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate one member, mostly to a suitable value."""
+        """Mutate one member of an ioctl, mostly to a suitable value."""
         if step[0] != "ioctl":
             return self.random_step()
         roles = CALLS[int(step[1])]
@@ -405,14 +405,14 @@ class Control(Subject):
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
     def parse_number(self, text: str, size: int) -> int:
-        """Return the number that a word of a step denotes."""
+        """Return the number that a word of a step stands for."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
             return buffer_address(names[text])
         return size if text == "size" else self.fds.get(text) or int(text)
 
     def execute_ioctl_step(self, step: Step) -> None:
-        """Issue an ioctl; the bytes behind the module's structure are zero."""
+        """Issue an ioctl; the bytes after the structure that the module knows are zero."""
         form = FORMATS[int(step[1])]
         values = (self.parse_number(text, form.size) for text in step[2:])
         fitted = [(value + 2**31) % 2**32 - 2**31 if letter == "i" else
@@ -511,7 +511,7 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
 
 
 def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
-    """Fuzz the ioctls for files on ext4, and for a second device where OF names one."""
+    """Fuzz the ioctls on files of ext4, and on a second device if OF names one."""
     with temporary_device("aftl-place",
                           f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:

@@ -38,13 +38,13 @@ class FailedError(Exception):
 
 
 def require(condition: object, reason: str) -> None:
-    """Fail unless the condition holds."""
+    """Fail the test point unless the condition holds."""
     if not condition:
         raise FailedError(reason)
 
 
 def run_command(*words: str | Path, text: str = "") -> str:
-    """Run a command, with TEXT as its input; return its output, or fail with it."""
+    """Run a command, with TEXT as its input; return its output, or raise FailedError with it."""
     done = subprocess.run([str(word) for word in words], input=text, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     require(done.returncode == 0, f"{' '.join(map(str, words))}: {done.returncode}: {done.stdout}")
@@ -55,7 +55,7 @@ def run_command(*words: str | Path, text: str = "") -> str:
 
 
 def read_turn_variable(variable: str) -> tuple[int, int]:
-    """Return both numbers of AFTL_TURN or AFTL_PHASE, which turns.sh explains."""
+    """Return the two numbers of AFTL_TURN or AFTL_PHASE, such as 2/3; turns.sh explains them."""
     part, _, parts = (os.environ.get(variable) or "1/1").partition("/")
     return int(part), int(parts)
 
@@ -80,7 +80,7 @@ def skip_point(name: str, reason: str) -> None:
 
 
 def print_error(why: BaseException) -> None:
-    """Print an error, after the one that was being handled when it was raised."""
+    """Print an error, preceded by the error during whose handling it was raised."""
     if why.__context__:
         print_error(why.__context__)
     print("".join(f"# {line.removeprefix('# ')}\n" for line in str(why).splitlines()), end="")
@@ -136,7 +136,7 @@ def run_on_two_processors(action: Callable[..., None], *arguments: object) -> No
 
 
 def share_of_samples(number: int) -> int:
-    """Return this kernel's share of a number of random samples."""
+    """Return how many of the random samples this kernel draws when several kernels share them."""
     return -(-number // KERNELS)
 
 
@@ -185,14 +185,14 @@ def create_device(name: str, keys: str = SMALL, store: str | Path = "ram") -> Pa
 
 
 def reload_device(name: str, table: str) -> None:
-    """Load a table into a device and make it live."""
+    """Load a table into a device and resume the device with it."""
     run_dmsetup("reload", name, text=table)
     run_dmsetup("resume", name)
 
 
 @contextmanager
 def temporary_device(name: str, keys: str = SMALL, store: str | Path = "ram") -> Iterator[Path]:
-    """Context manager: a device, removed at the end."""
+    """Context manager: a device, which is removed at the end."""
     path = create_device(name, keys, store)
     try:
         yield path
@@ -301,7 +301,7 @@ def opened_file(path: str | Path, flags: int = os.O_RDWR) -> Iterator[int]:
 
 
 def allow_everybody_to_tag() -> None:
-    """Let every user open the control node until this test ends."""
+    """Context manager: every user may open the control node /dev/approxftl."""
     node = Path("/dev/approxftl")
     atexit.register(node.chmod, node.stat().st_mode & 0o777)
     node.chmod(0o666)

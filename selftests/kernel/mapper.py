@@ -26,7 +26,7 @@ class Mapper:
 
     def issue_dm_ioctl(self, command: int, payload: bytes = b"", flags: int = 0,
                        targets: int = 0) -> bytes:
-        """Issue an ioctl; return the bytes behind the header."""
+        """Issue an ioctl of device-mapper; return the bytes after the header."""
         header = HEADER.pack(*VERSION, ROOM, HEADER.size, targets, 0, flags, 0, 0, 0,
                              self.name.encode(), b"", b"")
         data = bytearray((header + payload).ljust(ROOM, b"\0"))
@@ -43,7 +43,7 @@ class Mapper:
         return self.issue_dm_ioctl(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
 
     def send_message(self, text: bytes) -> bytes:
-        """Send a message to sector 0; return the answer, which may be empty."""
+        """Send a message to sector 0 of the device; return the answer, which may be empty."""
         payload = struct.pack("=Q", 0) + text + b"\0"
         return self.issue_dm_ioctl(MESSAGE, payload).split(b"\0", 1)[0].rstrip()
 

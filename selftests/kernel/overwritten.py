@@ -19,7 +19,7 @@ STAMP = struct.Struct("QQ")  # number of the write, address
 
 
 class Blocks:
-    """A few blocks of a device, with the number of the last completed write of each."""
+    """A few blocks of a device, each with the number of its last completed write."""
 
     def __init__(self, path: str) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
@@ -27,7 +27,7 @@ class Blocks:
         self.over = threading.Event()
 
     def overwrite_blocks(self) -> None:
-        """Overwrite the blocks in turn until told to end, each block at least once."""
+        """Overwrite the blocks in turn until the end is requested, each block at least once."""
         buffer = mmap.mmap(-1, UNIT)  # direct I/O needs an aligned buffer
         number = 0
         while number < BLOCKS or not self.over.is_set():
@@ -38,7 +38,7 @@ class Blocks:
             number += 1
 
     def check_block(self, content: bytes, at: int, least: int) -> None:
-        """Check a block that was read; least is the oldest write that it may hold."""
+        """Check a block that was read; LEAST is the number of the oldest write allowed in it."""
         number, address = STAMP.unpack_from(content)
         if content != content[: STAMP.size] * (UNIT // STAMP.size):
             raise SystemExit(f"# the block at {at} is of several writes")

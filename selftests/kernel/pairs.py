@@ -60,7 +60,7 @@ tally = Counter[str]()
 
 
 class Table:
-    """The features, what they set, and the pairs that a device refuses."""
+    """The features, the keys that each one sets, and the pairs that a device refuses."""
 
     def __init__(self) -> None:
         self.base: dict[str, str] = {}
@@ -91,7 +91,7 @@ class Pair(Scenario):
     seconds: float = 1.5
 
     def choose_random_fields(self, draw: random.Random) -> None:
-        """Draw the choices of the run."""
+        """Make the random choices of the run."""
         super().choose_random_fields(draw)
         table = Table()
         self.shaped = {}
@@ -116,12 +116,12 @@ class Pair(Scenario):
 
     @property
     def used_sectors(self) -> int:
-        """Return how many sectors of the medium the volume uses."""
+        """Return how many sectors of the backing device the volume uses."""
         return USED
 
     @property
     def is_nested(self) -> bool:
-        """Return whether the medium is another approxftl device."""
+        """Return whether the backing device is another approxftl device."""
         return "nested" in self.names
 
     @property
@@ -132,7 +132,7 @@ class Pair(Scenario):
         return [TORTURE, *(["--force", "--flips", FLIPS] if "tags" in self.names else [])]
 
     def suitable_policies(self) -> list[str]:
-        """Return some policies that the table line may name."""
+        """Return policies that the device's table line may name."""
         every = [words.split()[0] for words in run_command(APPROXFTL, "policies").splitlines()]
         return random.Random(f"{self.names} {time.monotonic()}").sample(every, 3)
 
@@ -147,7 +147,7 @@ class Pair(Scenario):
 
 
 class Crossed(Device):
-    """The device of a pair."""
+    """The device under test, with a pair of features."""
 
     scenario: Pair
 
@@ -169,7 +169,7 @@ class Crossed(Device):
                     f"{first << 12}+{last - first << 12}")
 
     def set_life_time(self) -> None:
-        """Set the life time of the data that the load writes from now on."""
+        """Set the write life-time hint of the data that the load writes from now on."""
         fd = os.open(f"/dev/mapper/{NAME}", os.O_RDWR)
         fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", self.draw.randrange(6)))
         os.close(fd)
@@ -198,7 +198,7 @@ class Crossed(Device):
         self.load_if_accepted(lambda: setattr(self.scenario, "policy", before))
 
     def load_if_accepted(self, back: Callable[[], None]) -> None:
-        """Load a table; if the kernel refuses it, the device continues with its table."""
+        """Load a table; if the kernel refuses it, the device continues with its old table."""
         try:
             self.load_table()
             tally["changes accepted"] += 1
@@ -209,7 +209,7 @@ class Crossed(Device):
 
 
 def check_pair_refused(scenario: Pair) -> None:
-    """The kernel refuses the table line with a message."""
+    """Require that the kernel refuses the table line with a message."""
     scenario.choose_random_fields(random.Random(scenario.seed))
     table = table_line("ram", capacity_in_sectors(scenario.table_parameters()),
                        scenario.table_parameters())
@@ -232,7 +232,7 @@ def run_pair(scenario: Pair) -> None:
 
 
 def main() -> None:
-    """Run all pairs, or a sample."""
+    """Run all pairs of features, or a sample."""
     set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
         if not has_kernel_module(module):

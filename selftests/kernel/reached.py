@@ -67,7 +67,7 @@ class Reached:
                 said.add(re.sub(r'"[^"]*"|\d+', "_", record.partition(";")[2].partition("\n")[0]))
 
     def count_new_items(self, answers: list[str]) -> int:
-        """Return how many new items were covered since the last call."""
+        """Return how many items were covered for the first time since the last call."""
         found = {*self.take_code_addresses(), *self.take_log_messages(), *answers} - self.seen
         self.seen |= found
         return len(found)

@@ -73,7 +73,7 @@ def load_log(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A power failure: at flush @point or, if loose, before entry @after with some writes."""
+    """A power failure: at flush @point, or, if loose, some writes later, before entry @after."""
 
     point: int
     after: int
@@ -81,7 +81,7 @@ class Moment:
 
 
 class Medium:
-    """The device and an image of its content."""
+    """The device to which a log is applied, and a copy of its content in memory."""
 
     def __init__(self, path: str, size: int) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
@@ -116,7 +116,7 @@ class Replay:
         self.states = 0
 
     def apply_some_entries(self, last: int) -> tuple[str, str]:
-        """Apply some of the entries up to @last; return the last mark and a description."""
+        """Apply some entries up to number @last; return the last mark and a description."""
         mark = self.mark
         share = self.draw.choice((0.1, 0.5, 0.9))
         kept = 0
@@ -157,7 +157,7 @@ class Replay:
 
 
 def group_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
-    """Group the entry numbers in @points by the mark that precedes them."""
+    """Group the numbers in @points, which are entries of the log, by the mark before each."""
     found: dict[str, list[int]] = {}
     mark = ""
     wanted = set(points)
@@ -169,7 +169,7 @@ def group_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
 
 
 def next_flush_number(entries: list[Entry], point: int) -> int:
-    """Return the number of the next flush after @point, or of the end."""
+    """Return the number of the next flush after entry @point, or of the log's end."""
     for index in range(point + 1, len(entries)):
         if entries[index].flags & FLUSH:
             return index
@@ -177,7 +177,7 @@ def next_flush_number(entries: list[Entry], point: int) -> int:
 
 
 def power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
-    """Return a moment for each mark from entry @begin on; only flushes make writes durable here."""
+    """Return a failure for each mark from entry @begin on; only flushes make writes durable."""
     moments = []
     flush = 0
     for index, entry in enumerate(entries):
@@ -190,7 +190,7 @@ def power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
 
 def choose_power_failures(entries: list[Entry], mark: str, states: str,
                           draw: random.Random) -> list[Moment]:
-    """Return the moments of the power failures, in the order of the log."""
+    """Return the chosen power failures, in the order of the log."""
     begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
     moments = []
@@ -209,7 +209,7 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
 
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
-    """Show all states that the command line asks for to the reader."""
+    """Write all states that the command line requests, each for the reader to check."""
     entries = load_log(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK

@@ -73,7 +73,7 @@ Responses = dict[int, list[float]]
 
 
 def responses_by_operation(pairs: Iterable[tuple[int, float]]) -> Responses:
-    """Sort response times by operation."""
+    """Sort response times into lists by operation."""
     responses: Responses = {READ: [], WRITE: []}
     for op, response in pairs:
         responses[op].append(response)
@@ -83,7 +83,7 @@ def responses_by_operation(pairs: Iterable[tuple[int, float]]) -> Responses:
 
 
 def replay_on_device(trace: Path) -> tuple[Responses, int]:
-    """Return the response times on the device, and the blocks that it collected."""
+    """Return the device's response times, and how many blocks its garbage collection erased."""
     log = trace.with_suffix(".log")
     with temporary_device("aftl-tail", f"{KEYS} timing scale:{SLOWED}", "none") as path:
         said = run_command(APPROXFTL, "replay", "--quiet", "--overwrite", "--tags", "off",
@@ -96,7 +96,7 @@ def replay_on_device(trace: Path) -> tuple[Responses, int]:
 
 
 def simulate_trace(trace: Path) -> tuple[Responses, int]:
-    """Return the response times in the simulator, and the blocks that it collected."""
+    """Return the simulator's response times, and how many blocks its garbage collection erased."""
     words = KEYS.split()
     pairs = (f"--{key}={value}" for key, value in zip(words[::2], words[1::2], strict=True))
     result = trace.with_suffix(".json")

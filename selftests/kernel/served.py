@@ -32,7 +32,7 @@ NAME = "a volume moves between the target and nbdkit"
 
 @contextmanager
 def serve_volume() -> Iterator[str]:
-    """Serve the volume until the end of a block, and yield the address."""
+    """Context manager: serve the volume by `approxftl serve`; yield the address."""
     with subprocess.Popen([APPROXFTL, "serve", f"--store={DISK}", "timing=off"],
                           stdout=subprocess.PIPE, text=True) as server:
         require(server.stdout, "the server has no output")

@@ -33,7 +33,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def pattern_classes() -> list[int]:
-    """Return the class of each unit: runs of 1, 3, 9, 10 and more units, first precise."""
+    """Return a class for each unit, in runs of 1, 3, 9, 10 and more units, the first precise."""
     found: list[int] = []
     kind, run = PRECISE, 1
     while len(found) < UNITS:
@@ -43,7 +43,7 @@ def pattern_classes() -> list[int]:
 
 
 def pattern_content() -> bytes:
-    """Return units that hold their class, number and run."""
+    """Return a file's content, in which each unit holds its class, its number and a run number."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
                     for i, kind in enumerate(pattern_classes()))
 
@@ -143,7 +143,7 @@ Engine = Pwrite | Aio | Uring
 
 
 def write_page_cache(control: Control, path: str) -> None:
-    """Tag, write() into the page cache, fsync()."""
+    """Tag a file, write() into the page cache, fsync()."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     tag_pattern(control, fd)
     os.write(fd, pattern_content())
@@ -151,7 +151,7 @@ def write_page_cache(control: Control, path: str) -> None:
 
 
 def write_shared_mapping(control: Control, path: str) -> None:
-    """Write to a shared mapping, tag, msync()."""
+    """Write to a shared mapping of a file, tag the file, msync()."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.truncate(fd, UNITS * UNIT)
     with mmap.mmap(fd, UNITS * UNIT) as memory:
@@ -239,7 +239,7 @@ def stored_classes_by_offset(control: Control, device: str | Path) -> dict[int, 
 
 
 def read_unit_heads(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
-    """Return the first 16 bytes of each unit at these offsets."""
+    """Return the first 16 bytes of each unit at these device offsets."""
     found = {}
     page = mmap.mmap(-1, PIECE * UNIT)
     fd = os.open(device, os.O_RDONLY | os.O_DIRECT)

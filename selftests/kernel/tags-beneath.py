@@ -59,13 +59,13 @@ FICLONE = 0x40049409
 
 
 def generation_content(generation: int) -> bytes:
-    """Return units that hold their number and generation."""
+    """Return a file's content, in which each unit holds its number and its generation."""
     return b"".join((MAGIC + struct.pack("=II", i, generation)) * (UNIT // 16)
                     for i in range(UNITS))
 
 
 class Tagged:
-    """A tagged and mapped file."""
+    """A tagged and mapped file, whose pages are written into untagged files."""
 
     def __init__(self, control: Control, path: Path) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -77,7 +77,7 @@ class Tagged:
         self.generation = 0
 
     def overwrite_mapping(self) -> None:
-        """Overwrite all of the mapping with the next generation."""
+        """Overwrite the whole mapping with the file's next generation of data."""
         self.generation += 1
         self.memory[:] = generation_content(self.generation)
 
@@ -116,7 +116,7 @@ def copy_by_io_uring(own: Tagged, target: int) -> None:
 
 
 def copy_by_fixed_buffer(own: Tagged, target: int) -> None:
-    """Write from a registered, pinned buffer; by O_DIRECT where a mapping is refused."""
+    """Write from a registered (pinned) buffer, or by O_DIRECT if registering is refused."""
     try:
         require(FixedUring().write_and_wait(target, own.address, SIZE, 0) == SIZE,
                 "io_uring wrote less")
@@ -154,7 +154,7 @@ def copy_by_sendfile(own: Tagged, target: int) -> None:
 
 
 def copy_by_copy_file_range(own: Tagged, target: int) -> None:
-    """Copy with copy_file_range(); rewrite a clone, which shares approximate blocks."""
+    """Copy with copy_file_range(); then rewrite a clone, which shared approximate blocks."""
     try:
         fcntl.ioctl(target, FICLONE, own.fd)
     except OSError as why:
@@ -173,7 +173,7 @@ WAYS: tuple[Callable[[Tagged, int], None], ...] = (
 
 
 def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
-    """Return an open file with allocated blocks."""
+    """Return an open file whose blocks are allocated."""
     plain = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.pwrite(plain, bytes(SIZE), 0)
     os.fsync(plain)
@@ -184,7 +184,7 @@ def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
 
 
 def check_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
-    """Return the approximate units on each leg; fail if a unit is not of the tagged file."""
+    """Return each device's share of approximate units; all must belong to the tagged file."""
     control = Control()
     found: dict[Path, set[int]] = {}
     for leg in legs:
@@ -238,7 +238,7 @@ def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
 
 
 def check_moving_program(folder: Path, program: str, leg: Path) -> None:
-    """Let a program move files: the untagged one must stay precise, the other may change."""
+    """Let a program move both files: the untagged one stays precise, the tagged one may not."""
     own = Tagged(Control(), folder / "tagged")
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
     own.overwrite_mapping()
@@ -264,7 +264,7 @@ NOWHERE = -1  # no file has data of this generation
 
 
 def slow_disk_table(sectors: int, ms: int) -> str:
-    """Return the table of the disk with slow writes, so that writeback takes long."""
+    """Return the table of a disk whose writes are slow, so that writeback takes long."""
     return f"0 {sectors} delay /dev/ram0 0 0 /dev/ram0 0 {ms}"
 
 
@@ -310,7 +310,7 @@ def md_array(name: str) -> Iterator[Path]:
 
 @contextmanager
 def mapped_device(name: str) -> Iterator[Path]:
-    """Context manager: a mapped device of TABLES, or a thin one with its pool."""
+    """Context manager: a dm device of these TABLES, or a thin volume with its pool."""
     ours = device_size_sectors(ONE)
     if name == "thin":
         run_dmsetup("create", "aftl-pool", "--table",
@@ -331,7 +331,7 @@ def mapped_device(name: str) -> Iterator[Path]:
 
 @contextmanager
 def two_test_devices() -> Iterator[None]:
-    """Context manager: two approxftl devices and the slow disk."""
+    """Context manager: two approxftl devices, and a disk with slow writes."""
     run_command("dd", "if=/dev/zero", "of=/dev/ram0", "bs=1M", "count=8")
     with temporary_device(ONE.name, KEYS), temporary_device(TWO.name, KEYS):
         slow = device_size_sectors("/dev/ram0")
@@ -351,14 +351,14 @@ def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str
 
 
 def check_device_alone(least: Share, make: str = EXT4, options: str = "") -> None:
-    """Test an approxftl device, slowed down, without another device above it."""
+    """Test tags on an approxftl device with slowed-down writes and no device above it."""
     with temporary_device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
         run_in_child(check_tags_beneath, place, least, [ONE])
 
 
 def check_btrfs_raid(profile: str, least: Share) -> None:
-    """Btrfs is its own RAID; the slow disk delays its threads."""
+    """Test tags on btrfs, which is its own RAID; a disk with slow writes delays its threads."""
     with two_test_devices():
         run_dmsetup("reload", SLOW.name, text=slow_disk_table(device_size_sectors(SLOW), 1000))
         run_dmsetup("suspend", SLOW.name)
@@ -369,7 +369,7 @@ def check_btrfs_raid(profile: str, least: Share) -> None:
 
 
 def check_file_moves(program: str, make: str) -> None:
-    """Let a program move files on an approxftl device."""
+    """Let a defragmentation program move files on an approxftl device."""
     with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
         run_in_child(check_moving_program, place, program, ONE)
 
@@ -401,7 +401,7 @@ def write_through_loop(image: Path, options: str) -> None:
 
 
 def check_loop_devices() -> None:
-    """Loop devices on tagged images, and on an approxftl device a part of which is tagged."""
+    """Test loop devices on tagged images, and on an approxftl device with tagged ranges."""
     has_kernel_module("loop")
     with temporary_device(ONE.name, KEYS), Mount(ONE) as place:
         for options in ((), ("--direct-io=on",)):

@@ -111,7 +111,7 @@ def check_write_method(path: str, way: str, expected: str, run: int) -> None:
 
 
 def device_offsets_of_file(control: Control, path: str | Path) -> set[int]:
-    """Return the device offsets of a file, or nothing if its file system does not tell them."""
+    """Return the device offsets of a file's blocks, or nothing if the file system hides them."""
     fd = os.open(path, os.O_RDONLY)
     try:
         return {unit.device_offset for unit in control.list_stored_units(fd)}
@@ -234,7 +234,7 @@ def check_offset_limits(folder: str) -> None:
 
 
 def check_interrupted_query(folder: str) -> None:
-    """Check that a signal interrupts STORED on a sparse file, and that the call can be resumed."""
+    """Check that a signal interrupts STORED on a sparse file, and that the ioctl can be resumed."""
     control, answer = Control(), bytearray(approx.UNIT_FORMAT.size)
     size = 2**43
     fd = os.open(f"{folder}/sparse", os.O_RDWR | os.O_CREAT, 0o600)
@@ -286,7 +286,7 @@ def check_overlapping_ranges(folder: str, steps: int) -> None:
 
 
 def open_unix_socket() -> int:
-    """Return an AF_UNIX socket, which every kernel supports."""
+    """Return an AF_UNIX socket, which every kernel supports and which cannot be tagged."""
     return socket.socket(socket.AF_UNIX).detach()
 
 
@@ -405,7 +405,7 @@ def check_query_permissions(folder: str) -> None:
 
 
 def query_as_nobody(roots: str, own: str, journaled: bool) -> None:
-    """Query block locations without privileges."""
+    """Query the block locations of files without privileges."""
     fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
     control = Control()
     drop_privileges()
@@ -483,7 +483,7 @@ def reach_tag_limits(folder: str) -> None:
 
 
 def check_file_refused(path: Path, error: int, reason: int) -> None:
-    """Check that tagging this existing file is refused."""
+    """Check that tagging this file is refused."""
     with opened_file(path) as fd:
         expect_refusal(error, reason, Control().tag_range, fd)
 
@@ -546,7 +546,7 @@ def check_tag_lifetime(folder: str) -> None:
 
 
 def leave_tagged_files(folder: Path) -> None:
-    """Leave tagged files elsewhere for the unloading of the module."""
+    """Leave tagged files of another file system for the test that unloads the module."""
     control = Control()
     for i in range(200):
         fd = open_new_file(folder / f"left-{i}", size=0)
@@ -556,7 +556,7 @@ def leave_tagged_files(folder: Path) -> None:
 
 
 def check_none_tagged() -> None:
-    """Check that no tags are left."""
+    """Check that no tags are left in the module."""
     control = Control()
     require(has_few_tagged_files(control, 0), f"{control.read_counters()}")
     require(control.read_counters()["ranges"] == 0, f"{control.read_counters()}")
@@ -625,7 +625,7 @@ def write_pattern_attribute(path: Path) -> None:
 
 
 def check_device_ranges() -> None:
-    """Check that tags of a raw device apply only while no one has claimed it exclusively."""
+    """Check that device tags only apply while nobody has opened the device exclusively."""
     control = Control()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     size = os.lseek(fd, 0, os.SEEK_END)
@@ -654,7 +654,7 @@ def check_device_ranges() -> None:
 
 
 def write_to_zones(path: str) -> None:
-    """Write from a memfd, in which every second unit is tagged, to a device or a new file."""
+    """Write to a device or a new file from a memfd in which every second unit is tagged."""
     control = Control()
     memfd = os.memfd_create("striped")
     os.truncate(memfd, 16 * UNIT)
@@ -671,7 +671,7 @@ def write_to_zones(path: str) -> None:
 
 
 def check_device_refusals(linear: str) -> None:
-    """Check the reason of each refusal for stacked devices and for other files."""
+    """Check the reason of each refusal for tags of stacked devices and of unsuitable files."""
     control = Control()
     fd = os.open(linear, os.O_RDWR)
     expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.tag_device_range, fd)
@@ -685,7 +685,7 @@ def check_device_refusals(linear: str) -> None:
 
 
 def check_precedence_of_tags() -> None:
-    """Check that precise overrides approximate, and that a partly approximate unit is precise.
+    """Check that precise overrides approximate, and a unit with precise bytes is precise.
 
     A new device with a reused name has no ranges.
     """
@@ -723,7 +723,7 @@ def check_precedence_of_tags() -> None:
 
 
 def check_scope_ends_at_exec() -> None:
-    """Begin scopes, then exec dd, which must end them though it inherits the descriptor."""
+    """Begin scopes, then exec dd, which must end the scopes although it inherits the descriptor."""
     control = Control()
     os.set_inheritable(control.fd, True)
     control.set_scope(approx.THREAD, APPROXIMATE)
@@ -733,7 +733,7 @@ def check_scope_ends_at_exec() -> None:
 
 
 def check_passed_descriptor() -> None:
-    """Check that ioctls on a descriptor from another process use the caller's rights and scopes."""
+    """Check that ioctls on a descriptor of another process use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     run_in_child(send_descriptors, sender)
@@ -755,7 +755,7 @@ def check_passed_descriptor() -> None:
 
 
 def send_descriptors(sender: socket.socket) -> None:
-    """Send root's control device, with a scope, and root's memfd."""
+    """Send the control device's descriptor, opened by root in a scope, and root's memfd."""
     control = Control()
     control.set_scope(approx.PROCESS, APPROXIMATE)
     socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
@@ -874,7 +874,7 @@ def write_trace_labels() -> None:
 
 
 def change_tagged_files_in_processes(folder: str, seconds: str) -> None:
-    """Tag, write, sync, truncate and delete files in several processes at once."""
+    """Tag, write, sync, truncate and delete files in several processes concurrently."""
     deadline = time.monotonic() + float(seconds)
     children = []
     for seed in range(6):
@@ -924,7 +924,7 @@ def change_tagged_files_in_one_process(folder: str, seed: int, deadline: float) 
 
 @contextmanager
 def ext4_on_new_device(options: str = "", keys: str = KEYS) -> Iterator[Mount]:
-    """Context manager: a new ext4 on a new device."""
+    """Context manager: a new ext4 file system on a new device."""
     with temporary_device(NAME, keys) as path:
         system = Mount(path, f"{EXT4} -O encrypt", options)
         with system:
@@ -957,7 +957,7 @@ def check_checksums_refused() -> None:
 
 
 def check_raw_device() -> None:
-    """Tags of ranges of a device, of memory and of scopes."""
+    """Check the tags of ranges of a device, of memory, and of scopes."""
     with temporary_device(NAME):
         run_in_child(check_device_ranges)
     with temporary_device(NAME) as path:
@@ -973,7 +973,7 @@ def check_raw_device() -> None:
 
 
 def check_device_waiting_for_lower_device() -> None:
-    """A device on another approxftl device answers while it waits for that one to resume."""
+    """A device on a suspended approxftl device still answers while it waits for a resume."""
     with temporary_device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
         format_volume(lower, SHAPE)
         with temporary_device(NAME, SMALL, str(lower)) as path:
@@ -1003,7 +1003,7 @@ def check_tags_after_remount() -> None:
 
 
 def capture_trace(system: Mount, path: Path) -> None:
-    """Trace writes with blktrace, whose small buffers make it print as soon as it traces."""
+    """Start blktrace on writes, with buffers so small that it prints as soon as it traces."""
     with path.open("wb") as output:
         tracer = subprocess.Popen(["blktrace", "-d", DEVICE, "-b", "1", "-n", "2048", "-o", "-"],
                                   stdout=output, stderr=subprocess.PIPE, text=True)
@@ -1024,8 +1024,8 @@ def capture_trace(system: Mount, path: Path) -> None:
 def check_block_trace() -> None:
     """Compare a block trace with the stored classes.
 
-    With small buffers a capture once lacked a record where one should be, for an unknown reason in
-    Linux: print the data found there and capture again.
+    With small buffers, a capture once lacked a record for an unknown reason in Linux: print the
+    data found at its place and capture again.
     """
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
@@ -1108,7 +1108,7 @@ def check_durable_tags() -> None:
 
 
 def check_module_unload() -> None:
-    """Unload the module while files elsewhere are tagged; no callback may remain."""
+    """Unload the module while files of other devices are tagged; no callback may remain."""
     (left := Path("/dev/shm/aftl-left")).mkdir()
     run_in_child(leave_tagged_files, left)
     run_command("rmmod", "dm_approxftl")
@@ -1121,7 +1121,7 @@ LINEAR, CRYPT = "aftl-linear", "aftl-crypt"
 
 
 def create_stacked_device(name: str) -> Path:
-    """Create the dm device `name` on DEVICE, if it is LINEAR or CRYPT; return its path."""
+    """Create the dm device `name` on DEVICE, of type LINEAR or CRYPT; return its path."""
     sectors = int(run_command("blockdev", "--getsz", DEVICE))
     key = f"{7:0128d}"
     if name == LINEAR:
@@ -1133,7 +1133,7 @@ def create_stacked_device(name: str) -> Path:
 
 
 def check_file_system(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
-    """Test each WAY:EXPECTED on a file system; all kernels have ext4."""
+    """Test ways to write on a file system, each as WAY:EXPECTED; only ext4 is in all kernels."""
     module = name.partition("-")[0]
     if name != "ext4" and not is_point_of_this_turn(name):
         return

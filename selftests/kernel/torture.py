@@ -118,7 +118,7 @@ def last_kernel_messages() -> str:
 
 @dataclass
 class Scenario:
-    """The random choices of a run."""
+    """The random choices that make up a run."""
 
     seed: int
     media: str = ""
@@ -137,7 +137,7 @@ class Scenario:
     seconds: float = 2.0
 
     def choose_random_fields(self, draw: random.Random) -> None:
-        """Draw the fields that the command line left unset."""
+        """Draw random values for the fields that the command line left unset."""
         drawn = {
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
             "media": draw.choice([m for m in MEDIA if m != "nvme" or has_nvme_drive()]),
@@ -163,22 +163,22 @@ class Scenario:
 
     @property
     def used_sectors(self) -> int:
-        """Return how many sectors of the medium the volume uses, at most."""
+        """Return how many sectors of the backing device the volume uses, at most."""
         return SECTORS
 
     @property
     def is_nested(self) -> bool:
-        """Return whether the medium is another approxftl device."""
+        """Return whether the backing device is another approxftl device."""
         return self.media == "ours"
 
     @property
     def load_program(self) -> list[str]:
-        """Return the program of the load, and its options for this device."""
+        """Return the program that loads the device, and its options for this device."""
         flips = ["--flips", FLIPS] if self.tag_all == "approximate" else []
         return [TORTURE, *flips]
 
     def suitable_policies(self) -> list[str]:
-        """Return the policies that suit the device."""
+        """Return the policies that suit the device under test."""
         return policies_of_shape(self.shape)
 
     def volume_parameters(self) -> str:
@@ -207,7 +207,7 @@ def policies_of_shape(shape: str) -> list[str]:
 
 
 def has_nvme_drive() -> bool:
-    """Return whether there is a large enough NVMe drive."""
+    """Return whether there is an NVMe drive of sufficient size."""
     return Path(NVME).exists() and int(run_command("blockdev", "--getsz", NVME)) >= SECTORS
 
 
@@ -236,7 +236,7 @@ class Medium:
         return f"/dev/mapper/{MEDIUM}"
 
     def table_of_working_medium(self) -> str:
-        """Return the table of a working, fast or slow, medium."""
+        """Return the dm table of a working medium, fast or slow."""
         if self.scenario.media != "slow":
             return f"0 {SECTORS} linear {self.base} 0"
         reads, writes, flushes = self.scenario.delays.split()
@@ -244,13 +244,13 @@ class Medium:
                 f"{self.base} 0 {flushes}")
 
     def replace_table(self, table: str) -> None:
-        """Replace the medium's table; pending requests continue with the new table."""
+        """Replace the dm table of the medium; pending requests continue with the new table."""
         run_command("dmsetup", "reload", MEDIUM, text=table)
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
         run_command("dmsetup", "resume", MEDIUM)
 
     def restore_working_table(self) -> None:
-        """Restore the table with which the medium works."""
+        """Restore the dm table with which the medium works."""
         self.broken = False
         self.replace_table(self.table_of_working_medium())
 
@@ -271,7 +271,7 @@ class Medium:
                                else self.table_with_failing_ranges())
 
     def table_of_failing_medium(self) -> str:
-        """Return a table that fails all requests, all writes or all reads."""
+        """Return a dm table that fails all requests, all writes or all reads."""
         ways = ["error_writes", "error"]
         if not run_command("dmsetup", "targets").count("flakey           v1.4"):
             ways.append("error_reads")
@@ -281,7 +281,7 @@ class Medium:
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
     def table_with_failing_ranges(self) -> str:
-        """Return a table that fails a few small ranges."""
+        """Return a dm table that fails a few small ranges."""
         at = 0
         lines = []
         for start in sorted(self.draw.sample(range(8, self.scenario.used_sectors - 64, 64), 20)):
@@ -301,7 +301,7 @@ class Medium:
 
 @dataclass
 class Load:
-    """The load: approxftl-torture, which writes and verifies."""
+    """The load: the program approxftl-torture, which writes and verifies."""
 
     scenario: Scenario
     folder: Path
@@ -310,7 +310,7 @@ class Load:
     arguments: list[str] = field(default_factory=list)
 
     def start_load(self, *options: str) -> None:
-        """Start the load, or resume with its saved state."""
+        """Start the load; with a saved state, resume it."""
         tolerant = ["--errors"] if self.scenario.may_medium_fail else []
         self.arguments = [*self.scenario.load_program, "--state", str(self.folder / "state"),
                           "--seed", str(self.scenario.seed), "--time", "10h", "--depth",
@@ -325,7 +325,7 @@ class Load:
         self.wait_until_load_ready()
 
     def wait_until_load_ready(self) -> None:
-        """Wait until the load has its state and a handler for SIGUSR1."""
+        """Wait until the load has loaded its state and has set a handler for SIGUSR1."""
         child = self.child
         assert child
 
@@ -366,7 +366,7 @@ class Load:
         self.check_load_result()
 
     def announce_power_failure(self) -> None:
-        """Announce a power failure to the load, and wait until it knows."""
+        """Announce a power failure to the load, and wait until the load acknowledges it."""
         assert self.child
         self.child.send_signal(signal.SIGUSR1)
         wait_for_condition(lambda: self.read_state_field(36), "the load does not hear SIGUSR1")
@@ -448,7 +448,7 @@ class Device:
         run_command("dmsetup", "resume", NAME)
 
     def reload_timing(self) -> None:
-        """Load a table with other timing, buffer and shards, sometimes with --noflush."""
+        """Load a table with other timing, buffer size and shards, sometimes with --noflush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
         if self.scenario.shape != "safe":
@@ -500,11 +500,11 @@ class Device:
 
     @property
     def may_lose_writes(self) -> bool:
-        """Return whether unflushed writes may be lost, as the medium may have failed them."""
+        """Return whether unflushed writes may be lost because of a failing medium."""
         return self.scenario.may_medium_fail and self.is_persistent
 
     def load_options_after_loss(self) -> list[str]:
-        """Return the load's options; a failed device still has its data in memory."""
+        """Return the load's options; a failed device still serves its data from memory."""
         failed = "fail" in run_command("dmsetup", "status", NAME).split()
         return ["--power-failed"] if self.may_lose_writes and not failed else []
 
@@ -556,7 +556,7 @@ class Device:
         self.load.check_load_running()
 
     def finish_and_verify(self) -> None:
-        """Verify all data, also after reopening, and check the volume."""
+        """Verify all data, once more after reopening the device, and check the volume."""
         self.load.stop_load()
         self.repair_medium()
         if not self.scenario.may_medium_fail:
@@ -598,7 +598,7 @@ class Device:
 
 
 def print_device_state() -> None:
-    """Print the device's table, status and messages, where it still answers."""
+    """Print the device's table, status and answers to messages, if it still answers."""
     for words in (("table", NAME), ("status", NAME), ("message", NAME, "0", "luns"),
                   ("message", NAME, "0", "stats")):
         try:
@@ -660,9 +660,7 @@ def process_status(pid: int) -> dict[str, str]:
 
 
 class Scarcity:
-    """A shortage: min_free_kbytes reserves all memory, and processes that the OOM killer might
-    choose are stopped.
-    """
+    """A memory shortage: min_free_kbytes reserves all memory; most processes are stopped."""
 
     def __init__(self) -> None:
         if ctypes.CDLL(None, use_errno=True).mlockall(3):
@@ -710,7 +708,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """Writes all of DATA once the gate opens: a unit and then 64 units at each offset."""
+    """Thread that writes DATA once the gate opens: a unit, then 64 units at each offset."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)
@@ -727,12 +725,12 @@ class Writer(threading.Thread):
                 self.written += size
 
     def run(self) -> None:
-        """Wait until the gate opens, then write."""
+        """Wait until the gate opens, then write the data."""
         self.gate.wait()
         self.write_all_data()
 
     def has_made_progress(self) -> bool:
-        """Start the writer, wait for its end; return False after STANDSTILL s without progress."""
+        """Start the writer and wait for its end; return False if it stalls for STANDSTILL s."""
         self.gate.set()
         before = -1
         while self.is_alive() and before != self.written:
@@ -742,7 +740,7 @@ class Writer(threading.Thread):
 
 
 def check_write_without_pages(unit: int) -> None:
-    """A write that waits for memory pages makes the write buffer program its data and free them."""
+    """Check that a write without memory makes the write buffer program and free its data."""
     make_ram_disks(1, 262144)
     run_command("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", "count=256", "oflag=direct")
     shape = f"channels 1 chips 4 blocks 192 word_lines 2 op 25 unit {unit}"
@@ -818,7 +816,7 @@ def end_after_hang(name: str, hang: HangError) -> None:
 
 
 def run_torture_point(name: str, action: Callable[..., None], *arguments: object) -> None:
-    """Run a test point."""
+    """Run a test point of the torture test."""
     try:
         run_point(name, action, *arguments)
     except HangError as hang:

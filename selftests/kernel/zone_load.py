@@ -42,7 +42,7 @@ class WrongError(Exception):
 
 @dataclass
 class Zone:
-    """A zone: its first sector, its first word in the state, and its writer's random numbers."""
+    """A zone: its first sector, the place of its record, and its writer's random numbers."""
 
     number: int
     sector: int
@@ -69,13 +69,13 @@ class Disk:
         self.end = threading.Event()
 
     def report_zones(self, sector: int, count: int) -> list[tuple[int, ...]]:
-        """Report zones: start, length, write pointer, type, condition and so on."""
+        """Return the zones that the device reports: start, length, write pointer, type..."""
         data = bytearray(struct.pack("=QI4x", sector, count).ljust(16 + count * ZONE.size, b"\0"))
         fcntl.ioctl(self.fd, REPORT_ZONES, data)
         return [ZONE.unpack_from(data, 16 + n * ZONE.size) for n in range(count)]
 
     def zone_content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
-        """Return blocks as a zone of this generation must have them."""
+        """Return the blocks that a zone of this generation must contain."""
         names = (NAME.pack(MAGIC, zone.number, generation, first + n, 1) for n in range(count))
         return b"".join(name * (self.unit // NAME.size) for name in names)
 
@@ -99,7 +99,7 @@ class Disk:
         fcntl.ioctl(self.fd, request, struct.pack("=2Q", zone.sector, self.zone_bytes // 512))
 
     def reset_zone(self, zone: Zone) -> None:
-        """Reset a zone, which begins a generation."""
+        """Reset a zone, which begins a new generation of its data."""
         words, at = self.words, zone.at
         words[at + RESETTING] = 1
         words[at + NEWEST] += 1
@@ -120,7 +120,7 @@ class Disk:
         self.record_durable_blocks(covered)
 
     def record_durable_blocks(self, covered: list[tuple[int, int, int]]) -> None:
-        """Record the blocks that survive a power failure, unless the power has failed already."""
+        """Record that blocks survive a power failure, unless the power has already failed."""
         words = self.words
         with self.lock:
             for at, generation, done in covered:
@@ -148,7 +148,7 @@ class Disk:
     # Again
 
     def parse_zone_data(self, zone: Zone, data: bytes) -> tuple[int, int]:
-        """Return the generation of a zone and how many blocks it has; the rest must be zero."""
+        """Return a zone's generation and its number of blocks; the rest must be zero."""
         generation = NAME.unpack_from(data)[2]
         blocks = [data[at : at + self.unit] for at in range(0, len(data), self.unit)]
         count = next((n for n, block in enumerate(blocks) if not any(block)), len(blocks))
@@ -160,7 +160,7 @@ class Disk:
         return generation, count
 
     def verify_after_restart(self, zone: Zone, *, power_failed: bool) -> None:
-        """Verify a zone after a restart, and record which blocks it holds."""
+        """Verify a zone after a restart, and record which blocks it contains."""
         words = self.words[zone.at : zone.at + STRIDE]
         _, _, pointer, _, condition, *_ = self.report_zones(zone.sector, 1)[0]
         generation, count = self.parse_zone_data(zone,
@@ -211,7 +211,7 @@ class Disk:
         return zones[:1]
 
     def write_own_zones(self, thread: int, begun: list[Zone], draw: random.Random) -> None:
-        """Write the zones of a thread, one zone at a time, until told to end."""
+        """Write a thread's zones, one at a time, until the end is requested."""
         buffer = mmap.mmap(-1, self.zone_bytes)
         mine = self.zones[thread::THREADS]
         while not self.end.is_set():
@@ -241,7 +241,7 @@ class Disk:
         self.manage_zone(zone, FINISH_ZONE)
 
     def handle_power_failure(self, *_: object) -> None:
-        """Note that the power has failed: from now on no write becomes durable."""
+        """Record that the power has failed: from now on no write becomes durable."""
         self.words[FROZEN] = 1
 
     def write_until_signal(self, seed: int) -> None:

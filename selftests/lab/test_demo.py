@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The demonstration around the virtual machine, which is replaced by a stand-in."""
+"""The demonstration script, with a stand-in for the virtual machine."""
 
 import shutil
 from pathlib import Path
@@ -31,7 +31,7 @@ exit "${{CODE:-0}}"
 
 
 class Installed:
-    """The demonstration installed beside stand-ins, and a folder for its figures."""
+    """The demonstration script, installed beside stand-ins, and a folder for its figures."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -55,7 +55,7 @@ class Installed:
         return (self.place / "bin/booted").exists()
 
     def visible_files(self) -> dict[str, str]:
-        """Return the files in the folder, except hidden ones."""
+        """Return the files in the results folder, except hidden ones."""
         return {path.name: path.read_text() for path in self.results.glob("[!.]*")}
 
     def hidden_files(self) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A kernel for the virtual machine is complete, signed and of the release asked for, or none."""
+"""get-kernel unpacks a complete, signed kernel of the requested release, or none."""
 
 import re
 import shutil
@@ -44,7 +44,7 @@ esac""",
 
 
 class Machine:
-    """A machine without installed packages, whose tools are stand-ins."""
+    """A machine without installed packages; its package tools are stand-ins."""
 
     def __init__(self, place: Path) -> None:
         self.calls = place / "calls"
@@ -72,7 +72,7 @@ def bare_machine(tmp_path: Path) -> Machine:
 
 
 def fetch_own_kernel(machine: Machine, tmp_path: Path, release: str, headers: str) -> Done:
-    """Fetch a kernel whose packages all contain this release's files."""
+    """Run get-kernel with packages that all contain this release's files."""
     package = tmp_path / "package"
     source = package / f"usr/src/linux-headers-{release}"
     for folder in (package / "boot", package / f"lib/modules/{release}", source):

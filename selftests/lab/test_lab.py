@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The lab: its refusals and messages, QEMU's arguments, its exit; and two real machines."""
+"""The lab: its refusals, messages, QEMU's arguments and exit status; and two real machines."""
 
 import os
 import pty
@@ -131,7 +131,7 @@ def test_missing_programs_are_named(fake_qemu: Stage) -> None:
 
 
 def test_missing_build_tools_are_named(fake_qemu: Stage) -> None:
-    """Headers are unpacked, but the dependencies of their package are not."""
+    """The headers are unpacked, but not the packages that theirs depends on."""
     build = fake_qemu.kernel.rename(fake_qemu.place / RELEASE) / f"lib/modules/{RELEASE}/build"
     (build / "tools/objtool").mkdir(parents=True)
     (build / "Makefile").write_text("modules:\n\t@echo built in $(M)\n")
@@ -292,7 +292,7 @@ def test_a_crashed_guest_leaves_results_and_log(fake_qemu: Stage) -> None:
     ("nothing", "21")])
 def test_the_warnings_of_a_crashing_guest_are_shown(
         fake_qemu: Stage, said: str, first: str) -> None:
-    """Print from the first complaint on, whatever follows; without one, the last forty lines."""
+    """The lab prints a log from the first complaint on; without one, the last forty lines."""
     done = fake_qemu.run_lab(
         do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
     lines = done.err.splitlines()
@@ -310,7 +310,7 @@ def test_a_run_fails_if_results_cannot_be_kept(status: int, code: int, fake_qemu
 
 
 def test_result_files_of_the_guest_are_complete_or_absent(fake_qemu: Stage) -> None:
-    """Results are complete or absent, even on a full disk and through a link."""
+    """Result files are complete or absent, even on a full disk and through a link."""
     tried = ["unshare", "--mount", "--map-root-user", "true"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
         pytest.skip("no name spaces here")
@@ -433,7 +433,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 @pytest.mark.slow
 def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> None:
-    """Copies, links and their parent folders, of any owner; fewer for a small guest."""
+    """The lab copies files, links and parent folders of any owner, and fewer to a small guest."""
     fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
     near = unpack_initramfs(make_initramfs(fake_qemu), fake_qemu.place / "unpacked")
     files = [near, *near.rglob("*")]
@@ -474,7 +474,7 @@ def test_changed_host_files_are_copied_into_the_initramfs_again(fake_qemu: Stage
 
 
 def test_a_shared_folder_may_have_any_name(fake_qemu: Stage) -> None:
-    """The guest reads the right folder, even if its name is special to a shell or to QEMU."""
+    """The guest reads the right folder, even with a name that is special to a shell or to QEMU."""
     odd = fake_qemu.place / "Übung, it's \"$HOME\""
     (odd / "tmp").mkdir(parents=True)
     done = run_program(

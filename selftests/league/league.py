@@ -80,7 +80,7 @@ MEASURES = ("write_amplification", "write_response_p99_ns", "write_response_p99_
 
 @dataclass(frozen=True)
 class Cell:
-    """The results of an entry on a load: its factor of the optimum, and its measures."""
+    """The results of an entry on a load: its factor of the offline optimum, and its measures."""
 
     entry: str
     load: str
@@ -91,7 +91,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Games:
-    """The points of a league by entry, load and seed, and those of the yardstick by load, seed."""
+    """The points of a league by entry, load and seed; the yardsticks by load and seed."""
 
     entries: dict[str, Options]
     loads: dict[str, Options]
@@ -105,7 +105,7 @@ class Games:
 
 
 def trace_loads(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
-    """Yield a load for each file of a folder, played until it has the number of requests."""
+    """Yield a load for each trace file of a folder, repeated up to the number of requests."""
     if not folder:
         return
     files = sorted(path for path in folder.iterdir() if path.is_file())
@@ -117,7 +117,7 @@ def trace_loads(folder: Path | None, requests: int) -> Iterator[tuple[str, Optio
 
 
 def policy_entries(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
-    """Yield an entry for each shared object."""
+    """Yield an entry of the league for each policy's shared object."""
     for path in files:
         if not path.is_file():
             raise Refusal(f"{path}: no such file", command.NOT_FOUND)
@@ -199,7 +199,7 @@ def rank_entries(games: Games,
 
 
 def optimum_rows(games: Games, store: Store) -> list[list[str]]:
-    """Return a row for each load: both ends of the optimum."""
+    """Return table rows with the lower and upper end of the optimum of each load."""
     rows = []
     for load in games.loads:
         bounds = [run["yardstick"] for seed in games.seeds

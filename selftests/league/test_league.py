@@ -19,7 +19,7 @@ OUTPUTS = ("league.txt", "league.json", "league.html")
 
 
 def run_small_league(folder: Path, *arguments: str | Path, status: int = 0) -> str:
-    """Run a small league in a folder; return what it prints."""
+    """Run a small league in a folder; return its output."""
     folder.mkdir(exist_ok=True)
     done = run_program(sys.executable, TOP / "selftests/league/league.py", *SMALL, *arguments,
                        directory=folder, environment={"APPROXFTL": str(PROGRAM)})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Wait for the state of other processes: a fixed time would not do on a busy machine."""
+"""Wait for the state of other processes; fixed waiting times would fail on a busy machine."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def has_signal_handler(pid: int, number: int) -> bool:
 
 
 def has_taken_signal(pid: int, number: int) -> bool:
-    """Return whether a signal is not pending, so that a second one would not merge with it."""
+    """Return whether a signal is not pending; a second one would merge with a pending one."""
     return not is_signal_in_mask(pid, "ShdPnd", number) and not is_signal_in_mask(pid, "SigPnd",
                                                                                   number)
 

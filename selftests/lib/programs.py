@@ -32,7 +32,7 @@ def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None
 
 
 def install_without_module(place: Path, verb: str, module: str) -> Path:
-    """Install a verb in Python with a module in its package that cannot be imported."""
+    """Install a verb written in Python, with a module in its package that cannot be imported."""
     return install_beside_module(place, verb, module, "raise ImportError('not here')\n")
 
 
@@ -43,7 +43,7 @@ def copy_packages(place: Path) -> None:
 
 
 def install_beside_module(place: Path, verb: str, module: str, text: str) -> Path:
-    """Install a verb in Python with a module of that text in its package."""
+    """Install a verb written in Python, with a module of the given text in its package."""
     package = place / "lib/approxftl/python"
     copy_packages(package)
     (package / f"{module}.py").write_text(text)

@@ -25,7 +25,7 @@ def help_of_verb(words: Words) -> str:
 
 
 def verbs_without_subverbs(words: Words = ()) -> list[Words]:
-    """Return the verbs that have no verbs of their own."""
+    """Return the verbs that have no subcommands."""
     told = help_of_verb(words)
     own = " ".join(("approxftl", *words))
     if not re.search(rf"^Usage: {own} (\[-h\] )?VERB\b", told, re.M):

@@ -13,7 +13,7 @@ HEADERS = TOP / "userspace/libapproxftl"
 
 @dataclass(frozen=True)
 class Call:
-    """One line of the control device's log."""
+    """One line of the log of the fake control device."""
 
     what: str
     inode: int

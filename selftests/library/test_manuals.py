@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The library's manual pages: every function, and examples that compile."""
+"""The library's manual pages name every function, and their examples compile."""
 
 import re
 import subprocess

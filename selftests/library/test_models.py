@@ -262,7 +262,7 @@ def file_of_empty_tensors(form: str, count: int) -> bytes:
 
 
 def processor_seconds_of(work: Callable[[], object]) -> float:
-    """Return the processor time of a function in seconds."""
+    """Return the processor time that a function takes, in seconds."""
     begin = time.process_time()
     work()
     return time.process_time() - begin
@@ -293,7 +293,7 @@ EDGES = [0, 1, 2, 7, 8, 0x7F, 0x80, 0xFF, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1
 
 
 def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
-    """Mutate a few bytes of a file, most of them in the parts that the reader checks."""
+    """Mutate a few bytes of a model file, mostly in the parts that the reader checks."""
     bytes_of = bytearray(data)
     for _ in range(chance.randint(1, 4)):
         at = min(int(chance.expovariate(1 / 120)), len(bytes_of) - 1) if bytes_of else 0
@@ -348,7 +348,7 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
 
 def split_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
                    form: str = "safetensors") -> bytes:
-    """Return some tensors in a file split by bit plane."""
+    """Return some tensors of a model file that is split by bit plane."""
     model = parse_model_bytes(WRITERS[form](tensors))
     layout = Layout(model,
                     [one for one in model.tensors if which(one.name) and one.element.has_planes])

@@ -16,7 +16,7 @@ def run_tag(*words: str | Path, log: Path | None = None) -> Done:
 
 
 def direct_write_warning(file: Path) -> str:
-    """Return the warning of `tag add` about direct writes, which a file's tags do not reach."""
+    """Return the warning of `tag add` that a file's tags do not reach direct writes."""
     return (f"approxftl tag add: {file}: buffered writes are approximate from now on; O_DIRECT"
             " writes stay precise, see approxftl-tag(8)\n")
 

@@ -54,7 +54,7 @@ class Edit:
 
     @property
     def place_of_text(self) -> str:
-        """Return the place of the text, for messages."""
+        """Return the place of the replaced text, for messages."""
         return f"{self.function} of {self.file}" if self.function else self.file
 
 
@@ -158,7 +158,7 @@ def find_occurrences(text: str, begin: int, end: int, old: str) -> list[tuple[in
 
 
 def apply_edit(text: str, edit: Edit) -> str:
-    """Return TEXT with the edit; new lines get the indentation of the first one replaced."""
+    """Return TEXT after the edit; new lines get the indentation of the first line replaced."""
     where = function_spans(edit.file, text, edit.function)
     if not where:
         raise MutantError(f"{edit.file} has no function, macro or object {edit.function}")
@@ -239,7 +239,7 @@ def defining_file(function: str) -> str:
 
 
 def parse_edit(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
-    """Parse `file`, `function`, `old` and `new`."""
+    """Parse the keys `file`, `function`, `old` and `new` of a mutant."""
     if unknown := set(words) - EDIT_KEYS:
         raise MutantError(f"a replacement has no key {min(unknown)}")
     all_ = {"function": "", **inherited, **words}

@@ -40,7 +40,7 @@ class Server:
         return done.out
 
     def run_nbdsh_json(self, script: str) -> Any:
-        """Run a script that prints JSON."""
+        """Run a script in nbdsh that prints JSON, and return the value."""
         return json.loads(self.run_nbdsh(f"import json\n{script}"))
 
     @property
@@ -50,19 +50,19 @@ class Server:
         return int(children.read_text().split()[0])
 
     def kill_nbdkit(self) -> None:
-        """End nbdkit as a crash does."""
+        """Kill nbdkit, as a crash does."""
         os.kill(self.nbdkit_process, signal.SIGKILL)
         self.process.wait()
 
     def end_server(self, number: int = signal.SIGTERM) -> int:
-        """Send a signal, and return the exit status."""
+        """Send a signal to nbdkit, and return its exit status."""
         self.process.send_signal(number)
         return self.process.wait()
 
 
 @contextmanager
 def run_server(*arguments: str | Path) -> Iterator[Server]:
-    """Run a server until the end of a block."""
+    """Context manager: run a server until the block ends."""
     server = Server(*arguments)
     try:
         yield server
@@ -72,5 +72,5 @@ def run_server(*arguments: str | Path) -> Iterator[Server]:
 
 
 def run_plugin(*arguments: str) -> Done:
-    """Run nbdkit itself, with a command that succeeds once the device is ready."""
+    """Run nbdkit itself, with a command that starts once the device is ready."""
     return run_program("nbdkit", "-U", "-", PLUGIN, *arguments, "--run", "true")

@@ -121,7 +121,7 @@ def test_installed_manual_pages_are_found(installation: Path) -> None:
 
 @pytest.mark.slow
 def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
-    """Lab, demo and report work with the source tree hidden and nothing in /usr/src."""
+    """Lab, demo and report work without the source tree and without anything in /usr/src."""
     prefix = tmp_path / "Übungen"
     run_successfully("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
     assert (prefix / "src" / MODULE / "dkms.conf").is_file()
@@ -199,7 +199,7 @@ def test_the_librarys_binary_interface_is_unchanged() -> None:
 
 
 def test_sysusers_creates_the_tag_group(installation: Path, tmp_path: Path) -> None:
-    """sysusers creates the group of the udev rule."""
+    """sysusers.d creates the group that the udev rule names."""
     rule = (installation / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
     assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
     (tmp_path / "etc").mkdir()
@@ -209,7 +209,7 @@ def test_sysusers_creates_the_tag_group(installation: Path, tmp_path: Path) -> N
 
 
 def unpacked_kernels() -> Path:
-    """Return the directory of kernels that the lab has unpacked."""
+    """Return the directory of the kernels that the lab has unpacked."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "approxftl/kernels"
 

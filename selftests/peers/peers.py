@@ -39,7 +39,7 @@ CHIP_FLOW: Words = {"Chip_IDs": "0,1,2,3,4,5,6,7", "Die_IDs": 0}
 
 @dataclass(frozen=True)
 class Step:
-    """What a row changes, on top of the rows above it."""
+    """The change of options in a row; rows above it keep theirs."""
 
     cause: str
     config: Words = field(default_factory=dict)
@@ -96,7 +96,7 @@ def set_xml_elements(text: str, values: Words) -> str:
 
 
 def workload_file(peer: Path, pair: Pair) -> str:
-    """Return a workload file that has only one of the flows of MQSim's own workload file."""
+    """Return a workload file with a single one of the flows of MQSim's own workload file."""
     kind = "Trace_Based" if pair.trace else "Synthetic"
     tag = f"IO_Flow_Parameter_Set_{kind}"
     flow = re.search(f"<{tag}>.*?</{tag}>", (peer / "workload.xml").read_text(), re.S)
@@ -176,7 +176,7 @@ def our_figures(peer: Path, pair: Pair, config: str, options: tuple[str, ...]) -
 
 
 def compare_pair(peer: Path, pair: Pair) -> bool:
-    """Print the rows of a pair. Return true if the last of them agrees."""
+    """Print the rows of a pair of simulations. Return true if the last row agrees."""
     config = set_xml_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
     flow: Words = {}
     options: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ def compare_pair(peer: Path, pair: Pair) -> bool:
 
 
 def main() -> int:
-    """Compare all pairs, or those whose names begin with the given words."""
+    """Compare all pairs of simulations, or those whose names begin with the given words."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("peer", type=Path, help="a checkout of MQSim; it is built if needed")
     parser.add_argument("names", nargs="*", default=[""])

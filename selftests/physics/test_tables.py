@@ -31,7 +31,7 @@ def run_physics(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @cache
 def compiled_tables() -> ctypes.CDLL:
-    """Compile the tables, so that they are read independently of the generator."""
+    """Compile the generated tables, so that they are read independently of the generator."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
                    f"-I{ROOT / 'userspace/host'}", f"-I{ROOT / 'dm-approxftl'}",
@@ -137,7 +137,7 @@ def test_coarser_program_steps_never_have_lower_error_rates() -> None:
 
 
 def test_making_error_rates_monotone_changes_them_little() -> None:
-    """The models are monotone, except for the factor of reprogrammed pages.
+    """The models are monotone, except for the error factor of reprogrammed pages.
 
     That factor falls with time, and few retention errors compensate for it.
     """
@@ -166,7 +166,7 @@ def test_voltage_shifts_by_two_neighbours_are_points_of_the_disturb_axis() -> No
 
 
 def profile_time_ns(profile: str, parameter: str) -> float:
-    """Return a profile's time, or the common default."""
+    """Return a profile's time of an operation, or the common default."""
     units = {"US": 1e3, "MS": 1e6, "": 1}
     base = ROOT / "dm-approxftl" / "core" / "base"
     text = (base / "profiles.c").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One browser for the tests of a file."""
+"""A browser that all tests of a file share."""
 
 from collections.abc import Iterator
 

@@ -124,7 +124,7 @@ class Browser:
         })""")
 
     def set_screen_size(self, width: int, height: int) -> None:
-        """Set the size of the screen in pixels."""
+        """Set the size of the browser's screen in pixels."""
         self.call_method("Emulation.setDeviceMetricsOverride", width=width, height=height,
                          deviceScaleFactor=1, mobile=width < 500)
 
@@ -150,7 +150,7 @@ def element_text(browser: Browser, name: str) -> str:
 
 
 def command_digests(browser: Browser, directory: Path | None = None) -> list[str]:
-    """Run the command lines that the page shows, and return the digests of the devices."""
+    """Run the command lines that the page shows, and return the digests of both devices."""
     found = []
     for line in element_text(browser, "command").splitlines():
         words = shlex.split(line)
@@ -161,7 +161,7 @@ def command_digests(browser: Browser, directory: Path | None = None) -> list[str
 
 
 def drop_file(browser: Browser, name: str, content: bytes) -> str:
-    """Drop a file on the page; return the page's description of it or the error message."""
+    """Drop a file on the page; return the page's description of the file, or its error message."""
     text: str = browser.run_script(f"""(async () => {{
         const bytes = Uint8Array.from(atob("{base64.b64encode(content).decode()}"),
             (letter) => letter.charCodeAt(0));

@@ -84,7 +84,7 @@ CURVES = {"normal": "MLC_PRECISE", "between": "MLC_PRECISE", "after": "MLC_PRECI
 @pytest.mark.parametrize("policy", ["approxftl", "delta_b", "baseline"])
 def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, hours: int,
                                                       browser: Browser) -> None:
-    """The histograms equal the model's down to its tails, and so do the reference voltages."""
+    """The drawn histograms equal the model's, also in the tails; so do the reference voltages."""
     open_page(browser)
     options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                "--approx-share", "0.5", "--cycles", str(cycles), "--refresh", "0"]
@@ -142,7 +142,7 @@ def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
 
 
 def test_pages_without_a_voltage_model_show_no_states(browser: Browser) -> None:
-    """Pages without a voltage model (such as TLC) show their errors, but no states."""
+    """Pages without a voltage model (such as TLC) show errors, but no V_th states."""
     open_page(browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
     assert "no voltages" in element_text(browser, "cells-text")
     assert browser.run_script("document.getElementById('spread').hidden")
@@ -158,7 +158,7 @@ def test_pages_without_a_voltage_model_show_no_states(browser: Browser) -> None:
 
 
 def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
-    """Keys alone lead from the die to the block, its pages and cells, and back."""
+    """The keyboard alone leads from the die to block, page and cells, and back."""
     open_page(browser, "#b=&a=approxftl&at=2000")
     press = """(key) => { document.activeElement.dispatchEvent(
         new KeyboardEvent("keydown", {key, bubbles: true})); return document.activeElement.id; }"""
@@ -178,7 +178,7 @@ def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
 
 
 def test_each_unit_of_a_page_has_its_own_cells(browser: Browser) -> None:
-    """Each mapping unit of a page has cells of its own, and a click selects one."""
+    """Each mapping unit of a page has its own cells, and a click on one shows them."""
     open_page(browser, "#b=&at=2000")
     texts = browser.run_script("""["0", "1"].map((slot) => {
         const choice = document.getElementById("slot");

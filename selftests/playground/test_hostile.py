@@ -91,7 +91,7 @@ def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser
     "profile=qlc&a=baseline&b=ressd", "profile=wd-zn540&a=vth_b", "do=5:a:policy:nix",
     "profile=qlc&a=baseline&do=5:a:policy:ressd", "more=%00", "more=%F0%9F%92%A9", "a=%"])
 def test_invalid_addresses_do_not_break_the_page(words: str, browser: Browser) -> None:
-    """The page shows an error or a device, and works with the next address."""
+    """The page shows an error or a device for any address, and accepts the next address."""
     if words == "profile=nix":
         browser.open_playground(PAGE)
     change_address(browser, f"#b=&at=30&{words}")
@@ -171,7 +171,7 @@ def test_an_error_during_playback_stops_it(browser: Browser) -> None:
 
 
 def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
-    """Loading another device by an address, a control or a file stops playing, even on failure."""
+    """Loading another device by address, control or file stops playing, even if it fails."""
     open_page(browser, "#b=&at=0")
     for change in ("location.hash = '#b=&a=nix&at=5'", "setState({a: 'nix', profile: 'demo'})",
                    "takeFile(new File(['{\"approxftl_json_format\":1}'], 'x'))",
@@ -210,7 +210,7 @@ def test_the_playback_survives_changes_of_the_window(browser: Browser) -> None:
 
 
 def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
-    """Copies, samples and frames need bounded memory for a run of any length."""
+    """Snapshots, samples and frames take bounded memory, however long the run."""
     open_page(browser, "#b=&fill=random&at=0")
     sizes = browser.run_script("""[20000, 100000, 200000].map((at) => {
         app.frames.push(...Array(9000).fill(0));
@@ -264,7 +264,7 @@ def make_report(**changes: object) -> bytes:
 
 def test_damaged_files_are_named_and_change_nothing(record_file_bytes: bytes, browser: Browser,
                                                     tmp_path: Path) -> None:
-    """The error message names the file, and the device stays as it was."""
+    """The error message names the dropped file, and the device stays as it was."""
     argv = {"argv": ["approxftl", "sim", "--write-share"]}
     packed = gzip.compress(record_file_bytes)
     files = {
@@ -297,7 +297,7 @@ def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
 
 
 def test_the_file_dropped_last_is_shown(record_file_bytes: bytes, browser: Browser) -> None:
-    """The last file wins, even if an earlier one loads more slowly and the user scrubs."""
+    """The last dropped file wins, even if an earlier one loads more slowly."""
     open_page(browser, "#b=&at=500")
     data = base64.b64encode(record_file_bytes).decode()
     browser.run_script(f"""(async () => {{

@@ -69,7 +69,7 @@ WALK = """(() => {
 
 
 def compare_with_native(browser: Browser, **state: str) -> None:
-    """Compare a device in the page with the native one: same digests or same error message."""
+    """Compare a device in the page with a native one: same digest or same error message."""
     here = browser.run_script(WALK % json.dumps(state))
     there = simulate_natively(*here["args"], "--requests", "950")
     if "refused" in here:
@@ -127,7 +127,7 @@ def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
 
 @pytest.mark.parametrize("load", ["closed", "60"])
 def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser: Browser) -> None:
-    """A time gives the same state when it is reached at once, in steps, or from later."""
+    """A point in time has one state, whether it is reached at once, in steps or backwards."""
     open_page(browser)
     assert browser.run_script("""(() => {
         const run = () => new Run(app.module, argsOf({...STANDARD, load: "LOAD"}, "vth_b"), [], []);
@@ -229,7 +229,7 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
 
 
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
-    """At the same simulated time, ApproxFTL has completed more of the same stream."""
+    """ApproxFTL has completed more of the same stream at the same simulated time."""
     open_page(browser, "#sync=time&at=3000")
     slow, fast = browser.run_script("[app.runs.a.at, app.runs.b.at]")
     assert slow == 3000
@@ -237,7 +237,7 @@ def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
 
 
 def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
-    """The data survive, the core's audit passes, and going back gives the same digest."""
+    """Data survive a change, the audit passes, and going back gives the digest from before it."""
     open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
     found = browser.run_script("""(() => {
         const run = app.runs.a;
@@ -271,7 +271,7 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
         "--buffer_safe+on+--workload+zones+--open-zones+4&size=4KiB&x=0"),
     (1, "#b=&at=600&load=90&more=--beside-rate+400&do=300:*:age:5")])
 def test_printed_commands_reproduce_the_changes(lines: int, address: str, browser: Browser) -> None:
-    """The printed commands reproduce the changes up to this point, also after scrubbing."""
+    """The shown commands reproduce the device up to the shown point, also after scrubbing."""
     open_page(browser, address)
     at = stated_values(browser)["at"]
     shown = element_text(browser, "digest").split()
@@ -286,7 +286,7 @@ def test_printed_commands_reproduce_the_changes(lines: int, address: str, browse
 
 
 def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browser) -> None:
-    """A change to any policy gives the same digest or error message as natively."""
+    """Changing to any policy gives the same digest or error message as natively."""
     open_page(browser)
     found = browser.run_script("""["demo", "qlc"].flatMap((profile) => POLICIES.map((policy) => {
         const state = {...STANDARD, profile, b: "", fill: "random", w: "80", at: "900",
@@ -405,7 +405,7 @@ def test_colours_are_distinguishable(view: str, ground: str, browser: Browser) -
 
 
 def open_and_read_view(browser: Browser, address: str) -> list[Any]:
-    """Open an address; return the selection and the visible part of each picture."""
+    """Open an address; return the selected block and the visible part of each picture."""
     open_page(browser, address)
     found: list[Any] = browser.run_script("""[app.side, app.chosen, app.cell,
         ...sides().map((side) => app.pictures[side].zoom),
@@ -506,7 +506,7 @@ def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
 
 
 def test_two_fingers_zoom_the_picture_and_one_finger_moves_it(browser: Browser) -> None:
-    """The point under the fingers stays there, in both pictures; without zoom, the page scrolls."""
+    """The point under the fingers stays there in both pictures; unzoomed, the page scrolls."""
     browser.set_screen_size(400, 800)
     open_page(browser, "#at=500")
     browser.call_method("Emulation.setTouchEmulationEnabled", enabled=True)
@@ -605,7 +605,7 @@ def test_each_control_has_an_accessible_name(browser: Browser) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) -> None:
-    """At a width of 400 pixels nothing is cut off."""
+    """A screen of 400 pixels' width cuts nothing off."""
     browser.set_screen_size(400, 800)
     browser.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
@@ -728,7 +728,7 @@ ANSWER = """(() => {
 
 @pytest.mark.parametrize("number", TOURS)
 def test_tours_ask_before_they_explain(number: int, browser: Browser) -> None:
-    """Questions precede explanations, one answer is right and cites figures, about ten minutes."""
+    """Questions precede explanations and have one right answer; a tour takes ten minutes."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     seen = """[...document.querySelectorAll("#tour .part")].filter((part) => part.checkVisibility())
         .length"""
@@ -796,7 +796,7 @@ TASK = """(() => {
 
 @pytest.mark.parametrize("number", TOURS)
 def test_a_task_is_done_after_its_solution_only(number: int, browser: Browser) -> None:
-    """A task is not fulfilled at its start, and the offered solution fulfils it."""
+    """A task is not fulfilled at its start, and the solution that the tour offers fulfils it."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     browser.run_script("document.querySelector('#tour .all').click()")
     tasks = browser.run_script(TASK)
@@ -847,7 +847,7 @@ def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
 
 
 def test_each_step_of_a_tour_shows_its_device(browser: Browser) -> None:
-    """Each step's device can be created; a step about content shows that part of the page."""
+    """The device of each step can be created; a step about content shows that part of the page."""
     open_page(browser, "#place=course")
     steps = browser.run_script(
         """(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
@@ -887,7 +887,7 @@ def convert_trace(source: Path, target: Path, *options: str) -> None:
 @pytest.mark.parametrize("kind", ["aft", "msr", "blktrace", "iolog", "csv"])
 def test_a_dropped_trace_equals_its_conversion(kind: str, record_file: Path, browser: Browser,
                                                tmp_path: Path) -> None:
-    """A dropped trace gives the same stream as approxftl trace convert."""
+    """A trace dropped on the page gives the stream that approxftl trace convert makes."""
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
     convert_trace(record_file, source, "--to", kind)
     convert_trace(source, converted)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Policies in Python: the decisions of built-in policies give their results; others are refused."""
+"""Policies in Python equal built-in ones with the same decisions; illegal decisions are refused."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ LOAD: dict[str, Any] = {"profile": "demo", "blocks": 64, "op": 30, "workload": "
 
 
 def run_result(**options: Any) -> Any:
-    """Return the results of a run, without the name of the policy and of its streams."""
+    """Return the results of a run, except the name of its policy and of its write streams."""
     found = aftl.simulate(**{**LOAD, **options}).result
     return [found[key] for key in ("digest", "counters", "timing", "write_amplification")]
 
@@ -57,7 +57,7 @@ def test_a_stream_rule_in_python_equals_the_built_in_one() -> None:
 
 
 class Recorder(aftl.Policy):
-    """Compares what it sees with the device that it belongs to."""
+    """A policy that compares what it is shown with the device that it belongs to."""
 
     streams = ("cold", "hot")
     device: aftl.SimulatedDevice | None = None

@@ -25,7 +25,7 @@ def mapped_and_all_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
 
 
 class Machine(RuleBasedStateMachine):
-    """Random requests; the model is the set of pages with data, and counts."""
+    """A random sequence of requests; the model is the set of pages with data, and the counts."""
 
     def __init__(self) -> None:
         super().__init__()

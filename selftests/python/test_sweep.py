@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""sweep(): the runs of the command line, and intervals over their seeds."""
+"""sweep() gives the runs of the command line, with confidence intervals over their seeds."""
 
 import os
 import sys

@@ -49,13 +49,13 @@ class Entry:
 
     @property
     def untimed_request(self) -> tuple[int, int, int, int, int]:
-        """The request without times, and its result."""
+        """A log entry's request without its times, and its result."""
         return self.off_sect, self.nsect, self.op, self.klass, self.error
 
 
 @dataclass(frozen=True)
 class Log:
-    """A log: its header and its entries."""
+    """A log of approxftl-replay: its header and its entries."""
 
     count: int
     planned: int
@@ -65,12 +65,12 @@ class Log:
 
     @property
     def entries_by_sequence(self) -> list[Entry]:
-        """The entries in stream order."""
+        """The log's entries in the order of the request stream."""
         return sorted(self.entries, key=lambda entry: entry.sequence)
 
 
 def read_log(path: Path) -> Log:
-    """Read a log, and check the invariants of every log."""
+    """Read a log of approxftl-replay, and check the invariants of every log."""
     data = path.read_bytes()
     assert data[:8] == b"\x89AFL\r\n\x1a\n"
     assert struct.unpack_from("<I", data, 4092)[0] == crc32c(data[:4092])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command line for captures; selftests/kernel/replay-capture.sh makes real ones."""
+"""The command line of captures is checked; selftests/kernel/replay-capture.sh makes real ones."""
 
 from pathlib import Path
 

@@ -46,7 +46,7 @@ APPROX = 1
 
 
 def mixed_requests(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> list[Record]:
-    """Return requests of all kinds, 4 KiB to 64 KiB."""
+    """Return requests of all operations, 4 KiB to 64 KiB."""
     draw = random.Random(seed)
     records = []
     for i in range(count):
@@ -506,7 +506,7 @@ def sim_counters(document: dict[str, object]) -> dict[str, int]:
 
 
 def test_a_late_machine_is_reported(tmp_path: Path) -> None:
-    """No machine issues requests within a nanosecond; each one does within an hour."""
+    """No machine issues requests within a nanosecond, but any within an hour."""
     trace = write_trace(tmp_path / "t.aft", mixed_requests(100))
     for late, said in (("1ns", True), ("1h", False)):
         done = run_replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)
@@ -553,7 +553,7 @@ def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
 def test_simulate_prints_the_starting_state(
     tmp_path: Path, own: tuple[str, ...], sim_words: tuple[str, ...], said: bool
 ) -> None:
-    """An explicit state needs no sentence."""
+    """A replay whose state is explicit prints no hint about it."""
     trace = write_trace(tmp_path / "t.aft", mixed_requests(10))
     done = run_replay("--simulate", *own, trace, "--", *sim_words)
     assert done.code == 0, done.err
@@ -568,7 +568,7 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
 
 
 def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
-    """Fold at the given size, or at the device's; without --fold such a trace is refused."""
+    """Fold addresses at the given size or the device's; without --fold such a trace is refused."""
     trace = write_trace(tmp_path / "t.aft", [request_of_whole_units(0, 1 << 20, WRITE)])
     refused = run_replay("--simulate", trace)
     assert (refused.code, "--fold takes addresses modulo" in refused.err) == (1, True), refused.err

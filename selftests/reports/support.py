@@ -68,7 +68,7 @@ def device_stat_json(**more: Any) -> Json:
 
 
 def interval_stat_json(second: int) -> Json:
-    """Return one interval of approxftl stat -i 1s -j."""
+    """Return one interval of `approxftl stat -i 1s -j`."""
     return {"interval_ns": 1_000_000_000, "write_amplification": 1 + second / 10,
             "counters": COUNTERS,
             "block_layer": {"read_bytes": second << 20, "write_bytes": 2 * second << 20}}
@@ -103,7 +103,7 @@ EVERYTHING = "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay,
 
 
 def write_device_answers(directory: Path) -> list[Path]:
-    """Write sample answers of a device, in the formats of the programs and the module."""
+    """Write sample answers of a device, as the programs and the module format them."""
     paths = []
     for name, content in (
         ("stat.json", json.dumps(device_stat_json())),
@@ -130,7 +130,7 @@ def open_headless(page: Path, profile: Path, *options: str) -> Done:
 
 
 def console_messages(done: Done) -> list[str]:
-    """Return the messages in the browser's console: errors, refused loads."""
+    """Return the browser's console messages, such as errors and refused loads."""
     return [line for line in done.err.splitlines() if ":CONSOLE" in line]
 
 

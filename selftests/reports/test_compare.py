@@ -239,7 +239,7 @@ def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) 
 
 
 def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
-    """Of two garbage collections the second one moves more data: the timeline starts there."""
+    """The timeline starts at the second garbage collection, because it relocates more data."""
     def timeline_event(ts: int, name: str, cause: str) -> Json:
         return {"ph": "X", "pid": 1, "tid": 0, "ts": ts, "dur": 1, "name": name, "cat": cause,
                 "args": {"block": 0, "page": ts, "pages": 1}}

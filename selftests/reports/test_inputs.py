@@ -27,7 +27,7 @@ VERBS = ("report", "compare", "figures")
 
 
 def refusal_message(directory: Path, *arguments: str, verb: str = "compare", code: int = 1) -> str:
-    """Return the error message of a failed command."""
+    """Return the error message of a command, which must fail."""
     done = run_approxftl(verb, *arguments, directory=directory)
     assert (done.code, done.out) == (code, "")
     assert done.err.startswith(f"approxftl {verb}: ")

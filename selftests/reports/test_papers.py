@@ -67,7 +67,7 @@ def test_drawing_one_figure_keeps_the_page_of_all_figures(figures_folder: Path) 
 
 
 def read_approxftl_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows that dm-approxftl measured, without the rows of the paper."""
+    """Return the rows that dm-approxftl measured, without the rows that cite the paper."""
     return [row for row in read_csv_rows(path) if row["source"] == "approxftl"]
 
 
@@ -77,7 +77,7 @@ def read_csv_rows(path: Path) -> list[dict[str, str]]:
 
 
 def results_of_figures(directory: Path) -> Iterator[Json]:
-    """Return all results from which figures were made."""
+    """Return all results from which the papers' figures were made."""
     for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
 
@@ -161,7 +161,7 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
 ])
 def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options: tuple[str, ...],
                                                         most: str) -> None:
-    """The kinds of blocks sum up to all pages, and each stream fills the expected kind."""
+    """The kinds of blocks add up to all pages, and each stream fills the expected kind."""
     measures = study_plan.load_toml(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
                      "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",
@@ -175,7 +175,7 @@ def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_the_simulator_accepts_every_paper_study(path: Path, tiny_volumes: Setting) -> None:
-    """The simulator accepts all values of the study."""
+    """The simulator accepts all parameter values of the study."""
     plan = study_plan.read_study(path, PROGRAM, setting=tiny_volumes)
     assert plan.points and figure_specs(plan)
 

@@ -64,7 +64,7 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report_dom(report_page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page's DOM before any script has redrawn a figure."""
+    """The DOM of the page before any script has redrawn a figure."""
     still = report_page.with_name("still.html")
     still.write_text(report_page.read_text().replace('class="spec"', 'class="unused"'))
     done = open_headless(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
@@ -80,7 +80,7 @@ def figure_element(dom: str, name: str) -> str:
 
 
 def figure_csv_rows(dom: str, name: str) -> list[list[str]]:
-    """Return the CSV data that a figure offers for download."""
+    """Return the CSV data that a figure of the report offers for download."""
     link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', figure_element(dom, name))
     assert link, name
     return list(csv.reader(io.StringIO(unquote(unescape(link[1])))))
@@ -347,7 +347,7 @@ def test_the_filter_for_measures_applies_to_all_figures(shown_report: Browser) -
 
 
 def check_stated_ratio(text: str, result: Json) -> None:
-    """Compare the ratio that a mark shows with the result."""
+    """Compare the ratio that a mark of a figure shows with the result."""
     found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
     assert found, text
     times = [run["timing"][f"{found[1]}_response"][f"{found[2]}_ns"] for run in result["runs"]]
@@ -434,7 +434,7 @@ def test_a_policy_is_hidden_and_measures_are_filtered_by_keyboard(shown_report: 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_enough_contrast(shown_report: Browser, scheme: str) -> None:
-    """WCAG 2 demands a contrast of 4.5, computed with opacity and the background."""
+    """WCAG 2 demands a text contrast of 4.5, computed with opacity and the background."""
     shown_report.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
     count, weak = run_script(shown_report, """
@@ -473,7 +473,7 @@ def test_text_has_enough_contrast(shown_report: Browser, scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_bars_and_curves_have_enough_contrast(shown_report: Browser, scheme: str) -> None:
-    """WCAG 2 demands a contrast of 3 for marks, by fill or edge against the background."""
+    """WCAG 2 demands a contrast of 3 between a mark's fill or edge and the background."""
     shown_report.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
     count, weak = run_script(shown_report, """
@@ -562,7 +562,7 @@ def test_keyboard_keys_show_values_and_zoom_a_figure(shown_report: Browser,
 @pytest.mark.parametrize("name", ["wear-map-1", "page-map-1"])
 def test_keyboard_keys_show_the_value_of_each_cell_of_a_map(shown_report: Browser, report_dom: str,
                                                             name: str) -> None:
-    """Colours of a scale may lack contrast, because keys read the value of each cell."""
+    """Colours of a scale may lack contrast, as the keyboard reads out the value of each cell."""
     run_script(shown_report, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
     cells = figure_csv_rows(report_dom, name)[1:]
     for key, cell in (("Home", cells[0]), ("ArrowRight", cells[1]), ("PageDown", cells[11]),
@@ -711,7 +711,7 @@ SEEDS = 5
 
 @pytest.fixture(scope="module")
 def report_of_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of several policies with several seeds each."""
+    """A report about several policies with several seeds each."""
     directory = tmp_path_factory.mktemp("seeds")
     simulate_to_file(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES),
                      "--seed", f"1..{SEEDS}")
@@ -721,7 +721,7 @@ def report_of_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
-    """Return a value of each run of a policy, in the order of the seeds."""
+    """Return a value of each run of a policy, ordered by seed."""
     values: list[Any] = []
     for run in json.loads((page.parent / "seeds.json").read_text())["runs"]:
         if run["policy"] == policy:
@@ -732,7 +732,7 @@ def values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
 
 
 def mean_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
-    """Return the mean of the paired ratios to the baseline, and its interval."""
+    """Return the mean of the ratios to the baseline's runs, paired by seed, and its interval."""
     ours, base = values_by_seed(page, policy, *keys), values_by_seed(page, "baseline", *keys)
     assert len(ours) == SEEDS
     values = [a / b for a, b in zip(ours, base, strict=True)]
@@ -917,7 +917,7 @@ def test_interactive_panels_react_to_the_filter(browser: Browser,
 @pytest.mark.slow
 def test_a_report_of_a_hundred_workloads_stays_small(report_page: Path, simulation_result: Json,
                                                      tmp_path: Path, browser: Browser) -> None:
-    """500 runs with maps, made from one result by changing its numbers."""
+    """A result of 500 runs with maps, made from one result by changing its numbers."""
     def scale_numbers(value: Any, factor: float) -> Any:
         if isinstance(value, dict):
             return {key: scale_numbers(one, factor) for key, one in value.items()}

@@ -98,7 +98,7 @@ def shown_study(browser: Browser, study_page: Path) -> Iterator[Browser]:
 
 
 def figure_marks(page: Path, name: str) -> list[dict[str, str]]:
-    """Return the numbers of a figure from its CSV file."""
+    """Return the numbers in the CSV file of a figure."""
     with (page.parent / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
 
@@ -137,7 +137,7 @@ def test_all_figures_are_interactive(shown_study: Browser, width: int) -> None:
 
 
 def texts_of_marks(shown: Browser, name: str) -> list[dict[str, str]]:
-    """Return the text that each mark shows when it is selected by keys."""
+    """Return the text that each mark of a figure shows when it is selected by keys."""
     texts = run_script(shown, f"""
         const figure = await seen("{name}"), live = figure.querySelector(".live");
         const key = (key) => live.dispatchEvent(new KeyboardEvent("keydown", {{key}}));
@@ -249,7 +249,7 @@ def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown_study: Brow
 
 
 def test_without_javascript_bars_and_dots_have_titles(study_page: Path) -> None:
-    """All marks have titles, except the line of a distribution."""
+    """All marks of a figure have titles, except the line of a distribution."""
     text = study_page.read_text()
     for name in set(NAMES) - {"cdf"}:
         figure = text[text.index(f'<figure id="{name}"'):]

@@ -51,7 +51,7 @@ def tree_with_lab(tmp_path: Path) -> Path:
 
 
 def test_a_failed_test_counts_only_if_it_passes_on_dm_linear(tree: Path) -> None:
-    """Every test has one verdict, even if it stops its machine; a second run starts no machine."""
+    """Every test has one verdict, even if it stops its machine; a second run repeats none."""
     command = ["selftests/kernel/run-others", "xfstests", "xfstests", "-g", "quick"]
     env = {**os.environ, "ON": "ram-off", "AFTL_BUILD": str(tree / "build"), "PIECE": "3",
            "PATIENCE": "1"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Static checkers run again for changed sources, and only for those."""
+"""Static checkers run again for changed sources, and for no other sources."""
 
 from collections.abc import Callable
 from pathlib import Path

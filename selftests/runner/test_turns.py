@@ -18,7 +18,7 @@ print(*(p for p in '{points}'.split() if ktap.is_point_of_this_turn(p)), sep='\\
 
 
 def points_of_turn(turn: str, phase: str, points: str) -> list[str]:
-    """Return the test points of this kernel; shell and Python must select the same ones."""
+    """Return this kernel's test points; shell and Python must select the same ones."""
     environment = {"AFTL_TURN": turn, "AFTL_PHASE": phase}
     said = [run_program(*words, text.format(top=TOP, points=points), environment=environment).out
             for words, text in ((("/bin/sh", "-c"), SHELL), ((sys.executable, "-c"), PYTHON))]
@@ -40,7 +40,7 @@ def test_each_test_point_runs_on_one_kernel_in_one_of_three_commits() -> None:
 
 
 def copy_kernel_runner(tree: Path) -> tuple[Path, str]:
-    """Copy run-in-kernel to where its tests are stand-ins; return the folder and the text."""
+    """Copy run-in-kernel beside stand-ins of its tests; return the folder and the text."""
     folder = tree / "selftests/kernel"
     folder.mkdir(parents=True)
     text = (TOP / "selftests/kernel/run-in-kernel").read_text()
@@ -70,7 +70,7 @@ def test_a_failed_test_point_decides_the_exit_status(
 
 
 def test_every_test_point_is_assigned_a_kernel_and_a_commit(tmp_path: Path) -> None:
-    """Run stand-ins for all tests, each with several points."""
+    """Run stand-ins for all kernel tests, each with several points."""
     folder, text = copy_kernel_runner(tmp_path)
     kinds = dict(re.findall(r"^(contract|alone|programs)='([^']*)'", text, re.M))
     tests = {kind: names.split() for kind, names in kinds.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Shared by the simulator's tests: run it, and read and write record files."""
+"""Helpers of the simulator's tests: run it, and read and write record files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run_sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
 
 
 def compile_policy(place: Path, text: str, name: str = "mine") -> Path:
-    """Compile a policy with the command of the document, without a warning."""
+    """Compile a policy with the document's command, which must not print a warning."""
     source = place / f"{name}.c"
     source.write_text(text)
     made = source.with_suffix(".so")
@@ -109,7 +109,7 @@ FIELDS = (
 
 @dataclass
 class Header:
-    """The header of a record file; each field can be set to an invalid value."""
+    """The header of a record file, each field of which can be set to an invalid value."""
 
     magic: bytes = b"\x89AFT\r\n\x1a\n"
     major: int = 1

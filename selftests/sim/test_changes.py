@@ -18,7 +18,7 @@ def run_and_verify(*arguments: str | Path) -> Json:
 
 @pytest.mark.parametrize("load", LOADS, ids=" ".join)
 def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None:
-    """A change without effect leaves the digest as it is, also after the last request."""
+    """A change without effect does not change the digest, also after the last request."""
     stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
     assert run_and_verify(*load, "--change", stops)["digest"] == run_and_verify(*load)["digest"]
 
@@ -26,7 +26,7 @@ def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None
 @pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
 def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
                                                        tmp_path: Path) -> None:
-    """A changed policy and parameter act like saving the device and loading it with them."""
+    """Changing policy and parameter equals saving the device and loading it with the new ones."""
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     changes = ("policy=approxftl", "gc_idle_valid=30%")
     there = run_and_verify(*load, "--record", whole, "--change",

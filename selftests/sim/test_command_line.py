@@ -394,7 +394,7 @@ OF_KEYS = {"bus": "_mb_per_second", "link": "_mb_per_second", "energy": "_microw
 
 
 def parameter_as_number(row: Json) -> tuple[str, object]:
-    """Return key and value of a parameter as in a result, from its row in the list."""
+    """Return key and value of a parameter as a result has them, from its row in the list."""
     value, type_ = row["stored_value"], row["type"]
     if type_ == "word":
         value = row["value"]
@@ -408,7 +408,7 @@ def parameter_as_number(row: Json) -> tuple[str, object]:
 @pytest.mark.parametrize("more", [(), ("--set=queue_weights=3:1", "--set=rber=1e-7",
                                        "--set=op=12.34")])
 def test_printed_parameter_values_are_accepted_as_options(more: tuple[str, ...]) -> None:
-    """Results have parameters as numbers, with the unit in the key."""
+    """Results have parameters as numbers; the unit is part of the key."""
     rows = json.loads(run_approxftl("params", "--json").out)["parameters"]
     given = dict(word.removeprefix("--set=").split("=") for word in more)
     pairs = [f"--set={row['key']}={given.get(row['key'], row['value'])}" for row in rows]

@@ -38,7 +38,7 @@ SCRIPTS = st.lists(st.builds(lambda a, t: {**a, **t}, ACTIONS, TRIGGERS), max_si
 @QUICK
 def test_valid_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[str, Any]], blank: str,
                                       comment: str) -> None:
-    """Each fault is in the list: a note says that it did not happen in a run of one read."""
+    """The fault list has a note that a fault did not happen during a run of one read."""
     lines = []
     for fault in faults:
         lines += ["[[fault]]", *(f"{key}{blank}={blank}" +

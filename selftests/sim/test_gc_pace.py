@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Paced garbage collection: a host write waits for its share, not for a whole block."""
+"""Paced garbage collection: a host write waits for a share of a block's collection."""
 
 from typing import Any
 

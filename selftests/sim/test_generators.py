@@ -142,7 +142,7 @@ def test_the_hottest_zipf_addresses_are_not_adjacent(run_generator: Generate) ->
     (("--size", "12KiB"), 12), *((("--stride", f"{kib}KiB"), kib) for kib in (4, 12, 64, 4096))])
 def test_a_stride_skips_the_data_between_requests(options: tuple[str, str], step_kib: int,
                                                   run_generator: Generate) -> None:
-    """The data between two strided requests are skipped; a stride of 4 KiB skips nothing."""
+    """The host skips the data between two strided requests; a stride of 4 KiB skips nothing."""
     records = run_generator("--workload", "sequential", "--footprint", "0.04", *options)
     expected, end = 0, int(run_generator.units * 0.04) * UNIT_SECTORS
     for record in records:
@@ -230,7 +230,7 @@ def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
 
 
 def test_a_late_writer_beside_the_stream_catches_up() -> None:
-    """The writer has one request in flight, so that it is limited by the device's rate."""
+    """The concurrent writer has one request in flight, so the device's rate limits it."""
     run = only_run_of(run_sim("--fill", "random", "--write-share", "0", "--depth", "1",
                               "--requests", "20000", "--beside-rate", "1000000", "--beside-size",
                               "4KiB"))
@@ -250,7 +250,7 @@ HOT = ("--hot-share", "0.6", "--hot-range", "0.1")
 
 
 def count_hot_and_cold(records: list[Record], units: int) -> tuple[Counter[int], Counter[int]]:
-    """Count the lengths in sectors, in the hot tenth of the device and outside of it."""
+    """Count requests by length in sectors, in the hot tenth of the device and outside of it."""
     hot = [record.off_sect // UNIT_SECTORS < units // 10 for record in records]
     return (
         Counter(r.nsect for r, is_hot in zip(records, hot, strict=True) if is_hot),
@@ -353,7 +353,7 @@ def test_any_workload_can_arrive_in_bursts(workload: str, run_generator: Generat
 
 @pytest.mark.parametrize("shape", ["fixed", "poisson"])
 def test_requests_between_bursts_have_their_own_rate(shape: str, run_generator: Generate) -> None:
-    """100 requests arrive in each burst and 30 between two bursts, spread over the whole time."""
+    """100 requests arrive in each burst and 30 between bursts, spread over the whole pause."""
     records = run_generator("--burst-on", "10ms", "--burst-off", "30ms", "--rate", "10000",
                             "--rate-between", "1000", "--arrival-shape", shape, requests=39000)
     times = [r.t_ns % 40_000_000 for r in records]
@@ -378,7 +378,7 @@ def test_a_closed_loop_keeps_its_queue_full(run_generator: Generate) -> None:
 @pytest.mark.parametrize("share", [0, 0.37, 1])
 def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
                                                            share: float) -> None:
-    """The rate is computed from page times and must give the requested utilisation."""
+    """The rate that is computed from page times must give the requested utilisation."""
     result = run_sim("--utilisation", str(utilisation), "--write-share", str(share), "--size",
                      "8KiB", "--workload", "sequential", "--fill", "sequential", "--fill-valid",
                      "20",
@@ -390,7 +390,7 @@ def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
 
 @pytest.mark.parametrize("share", [0, 1])
 def test_utilisation_is_reached_with_hot_sizes(share: int) -> None:
-    """The rate must be computed from the mean request length over both ranges."""
+    """The rate must be computed from the mean request length over the hot and the cold range."""
     sizes = ("--size", "64KiB", "--hot-size", "8KiB", "--hot-share", "0.75", "--hot-range", "0.2")
     result = run_sim("--utilisation", "0.3", "--write-share", str(share), *sizes,
                      "--fill", "sequential", "--fill-valid", "20", "--footprint", "0.15",
@@ -401,7 +401,7 @@ def test_utilisation_is_reached_with_hot_sizes(share: int) -> None:
 
 
 def test_streams_differ_in_one_property_only(run_generator: Generate) -> None:
-    """Common random numbers: an option does not change the draws of the other properties."""
+    """Common random numbers: an option leaves the random values of other properties as they are."""
     before = run_generator("--approx-share", "0.1", "--depth", "1")
     after = run_generator("--approx-share", "0.6", "--depth", "8")
     assert [(r.off_sect, r.nsect, r.op) for r in before] == [

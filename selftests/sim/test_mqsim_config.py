@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""--config reads MQSim's ssdconfig.xml, and refuses by name what has no counterpart."""
+"""--config reads MQSim's ssdconfig.xml, and names the settings that the simulator lacks."""
 
 import re
 from pathlib import Path

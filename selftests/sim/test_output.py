@@ -283,7 +283,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
 
 
 def warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
-    """Return the warm-up whose removal gives the least standard error; of equals the shortest."""
+    """Return the warm-up that minimises the standard error (MSER-5); of equals the shortest."""
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
               for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
     return int(np.argmax(np.isclose(errors, min(errors), rtol=1e-12, atol=0)))
@@ -297,7 +297,7 @@ def warm_up_batches(means: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
     ("--requests", "9000", "--raid", "5", "--warmup", "1000"),
 ], ids=" ".join)
 def test_a_response_series_contains_all_requests(command: tuple[str, ...]) -> None:
-    """The series contains all responses, and its MSER-5 result follows its definition."""
+    """The series contains all response times, and its MSER-5 result follows the definition."""
     result = run_sim(*command, "--series")
     for one in result["runs"]:
         series = one["settling"]
@@ -318,7 +318,7 @@ def test_a_response_series_contains_all_requests(command: tuple[str, ...]) -> No
 
 
 def test_a_run_that_includes_its_warm_up_causes_a_warning() -> None:
-    """The warning appears when a full device starts to collect; the advised warm-up ends it."""
+    """A full device that starts to collect causes a warning; the advised warm-up avoids it."""
     command = ("sim", "--fill", "random", "--blocks", "64", "--requests", "200000",
                "--json=/dev/null")
     done = run_approxftl(*command)
@@ -336,7 +336,7 @@ def test_a_run_whose_response_times_drift_causes_a_warning() -> None:
 
 
 def test_padding_without_a_buffer_is_explained() -> None:
-    """Padding is the "padding" row of the write amplification."""
+    """Padding is listed in the "padding" row of the write amplification."""
     slow = ("sim", "--requests=2000", "--depth=1", "--policy=baseline,vth_b")
     done = run_approxftl(*slow)
     told = re.findall("^approxftl sim: note: baseline and 1 more: padding is (.*) of the write "

@@ -21,7 +21,7 @@ def sum_of_amplification_parts(run: Json) -> float:
 
 
 def test_write_amplification_counts_bytes() -> None:
-    """512 bytes program as much as the unit that has them, here 32 times as much."""
+    """A write of 512 bytes programs the whole unit that contains them, here 32 times as much."""
     small, whole = (only_run_of(run_sim(*LARGE_UNITS, *WRITES, "--size", size))
                     for size in ("512B", "16KiB"))
     for run, size in ((small, 512), (whole, UNIT)):
@@ -38,7 +38,7 @@ def test_write_amplification_counts_bytes() -> None:
 
 
 def test_a_write_of_half_a_unit_doubles_write_amplification() -> None:
-    """Each write reads its unit, whose other half it keeps, and programs it."""
+    """Each partial write reads its unit, keeps the other half of it, and programs the unit."""
     run = only_run_of(run_sim(*NO_COLLECTION, "--size", "4KiB", "--verify"))
     counters = run["counters"]
     assert counters["gc_blocks"] == 0
@@ -50,7 +50,7 @@ def test_a_write_of_half_a_unit_doubles_write_amplification() -> None:
 
 
 def test_partial_writes_at_depth_1_include_the_read_of_their_page() -> None:
-    """With one request at a time the read of the page adds its service time to the write's."""
+    """With one request at a time, reading the page adds its service time to the write's."""
     alone = ("--depth", "1", "--requests", "2000")
     small, whole, reads = (
         only_run_of(run_sim(*NO_COLLECTION[:-2], *alone, *size))["timing"] for size in (
@@ -61,7 +61,7 @@ def test_partial_writes_at_depth_1_include_the_read_of_their_page() -> None:
 
 
 def test_the_write_buffer_completes_units_without_reads() -> None:
-    """32 consecutive writes of 512 bytes are one unit, which is programmed once."""
+    """32 consecutive writes of 512 bytes fill a unit, which is programmed once."""
     run = only_run_of(run_sim(*LARGE_UNITS, "--buffer", "4MiB", "--workload", "sequential",
                               "--size", "512B", "--write-share", "100%", "--requests", "32000"))
     counters = run["counters"]
@@ -74,7 +74,7 @@ def test_the_write_buffer_completes_units_without_reads() -> None:
     ("--read-cache", "1MiB"), ("--map-cache", "256KiB"), ("--buffer", "1MiB", "--depth", "256"),
     ("--link", "1000", "--controller-command", "2us"), ("--queue-weights", "3:1")])
 def test_random_partial_requests_lose_no_data(options: tuple[str, ...]) -> None:
-    """Mixed sizes at random, with few units so that requests meet at the same unit."""
+    """Random writes of mixed sizes, to so few units that several requests meet at one."""
     run = only_run_of(run_sim(*LARGE_UNITS, *options, "--size", "512B:3,2KiB:3,20KiB",
                               "--footprint", "0.1%", "--write-share", "60%", "--flush-every", "500",
                               "--requests", "20000", "--verify"))

@@ -13,7 +13,7 @@ LOAD = ("--fill", "random", "--workload", "zipf", "--write-share", "100%", "--re
 
 
 def refusal_message(*arguments: str | Path) -> str:
-    """Return the message of a run that must be refused."""
+    """Return the error message of a run that must be refused."""
     done = run_approxftl("sim", *arguments, "--requests", "1")
     assert done.code == 2, done.err
     assert len(done.err.splitlines()) == 1

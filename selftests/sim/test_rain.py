@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The failure of a die: its cost with RAIN and without, and the study of it."""
+"""The failure of a die: its cost with RAIN and without, and a study that shows it."""
 
 import tomllib
 from itertools import product

@@ -145,7 +145,7 @@ WRITES = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(1, 6), st.int
 
 
 def write_requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, int, int]]) -> Path:
-    """Write these requests to a record file, one second apart; a unit is 4 KiB."""
+    """Write these requests to a record file, one second apart, with a unit of 4 KiB."""
     return write_trace(folder / name, [
         Record(number * 10**9, 8 * unit, 8 * count, op, klass=level)
         for number, (unit, count, level) in enumerate(what)], Header(classes=CLASSES))
@@ -278,7 +278,7 @@ def test_each_operation_of_a_record_is_executed(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_a_larger_device_is_refused(tmp_path: Path) -> None:
-    """The trace is refused before the run; the advised number of blocks is enough."""
+    """A trace that does not fit is refused before the run; the advised size is sufficient."""
     sectors = run_sim("--requests", "0", "--blocks", "50")["geometry"]["capacity_bytes"] // 512
     fits = [Record(n, 8 * n, 8, WRITE) for n in range(9)]
     path = write_trace(tmp_path / "x.aft", [*fits, Record(9, 3 * sectors, 8, WRITE)])

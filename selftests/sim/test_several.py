@@ -262,7 +262,7 @@ def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_result_that_cannot_be_handed_back_is_a_failure() -> None:
-    """The files of the child processes are limited to less than a result."""
+    """The files of child processes are limited to less than the size of a result."""
     done = run_program("sh", "-c", 'trap "" XFSZ; exec prlimit --fsize=1000 "$@"', "sh", BINARY,
                        "sim", "--policy", "baseline,vth_b", "--requests", "10", "--jobs", "2")
     assert (done.code, done.out) == (1, "")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A device of several shards: each shard acts like a device of its own, the sums are those of one
-device, and the number of threads does not affect any result.
+"""Devices of several shards: each shard acts like a device of its own.
+
+The sums are those of one device, and the number of threads does not affect any result.
 """
 
 import json
@@ -49,7 +50,7 @@ def result_without_tool(result: Json) -> Json:
 
 
 def hash_pair(a: int, b: int) -> int:
-    """Return the same as aftl_hash64_pair() in C."""
+    """Compute the same hash as aftl_hash64_pair() in C."""
     return hash_u64(hash_u64(a) ^ b)
 
 
@@ -86,7 +87,7 @@ def test_output_and_records_do_not_depend_on_the_threads(tmp_path: Path) -> None
 
 
 def test_the_overload_message_does_not_depend_on_jobs() -> None:
-    """The message does not depend on which shard's thread gives up first."""
+    """The overload message does not depend on which shard's thread gives up first."""
     flood = ("sim", "--channels", "2", "--chips", "1", "--shards", "2", "--arrival", "open",
              "--rate", "1000000000", "--requests", "3M", "--write-share", "100%")
     done = run_approxftl(*flood, "--jobs", "1")
@@ -99,7 +100,7 @@ def test_the_overload_message_does_not_depend_on_jobs() -> None:
 
 
 def requests_of_shard(records: list[Record], shards: int, index: int) -> list[Record]:
-    """Return the requests of one shard; a discard is split at the borders of the shards' runs."""
+    """Return the requests of one shard; discards are split at the borders of shards."""
     own = []
     for one in records:
         if one.op == FLUSH:
@@ -122,7 +123,7 @@ def concatenate_lists(lists: Iterable[list[Any]]) -> list[Any]:
 
 @pytest.mark.parametrize("policy", ["baseline", "approxftl"])
 def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) -> None:
-    """A shard has the state, counters and wear of a device that gets its requests alone."""
+    """A shard has the state, counters and wear of a device that receives its requests alone."""
     shards = 2
     device = ("--policy", policy, *SHAPE, "--seed", "7", "--fill", "random")
     whole = tmp_path / "whole"
@@ -167,7 +168,7 @@ def test_requests_divided_among_shards_are_counted_once() -> None:
 
 
 def test_statistics_begin_at_the_same_time_in_all_shards() -> None:
-    """Requests in flight at the end of the warm-up count when they end, as on one device."""
+    """Requests in flight at the end of the warm-up are counted when they end, as on one device."""
     def count_host_requests(*options: str) -> int:
         result = only_run_of(run_sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests",
                                      "1000", *options))
@@ -255,7 +256,7 @@ def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path
                                                 "--burst-off", "50ms")])
 def test_a_recorded_closed_loop_can_be_repeated_with_shards(how: tuple[str, ...],
                                                             tmp_path: Path) -> None:
-    """Replaying the recorded arrival times gives the same states: no shard was ahead in time."""
+    """Replaying the recorded arrival times gives the same states: no shard's clock was ahead."""
     device = (*SHAPE, "--shards", "4", "--fill", "random", "--verify")
     path = tmp_path / "x.aft"
     first = only_run_of(run_sim(*device, *MIXED, *how, "--fill_approx", "0", "--requests", "3000",
@@ -294,7 +295,7 @@ ZONED = (*SHAPE, "--blocks", "96", "--op", "50%", "--zoned", "4MiB", "--buffer",
 
 @pytest.mark.parametrize("how", [OPEN, ("--depth", "16")])
 def test_a_zone_is_in_one_shard(how: tuple[str, ...]) -> None:
-    """Zones end in the states that they have with one FTL, with writes in order in each zone."""
+    """Zones end in the states that they have with one FTL, as writes stay in order in a zone."""
     one, two, four, threads = (
         only_run_of(run_sim(*ZONED, *how, "--shards", shards, "--jobs", jobs))
         for shards, jobs in (("1", "1"), ("2", "1"), ("4", "1"), ("4", "2")))

@@ -39,7 +39,7 @@ def test_slowest_names_erases_as_a_reason() -> None:
 
 
 def test_slowest_names_the_turns_of_other_queues() -> None:
-    """The tenant of weight 1 waits for the turns of the tenant of weight 200."""
+    """A tenant of weight 1 waits for its turn behind a tenant of weight 200."""
     found = only_run_of(run_sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
                                 "--requests=5000", "--slowest=5", "--write-share=100%", "--op=20%"))
     assert found["slowest"][0]["waits_ns"]["queue"] > found["slowest"][0]["waiting_ns"] / 2
@@ -51,7 +51,7 @@ def test_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> Non
 
 
 def test_recorded_response_times_add_up_to_those_of_the_report(tmp_path: Path) -> None:
-    """Response and waiting times add up to those of the report; a record file rounds them."""
+    """Response and waiting times add up to the report's times; a record file rounds them."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
     args = ("--op=20%", "--utilisation=60%", "--requests=20000")
     timing = only_run_of(run_sim(*args, "--record", table))["timing"]

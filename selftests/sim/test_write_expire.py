@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads go first, but overtake a write no longer than `write_expire`."""
+"""Reads go first, but overtake a write for `write_expire` at most."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_without_a_limit_reads_starve_writes() -> None:
 
 @pytest.mark.parametrize("buffer", ("0", "1MiB"))
 def test_expired_writes_and_reads_take_turns(buffer: str) -> None:
-    """More writes than the device can program: reads do not wait for all of them."""
+    """If hosts write more than the device can program, reads do not wait for all writes."""
     run = only_run_of(run_sim("--op", "28", "--fill", "random", "--write-share", "80%", "--size",
                               "8KiB", "--depth", "256", "--requests", "30000", "--buffer", buffer,
                               "--write-expire", "1ms"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""--yardstick: the offline optimum beside runs of policies, which are never below its lower end."""
+"""--yardstick: the offline optimum beside runs of policies, which never beat its lower end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = ["--blocks", "256", "--channels", "2", "--requests", "60000", "--warmup"
 
 
 def yardsticks(*arguments: str) -> list[Json]:
-    """Run a small device; return the yardsticks, each with the run's write amplification."""
+    """Run a small device; return each run's yardstick together with its write amplification."""
     runs = run_sim(*SMALL, *arguments)["runs"]
     return [{**each["yardstick"], "total": each["write_amplification"]["total"]} for each in runs]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A bench that computes each result by a formula instead of running the simulator.
+"""A bench that computes results by formulas instead of running the simulator.
 
-The formulas are coarse but exact, so that tests can check the parameters found for such a
-drive, hundreds of times in a second.
+The formulas are coarse but exact, so that tests can check the parameters found for such a drive,
+hundreds of times in a second.
 """
 
 import math
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class AnalyticBench(Bench):
-    """A bench with the simulator's interface."""
+    """A stand-in for the simulator, with the interface of a bench."""
 
     def __init__(self) -> None:
         super().__init__(Path("nothing"), 1, Store(Path("nowhere")))
@@ -47,7 +47,7 @@ class Device:
         return self.dies * self.stripe * self.at_once / self.option_as_number("program")
 
     def count_dies_met(self) -> float:
-        """Return how many dies the requests meet; a stride over all dies meets one."""
+        """Return over how many dies the requests spread; a stride over all dies uses one."""
         stride, row = int(self.option_as_number("stride")), int(self.dies * self.stripe)
         return max(self.at_once, row // math.gcd(stride, row)) if stride else self.dies
 
@@ -66,7 +66,7 @@ class Device:
 
 
 def mean_read_ns(device: Device) -> float:
-    """Return the mean read time; at depth, the bottleneck of dies, link and commands limits it."""
+    """Return the mean read time; at a high queue depth dies, link or commands limit the rate."""
     lone = sum(device.single_read_times_ns()) / 3
     busy = (lone - device.time_outside_flash_ns()) * max(1.0, device.size
                                                          / device.stripe) / device.count_dies_met()
@@ -78,7 +78,7 @@ def mean_read_ns(device: Device) -> float:
 
 
 def mean_write_ns(device: Device) -> float:
-    """Return the mean write time: some writes fit into the buffer, the others wait for programs."""
+    """Return the mean write time; some writes find room in the buffer, others wait for programs."""
     volume = device.option_as_number("requests") * device.size
     kept = min(1.0, device.option_as_number("buffer") / volume) if device.depth > 1 else 1.0
     waf = 1.0
@@ -92,7 +92,7 @@ def mean_write_ns(device: Device) -> float:
 
 
 def analytic_result(device: Device) -> Json:
-    """Return a result with the fields of the simulator's that calibration uses."""
+    """Return a result with the fields of the simulator's result that calibration uses."""
     write = device.option_as_number("write-share") > 50
     mean = mean_write_ns(device) if write else mean_read_ns(device)
     _, middle, last = (mean, mean,

@@ -37,7 +37,7 @@ def fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: 
 
 
 def fio_document(jobs: list[Json]) -> Json:
-    """Return the document that fio prints for these jobs."""
+    """Return a document with these jobs, as fio prints it."""
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
 
@@ -95,7 +95,7 @@ def jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
 
 
 def write_load_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
-    """Write every other load into one file, and the rest into another."""
+    """Write every second load into one file, and the other loads into another file."""
     loads = [one for table in tables for one in jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):

@@ -20,7 +20,7 @@ CAPACITY = 64 << 30
 
 @dataclass(frozen=True)
 class Hidden:
-    """A drive: the simulator's options and its capacity."""
+    """A drive with known parameters: the simulator's options and its capacity."""
 
     device: tuple[str, ...]
     holds: float
@@ -33,7 +33,7 @@ class Hidden:
         return self.holds
 
     def least_rewritten_bytes(self) -> int:
-        """Return 0: the drive needs no minimal size for rewrites."""
+        """Return 0, as the drive needs no minimal size for rewrites."""
         return 0
 
 

@@ -58,7 +58,7 @@ DRIVES = {
 @pytest.mark.parametrize("one_shot", [False, True])
 @pytest.mark.parametrize("stripe", STRIPES)
 def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_shot: bool) -> None:
-    """A program of the widest one-shot stripe is as large as the simulator allows."""
+    """A model with the widest one-shot program has the size that the simulator allows at most."""
     model = replace(DRIVES["one-shot"], stripe=stripe, one_shot=one_shot)
     done = run_program(BUILD / "approxftl", "sim", *model.device_options(1 << 30), "--fill=none",
                        "--requests=0", "--quiet")
@@ -66,13 +66,13 @@ def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_sho
 
 
 def make_hidden_drive(model: Model) -> Hidden:
-    """Return the drive, large enough for its bursts, with a seed of its own."""
+    """Return a simulated drive of a model, large enough for bursts, with a seed of its own."""
     least = max(8 << 29, model.least_rewritten_bytes())
     return Hidden((*model.device_options(least), "--seed=77"), model.capacity_bytes(least))
 
 
 def calibrate_formula_drive(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
-    """Return the parameters found for a drive of formulas, measured with an error of 1 %."""
+    """Return parameters found for a drive that formulas describe, measured with 1 % of error."""
     bench = AnalyticBench()
     output = read_fio_files(measure_drive(make_hidden_drive(model), jobs, folder, bench, 0.01,
                                           seed))
@@ -105,7 +105,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
 
 
 def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
-    """Where few dies limit all loads, the command time cannot be determined and is reported so."""
+    """Where few dies limit all loads, the command time cannot be determined; the report says so."""
     drive = replace(DRIVES["one-shot"], dies=6)
     hidden = true_parameters(drive)
     for seed in range(2):

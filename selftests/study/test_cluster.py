@@ -192,7 +192,7 @@ def test_a_point_over_its_memory_limit_fails(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_memory_limit_applies_on_workers(tmp_path: Path, start_cluster: Start) -> None:
-    """The limit applies on workers, too; the workers' declared memory bounds the running points."""
+    """The memory limit applies on workers; their declared memory bounds the running points."""
     address, _ = start_cluster(workers=("--nthreads", "2", "--resources", "memory=100e6"))
     done = run_study("run", write_study(tmp_path, STARVED), "--scheduler", address, "--memory",
                      "52MiB", status=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fitting a drive: the search, the held-out half of the points, and the resulting profile."""
+"""Fitting a drive: the search, the held-out half of the points, the resulting profile."""
 
 import csv
 import json
@@ -39,7 +39,7 @@ BY_NAME = pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
 
 
 def ignore_progress(_done: int, _best: float) -> None:
-    """Ignore the progress of a search."""
+    """Ignore the progress that a search reports."""
 
 
 # ---------------------------------------------------------------- halves
@@ -60,7 +60,7 @@ def test_each_point_is_either_fitted_or_held_out(drive: Drive) -> None:
 
 @BY_NAME
 def test_points_of_a_curve_are_fitted_and_held_out_in_turn(drive: Drive) -> None:
-    """Each run belongs to one half, and points along a curve alternate between the halves."""
+    """Each run belongs to one half; neighbouring points of a curve belong to different halves."""
     runs: dict[Any, set[str]] = defaultdict(set)
     curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
     for one in drive_points(drive, SHAPE, OWN_TABLES):
@@ -83,7 +83,7 @@ def parse_count_of_total(cell: str) -> tuple[int, int]:
 
 
 def test_the_document_counts_fitted_and_held_out_points() -> None:
-    """Check only the numbers of points: `make drives` counts those within bands, in minutes."""
+    """Check how many points there are: `make drives` counts those within bands, in minutes."""
     page = (TOP / "docs" / "drives.md").read_text()
     rows = re.findall(r"^\| (.*?) ?\| ([a-z-]+)(?:, (sequential))? \| (.+?) \| (.+?) \| (.+?) \| ",
                       page.split("## The table")[1], re.M)
@@ -151,7 +151,7 @@ def test_the_held_out_half_is_run_only_after_the_fit(drive: Drive, half: str) ->
 
 
 def write_spoilt_table(folder: Path, name: str, result: str) -> Path:
-    """Write a table with other results in the rows of the held-out half."""
+    """Write a measurement table whose held-out rows have other results."""
     folder.mkdir()
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -194,7 +194,7 @@ def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 
 
 
 def errors_of_bent_valley(values: Values) -> Vector:
-    """Return errors with their minimum at (70, 13.5, 3); two of them are constant."""
+    """Return errors that are minimal at (70, 13.5, 3); two of them are constant."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
                      -0.5]) * 5

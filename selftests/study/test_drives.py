@@ -63,7 +63,7 @@ def test_measured_results_do_not_influence_runs(drive: Drive, tmp_path: Path) ->
 
 
 def test_sampled_points_of_drives_are_within_their_tolerance_bands(tmp_path: Path) -> None:
-    """One point for each kind of drive and load; `make drives` checks all points."""
+    """Test one point for each kind of drive and load; `make drives` checks all points."""
     out = tmp_path / "points.json"
     run_drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
     document = parse_document(SCHEMA, out.read_text())
@@ -90,7 +90,7 @@ def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
 
 
 def test_the_runs_of_a_drive_are_written_as_a_study(tmp_path: Path) -> None:
-    """The study file beside the results has all loads of a drive, and shares its results."""
+    """The study file beside the results has all loads of a drive, and reuses these results."""
     out = tmp_path / "points.json"
     run_drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
     before = set(tmp_path.glob("*/result.json"))

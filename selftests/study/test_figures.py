@@ -345,7 +345,7 @@ def test_a_missing_archive_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_another_build_reproduces_an_archive(finished_study: Path, tmp_path: Path) -> None:
-    """The build that repeats the archive is made by clang without optimisation."""
+    """Clang without optimisation makes the build that repeats the archive's runs."""
     run_study("pack", finished_study, "--output", tmp_path / "archive")
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
@@ -380,8 +380,8 @@ def processor_time_s(command: Sequence[str | Path], environment: dict[str, str],
 def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     """No point is run again, and the overhead of each is small.
 
-    With 10000 points or more, a point must cost less than five starts of a program; with fewer,
-    the measurement is less certain and the limit is ten.
+    With 10000 points or more, a point must cost less than five starts of a program; with fewer, the
+    measurement is less certain and the limit is ten.
     """
     # A simulator that takes no time, so that only the study's own time is measured.
     folder = tmp_path

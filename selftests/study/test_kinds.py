@@ -51,7 +51,7 @@ def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def results_with_options(done: Path) -> list[dict[str, Any]]:
-    """Return the results, each with the values of its varied options."""
+    """Return the study's results, each with the values of its varied options."""
     found = []
     for place in done.with_suffix(".results").glob("*/result.json"):
         varied = json.loads(place.with_name("point.json").read_text())["varied"]
@@ -76,7 +76,7 @@ def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
 
 
 def mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
-    """Return the mean of two seeds for these values of varied options."""
+    """Return the mean over both seeds for these values of varied options."""
     values = [measure(one) for one in results_with_options(done)
               if all(one[key.replace("_", "-")] == value for key, value in where.items())]
     assert len(values) == 2
@@ -194,7 +194,7 @@ def test_invalid_figure_definitions_are_refused(finished_study: Path, tmp_path: 
 
 def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
         finished_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The runs are too short for errors, so each group is given an error rate."""
+    """Give each group an error rate, as these runs are too short for errors."""
     monkeypatch.setattr(study_table.Group, "estimate_measure", lambda self, key: Estimate(
         1e-3 * float(self.varied["approx-share"].rstrip("%")) * (self.varied["policy"] == "vth_b"),
         None, 2))
@@ -206,7 +206,7 @@ def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
 
 
 def test_longer_runs_of_option_full_are_separate_points(finished_study: Path) -> None:
-    """Points of the short runs are complete; with --full, the longer runs are separate points."""
+    """The short runs complete their points; with --full, the longer runs are separate points."""
     said = run_study("status", finished_study).out, run_study("status", finished_study,
                                                               "--full").out
     assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",

@@ -51,7 +51,7 @@ def optimise_result(*arguments: str | Path) -> dict[str, Any]:
 
 
 def test_the_optimum_has_the_most_spare_space(tmp_path: Path) -> None:
-    """Write amplification is least with much over-provisioning and greedy victim selection."""
+    """Write amplification is least with high over-provisioning and greedy victim selection."""
     found = optimise_result(write_study(tmp_path, SEARCH))
     values = [trial["write_amplification"] for trial in found["trials"]]
     assert len(values) == 10
@@ -65,7 +65,7 @@ def test_the_optimum_has_the_most_spare_space(tmp_path: Path) -> None:
 
 
 def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
-    """The printed commands reproduce the runs of both seeds, and the trial is their mean."""
+    """The printed command reproduces the runs of both seeds, and the trial is their mean."""
     found = optimise_result(write_study(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
     [trial] = found["trials"]
     words = trial["command"].split()[1:]

@@ -101,7 +101,7 @@ VALUES = st.sampled_from([True, False, 0, 7, -1, 1.5, 10**20, "", "word", "2%", 
 
 
 def study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
-    """Return the whole study with the value at one path changed."""
+    """Return the whole study file with the value at one path changed."""
     result = copy.deepcopy(WHOLE)
     inner = result
     for step in way[:-1]:

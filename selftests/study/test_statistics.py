@@ -48,7 +48,7 @@ def test_intervals_equal_scipys(values: list[float]) -> None:
 
 
 def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
-    """scipy draws other resamples, so that only the standard error of their means is compared."""
+    """scipy draws other resamples, so only the standard error of their means is compared."""
     values = random_generator.lognormal(0, 0.5, 12)
     drawn = values[statistics.resample_indices(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
@@ -66,7 +66,7 @@ def test_intervals_of_means_cover_the_true_mean(runs: int, random_generator: Gen
 
 
 def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -> None:
-    """Noise that both runs of a pair share cancels in the ratio, and its interval is narrow."""
+    """Noise that the two runs of a pair share cancels in the ratio, so its interval is narrow."""
     stream = random_generator.lognormal(0, 0.3, (STUDIES, 8))
     ours = 0.6 * stream * (1 + 0.02 * random_generator.normal(size=stream.shape))
     ratios = [statistics.paired_ratio(a, b) for a, b in zip(ours, stream, strict=True)]
@@ -115,7 +115,7 @@ def test_equal_runs_have_a_zero_width_interval(tail: bool) -> None:
 
 
 def test_two_runs_of_a_tail_have_an_interval() -> None:
-    """Two runs use t: half of their bootstrap resamples would be one run twice."""
+    """With two runs, intervals use t: half of the bootstrap resamples would be one run twice."""
     assert statistics.estimate_mean([1.0, 2.0], tail=True) == statistics.estimate_mean([1.0, 2.0])
 
 

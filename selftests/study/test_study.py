@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Studies: their points, runs that are repeated, and robustness against interruptions."""
+"""Studies: their points, repeated runs, and robustness against interruptions."""
 
 import io
 import json
@@ -332,7 +332,7 @@ def test_an_invalid_number_of_jobs_is_refused(tmp_path: Path, jobs: str) -> None
 
 
 def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
-    """A simulation that was interrupted and ended normally has no complete result."""
+    """A simulation that was interrupted but ended normally has no complete result."""
     driver = subprocess.Popen([STUDY, "run",
                                write_study(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
@@ -345,7 +345,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize("end", ["kill -TERM $$", "exit 130"])
 def test_a_killed_check_of_options_is_tried_again(tmp_path: Path, end: str, times: int) -> None:
-    """A check of options that was killed does not mean that the options are wrong."""
+    """If a check of options is killed, this does not mean that the options are wrong."""
     double = tmp_path / "approxftl"
     double.write_text(f"""#!/bin/sh
 case $* in *--dry-run*)
@@ -361,7 +361,7 @@ exec '{BUILD}/approxftl' "$@"
 
 
 def test_a_trace_that_changes_during_a_run_is_refused(tmp_path: Path) -> None:
-    """A result must not be stored under the digest of other trace contents."""
+    """A result must not be stored under the digest of a trace file that was changed meanwhile."""
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=3000"], check=True)
     file = write_study(tmp_path,

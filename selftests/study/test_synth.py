@@ -31,7 +31,7 @@ def run_synth(*arguments: str | Path, status: int = 0) -> Any:
 
 @pytest.fixture(autouse=True, scope="module")
 def program_path_for_records() -> Iterator[None]:
-    """Set the path of the program for functions called in this process."""
+    """Set the program's path for functions that tests call in their own process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPROXFTL", str(PROGRAM))
         yield
@@ -121,7 +121,7 @@ def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
 
 
 def test_reads_of_read_only_addresses_are_as_frequent_as_requested(tmp_path: Path) -> None:
-    """Reads hit each read-only place this often, and this share of the written places."""
+    """The stream reads each read-only place as often as requested, as well as written places."""
     told = run_synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                      "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)

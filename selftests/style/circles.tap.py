@@ -28,7 +28,7 @@ Graph = dict[str, set[str]]
 
 
 def source_without_comments(path: Path) -> str:
-    """Return the source without comments and strings; of a header only the inline functions."""
+    """Return the source without comments and strings; of a header, only inline functions."""
     text = PROSE.sub("", path.read_text())
     return text if path.suffix == ".c" else "\n".join(m[0] for m in INLINE.finditer(text))
 
@@ -44,7 +44,7 @@ def included_headers() -> dict[Path, set[Path]]:
 
 
 def merge_nodes(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
-    """Merge nodes, such as files, that have the same name() into one node."""
+    """Merge nodes, such as files, for which name() returns the same into one node."""
     nodes: Graph = {name(path): set() for path in used}
     nodes |= {name(other): set() for others in used.values() for other in others}
     for path, others in used.items():
@@ -84,7 +84,7 @@ def find_circles(nodes: Graph) -> list[list[str]]:
 
 
 def print_point(number: int, what: str, groups: list[list[str]]) -> bool:
-    """Print the TAP line of one test point."""
+    """Print one test point as TAP."""
     print(f"{'not ok' if groups else 'ok'} {number} - {what} have no circular dependency")
     for group in groups:
         print(f"# {' '.join(group)}")
@@ -92,7 +92,7 @@ def print_point(number: int, what: str, groups: list[list[str]]) -> bool:
 
 
 def main() -> int:
-    """Check the core's files, the others, and the directories of both."""
+    """Check dependencies among the core's files, among the others, and among all directories."""
     texts = {path.relative_to(TOP): source_without_comments(path)
              for path in sorted(TOP.rglob("*.[ch]"))}
     home = {

@@ -18,7 +18,7 @@ TABLE = re.compile(r"^(?:extern )?const [\w ]+ \**(\w+)\[", re.MULTILINE)
 
 
 def count_functions(text: str) -> Counter[str]:
-    """Return the functions and tables that a file declares or defines, and how often."""
+    """Return the functions and tables that a file declares or defines, each with its number."""
     return Counter(FUNCTION.findall(text) + TABLE.findall(text))
 
 

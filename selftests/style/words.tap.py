@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Retired words, and comments that begin with a noun clause, do not come back."""
+"""Retired terms, and comments that begin with a noun clause, must not be in the tree."""
 
 import re
 import subprocess
@@ -79,7 +79,7 @@ def find_noun_clause_comments(name: str, text: str) -> list[str]:
 
 
 def main() -> int:
-    """Check the whole tree."""
+    """Check the whole tree for retired terms and noun clauses."""
     texts = {name: Path(name).read_text(errors="replace") for name in list_text_files()}
     status = 0
     for number, (what, look) in enumerate((("no retired word", find_retired_words),

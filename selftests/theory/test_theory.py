@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test the forms against published numbers, and a sample of the rows against the simulator."""
+"""Test the formulas against published numbers, and a sample of rows against the simulator."""
 
 import math
 
@@ -15,13 +15,13 @@ CONTROLLED = ("greedy-64-35", "priority-reads-3000")
 
 
 def test_write_amplification_of_fifo_victims_is_as_published() -> None:
-    """Xiang and Kurkoski's abstract: 2.36 for spare space of 0.3 of the logical pages."""
+    """The published value is 2.36 for spare space of 0.3 of the logical pages (Xiang, Kurkoski)."""
     assert forms.fifo_amplification(1 / 1.3) == pytest.approx(2.36, abs=0.005)
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
 def test_write_amplification_of_random_victims_is_as_published(load: float) -> None:
-    """One draw takes any block: 1 / (1 - load) (Van Houdt)."""
+    """The amplification of one draw is 1 / (1 - load), as any block is drawn (Van Houdt)."""
     assert forms.sampled_greedy_amplification(load, 32, 1,
                                               full=True) == pytest.approx(1 / (1 - load), rel=1e-9)
 
@@ -38,7 +38,7 @@ def test_windowed_greedy_with_large_blocks_approaches_fifo(load: float) -> None:
 
 @pytest.mark.parametrize("pages", [4, 16, 64])
 def test_write_amplification_of_d_choices_approaches_greedy(pages: int) -> None:
-    """Both mean-field forms have one limit, and more choices are better."""
+    """With more choices, d-choices approaches the greedy form from above."""
     several = [forms.sampled_greedy_amplification(0.85, pages, drawn, full=True)
                for drawn in (2, 5, 10, 100, 5000)]
     assert several == sorted(several, reverse=True)
@@ -57,7 +57,7 @@ def test_two_equal_data_classes_equal_a_single_class() -> None:
 
 
 def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
-    """M/D/1 waits half as long as M/M/1; priorities keep the mean wait of busy time (Kleinrock)."""
+    """M/D/1 waits half as long as M/M/1; priorities do not change the mean work that waits."""
     assert forms.mean_priority_waits([(0.5, 1)]) == pytest.approx([0.5])
     shares = ((0.3, 1.0), (0.1, 4.0))
     waits = forms.mean_priority_waits(shares)
@@ -68,8 +68,7 @@ def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
 
 
 def test_closed_queue_throughput_is_as_published() -> None:
-    """Two and two: 1.5; Baskett and Smith: 2 - sqrt(2) of many dies; exponential: nk / (n + k - 1).
-    """
+    """Busy dies: 1.5 of two and two (Baskett, Smith), 2 - sqrt(2) of many, nk / (n + k - 1)."""
     assert forms.busy_dies_constant(2, 2) == pytest.approx(1.5)
     assert forms.busy_dies_constant(1, 7) == pytest.approx(1)
     for requests, dies in ((4, 4), (8, 8), (16, 8)):

@@ -5,7 +5,7 @@ Every figure is computed or simulated when asked for. A row names the load, the 
 and the commands; `forms.py` has the formulas.
 
     theory.py                 all rows
-    theory.py fifo priority   those whose names begin so
+    theory.py fifo priority   rows whose names begin with these words
     theory.py --controls      wrong rules and wrong over-provisioning, which must miss the bars
     theory.py --document FILE write the table into a document, between its two markers, and the
                               figure beside it
@@ -124,7 +124,7 @@ def unrounded_amplification(run: Json) -> float:
 
 
 def share_of_valid_pages(run: Json, kept: float = KEPT) -> float:
-    """Return the share of valid pages in the blocks that are neither free nor open."""
+    """Return the share of valid pages in blocks that are neither free nor open."""
     geometry = run["geometry"]
     return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
 
@@ -137,13 +137,13 @@ def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -
 
 
 def valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
-    """Return the form of a row from one of the valid share, which the row's first run gives."""
+    """Return a row's form for the share of valid pages that the row's first run has."""
     return lambda runs: form(share_of_valid_pages(runs[0], kept))
 
 
 def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6),
                          **more: str | int) -> Options:
-    """Return the options of random writes; `rounds` are device sizes of warm-up and measurement."""
+    """Return options of random writes; `rounds` are warm-up and measurement in device sizes."""
     return DIE | {"word_lines": pages, "blocks": PAGES // pages, "op": f"{op:g}%",
                   "fill": "random", "write-share": 1, "warmup": rounds[0] * PAGES,
                   "requests": rounds[1] * PAGES} | more
@@ -186,7 +186,7 @@ forms.windowed_greedy_amplification, pages=pages, share=1), 0.02,
 
 
 def rows_of_windowed_collection() -> Iterator[Row]:
-    """Yield the rows of small devices that select victims among their 64 oldest blocks."""
+    """Yield rows of small devices that select victims among their 64 oldest blocks."""
     for pages, blocks in ((16, 256), (64, 512)):
         for op in (10, 20):
             yield Row(f"window-{pages}-{op}", f"uniform, {pages} pages, 64 oldest of {blocks}, "
@@ -200,13 +200,13 @@ def rows_of_windowed_collection() -> Iterator[Row]:
 
 
 def skewed_write_options(data: float, share: float) -> Options:
-    """Return the options of writes of which a share goes to a range of the data."""
+    """Return options of writes of which some go to a hot range of the data."""
     return {"hot-range": f"{data:.0%}", "hot-share": f"{share:.0%}"}
 
 
 def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
                        ) -> tuple[tuple[Options, Options], float]:
-    """Return a device for each class with its best share of space, and that optimum."""
+    """Return options of a device for each class, with the best share of space, and the optimum."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
     best, space = forms.best_split_amplification(1 - op / 100, classes, one)
     made = []
@@ -219,18 +219,18 @@ def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Cl
 
 
 def form_with_constant_value(value: float, _: Sequence[Json]) -> float:
-    """Return a form whose value does not depend on the device."""
+    """Return a form whose value is the same for every device."""
     return value
 
 
 def weighted_amplification(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
-    """Return the write amplification of classes on devices of their own."""
+    """Return the write amplification of data classes on devices of their own."""
     pairs = zip(classes, runs, strict=True)
     return sum(writes * unrounded_amplification(run) for (_, writes), run in pairs)
 
 
 def rows_of_data_classes() -> Iterator[Row]:
-    """Rows of hot and cold data, and of data that is never written."""
+    """Yield rows of hot and cold data, and of data that is never written."""
     pages = 64
     for data, share in ((0.2, 0.8), (0.05, 0.5), (0.1, 0.9)):
         classes = ((data, share), (1 - data, 1 - share))
@@ -272,7 +272,7 @@ def rows_of_data_classes() -> Iterator[Row]:
 
 
 def read_only_rows(pages: int) -> Iterator[Row]:
-    """Rows where a part of the data is never written."""
+    """Yield rows where a part of the data is never written."""
     for active in (0.5, 0.75):
         op = 10
         text = f"{1 - active:.0%} of data never written, op {op} %"
@@ -315,13 +315,13 @@ def mean_busy_dies(run: Json) -> float:
 
 def mean_wait_of_class(rate: int, shares: dict[str, float], number: int,
                        runs: Sequence[Json]) -> float:
-    """Return a form: the mean wait of a class of requests, for an arrival rate per second."""
+    """Return a form: the mean wait of a class of requests, which arrive at a rate per second."""
     return forms.mean_priority_waits([(share * rate / 1e6, constant_service_us(kind, runs[0]))
                                       for kind, share in shares.items()])[number]
 
 
 def rows_of_waiting_times() -> Iterator[Row]:
-    """Rows of waiting and of closed queues."""
+    """Yield rows of waiting times and of closed queues."""
     reads: Options = DIE | {"word_lines": 64, "blocks": 512, "fill": "sequential",
                             "write-share": 0, "arrival": "open", "requests": 1500000}
     for rate in (5000, 10000, 14000):
@@ -374,7 +374,7 @@ def compare_row(row: Row, seeds: str) -> Found:
 
 
 def errors_of_controls(row: Row) -> list[tuple[str, float]]:
-    """Return what each control falsifies and the error that results; the theory stays."""
+    """Return the theory's error for each falsified rule or over-provisioning."""
     theory = row.theory([run_simulator(options | {"warmup": 0, "requests": 20000}, "1")[0]
                          for options in row.runs])
     return [(" ".join(simulator_arguments(control)[1:]),
@@ -394,7 +394,7 @@ HEAD = ["row", "load", "published", "theory", "ours", "error %", "bar", "met"]
 
 
 def markdown_row(one: Found) -> str:
-    """Return a row of the document's table."""
+    """Return a row of the table in docs/theory.md."""
     return f"| {' | '.join(cells_of_row(one)[1:])} |\n"
 
 
@@ -408,7 +408,7 @@ def markdown_table(found: Sequence[Found]) -> str:
 
 
 def uniform_figure(found: Sequence[Found]) -> Figure:
-    """Return the figure of uniform writes: lines through our means, hollow marks for theory."""
+    """Return the figure of uniform writes; lines are our means, hollow marks are theory."""
     series = {"fifo": "FIFO", "d2": "2 choices", "d5": "5 choices", "d10": "10 choices",
               "greedy": "greedy"}
     marks = []
@@ -430,7 +430,7 @@ def uniform_figure(found: Sequence[Found]) -> Figure:
 
 
 def check_controls(several: Sequence[Row]) -> int:
-    """Print each control's error; return 1 if one of them meets the bar."""
+    """Print the theory's error for each control; return 1 if one is within the limit."""
     held = 0
     for row in several:
         for what, error in errors_of_controls(row):

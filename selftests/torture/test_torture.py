@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl torture finds each kind of wrong block, and none on a good disk. Disks are files."""
+"""approxftl torture finds each kind of wrong block, and none on a good disk, which is a file."""
 
 import mmap
 import os
@@ -29,7 +29,7 @@ FROZEN = 36
 
 @dataclass
 class Disk:
-    """A file under test, and its state file."""
+    """A file that approxftl torture tests, and its state file."""
 
     folder: Path
     image: Path
@@ -66,11 +66,11 @@ class Disk:
         return [entry[1] for entry in self.allowed_generations()]
 
     def count_written_units(self) -> int:
-        """Return how often units were written, including writes in flight."""
+        """Return how often the units were written, including writes in flight."""
         return sum(entry[2] for entry in self.allowed_generations()) if self.state.exists() else 0
 
     def fail_power(self, child: subprocess.Popen[Any]) -> None:
-        """Signal a power failure after the first durable write; wait until the state is stable."""
+        """Signal a power failure after the first durable write; wait for a stable state file."""
         before = self.durable_generations()
         wait_until(lambda: has_signal_handler(child.pid, signal.SIGUSR1)
                    and self.durable_generations() != before)
@@ -185,7 +185,7 @@ def test_a_run_ends_at_a_wrong_block(torture_file: Disk, damage: Callable[[Disk]
 
 
 def test_flushed_data_survive_a_power_failure(torture_file: Disk) -> None:
-    """The contents may be older than the last completed write, but not than the last flush."""
+    """Blocks may be older than the last completed write, but not older than the last flush."""
     assert torture_file.run_on_fresh_file("--requests", "200", "--depth", "4").code == 0
     old = [torture_file.read_block(unit) for unit in range(UNITS)]
     assert torture_file.run_torture("--resume", "--requests", "40", "--depth", "4").code == 0
@@ -227,7 +227,7 @@ def test_flushes_after_a_power_failure_make_nothing_durable(torture_file: Disk) 
 
 
 def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None:
-    """Some contents are older than completed writes, and some are missing."""
+    """Some blocks are older than completed writes, and some are missing."""
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
                               torture_file.image])
@@ -242,7 +242,7 @@ def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None
 
 
 def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None:
-    """Report mixed contents of a block that is not written during the read, even in a file."""
+    """A block with mixed contents is reported if it is not being written, even in a file."""
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     try:
         os.close(os.open(torture_file.image, os.O_RDWR | os.O_DIRECT))
@@ -274,7 +274,7 @@ def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None
 
 @pytest.mark.slow
 def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
-    """On tmpfs, a read during a write may see half of it; at rest, all blocks are whole."""
+    """On tmpfs a read during a write may see half of the write; later all blocks are whole."""
     if os.statvfs("/dev/shm").f_bavail * os.statvfs("/dev/shm").f_bsize < 80 << 20:
         pytest.skip("/dev/shm has no 80 MiB")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:

@@ -42,7 +42,7 @@ US = 1000
 
 
 def random_capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Event]]:
-    """Return the events of each processor: requests that overlap, queue and complete anywhere."""
+    """Return each processor's events: requests that overlap, and complete on any processor."""
     draw = random.Random(seed)
     files: list[list[Event]] = [[] for _ in range(processors)]
     now = 1_000_000
@@ -70,14 +70,14 @@ def random_capture(seed: int, requests: int = 400, processors: int = 3) -> list[
 
 def write_capture(directory: Path, files: list[list[Event]], version: int = 7,
                   order: str = "<") -> Path:
-    """Write a capture, and return its name."""
+    """Write a blktrace capture, and return its base name."""
     for cpu, events in enumerate(files):
         write_named_file(directory / f"cap.blktrace.{cpu}", pack_events(events, version, order))
     return directory / "cap"
 
 
 def pair_events_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
-    """Pair begin and end as simply as possible; return time, sector, size, latency."""
+    """Pair begin and end of requests as simply as possible; return time, sector, size, latency."""
     events = sorted((seen for one in data for seen in parse_events_simply(one)),
                     key=lambda seen: seen.t_ns)
     ends = {(e.sector, e.size): e.t_ns for e in events if e.action & 0xFF == COMPLETE
@@ -420,7 +420,7 @@ def test_one_of_several_devices_must_be_chosen(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_request_that_never_completes_does_not_delay_later_ones(tmp_path: Path) -> None:
-    """A request that never ends does not hold back the requests after it."""
+    """Requests after one that never ends are paired nevertheless."""
     events = [request_event(1, QUEUE, READ, 1 << 40, 512)]
     for i in range(300_000):
         events.append(request_event(10 + 2 * i, QUEUE, READ, i, 512))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real traces, which are no part of this tree: AFTL_TRACE_SAMPLES names a directory of them."""
+"""Traces that are no part of this tree, from the directory that AFTL_TRACE_SAMPLES names."""
 
 import bz2
 import lzma

@@ -27,14 +27,14 @@ def make_sparse(path: Path, size: int) -> None:
 
 
 def put_bytes_at(path: Path, offset: int, data: bytes) -> None:
-    """Write into a file; a negative offset counts from its end."""
+    """Write bytes into a file; a negative offset counts from the file's end."""
     with path.open("r+b") as file:
         file.seek(offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
         file.write(data)
 
 
 def nonzero_digest(path: Path) -> str:
-    """Return a checksum of all pages that are not zeroes, with their offsets."""
+    """Return a checksum of all non-zero pages and their offsets."""
     total = hashlib.sha256()
     with path.open("rb") as file:
         os.fsync(file.fileno())
@@ -58,7 +58,7 @@ def nonzero_digest(path: Path) -> str:
 
 
 def hash_u64(x: int) -> int:
-    """Compute aftl_hash64()."""
+    """Compute the same hash as aftl_hash64() in C."""
     x = (x + 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ x >> 27) * 0x94D049BB133111EB) & MASK
@@ -66,12 +66,12 @@ def hash_u64(x: int) -> int:
 
 
 def probe_offset(size: int, index: int) -> int:
-    """Return an offset, far from both ends of a medium, where `approxftl format` looks for data."""
+    """Return an offset, far from both ends, at which `approxftl format` searches for data."""
     return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 
 def program_maker(size: int, *command: str) -> Callable[[Path], None]:
-    """Return a function that makes a medium by running a program."""
+    """Return a function that makes a medium by running a formatting program."""
 
     def make_medium(path: Path) -> None:
         make_sparse(path, size)
@@ -83,7 +83,7 @@ def program_maker(size: int, *command: str) -> Callable[[Path], None]:
 
 
 def medium_from_pieces(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], None]:
-    """Return a function that writes pieces at their offsets."""
+    """Return a function that makes a medium by writing pieces at their offsets."""
 
     def make_medium(path: Path) -> None:
         make_sparse(path, size)

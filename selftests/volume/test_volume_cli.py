@@ -71,7 +71,7 @@ def test_format_prints_a_summary(tmp_path: Path) -> None:
 
 
 def test_the_volume_format_has_not_changed(volume_image: Path) -> None:
-    """A difference means that the format has changed: raise its version, then record it."""
+    """If the bytes differ, the volume format has changed: raise its version, then record it."""
     data = volume_image.read_bytes()
     frames = first_frame_offsets(volume_image)
     assert data[:48].hex() == (
@@ -101,7 +101,7 @@ def test_a_volume_uses_the_whole_size_of_its_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_small_is_refused(tmp_path: Path) -> None:
-    """The size of a file is refused before the file is scanned, however many data it has."""
+    """A wrong file size is refused before the file is scanned, however much data it has."""
     path = tmp_path / "volume"
     for content in (bytes(1 << 20), b"somebody's" * 100_000):
         path.write_bytes(content)
@@ -241,7 +241,7 @@ def test_damage_of_a_shard_is_reported(sharded_image: Path) -> None:
 
 
 def test_a_long_finding_is_printed_completely(sharded_image: Path) -> None:
-    """A finding is long, and its end, the remedy, is not cut off."""
+    """A long finding is not cut off before its end, which is the remedy."""
     change_byte_at(sharded_image, second_shard_offset(sharded_image)
                    + first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
     findings = check_verb_json("check", sharded_image, code=4)["listed_findings"]
@@ -278,7 +278,7 @@ def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Pat
 
 
 def test_format_removes_the_previous_shards(sharded_image: Path) -> None:
-    """Format over a volume of the same UUID, but let writes fail from the second shard on."""
+    """Format over a volume of the same UUID; writes fail from the second shard on."""
     limited = run_program("prlimit", f"--fsize={second_shard_offset(sharded_image)}", PROGRAM,
                           "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err
@@ -347,7 +347,7 @@ CONTENT_OF_0_2_0 = "6466245761adb9601686159326c731d2fd7f030e9704ee97bcb70b39a7f4
 
 
 def checksums_of_units(path: Path) -> str:
-    """Return a checksum of each unit's contents: its number, in the first word written."""
+    """Return a checksum of the unit numbers that are the first word of each unit's data."""
     pages = check_verb_json("dump", path, "--pages")["pages"]
     newest: dict[int, tuple[int, int]] = {}
     for page in pages:
@@ -371,7 +371,7 @@ def checksums_of_units(path: Path) -> str:
 
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
-    """Version 0.2.0 made the volume: 250 random requests in 40 blocks, a flush, then `end`."""
+    """Read a volume of version 0.2.0: 250 random requests in 40 blocks, a flush, then `end`."""
     path = unpack_volume_image(tmp_path, end)
     found = check_verb_json("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
@@ -381,13 +381,13 @@ def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
 
 
 def seal_sector_checksum(sector: bytes, number: int) -> bytes:
-    """Return the sector with the checksum of its payload and nonce."""
+    """Return a sector with the checksum of its payload and nonce set."""
     sealed = crc32c(sector[:508] + struct.pack("<Q", number))
     return sector[:508] + struct.pack("<I", sealed)
 
 
 def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
-    """Copy an entry of a data unit whose number is, in this volume, that of a translation page."""
+    """Copy the entry of a data unit so that its number becomes that of a translation page."""
     path = tmp_path / "volume"
     assert run_approxftl("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
     old = unpack_volume_image(tmp_path, "closed")

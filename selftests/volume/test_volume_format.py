@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The volume format of volume-format.h, compared with the document and with real volumes."""
+"""The format in volume-format.h, compared with the document and with real volumes."""
 
 import json
 import re
@@ -17,7 +17,7 @@ Field = tuple[int, int, str]
 
 
 def documented_tables() -> list[str]:
-    """Return the indented tables of the comment at the head of the header."""
+    """Return the indented tables in the comment at the head of volume-format.h."""
     comment = re.search(r"/\*\n \* A volume: .*?\n \*/", HEADER.read_text(), re.S)
     assert comment
     found = re.findall(r"(?:^ \*\t.*\n)+", comment[0], re.M)

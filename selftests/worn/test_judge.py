@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The judge of approxftl worn finds each wrong answer of a stack that is broken on purpose."""
+"""The judge of approxftl worn finds every wrong answer of storage that is broken on purpose."""
 
 import random
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ TRANSACTIONS = 60
 
 
 class HonestStack:
-    """Objects in a cache above a drive; a transaction is durable when write() returns."""
+    """A simulated storage stack with a cache; transactions are durable when write() returns."""
 
     def __init__(self) -> None:
         self.drive: dict[str, bytes] = {}
@@ -51,58 +51,58 @@ class HonestStack:
 
 
 class FsyncLiar(HonestStack):
-    """Returns from fsync before the data are durable: the last transactions are lost."""
+    """A stack whose fsync returns before data are durable: the last transactions are lost."""
 
     def __init__(self) -> None:
         super().__init__()
         self.held: list[dict[str, bytes]] = []
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Hold the last five transactions in volatile memory."""
+        """Hold the last five transactions in volatile memory only."""
         self.held.append(dict(values))
         if len(self.held) > 5:
             super().write_transaction(self.held.pop(0))
 
 
 class StaleReader(HonestStack):
-    """Returns the version before the last one."""
+    """A stack that returns the version before the last one."""
 
     def read_object(self, key: str) -> Answer:
-        """Read an old version."""
+        """Read an old version of an object."""
         return self.older.get(key, self.drive.get(key))
 
 
 class ErrorSwallower(HonestStack):
-    """Returns zeroes where the drive reported an error."""
+    """A stack that returns zeroes where the drive reported an error."""
 
     def read_object(self, key: str) -> Answer:
-        """Read zeroes instead of an error."""
+        """Read zeroes instead of reporting an error."""
         found = super().read_object(key)
         return bytes(SECTORS * SECTOR) if isinstance(found, Refused) else found
 
 
 class MisplacedReader(HonestStack):
-    """Returns the data of another object."""
+    """A stack that returns the data of another object."""
 
     def read_object(self, key: str) -> Answer:
-        """Read the first object whatever is asked for."""
+        """Read the first object, whichever is requested."""
         return self.drive[min(self.drive)]
 
 
 class BitFlipper(HonestStack):
-    """Returns one flipped bit in precise data."""
+    """A stack that returns one flipped bit in precise data."""
 
     def read_object(self, key: str) -> Answer:
-        """Flip a bit."""
+        """Flip a bit of the data read."""
         value = self.drive[key]
         return value[:100] + bytes([value[100] ^ 4]) + value[101:]
 
 
 class TearingStack(HonestStack):
-    """Leaves half of a transaction after a crash."""
+    """A stack that leaves half of a transaction after a crash."""
 
     def crash(self, torn: Mapping[str, bytes]) -> None:
-        """Keep the first object of the transaction under way."""
+        """Keep the first object of the transaction that a crash interrupts."""
         key = min(torn)
         self.drive[key] = torn[key]
 
@@ -124,7 +124,7 @@ def run_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Fin
 
 
 def outcome_of(stack: HonestStack) -> Outcome:
-    """Return the worst outcome of a stack."""
+    """Return the worst outcome that the judge finds for a stack."""
     return worst_outcome(one.outcome for one in run_stack(stack)[1])
 
 

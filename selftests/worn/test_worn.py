@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl worn: its tables, its workloads on a drive without faults, and a page of results."""
+"""approxftl worn: its tables, its workloads on a drive without faults, its result page."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def test_the_writer_reports_each_transaction(tmp_path: Path) -> None:
 
 
 def make_record(cell: str, outcome: Outcome) -> dict[str, object]:
-    """Return the record of a cell."""
+    """Return a fake record of a cell."""
     return {"cell": cell, "seed": 1, "outcome": outcome.value, "events": [
         {"when": 3, "what": "message fault die 1"}], "passes": [
             {"name": "mounted", "counts": {outcome.value: 2}, "findings": [
@@ -244,7 +244,7 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
     page, bad = worn_guest.PAGE, 3
 
     def pread(fd: int, length: int, start: int) -> bytes:
-        """Return what is before the bad page, or an error, as a block device does."""
+        """Read up to the bad page, or fail if the read begins in it, as a block device does."""
         first, end = start // page, (start + length) // page
         if first == bad:
             raise OSError(5, "Input/output error")
@@ -259,7 +259,7 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("failing", ["ext4", "xfs"])
 def test_a_cell_whose_lab_fails_does_not_end_the_others(
         failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """If the first cell cannot be run, the command ends with its reason."""
+    """If the first cell cannot be run, approxftl worn ends with the reason."""
     def run_cell(plan: worn.Plan, children: Children) -> dict[str, Any]:
         assert children
         if plan.stack.name == failing:
@@ -284,7 +284,7 @@ def test_option_plain_runs_only_faults_that_dm_dust_can_inject() -> None:
 
 
 def guest_kernel() -> str:
-    """Return User Mode Linux, which is faster, if it is built; a test does not build it."""
+    """Return the path of User Mode Linux if it is built, as it is faster than a virtual machine."""
     listed = run_program(BUILD / "approxftl", "lab", "--list").out
     built = any(line.startswith("uml ") and "-uml" in line for line in listed.splitlines())
     return "uml" if built else "6.12"
@@ -371,7 +371,7 @@ def test_sampled_stacks_and_failures_end_as_predicted(seed: str) -> None:
 
 @pytest.mark.long
 def test_the_script_of_a_reduced_cell_repeats_its_outcome(tmp_path: Path) -> None:
-    """Start the printed script by itself, from another directory."""
+    """Run the printed script alone, from another directory."""
     done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/bad-copies", "--only", "1-3",
                        "--kernel", guest_kernel(), "--reduce")
     assert done.code == 0, done

@@ -77,7 +77,7 @@ class ReplayLog:
 
     @property
     def label(self) -> str:
-        """Return the file's name, with a mark if requests are missing."""
+        """Return the log's file name, with a mark if requests are missing."""
         done = len(self.entries)
         return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"
                 if done < self.planned else self.path.name)
@@ -123,7 +123,7 @@ def record_dtype(path: Path, head: bytes, fields: int, record_bytes: int,
 
 @dataclass(frozen=True)
 class Shape:
-    """The part of the header that record files and replay logs share."""
+    """The part of the header that record files and replay logs have in common."""
 
     head: bytes
     header_bytes: int

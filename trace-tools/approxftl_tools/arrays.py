@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
 
     class _Numpy:
-        """A stand-in that has numpy's attributes and imports numpy when one is first read."""
+        """A stand-in with numpy's attributes that imports numpy when one is first read."""
 
         def __getattr__(self, name: str) -> object:
             import numpy

@@ -81,7 +81,7 @@ def calibrate_parser() -> command.Parser:
 
 
 def format_parameter(name: str, value: float) -> str:
-    """Return a value as text with its unit."""
+    """Return a parameter's value as text with its unit."""
     if name == "one_shot":
         return "on" if value else "off"
     factor, unit = OWN_UNITS.get(name) or SHOWN[UNITS[name][0]]
@@ -104,13 +104,13 @@ def compared_figure_row(row: Compared) -> list[str]:
 
 
 def median_error(rows: Sequence[Compared]) -> str:
-    """Return the median of the relative errors, as text."""
+    """Return the median of relative errors, as text."""
     middle = median_high(abs(ours / figure.value - 1) for _, figure, ours in rows)
     return f"{middle * 100:.1f} %"
 
 
 def unused_job_lines(unused: Sequence[Unused]) -> list[str]:
-    """Return a line for each job that could not be used."""
+    """Return a text line for each fio job that could not be used."""
     return list(dict.fromkeys(f"{one.path}: {one.name} was not used: {one.why}" for one in unused))
 
 
@@ -130,7 +130,7 @@ def profile_as_text(found: Found) -> str:
 
 
 def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
-    """Return the compared figures as JSON objects."""
+    """Return measured and simulated figures as JSON objects."""
     return [{"file": str(load.path), "load": load.name, "kind": figure.kind,
              "measure": figure.what, "measured": figure.value, "ours": ours,
              "error": ours / figure.value - 1} for load, figure, ours in rows]
@@ -156,7 +156,7 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
 
 
 def make_step_reporter(shown_anyway: bool) -> Any:
-    """Return a function that reports the step of the calibration that begins."""
+    """Return a function that prints which step of the calibration begins."""
     def print_step(step: str) -> None:
         if shown_anyway or sys.stderr.isatty():
             sys.stderr.write(f"approxftl calibrate: {step}\n")

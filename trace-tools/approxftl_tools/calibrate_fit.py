@@ -41,7 +41,7 @@ WIDEST = 1e20
 
 
 def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
-    """Return the value of the first of these measures that the load has; 0 if it has none."""
+    """Return the value of the first of these measures that the load has, or 0."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -50,7 +50,7 @@ def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
 
 
 def has_queue_depth_1(load: Measured) -> bool:
-    """Tell whether each request waited for the one before it (queue depth 1)."""
+    """Tell whether each request waited for the previous one (queue depth 1)."""
     return load.depth == 1 and not load.rate and not load.beside_rate
 
 
@@ -110,7 +110,7 @@ def damped_step(base: Vector, slope: Vector, force: float) -> Vector:
 
 
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
-    """Return the best model that one round finds, and the share by which its misfit is smaller."""
+    """Return the best model of one round, and the share by which the misfit shrank."""
     base, slope = error_slopes(trial, model, names)
     tries = [model.model_with_values({name: model.values[name] * math.exp(move) for name, move in
                                       zip(names, damped_step(base, slope, force), strict=True)})
@@ -130,7 +130,7 @@ def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4)
 
 
 def rank_models(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
-    """Return the models with their misfits, the best first."""
+    """Return the models with their misfits, sorted by misfit."""
     costs = [weighted_misfit(logarithmic_errors(rows)) for rows in trial.simulated_values(models)]
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 

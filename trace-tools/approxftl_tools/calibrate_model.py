@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The model of a drive under calibration: its parameters, and runs of the simulator with them.
+"""The model of a drive under calibration: its parameters, and simulator runs with them.
 
 Parameters that are not named below have the values that the profiles of real drives use.
 """
@@ -50,7 +50,7 @@ class Device(Protocol):
 
 @dataclass(frozen=True)
 class Model:
-    """A device: its integer parameters, which are tried, and its fitted values."""
+    """A modelled device: its integer parameters, which are enumerated, and its fitted values."""
 
     #: Dies that work in parallel, and the contiguous bytes on one die.
     dies: int
@@ -117,12 +117,12 @@ class Model:
 
 
 def share_as_percent(share: float) -> str:
-    """Return a share in the simulator's syntax."""
+    """Return a share as a percentage in the simulator's syntax."""
     return f"{min(share, 1.0) * 100:.2f}%"
 
 
 def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
-    """Return the least size (bytes) of the device so that only this load triggers GC."""
+    """Return the least device size (bytes) at which only this load triggers GC."""
     if load.writes and load.order == "random":
         return device.least_rewritten_bytes()
     if load.beside_rate or (load.writes == 1 and load.order == "sequential"
@@ -132,7 +132,7 @@ def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
 
 
 def sequential_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return the simulator's options for a sequential fill, or for a burst of the measured size."""
+    """Return options for a sequential fill, or for a burst of the measured size."""
     wide = load.bytes >= 0.5 * capacity > 0
     most = int(0.9 * holds) // load.size
     count = most if wide else min(load.bytes // load.size, most)
@@ -194,7 +194,7 @@ Compared = tuple[Measured, Figure, float]
 
 @dataclass(frozen=True)
 class Trial:
-    """The loads that models are compared on."""
+    """The loads on which models are compared with measurements."""
 
     bench: Bench
     capacity: int

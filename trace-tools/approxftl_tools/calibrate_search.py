@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Search the drive model that explains the measurements, and the parameters that remain open.
+"""Search the drive model that explains the measurements, and the undetermined parameters.
 
 Integer parameters (dies, stripe, one-shot programming) are enumerated; the others are fitted from a
 first guess.
@@ -75,13 +75,13 @@ class Known:
 
     @property
     def basis_measurements(self) -> str:
-        """Return the measurements that the value rests on, or those that would determine it."""
+        """Return the measurements that determine the value, or those that would."""
         return f"{'' if self.is_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
 
 @dataclass
 class Found:
-    """The calibrated model and its comparison with the measurements."""
+    """The calibrated drive model and its comparison with the measurements."""
 
     model: Model
     known: list[Known] = field(default_factory=list)
@@ -124,7 +124,7 @@ def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
 
 
 def guess_controller_time(loads: Sequence[Measured]) -> float:
-    """Return a guess of the controller's time (ns): a buffered write takes little else."""
+    """Return a guess of the controller's time (ns), which is nearly all of a buffered write's."""
     found, lone = load_with_shortest_requests(filter(shows_buffer_latency,
                                                      loads)), shortest_single_reads(loads)
     if found:
@@ -157,7 +157,7 @@ def guess_die_stride(loads: Sequence[Measured]) -> int:
 
 
 def guess_first_model(loads: Sequence[Measured]) -> Model:
-    """Return a model that is guessed from the measurements without simulation."""
+    """Return a first model, guessed from the measurements without simulation."""
     controller = guess_controller_time(loads)
     lone = shortest_single_reads(loads)
     times = [first_available_measure(load, "read", "p50", "mean")
@@ -173,7 +173,7 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
 
 
 def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
-    """Return the number of the list that is nearest to a value on a logarithmic scale."""
+    """Return the list's number that is nearest to a value on a logarithmic scale."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
@@ -212,7 +212,7 @@ def limiting_command_ns(loads: Sequence[Measured]) -> float:
 
 
 def models_with_limits(shape: Model, limit: float) -> list[Model]:
-    """Return variants in which dies, commands, or each of them in turn limit short reads."""
+    """Return model variants in which dies, commands or both in turn limit short reads."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
     return [shape.model_with_values({"link_command": share * limit}) for share in shares] \
@@ -232,7 +232,7 @@ def better_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Mo
 
 @dataclass
 class Search:
-    """The steps of the search for a drive."""
+    """The steps of the search for a drive's model."""
 
     trial: Trial
     say: Callable[[str], None]
@@ -242,11 +242,11 @@ class Search:
     free: list[str] = field(default_factory=list)
 
     def trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return a trial of the loads that satisfy a condition."""
+        """Return a trial that is restricted to the loads which satisfy a condition."""
         return self.trial.restrict_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
-        """Tell whether the loads include reads at strides."""
+        """Tell whether the measured loads include reads at strides."""
         return any(load.stride for load in self.trial.loads)
 
     def similar_models(self, model: Model, reach: int) -> list[Model]:

@@ -97,11 +97,11 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def accept_old_name(self, old: str, new: str) -> None:
-        """Accept an option's name of the last release as well; --help does not list it."""
+        """Accept an option's name of the last release as an alias; --help does not list it."""
         self._option_string_actions[old] = self._option_string_actions[new]
 
     def is_json_help_wanted(self) -> bool:
-        """Tell whether --help=json is for this command and not for one of its verbs."""
+        """Tell whether --help=json asks for this command and not for one of its verbs."""
         for word in self.words:
             if word == "--" or (self._subparsers and not word.startswith("-")):
                 return False
@@ -124,7 +124,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(  # type: ignore[override]
             self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
-        """Parse the words; refuse unknown ones."""
+        """Parse the command line; refuse unknown words."""
         self.words = list(self.join_dashed_values(sys.argv[1:] if args is None else args))
         if self.is_json_help_wanted():
             print(json.dumps(self.options_as_json(), indent=1))
@@ -176,7 +176,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
-    """Return the parser of an integer; messages have the largest one as it is written."""
+    """Return the parser of an integer option; messages show the largest value as written here."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:
@@ -217,7 +217,7 @@ def fixed_width_help(prog: str) -> argparse.HelpFormatter:
 
 
 def raise_interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Raise KeyboardInterrupt, so that a signal keeps partial results as Ctrl-C does."""
+    """Raise KeyboardInterrupt on a signal, so that partial results are kept as with Ctrl-C."""
     raise KeyboardInterrupt
 
 
@@ -237,7 +237,7 @@ def byte_safe_stream(number: int, stream: TextIO | None) -> TextIO:
 
 
 def restore_signal_handlers() -> None:
-    """Restore the default signal handlers: all is tidied up, and nothing catches the exception."""
+    """Restore the default signal handlers, after everything that catches their exception."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if IS_COMMAND else ():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
@@ -262,7 +262,7 @@ def print_message(verb: str, sentence: str) -> None:
 
 
 def run_for_exit_status(verb: str, body: Callable[[], int]) -> int:
-    """Run `body` and return its exit status; print a message if it fails."""
+    """Run the function `body` and return the exit status; print a message if it fails."""
     try:
         for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
             if signal.getsignal(number) != signal.SIG_IGN:
@@ -309,7 +309,7 @@ def status_of_failed_write(verb: str, status: int, error: OSError) -> int:
 
 
 def run_command(verb: str, body: Callable[[], int]) -> int:
-    """Run a command and return its exit status; `body` also parses the options."""
+    """Run a command and return its exit status; `body` also parses the command line."""
     CLAIMS.forget_claims()
     sys.stdin = byte_safe_stream(0, sys.stdin)
     sys.stdout = byte_safe_stream(1, sys.stdout)
@@ -326,7 +326,7 @@ def run_command(verb: str, body: Callable[[], int]) -> int:
 
 
 def simulator_path() -> Path:
-    """Return the absolute path of the simulator; its bare name if it is not found."""
+    """Return the absolute path of the simulator, or its bare name if it is not found."""
     name = os.environ.get("APPROXFTL", "approxftl")
     found = shutil.which(name)
     return Path(found).absolute() if found else Path(name)

@@ -31,7 +31,7 @@ QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 
 def comparable_groups(inputs: Inputs) -> list[list[Run]]:
-    """Return groups of runs that are compared: one per input if several policies ran."""
+    """Return groups of runs to compare: one for each input in which several policies ran."""
     if are_policies_compared(inputs):
         return [inputs.runs_of_group(name) for name in inputs.group_names()]
     return [inputs.runs] if inputs.runs else []
@@ -60,7 +60,7 @@ def value_with_ratio(measure: Measure, value: float | None, base: float | None, 
 
 
 def comparison_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
-    """Return the rows of a table, its header first."""
+    """Return the rows of the comparison's table, its header first."""
     tables = [measures_of_run(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
     for measure in shown_measures(tables, every):
@@ -182,7 +182,7 @@ LATENCIES = ("requests", "mean_ns", "p50_ns", "p99_ns", "max_ns")
 
 
 def replay_latencies(replay: Run) -> list[list[str]]:
-    """Return the rows of a table of latencies by operation and class; empty without requests."""
+    """Return the rows of a latency table by operation and class; empty without requests."""
     rows = [row for row in replay.data.get("latency", ()) if row.get("requests")]
     if not rows:
         return []
@@ -267,7 +267,7 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- a list of runs
 
 def measure_column(measure: Measure) -> Column:
-    """Return the list column of a measure, shown by default if it is in the headline."""
+    """Return the list column of a measure; measures of the headline are shown by default."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
                   said=lambda row: value_as_text(measure, row[measure.key]))

@@ -43,5 +43,5 @@ def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> 
 
 
 def mean_accuracy(kind: str, planes: int, rate: float, layer: int | None = None) -> Estimate:
-    """Return the mean accuracy (%) over seeds, and its interval."""
+    """Return the mean accuracy (%) over the seeds, and its confidence interval."""
     return estimate_mean(list(accuracy_by_seed(kind, planes, rate, layer)))

@@ -120,7 +120,7 @@ class Search:
         return None
 
     def search_from_values(self, start: Values) -> None:
-        """Search until the misfit does not shrink or the budget is spent."""
+        """Search until the misfit stops shrinking or the budget is spent."""
         try:
             self.errors_of_values(start)
             for stride in STRIDES:
@@ -134,7 +134,7 @@ class Search:
             pass
 
     def misfits_of_changes(self, values: Values, which: int) -> tuple[float | None, float | None]:
-        """Return the misfit's change by one step down and by one step up; None beyond a bound."""
+        """Return the misfit's change by one step down and one step up; None outside the bounds."""
         here = self.misfit_of_values(values)
         down, up = (self.shift_value(values, which, way) for way in (-1, 1))
         return (None if down == values else self.misfit_of_values(down) - here,
@@ -193,7 +193,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Judge:
-    """Evaluates sets of values on the measured points of one half."""
+    """Runs sets of parameter values on the measured points of one half."""
 
     drive: Drive
     bench: Bench
@@ -203,7 +203,7 @@ class Judge:
     half: str = FITTED
 
     def errors_of_half(self, half: str, values: Values) -> Vector:
-        """Return the errors of one half's points, in tolerance bands; ignore the other half."""
+        """Return the errors of one half's points in units of their bands; ignore the other half."""
         drive = self.drive.drive_with_options(*(
             f"--{one.name}={one.value_as_text(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
@@ -233,7 +233,7 @@ class Judge:
 
 
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
-    """Fit a drive to one half of its points; an interrupt returns the best values so far."""
+    """Fit a drive to one half of its points; return the best values so far when interrupted."""
     search = Search(judge.drive.free, lambda values: judge.errors_of_half(judge.half, values),
                     budget, tell)
     start = judge.profile_values()
@@ -254,7 +254,7 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
 
 
 def judge_unfitted_half(judge: Judge, found: Fit) -> None:
-    """Judge the fit by the other half, which is read only here, after the fit."""
+    """Judge the fit by the other half of the points, which is read only now, after the fit."""
     before, after = (Share.summarise_errors(judge.errors_of_half(OTHER[judge.half], values))
                      for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

@@ -110,7 +110,6 @@ def fit_as_text(found: Fit) -> str:
 
 
 def fit_as_json(found: Fit) -> Json:
-    """Return the report of a drive as a JSON object."""
     def pair_as_json(pair: tuple[Share, Share]) -> Json:
         return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The emulated drives: for each a profile of the core, a policy, and the scale of its size."""
+"""The emulated drives: each has a profile of the core, a policy, and a scale of its size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Free:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an empty range or a step that does not fit into it."""
+        """Refuse an empty range, and a step that does not fit into the range."""
         if not 0 < self.step <= self.high - self.low:
             raise ValueError(f"{self.name}: {self.low:g} to {self.high:g} by {self.step:g} is no "
                              "range to fit in")
@@ -31,7 +31,7 @@ class Free:
         return f"{value:.6g}{self.unit}"
 
     def value_in_parameters(self, parameters: Mapping[str, Any]) -> float:
-        """Return the parameter's value that a simulator reports."""
+        """Return the value of the parameter that a simulator's result reports."""
         suffix, scale = {"%": ("_percent", 1.0), "us": ("_ns", 1e3), "": ("", 1.0)}[self.unit]
         return float(parameters[self.name + suffix]) / scale
 
@@ -60,7 +60,7 @@ class Drive:
         return self.options or (f"--profile={self.name}",)
 
     def drive_with_options(self, *options: str) -> Drive:
-        """Return a copy of the drive with more options."""
+        """Return a copy of the drive with additional options."""
         return replace(self, options=(*self.device_options(), *options))
 
     def simulator_arguments(self) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ class Shape:
     superblock: int
 
     def requests_for_share(self, share: float, size: int = 4096) -> int:
-        """Return the number of requests that write this share of the capacity."""
+        """Return the number of requests that write a multiple of the capacity."""
         return max(1, int(self.units * self.unit_bytes * share / size))
 
 
@@ -115,7 +115,7 @@ def host_throughput_mb_s(result: Json) -> float:
 
 
 def requests_per_s(result: Json, kind: str = "write") -> float:
-    """Return the request rate of a kind in 1/s."""
+    """Return the rate (1/s) of reads or of writes in a result."""
     count = float(result["counters"][f"host_{kind}_requests"])
     return count * 1e9 / float(result["simulated_ns"])
 
@@ -154,7 +154,7 @@ class Table:
     def measured_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                         measures: Sequence[tuple[str, str, float, Value]], **more: Any
                         ) -> Iterator[Point]:
-        """Yield a point for each measured value of a row; values in us have a tolerance in us."""
+        """Yield a point for each measured value of a row; those in us have a tolerance in us."""
         for title, column, band, value in measures:
             measured = field_as_number(row, column)
             if measured:
@@ -242,7 +242,7 @@ class Table:
                                                  else parts[0])
 
     def zone_write_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of zones written sequentially; their size scales with the superblock."""
+        """Yield points of sequential writes to zones, whose size scales with the superblock."""
         count, _, size, _ = row["parameter"].split()
         grain = int(row["block_kib"]) << 10
         scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
@@ -263,7 +263,7 @@ class Table:
         return min(done or steady or [float("inf")])
 
     def latency_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield latencies below saturation, and the rate at saturation."""
+        """Yield latencies below the saturation rate, and the saturation rate itself."""
         writes, reads = (float(row[f"{'done' if row['saturated'] == 'yes' else 'offered'}_{kind}"])
                          for kind in ("write_iops", "read_iops"))
         if row["saturated"] not in ("yes", "no"):

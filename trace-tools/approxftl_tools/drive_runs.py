@@ -21,7 +21,7 @@ NOTHING = Load(("--requests=0",))
 
 
 def options_as_table(arguments: Iterable[str]) -> str:
-    """Return the simulator's options as an inline table of a study."""
+    """Return the simulator's options as an inline TOML table."""
     parts = (text.removeprefix("--").partition("=") for text in arguments)
     return ", ".join(f"{key} = {json.dumps(value if sign else True)}" for key, sign, value in parts)
 
@@ -35,7 +35,7 @@ def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
 
 
 def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
-    """Return the loads of points, each named by its first row; a base load has its own row."""
+    """Return the loads of points, named by their first table row; a base load has its own row."""
     names: dict[Load, str] = {}
     for point in points:
         names.setdefault(point.load, f"{point.table} {point.row}")
@@ -63,7 +63,7 @@ def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
 
 
 def enlarge_drive(drive: Drive, times: int, bench: Bench) -> Drive:
-    """Return the drive with TIMES as many blocks and no other change."""
+    """Return the drive with TIMES as many blocks, otherwise unchanged."""
     if times == 1:
         return drive
     blocks = run_without_requests(drive, bench)["geometry"]["blocks_per_lun"] * times

@@ -184,7 +184,7 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
 
 
 def use_of_point_in_fit(point: Point, tables: Path) -> str:
-    """Return the part of the point in the fit: fitted, held (out) or unseen."""
+    """Return the point's role in the fit: fitted, held (out) or unseen."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
     return HELD if point.half == HELD or not point.drive.free else FITTED
@@ -277,7 +277,7 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
 
 def comparison_identity(arguments: argparse.Namespace, argv: Sequence[str],
                         verdicts: Sequence[Verdict]) -> Json:
-    """Return the compared drives and tables, the program, and the command that repeats this."""
+    """Return the compared drives and tables, the program, and the command to repeat this."""
     names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
     return {
         "repeat": shlex.join(("approxftl", "drives", *argv)),
@@ -307,7 +307,7 @@ def identity_rows(identity: Json) -> list[tuple[str, str]]:
 
 def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
                      identity: Json | None = None) -> str:
-    """Return the HTML page; @identity makes it a certificate."""
+    """Return the comparison as an HTML page; @identity makes it a certificate."""
     drives = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)

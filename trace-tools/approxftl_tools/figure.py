@@ -37,7 +37,7 @@ class Bars:
     hues: Sequence[Hue] = ()
 
     def csv_head(self) -> list[str]:
-        """Return the column names."""
+        """Return the column names of the CSV table."""
         return ["", *(name for name, _ in self.series)]
 
     def csv_rows(self) -> list[list[Cell]]:
@@ -57,7 +57,7 @@ class Dots:
     hues: Sequence[Hue] = ()
 
     def csv_head(self) -> list[str]:
-        """Return the column names."""
+        """Return the column names of the CSV table."""
         return ["", "of", self.unit, "low", "high", "runs"]
 
     def csv_rows(self) -> list[list[Cell]]:
@@ -82,7 +82,7 @@ class Curves:
     hues: Sequence[Hue] = ()
 
     def csv_head(self) -> list[str]:
-        """Return the column names."""
+        """Return the column names of the CSV table."""
         return ["curve", self.x_label, self.y_label]
 
     def csv_rows(self) -> list[list[Cell]]:
@@ -106,7 +106,7 @@ class Grid:
     hues: Sequence[Hue] = ()
 
     def csv_head(self) -> list[str]:
-        """Return the column names."""
+        """Return the column names of the CSV table."""
         return [self.row_label, self.column_label, self.value_label]
 
     def csv_rows(self) -> list[list[Cell]]:
@@ -118,7 +118,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Span:
-    """An interval on a lane."""
+    """A time span on a lane."""
 
     lane: int
     begin: float
@@ -129,7 +129,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Spans:
-    """Intervals on lanes over time."""
+    """Time spans on lanes, such as operations of LUNs."""
 
     x_label: str
     lanes: Sequence[str]
@@ -138,7 +138,7 @@ class Spans:
     hues: Sequence[Hue] = ()
 
     def csv_head(self) -> list[str]:
-        """Return the column names."""
+        """Return the column names of the CSV table."""
         return ["lane", f"begin, {self.x_label}", f"end, {self.x_label}", "what", "details"]
 
     def csv_rows(self) -> list[list[Cell]]:
@@ -148,7 +148,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mean of a study, or a value published by others, and its position."""
+    """A mean of a study, or a published value, with its position in the figure."""
 
     facet: str
     series: str
@@ -185,7 +185,7 @@ class Means:
     hues: Sequence[Hue] = ()
 
     def csv_head(self) -> list[str]:
-        """Return the column names."""
+        """Return the column names of the CSV table."""
         return [one.name for one in fields(Mark)]
 
     def csv_rows(self) -> list[list[Cell]]:
@@ -197,7 +197,7 @@ class Means:
 
     @property
     def has_bars(self) -> bool:
-        """Tell whether means are drawn as bars from zero."""
+        """Tell whether the means are drawn as bars from zero."""
         return self.kind in ("bars", "stack")
 
     def x_position(self, mark: Mark) -> float | None:
@@ -227,7 +227,7 @@ class Panels:
     panels: Sequence[tuple[str, Panel]]
 
     def csv_head(self) -> list[str]:
-        """Return the column names."""
+        """Return the column names of the CSV table."""
         return [*self.panels[0][1].csv_head(), "panel"]
 
     def csv_rows(self) -> list[list[Cell]]:
@@ -238,12 +238,12 @@ Plot = Panel | Grid | Spans | Panels
 
 
 def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
-    """Return the colour of a series, curve, word or kind; a default by index if none is set."""
+    """Return the colour of a series, curve, word or kind; unset colours follow from its index."""
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
 def coloured_names(plot: Plot) -> list[str]:
-    """Return the names that have colours and legend entries."""
+    """Return the figure's names that have colours and legend entries."""
     if isinstance(plot, Bars | Dots):
         return [name for name, _ in plot.series]
     if isinstance(plot, Curves):

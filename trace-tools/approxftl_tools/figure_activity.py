@@ -109,7 +109,7 @@ def drawable_window_us(lanes: Iterable[list[Json]]) -> float:
 
 
 def first_shown_operation(events: Sequence[Json]) -> int:
-    """Return the index of the first operation to show: where the largest garbage collection begins.
+    """Return the index of the first operation shown: where the largest garbage collection begins.
 
     A collection of a LUN ends with its erase, or with the timeline.
     """
@@ -128,7 +128,7 @@ def first_shown_operation(events: Sequence[Json]) -> int:
 
 def omitted_operations(timeline: Timeline, names: dict[tuple[int, int], str],
                        devices: dict[int, list[Json]]) -> str:
-    """Return a sentence about the operations, of the last devices, that a full timeline omits."""
+    """Return a sentence about the operations, and the devices, that a full timeline omits."""
     omitted = timeline.document.get("omitted_events", 0)
     end = " The run was interrupted." if timeline.document.get("interrupted") else ""
     if not omitted:

@@ -31,7 +31,7 @@ def ordered_page_states(page_maps: Iterable[Json]) -> list[str]:
 
 
 def rows_of_cells(values: Sequence[Cell], row: int) -> list[list[Cell]]:
-    """Return the cells in rows of one layer, the last layer first, as blocks are usually drawn."""
+    """Return the block's cells in rows of one layer, the last layer on top as usual."""
     return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
 
 
@@ -50,7 +50,7 @@ def page_age_sentence(ages: set[int]) -> str:
 
 def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
                  source: str) -> list[Figure]:
-    """Return figures of class and mode of each page, and of their ages if these differ."""
+    """Return figures of each page's class and mode, and of page ages if these differ."""
     ages = page_map.get("age_hours") or []
     different = {age for age in ages if age is not None}
     what = f"block {page_map['block']}".strip()
@@ -79,7 +79,7 @@ CLASSES = ("precise", "approximate")
 
 
 def parse_block_answer(message: Message, pages: int) -> Json:
-    """Return a device's answer to the message block in the simulator's format."""
+    """Convert a device's answer to the message "block" into the simulator's format."""
     number = re.search(r"\d+", message.label)
     result: Json = {"block": number[0] if number else "", "kind": "", "class": [None] * pages,
                     "mode": [None] * pages, "valid_units": [0] * pages}
@@ -95,7 +95,7 @@ def parse_block_answer(message: Message, pages: int) -> Json:
 
 
 def maps_of_devices(inputs: Inputs) -> list[Figure]:
-    """Return page maps of devices' answers; a run of the same geometry gives the layer's size."""
+    """Return page maps from devices' answers; a run of the same geometry gives the layer's size."""
     result = []
     for message in inputs.messages:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]

@@ -43,7 +43,7 @@ def run_as_group(run: Run, varied: dict[str, Value] | None = None) -> Group:
 
 
 def ratio_of_measure(run: Run, yardstick: Run, key: str) -> Estimate | None:
-    """Return a measure's ratio to another run, seed by seed if both have the same seeds."""
+    """Return a measure's ratio to that of another run, by seed if both have the same seeds."""
     one, base = run_as_group(run), run_as_group(yardstick)
     if set(one.runs) == set(base.runs):
         return one.estimate_ratio(base, key)
@@ -85,7 +85,7 @@ PANELS = 12
 
 
 def workload_count_if_many(inputs: Inputs) -> int:
-    """Return the number of workloads if several policies ran too many for a panel each; else 0."""
+    """Return the number of workloads, if there are too many for a panel each; else 0."""
     count = len(inputs.group_names())
     return count if count > PANELS and are_policies_compared(inputs) else 0
 
@@ -105,6 +105,6 @@ def plot_in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[st
 
 
 def are_policies_compared(inputs: Inputs) -> bool:
-    """Tell whether inputs are workloads that several policies ran."""
+    """Tell whether the inputs are workloads, each run with the same several policies."""
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
     return len(groups) > 1 and any(len(group) > 1 for group in groups)

@@ -50,7 +50,7 @@ def relative_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, floa
 
 
 def response_title(key: str) -> str:
-    """Return the title of a response time, without the prefix if all are of writes."""
+    """Return the title of a response time, without "write" if all titles have it."""
     title = BY_KEY[key].title
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
 
@@ -136,13 +136,13 @@ def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
 
 
 def allows_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
-    """Tell whether a log axis is possible; a buffered request may take no time at all."""
+    """Tell whether a log axis is possible: buffered requests may take no time at all."""
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
 def percentage_of_slower(times_us: Sequence[float], shares: Sequence[float]
                          ) -> tuple[list[float], list[float]]:
-    """Return times and the percentage of slower requests; the curve ends at the slowest one."""
+    """Return times and the percentage of requests that are slower; the slowest one is the end."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
 
@@ -151,7 +151,7 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
-    """Return a curve reduced to the points that can be told apart, including its ends."""
+    """Return a curve reduced to points that can be told apart, and its ends."""
     if len(shares) <= QUANTILES:
         return times_us, shares
     # Half of the points are spaced evenly by height on the log scale, so that the tail is smooth.
@@ -164,7 +164,7 @@ def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float],
 
 
 def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
-    """Return distributions of runs by panel; the many inputs of a policy are pooled."""
+    """Return response time distributions by panel; many inputs of one policy are pooled."""
     several, many = are_policies_compared(inputs), workload_count_if_many(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:

@@ -37,7 +37,7 @@ RESTS_ON = {"p50": 50, "p90": 200, "p99": 2000}
 
 @dataclass(frozen=True)
 class State:
-    """The preconditioning: shares of the capacity that were written sequentially and at random."""
+    """The preconditioning: shares of the capacity written sequentially and at random."""
 
     filled: float = 1.0
     overwritten: float = 0.0
@@ -140,7 +140,7 @@ class Options:
         return int(self.first_given_option(name, usual=str(usual)))
 
     def access_pattern(self) -> tuple[str, int]:
-        """Return the rw mode, and the bytes that the job skips after each request."""
+        """Return the rw mode of a job, and the bytes that the job skips after each request."""
         word, _, hole = self.first_given_option("rw", "readwrite", usual="read").partition(":")
         return word, parse_fio_size(hole) if hole and not word.startswith("rand") else 0
 
@@ -271,7 +271,7 @@ def load_of_process(jobs: Sequence[Job]) -> Measured:
 
 
 def load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:
-    """Return the load of reads beside a sequential writer; None if the loads are no such pair."""
+    """Return the load of reads beside a sequential writer; None if these loads are no such pair."""
     readers = [load for load in loads if load.writes == 0]
     writers = [load for load in loads if load.writes == 1]
     if len(loads) != 2 or not readers or not writers or writers[0].order != "sequential":
@@ -332,7 +332,7 @@ class History:
         self.filled, self.overwritten = self.capacity, 0
 
     def drive_state_before_job(self, jobs: Sequence[Job]) -> State:
-        """Return the state before these jobs; a fill starts with an empty drive."""
+        """Return the drive's state before these jobs; a fill starts with an empty drive."""
         if any(job.fills_drive() for job in jobs):
             return State(0.0)
         if not self.capacity:
@@ -349,7 +349,7 @@ class History:
 
 def add_load_if_state_known(output: Output, history: History, load: Measured,
                             jobs: Sequence[Job]) -> None:
-    """Add a load to the result if the drive's state before it is known, else the reason."""
+    """Add a load to the result if the drive's state before the load is known, else a reason."""
     before = history.drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "

@@ -130,7 +130,7 @@ def plural_of_word(what: str) -> str:
 
 
 def shorten_list(names: Iterable[str], most: int = 8) -> str:
-    """Return a list as text, shortened to so many items."""
+    """Return a list as text, shortened to a number of items."""
     listed = list(names)
     rest = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + rest if listed else "nothing"
@@ -167,12 +167,12 @@ EVENT_KEYS = ("pid", "tid", "ts", "dur", "name", "cat", "args")
 
 
 def missing_keys(node: Any, keys: Sequence[str]) -> str:
-    """Return the keys that an object lacks; all of them if it is no object."""
+    """Return the keys that a JSON object lacks; all keys if the value is no object."""
     return ", ".join(key for key in keys if not isinstance(node, dict) or key not in node)
 
 
 def keys_as_text(node: Any) -> str:
-    """Return the keys of an object as text, or the value itself."""
+    """Return the keys of a JSON object as text, or another value itself."""
     return shorten_list(node) if isinstance(node, dict) else repr(node)[:60]
 
 
@@ -278,7 +278,7 @@ LINES = {
 
 
 def add_device_answer(inputs: Inputs, path: Path, text: str) -> None:
-    """Append the answer of a device to an error message."""
+    """Append the device's answer to an error message."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         raise Refusal(f"{path}: empty; looked for {KNOWN}")

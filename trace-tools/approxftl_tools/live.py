@@ -71,7 +71,7 @@ def series_edge_colour(name: str, own: Hue) -> str:
 
 
 def word_colour(name: str, own: Hue) -> str:
-    """Return the fill colour of a name; stale pages are grey."""
+    """Return the fill colour of a name's marks; those of stale pages are grey."""
     if name == "erased":
         return "@--paper 1"
     if name.startswith("stale"):
@@ -111,13 +111,13 @@ def layered_mark_channels(plot: Plot, field: str) -> Json:
 
 
 def line_channels(plot: Plot, field: str) -> list[tuple[int, Json]]:
-    """Return width and channel of a line's edge, a wider line beneath it, and of the line."""
+    """Return the width and channel of a line and of the wider edge line below the line."""
     both = layered_mark_channels(plot, field)
     return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
 
 def tooltip_channel(*fields: tuple[str, str]) -> list[Json]:
-    """Return the tooltip of a mark: exact values by field and title."""
+    """Return a mark's tooltip: exact values by field and title."""
     return [{"field": field, "title": title or "what"} for field, title in fields]
 
 
@@ -290,7 +290,7 @@ def interval_chart_layers(plot: Means, place: Json, y: Json, low: str, high: str
 
 
 def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
-    """Return the layers of published values, which are hollow; levels are lines."""
+    """Return the layers of published values: hollow marks, and lines for values without x."""
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
         return []
@@ -376,7 +376,7 @@ def span_chart_layers(plot: Spans) -> Json:
 
 @plot_chart_layers.register
 def panel_chart_layers(plot: Panels) -> Json:
-    """Return panels with common scales; the page sets the width of each."""
+    """Return panels with common scales; the page sets the width of each panel."""
     plots = [one for _, one in plot.panels]
     hues = colours_of_names(plot)
     first = plots[0]
@@ -408,7 +408,7 @@ def row_filter_expression(words: Sequence[str]) -> str:
 
 
 def hideable_series(plot: Plot) -> list[str]:
-    """Return the series that can be hidden in this figure only: parts, not policies."""
+    """Return the series that can be hidden in one figure alone: parts, not policies."""
     names = [name for name, own in colours_of_names(plot).items() if name and own.palette == "m"]
     return names if isinstance(plot, Means) and len(names) > 1 else []
 
@@ -458,6 +458,6 @@ def script_bundle() -> str | None:
 
 
 def page_drawing_parts(code: str) -> Json:
-    """Return the parts of the page that draw figures; the bundle is unpacked on first view."""
+    """Return the parts of a page that draw figures; the bundle is unpacked at the first view."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

@@ -36,7 +36,7 @@ OF_PROGRAM = {
 
 @dataclass(frozen=True)
 class Line:
-    """A quantity with its value in each column, also as text."""
+    """A quantity: a value for each column, also as text."""
 
     title: str
     values: Sequence[float | None]
@@ -168,7 +168,7 @@ def key_title_and_unit(key: str) -> tuple[str, str]:
 
 
 def column_value_text(column: dict[str, Cell], key: str) -> str:
-    """Return a value as text; null is an infinite signal-to-noise ratio."""
+    """Return a value as text; null stands for an infinite signal-to-noise ratio."""
     if key in column and column[key] is None:
         return "infinite"
     if key == "check.passed":
@@ -200,7 +200,7 @@ def programs_table(programs: Sequence[Run]) -> Table:
 
 
 def measured_tables(inputs: Inputs) -> list[Table]:
-    """Return all tables, the most important first."""
+    """Return all tables of measurements, the most important first."""
     return [*([fio_table(inputs.fio)] if inputs.fio else []),
             *(counters_table(group) for group in device_groups(inputs.devices) if len(group) > 1),
             *(programs_table([one for one in inputs.programs if one.group == app])

@@ -48,7 +48,7 @@ def look_up_keys(data: Json, *keys: str) -> Any:
 
 
 def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
-    """Return a function that looks up a time; None if there were no requests."""
+    """Return a function that looks up a time in a result; None if there were no requests."""
     def read_timing(data: Json) -> float | None:
         found = look_up_keys(data, "timing", name, f"{what}_ns")
         return found if look_up_keys(data, "timing", name, "count") else None
@@ -56,7 +56,7 @@ def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
 
 
 def number_reader(*keys: str) -> Callable[[Json], float | None]:
-    """Return a function that looks up a number."""
+    """Return a function that looks up a number in a result."""
     def read_number(data: Json) -> float | None:
         found: float | None = look_up_keys(data, *keys)
         return found
@@ -64,7 +64,7 @@ def number_reader(*keys: str) -> Callable[[Json], float | None]:
 
 
 def counter_reader(name: str) -> Callable[[Json], float | None]:
-    """Return a function that looks up a counter."""
+    """Return a function that looks up a counter in a result."""
     return number_reader("counters", name)
 
 
@@ -120,7 +120,7 @@ def response_measures(kind: str) -> Iterator[Measure]:
 
 
 def class_write_measures(name: str, title: str) -> Iterator[Measure]:
-    """Yield the measures of a class's writes; there are none of reads, which may mix classes."""
+    """Yield the measures of writes of a data class; reads have none, as they may mix classes."""
     for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
                       "writes", timing_reader(f"write_{name}_response", what))
@@ -185,7 +185,7 @@ SCALES = {
 
 
 def scale_to_unit(unit: str, value: float) -> str | None:
-    """Return a value in the largest unit in which it is at least 1; None if there is none."""
+    """Return a time in the largest unit in which it is at least 1; None if there is no time."""
     for scale, name in SCALES.get(unit, ()):
         if abs(value) >= scale:
             return f"{value / scale:.4g} {name}"

@@ -190,7 +190,7 @@ def run_tag_command(verb: str, *words: str | Path) -> None:
 
 
 def replace_file_tags(path: Path, told: dict[str, Any], args: argparse.Namespace) -> None:
-    """Replace the file's tags by the approximate ranges."""
+    """Replace the tags of the file by the approximate ranges."""
     remember = ["--remember"] if args.remember else []
     rewrite = ["--rewrite"] if args.rewrite else []
     run_tag_command("del", *remember, "--", path)
@@ -221,7 +221,7 @@ def print_decisions(args: argparse.Namespace, argv: Sequence[str], told: dict[st
 
 
 def decide_tensor_classes(choice: Choice, model: Model) -> list[Verdict]:
-    """Return the decision about each tensor."""
+    """Return the decision about each tensor of the model."""
     if is_model_by_plane(model):
         return [decide_tensor_planes(choice, one) for one in PlaneFile(model).planes]
     return [decide_tensor_class(choice, tensor) for tensor in model.tensors]
@@ -237,7 +237,7 @@ def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 
 
 def tag_new_model_file(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
-    """Tag a file before its data are written; return False if there is no device below it."""
+    """Tag a file before its data are written; return False without a device below the file."""
     try:
         replace_file_tags(path, told, args)
     except Refusal as refusal:

@@ -31,7 +31,7 @@ EPOCHS, BATCH, RATE = 15, 64, 2e-3
 
 @dataclass(frozen=True)
 class Digits:
-    """Images of digits and their labels."""
+    """Images of digits, and the digit that each one shows."""
 
     pictures: Floats
     labels: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Digits:
 
 @cache
 def load_digits(seed: int) -> tuple[Digits, Digits]:
-    """Return training and test images."""
+    """Return training and test images of digits."""
     # Importing the package takes long and is not needed.
     spec = find_spec("sklearn")
     path = Path(spec.origin).parent / DIGITS if spec and spec.origin else None
@@ -58,14 +58,14 @@ def load_digits(seed: int) -> tuple[Digits, Digits]:
 
 @dataclass(frozen=True)
 class Layer:
-    """Weights, with a row for each input, and biases."""
+    """A layer of the network: weights, with a row for each input, and biases."""
 
     weights: Floats
     bias: Floats
 
 
 def network_layer_outputs(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
-    """Return the outputs of each layer, preceded by the input."""
+    """Return the outputs of each layer, preceded by the network's input."""
     values = [pictures]
     for number, layer in enumerate(layers):
         with np.errstate(all="ignore"):
@@ -82,7 +82,7 @@ def recognised_share(layers: Sequence[Layer], data: Digits) -> float:
 
 
 def _layer_gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
-    """Yield index and gradients of each layer, the last layer first."""
+    """Yield index and gradients of each layer, starting with the last layer."""
     values = network_layer_outputs(layers, data.pictures)
     chances = np.exp(values[-1] - values[-1].max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
@@ -129,7 +129,7 @@ def pack_network(layers: Sequence[Layer], element: Element, about: dict[str, Any
 
 
 def unpack_network(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[list[Layer], int]:
-    """Return the network, and the number of non-finite weights, which are replaced by 0."""
+    """Return the network in a file, and how many non-finite weights were replaced by 0."""
     arrays, repaired = lossy.unpack_arrays(tensors, data)
     count = sum(name.endswith(".weight") for name in arrays)
     return [Layer(arrays[f"layer.{number}.weight"], arrays[f"layer.{number}.bias"])

@@ -69,7 +69,7 @@ def copy_content_in_place(content: Path, path: Path, standard: bool) -> None:
 
 
 def rename_into_place(content: Path, target: Path, old: os.stat_result | None) -> None:
-    """Rename the new file to its final name, with the owner and mode of the file it replaces."""
+    """Move the new file to its final name, with owner and mode of a file that it replaces."""
     if old is not None:
         with contextlib.suppress(PermissionError):
             os.chown(content, old.st_uid, old.st_gid)
@@ -105,7 +105,7 @@ def temporary_directory(target: Path | None, old: os.stat_result | None
 
 @contextmanager
 def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
-    """Yield a temporary file of this name; move it to `path` at the end."""
+    """Yield a temporary file of this name; at the end, move the file to `path`."""
     CLAIMS.refuse_input_as_output(path)
     try:
         state = stat_of_path(path)

@@ -55,7 +55,7 @@ def figure_template_data(figure: Figure, spec: str = "") -> Json:
 
 
 def render_page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
-    """Return a whole HTML document; the bundle draws Vega-Lite specifications in the browser."""
+    """Return a whole HTML document; its script bundle draws Vega-Lite specifications."""
     text: str = template_environment().get_template(template).render(
         heading=heading, bundle=bundle,
         style=(HERE / "page.css").read_text("utf-8"), script=(HERE / "page.js").read_text("utf-8"),

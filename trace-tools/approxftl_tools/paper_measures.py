@@ -37,19 +37,19 @@ def relocated_pages(run: Json) -> float:
 
 
 def pages_of_host_writes(run: Json) -> float:
-    """Return the pages consumed by host writes; a reprogrammed word line counts two."""
+    """Return the pages that host writes consumed; a reprogrammed word line counts as two."""
     modes = run["mode_pages"]
     return float(modes["normal"] + modes["mlc"] - counter_of_run(run, "reprogrammed_pages")
                  - relocated_pages(run))
 
 
 def consumed_pages(run: Json) -> float:
-    """Return the pages consumed by host writes and relocation."""
+    """Return the pages that host writes and relocation consumed."""
     return pages_of_host_writes(run) + relocated_pages(run)
 
 
 def written_pages(run: Json) -> float:
-    """Return the pages that the host, or the RAID array, wrote to devices."""
+    """Return the pages that the host, or the RAID array, wrote to its devices."""
     raid = run.get("raid")
     if raid:
         return float(raid["data_write_units"] + raid["parity_write_units"])
@@ -79,17 +79,17 @@ def checkerboard_pages(run: Json) -> float:
 
 
 def two_pass_pages(run: Json) -> float:
-    """Return the pages programmed in two-pass blocks: half approximate, then half precise."""
+    """Return how many pages in two-pass blocks were programmed: approximate, then precise."""
     return 2 * float(run["mode_pages"]["after"])
 
 
 def precise_block_pages(run: Json) -> float:
-    """Return the number of pages programmed in blocks that hold only precise data."""
+    """Return how many pages were programmed in blocks with precise data alone."""
     return float(run["mode_pages"]["normal"])
 
 
 def unjoined_approximate_pages(run: Json) -> float:
-    """Return the programmed approximate pages without precise pages between them."""
+    """Return how many approximate pages were programmed without precise pages between them."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
 

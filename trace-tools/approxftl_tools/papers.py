@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make the papers' figures from scratch: the studies of paper_studies/, on one page.
+"""Make the papers' figures from the studies of paper_studies/, on one page.
 
 A study describes the paper's figure and the runs that reproduce it. It contains no results: all
 numbers come from the runs.
@@ -31,7 +31,7 @@ FOLDER = Path(__file__).parent / "paper_studies"
 
 @dataclass(frozen=True)
 class Made:
-    """A figure of a study."""
+    """A figure that a study reproduces."""
 
     plan: Plan
     spec: Spec
@@ -62,7 +62,7 @@ def figures_by_name(names: Sequence[str], setting: Setting) -> list[Made]:
 
 
 def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return names and titles of figures without running anything."""
+    """Return the names and titles of all figures without running their studies."""
     start = tuple(names) or ("",)
     found = [(SYSTEMS.index(study["name"]), one["name"], one["title"])
              for study in map(study_plan.load_toml, FOLDER.glob("*.toml"))
@@ -72,7 +72,7 @@ def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def drawable_figures(names: Sequence[str], setting: Setting,
                      say: Callable[[str], None]) -> list[Made]:
-    """Return the named figures, or all whose requirements are met."""
+    """Return the named figures, or all figures whose requirements are met."""
     found = figures_by_name(names, setting)
     lacking = [one for one in found if not names and one.is_package_missing()]
     for one in lacking:
@@ -98,7 +98,7 @@ def facts_of_all_figures(setting: Setting) -> Json:
 
 def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: Style,
                       reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
-    """Draw a figure and write its CSV; return it, its files and its policies."""
+    """Draw a figure and write its CSV; return it with its files and policies."""
     groups = study_table.finished_groups(one.plan, store)
     chart = study_chart(one.plan, one.spec, groups, reports,
                         f"In the paper: {one.spec.spec_as_text()} Here: {one.plan.text}")

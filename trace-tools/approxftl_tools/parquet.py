@@ -39,7 +39,7 @@ def is_empty_regular_file(number: int) -> bool:
 
 @contextmanager
 def open_parquet_sink(target: Path) -> Iterator[BinaryIO]:
-    """Yield the sink; the caller names and removes a file that is already open."""
+    """Yield a Parquet file's sink; the caller names and removes a file that is already open."""
     if target == command.STANDARD and is_empty_regular_file(1):
         with open(1, "wb", closefd=False) as sink:
             yield sink

@@ -51,7 +51,7 @@ def parse_labels(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """An integer parameter of the stored data."""
+    """An integer parameter of the data that a program stores."""
 
     least: int
     most: int
@@ -61,7 +61,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program that stores and judges numbers."""
+    """A program that stores numbers by bit plane and judges the result of bit flips."""
 
     name: str
     summary: str
@@ -152,7 +152,7 @@ def device_counters(folder: Path) -> Json | None:
 
 
 def costs_between_counters(before: Json | None, after: Json | None) -> Json | None:
-    """Return the device's costs between two readings of its counters; None if one is missing."""
+    """Return the device's costs between two readings of its counters; None without a reading."""
     if before is None or after is None:
         return None
     return {cost: sum(after[name] - before[name] for name in names)
@@ -173,7 +173,7 @@ def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
 
 
 def plane_location(one: Planes, bit: int) -> tuple[int, int]:
-    """Return offset and length of a bit's plane."""
+    """Return offset and length of the plane of a bit."""
     return one.end_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
 
 
@@ -208,7 +208,7 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
 
 
 def open_plane_file_uncached(file: Any) -> PlaneFile:
-    """Return a file by plane, with its cached pages dropped."""
+    """Return a file by bit plane, with its cached pages dropped."""
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     model = parse_model(FileSource(file))
     if not is_model_by_plane(model):
@@ -248,7 +248,7 @@ def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile
 
 
 def read_tensors(file: PlaneFile) -> list[bytes]:
-    """Return the data of each tensor in the original order."""
+    """Return each tensor's data in the original order."""
     return [file.read_range(tensor.offset, tensor.length) for tensor in parse_model(file).tensors]
 
 
@@ -285,7 +285,7 @@ def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
 
 def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
                     draws: int) -> Json:
-    """Return the share that judge() finds for copies with random flips at the measured rates."""
+    """Return what judge() finds for copies with random flips at the measured rates."""
     tensors, original = parse_model(precise).tensors, read_tensors(precise)
     chance = np.random.default_rng([setup["seed"], 2])
     found = [subject.judge(setup, tensors, lossy.flip_low_bits(tensors, original, rates, chance))[0]
@@ -297,7 +297,7 @@ def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Se
 
 
 def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
-    """Read both files back and return their comparison."""
+    """Read the approximate and the precise file back and return their comparison."""
     with open_both_copies(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
             file.check_rest()
@@ -356,7 +356,7 @@ def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, 
 
 
 def print_tag_savings(cost: Json) -> None:
-    """Print the savings of the tags, if the device has counted them."""
+    """Print what the tags saved, if the device has counted it."""
     precise, tagged = cost["precise"], cost["tagged"]
     if not precise or not tagged:
         return
@@ -394,7 +394,7 @@ def print_plane_report(subject: Subject, report: Json) -> None:
 
 
 def run_plane_app(subject: Subject) -> int:
-    """Run the program and return its exit status."""
+    """Run one of the programs and return its exit status."""
     words = sys.argv[1:]
 
     def run_phase() -> int:

@@ -69,7 +69,7 @@ def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
 
 
 def report_tables(inputs: Inputs) -> Json:
-    """Return the tables: comparisons of runs, all measures, and inputs that are not runs."""
+    """Return a report's tables: comparisons of runs, all measures, inputs that are no runs."""
     many = workload_count_if_many(inputs)
     over = {"lines": ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "

@@ -145,7 +145,7 @@ def sentence_about_runs(inputs: Inputs) -> str:
 
 
 def sentence_about_tables(tables: Sequence[Table]) -> str:
-    """Return the first row of a table, for its first two columns, as one sentence."""
+    """Return the first row of a table as a sentence about its first two columns."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
                 for line in table.lines

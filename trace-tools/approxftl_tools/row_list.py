@@ -47,7 +47,7 @@ class Choice:
     chosen: bool
 
     def sorted_rows(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows sorted; the sort is stable."""
+        """Return the rows sorted by the chosen columns; the sort is stable."""
         found = list(rows)
         for column, falls in reversed(self.by):
             key = column.key
@@ -57,7 +57,7 @@ class Choice:
         return found
 
     def cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
-        """Return the cells as text, titles first."""
+        """Return the cells of a list as text, titles first."""
         head = [[column.title for column in self.shown]] if self.head else []
         return head + [[column.value_as_cell_text(row) for column in self.shown]
                        for row in self.sorted_rows(rows)]
@@ -80,7 +80,7 @@ class Choice:
 
 
 def align_columns(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
-    """Return cells as aligned columns, those marked by `right` to the right."""
+    """Return cells as aligned text columns; columns marked in `right` are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(text.rjust(width) if to_right else text.ljust(width)
                        for text, width, to_right in zip_longest(line, widths, right)).rstrip()

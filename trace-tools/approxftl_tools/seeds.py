@@ -33,7 +33,7 @@ def mean_of_objects(parts: Sequence[Json]) -> Json:
 
 
 def mean_of_values(values: Sequence[Any]) -> Any:
-    """Return the mean of values; the first value if they have no mean."""
+    """Return the mean of values; the first value if a mean is undefined."""
     first = values[0]
     if len(values) == 1:
         return first

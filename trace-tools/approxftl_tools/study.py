@@ -226,7 +226,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
 
 
 def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the plan with the seeds that the results require; an equal number ends the study."""
+    """Return the plan with as many seeds as the results require; an equal number ends the study."""
     if not plan.rules.until or any(store.point_state(point) != DONE for point in plan.points):
         return plan, seeds
     wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
@@ -307,7 +307,7 @@ def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], pl
 
 
 def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
-    """Return failed and missing points."""
+    """Return the failed and the missing points."""
     return {"failed": [{"point": dict(point.varied), "why": store.read_point_failure(point)}
                        for point in plan.points if store.point_state(point) == FAILED],
             "missing": [dict(point.varied) for point in plan.points
@@ -393,7 +393,7 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
 
 
 def print_written_output(output: Path, what: str) -> None:
-    """Print what was written, unless it went to standard output."""
+    """Print which files were written, unless they went to standard output."""
     if output != command.STANDARD:
         print(f"{output}: {what}")
 

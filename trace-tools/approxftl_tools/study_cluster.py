@@ -36,7 +36,7 @@ Ended = tuple[int, str, str, int]
 
 
 def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
-    """Return the function that workers run: a closure, since workers lack this package."""
+    """Return the function that workers execute: a closure, since workers lack this package."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
     def worker_folder() -> tuple[Path, Callable[[], bool]]:
@@ -118,7 +118,7 @@ class Cluster:
     futures: dict[Any, Point] = field(default_factory=dict)
 
     def tls_security(self) -> Any:
-        """Return the TLS settings of the connection; None without --tls."""
+        """Return the TLS settings of the connection to the scheduler; None without --tls."""
         if self.tls is None:
             return None
         missing = [name for name in TLS if not (self.tls / name).is_file()]

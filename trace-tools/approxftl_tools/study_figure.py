@@ -105,7 +105,7 @@ def check_value_types(path: Path, table: dict[str, Any]) -> None:
 
 
 def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
-    """Refuse an invalid [[figure]]."""
+    """Refuse an invalid [[figure]] of a study."""
     check_value_types(plan.path, table)
     several = isinstance(table.get("y"), list)
     check_figure_words(plan, table, [*axes, MEASURE] if several else axes)
@@ -169,7 +169,7 @@ def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str
 
 
 def yardstick_value(plan: Plan, table: dict[str, Any], series: str) -> str:
-    """Return the value that means are relative to; for policies the default is the study's."""
+    """Return the value that means are relative to; for policies, the study sets the default."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
     usual = plan.rules.yardstick
@@ -177,7 +177,7 @@ def yardstick_value(plan: Plan, table: dict[str, Any], series: str) -> str:
 
 
 def refuse_duplicate_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
-    """Refuse a figure with several means in one position, as when it omits an axis."""
+    """Refuse a figure with several means at one position, as when it omits an axis."""
     seen = set()
     for mark in marks:
         place = mark.facet, mark.series, mark.x
@@ -192,7 +192,7 @@ def refuse_duplicate_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> Non
 
 @dataclass(frozen=True)
 class Found:
-    """A mean, and its values of all axes."""
+    """A mean of a study, with the value of each axis."""
 
     where: dict[str, Value]
     one: Estimate
@@ -200,7 +200,7 @@ class Found:
     values: Sequence[float] = ()
 
     def axis_value(self, axes: Sequence[str]) -> Value:
-        """Return the value of an axis, or the joined values of several."""
+        """Return the value of one axis, or the joined values of several axes."""
         return self.where[axes[0]] if len(axes) == 1 else " ".join(
             str(self.where[axis]) for axis in axes)
 
@@ -222,7 +222,7 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 
 
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the means of a figure; the yardstick is drawn as a line instead."""
+    """Yield the means of a figure; the yardstick's is drawn as a line and left out."""
     for group in groups_in_figure(spec, groups):
         base = yardstick_group(group, groups, spec.yardstick_of_means)
         for measure in spec.y:
@@ -236,7 +236,7 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the parts of stacked bars: absolute, or relative to the bar's or yardstick's total."""
+    """Yield the parts of stacked bars: absolute, or relative to this bar or to the yardstick's."""
     for group in groups_in_figure(spec, groups):
         base = group if spec.table.get("shares") else yardstick_group(
             group, groups, spec.yardstick_of_means)
@@ -286,7 +286,7 @@ def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Ma
 
 
 def published_marks(spec: Spec) -> Iterator[Mark]:
-    """Yield the marks of published values; one without x is a level, such as a mean over all."""
+    """Yield marks of published values; one without x is a level, such as a mean over all."""
     label = str(spec.table.get("points_label", "the paper"))
     for point in spec.table.get("points", []):
         low, high = (float(point[key]) if is_number(point.get(key)) else None
@@ -382,7 +382,7 @@ def x_axis_title(spec: Spec, plan: Plan) -> str:
 
 
 def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
-    """Return the title and the labels of both axes."""
+    """Return the titles and labels of the x and the y axis."""
     measures = ", ".join(map(column_title, spec.y))
     yardstick_is = f"{spec.relative_to} = 1" if spec.relative_to else ""
     said = ", ".join(filter(None, (measures, yardstick_is)))
@@ -395,7 +395,7 @@ def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
 
 
 def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
-    """Return the study's marks and their unit."""
+    """Return the study's marks and the unit of their values."""
     if spec.kind == "cdf":
         return response_distributions(plan, spec, groups), "% of requests"
     if "networks" in spec.table:
@@ -411,12 +411,12 @@ def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[lis
 
 
 def yardstick_line(spec: Spec) -> float | None:
-    """Return the value of the yardstick; None without one."""
+    """Return the mean of the yardstick; None without a yardstick."""
     return 1.0 if spec.relative_to and spec.choice_or_default_of_key("change") == "ratio" else None
 
 
 def repeat_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
-    """Yield published marks; those without a facet are repeated in each."""
+    """Yield published marks; those without a facet are repeated in each facet."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
             yield replace(mark, facet=facet)

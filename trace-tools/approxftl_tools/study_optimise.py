@@ -53,7 +53,7 @@ class Range:
     unit: str = ""
 
     def optuna_distribution(self, optuna: Any) -> Any:
-        """Return Optuna's distribution for the range."""
+        """Return Optuna's distribution for the range of an option."""
         kinds = optuna.distributions
         if self.choices:
             return kinds.CategoricalDistribution(self.choices)
@@ -88,7 +88,7 @@ class Goal:
 
 @dataclass
 class Trial:
-    """The values of a trial and its result."""
+    """The option values of a trial and the measure that they gave."""
 
     values: dict[str, Value]
     value: float | None = None
@@ -184,7 +184,7 @@ class Search:
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
 
     def plan_trial(self, values: dict[str, Value]) -> Trial:
-        """Return a trial with its points, or with the simulator's reason to refuse its values."""
+        """Return a trial with its points, or with the simulator's reason for refusing it."""
         trial = Trial(values)
         try:
             trial.plan = study_plan.read_study(self.plan.path, self.program, setting=replace(
@@ -220,7 +220,7 @@ class Search:
             sys.stderr.flush()
 
     def run_all_trials(self) -> bool:
-        """Run all trials; return False if interrupted."""
+        """Run all trials of a search; return False if interrupted."""
         try:
             optuna = importlib.import_module("optuna")
         except ImportError as error:

@@ -76,7 +76,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """The axis value that the others are compared with; an empty value means none."""
+    """The axis value with which the others are compared; an empty value means none."""
 
     value: str
     axis: str = "policy"
@@ -130,7 +130,7 @@ def file_signature(path: Path) -> Signature:
 
 @cache
 def digest_of_version(path: Path, _signature: Signature) -> str:
-    """Return a digest of a file's content, cached by its signature."""
+    """Return a digest of a file's content, cached by the file's signature."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -150,7 +150,7 @@ def load_toml(path: Path) -> dict[str, Any]:
 
 
 def suggest_or_list(wrong: str, known: Iterable[str]) -> str:
-    """Return a suffix for an error message: the nearest known word, or all of them."""
+    """Return a suffix for an error message with the nearest known word, or with all known words."""
     words = list(known)
     return command.suggest_word(wrong, words, f"; there are {', '.join(words) or 'none'}")
 
@@ -356,7 +356,7 @@ def was_process_killed(status: int) -> bool:
 
 
 def dry_run_point(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
-    """Run the simulator on a point's options without simulating."""
+    """Let the simulator check a point's options with --dry-run."""
     try:
         return subprocess.run([program, "sim", *point.arguments, "--quiet", "--dry-run",
                                "--json=-"],
@@ -383,7 +383,7 @@ def check_point_options(path: Path, program: Path, point: Point) -> list[str]:
 
 
 def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> None:
-    """Let the simulator check every value once, so that a wrong value gives one error."""
+    """Let the simulator check each axis value once, so that a wrong value gives one error."""
     seen: set[tuple[str, Value]] = set()
     warnings: dict[str, None] = {}
     for point in points:
@@ -396,7 +396,7 @@ def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> Non
 
 def make_point(program: tuple[str, str], arguments: Iterable[str],
                varied: tuple[tuple[str, Value], ...] = ()) -> Point:
-    """Return a point with known arguments, each of which is given once."""
+    """Return a point whose options are known and given once each."""
     given = tuple(arguments)
     files = dict(input_files(given))
     digest = hashlib.sha256(program[1].encode())
@@ -440,7 +440,7 @@ def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
 
 
 def find_yardstick(path: Path, points: Iterable[Point], value: str) -> Yardstick:
-    """Return the yardstick with its axis; refuse a value that no run has."""
+    """Return the yardstick with its axis; refuse a yardstick that no run has."""
     found = axis_values(points)
     axes_of_it = [axis for axis, values in found.items() if value in values]
     if axes_of_it or not value or "all" in found["policy"]:
@@ -455,7 +455,7 @@ def text_in_one_line(text: object) -> str:
 
 
 def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
-    """Return the study's document with the setting applied."""
+    """Return the study's document after a setting of the command line is applied."""
     document = load_toml(path)
     refuse_unknown_words(path, "key", document, KEYS)
     if document.get("study") is not LANGUAGE:

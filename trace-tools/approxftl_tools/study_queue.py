@@ -66,7 +66,7 @@ class Queue:
 
 
 def file_check_prefix(point: Point) -> str:
-    """Return a shell prefix that fails if files differ from those of this machine."""
+    """Return shell commands that fail if files differ from those of this machine."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
              *((shlex.quote(name), digest) for name, digest in others)]
@@ -88,7 +88,7 @@ def store_commands(points: Sequence[Point], store: Store) -> list[str]:
 
 
 def command_list_path(queue: Queue) -> Path:
-    """Return the path of the command list of a job array."""
+    """Return the path of the list of commands that a job array runs."""
     return queue.path.with_name(f"{queue.path.name}.manifest")
 
 

@@ -12,7 +12,7 @@ from approxftl_tools.study_store import DONE, FAILED, Store
 
 
 class Progress:
-    """A progress line on a terminal, and a function that gets the numbers of ended and of all."""
+    """A progress line on a terminal, and a callback for the numbers of ended and of all points."""
 
     def __init__(self, total: int, shown: bool,
                  tell: Callable[[int, int], object] | None = None) -> None:

@@ -58,7 +58,7 @@ class Store:
                    else json.dumps(document, indent=1) + "\n")
 
     def store_result(self, point: Point, result: str) -> None:
-        """Store a result and remove an earlier failure."""
+        """Store a result, and remove the reason of an earlier failure."""
         self.write_point_file(point, "point.json", {"varied": dict(point.varied),
                                                     "command": point.shell_command()})
         self.write_point_file(point, "result.json", result)

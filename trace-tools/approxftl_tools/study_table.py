@@ -52,7 +52,7 @@ class Group:
     runs: dict[Value, Row] = field(default_factory=dict)
 
     def count_drifting_runs(self) -> int:
-        """Return the number of drifting runs among those that are long enough to tell."""
+        """Return the number of runs whose measures drift, among those long enough to tell."""
         found = [run.get("settling") for run in self.runs.values()]
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
@@ -74,7 +74,7 @@ class Group:
         return estimate_mean(list(values.values()), bool(TAIL.search(measure)))
 
     def estimate_ratio(self, yardstick: Group, measure: str) -> Estimate | None:
-        """Return the mean ratio to another group's runs with the same seeds."""
+        """Return the mean ratio to another group's runs, paired by seed."""
         ours, theirs = self.values_by_seed(measure), yardstick.values_by_seed(measure)
         seeds = [seed for seed in ours if seed in theirs]
         if not seeds or len(seeds) < len(self.runs):
@@ -132,7 +132,7 @@ def groups_in_folder(root: Path) -> dict[str, list[Group]]:
 
 
 def yardstick_group(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
-    """Return the group that differs only in having the yardstick's value; None without one."""
+    """Return the group that differs only in having the yardstick's value; None if there is none."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
     for one in groups:
@@ -174,7 +174,7 @@ def choose_measures(text: str | None, plan: Plan) -> tuple[str, ...]:
 
 
 def interval_columns(name: str, found: Estimate | None) -> Row:
-    """Return a mean and the ends of its interval as columns."""
+    """Return the columns of a mean and of both ends of its interval."""
     return {name: found.mean if found else None, f"{name}_low": found.low if found else None,
             f"{name}_high": found.high if found else None}
 
@@ -237,7 +237,7 @@ def column_title(key: str) -> str:
 
 
 def drawn_measures(plan: Plan) -> tuple[str, ...]:
-    """Return the measures that the figures of a study show, or all of its table's."""
+    """Return the measures that the figures of a study show, or all measures of its table."""
     found = [ALIASES.get(key, key) for one in plan.figures
              for key in values_as_strings(one.get("y", []))]
     if plan.rules.measures != DEFAULT:

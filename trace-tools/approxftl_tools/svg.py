@@ -78,7 +78,7 @@ def px(value: float) -> str:
 
 
 def svg_element(name: str, content: str = "", **attributes: str | float) -> str:
-    """Return an element; in attribute names "_" becomes "-", and a trailing one is dropped."""
+    """Return an SVG element; a "_" in attribute names becomes "-", a trailing one is dropped."""
     words = [f' {key.rstrip("_").replace("_", "-")}="'
              f'{escape(value) if isinstance(value, str) else px(value)}"'
              for key, value in attributes.items()]
@@ -119,7 +119,7 @@ def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def powers_of_ten(low: float, high: float) -> list[float]:
-    """Return powers of ten that enclose both values."""
+    """Return powers of ten that enclose `low` and `high`."""
     return [10.0 ** i for i in range(math.floor(math.log10(low)),
                                      math.ceil(math.log10(high)) + 1)]
 
@@ -163,7 +163,7 @@ def css_class_of_legend_word(word: str, plot: Grid) -> str:
 
 
 def draw_legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
-    """Return the legend, and its lower end."""
+    """Return the drawn legend and its lower end."""
     parts, x, y = [], float(LEFT), top
     for name, klass in entries:
         wide = 22 + LETTER * len(name) + 14
@@ -176,7 +176,7 @@ def draw_legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, fl
 
 
 class Area:
-    """The plotting area: the full width, or one of several columns."""
+    """The plotting area of a panel: the full width, or one of several columns."""
 
     def __init__(self, top: float, height: float = PLOT_HEIGHT, column: int = 0,
                  columns: int = 1) -> None:
@@ -263,7 +263,7 @@ def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str
 
 
 def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
-    """Return bars in their colour above slightly wider edges: one path, drawn twice."""
+    """Return bars in their colour above slightly wider edges, as one path that is drawn twice."""
     name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
     return (svg_element("defs", svg_element("path", d=way, id=name))
             + svg_element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
@@ -314,7 +314,7 @@ def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
 
 
 def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
-    """Return the drawing and its lower end."""
+    """Return the drawing of bars and its lower end."""
     below, room = category_names(plot.categories, area)
     parts = [*area.horizontal_grid_lines(scale, plot.unit), *bar_elements(plot, area, scale),
              *below]
@@ -334,7 +334,7 @@ def estimate_text(one: Estimate) -> str:
 
 
 def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
-    """Return a scale for all intervals, and whether it is logarithmic, for ratios far apart."""
+    """Return a scale that covers all intervals; it is logarithmic for ratios that are far apart."""
     found = [one for plot in plots for _, values in plot.series for one in values if one]
     ends = [end for one in found for end in (one.low, one.mean, one.high) if end is not None]
     ends += [plot.mark for plot in plots if plot.mark is not None]
@@ -366,7 +366,7 @@ def dots_height(plot: Dots) -> float:
 
 def draw_dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str],
                                                                                    float]:
-    """Return a drawing of dots and its lower end: a row for each category, its name above."""
+    """Return a drawing of dots and its lower end; each category has a row below its name."""
     tall = LINE * (1 + len(plot.series))
     parts = [*horizontal_axis(scale, place, Curves(plot.unit, "", [], log_x=log))]
     if plot.mark is not None:
@@ -438,7 +438,7 @@ def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
 
 
 def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
-    """Return the scales of both axes."""
+    """Return the scales of the x and the y axis."""
     every, first = [curve for plot in plots for curve in plot.curves], plots[0]
     xs = [x for _, values, _ in every for x in values]
     ys = [y for _, _, values in every for y in values]
@@ -451,7 +451,7 @@ def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
 
 def draw_curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
                 ) -> tuple[list[str], float]:
-    """Return the drawing and its lower end."""
+    """Return the drawing of curves and its lower end."""
     parts = [*place.horizontal_grid_lines(y_scale, plot.y_label, plot.log_y),
              *horizontal_axis(x_scale, place, plot)]
     for i, (name, x_values, y_values) in enumerate(plot.curves):
@@ -476,7 +476,7 @@ def vertical_axis_values(plot: Means) -> list[float]:
 
 
 def round_scale(values: Sequence[float], log: bool) -> list[float]:
-    """Return a round scale of all values; a log scale ignores those that are not positive."""
+    """Return a round scale of all values; a log scale ignores values that are not positive."""
     if not log:
         return round_ticks(min(values, default=0), max(values, default=1))
     positive = [value for value in values if value > 0] or [1.0]
@@ -504,7 +504,7 @@ def positions_with_margin(xs: Sequence[float], log: bool) -> list[float]:
 
 
 def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
-    """Return the scales of both axes."""
+    """Return the scales of the x and the y axis."""
     xs = [x for plot in plots if plot.has_numeric_axis for mark in plot.marks
           if (x := plot.x_position(mark)) is not None]
     few = tick_positions(plots)
@@ -518,7 +518,7 @@ class Ground:
 
     def __init__(self, plot: Means, area: Area, x_scale: Sequence[float],
                  y_scale: Sequence[float]) -> None:
-        """Divide the area's width into slots."""
+        """Divide the width of the plotting area into slots, one for each value of the axis."""
         self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
         few = tick_positions([plot])
@@ -607,7 +607,7 @@ def line_through_means(plot: Means, index: int, places: Sequence[tuple[float, fl
 
 def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
                ) -> tuple[list[str], float]:
-    """Return the drawing and its lower end."""
+    """Return the drawing of means and its lower end."""
     ground = Ground(plot, area, x_scale, y_scale)
     below, room = ground.horizontal_axis_below()
     parts = [*area.horizontal_grid_lines(y_scale, plot.y_label, plot.log_y), *below]
@@ -698,7 +698,7 @@ def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
 
 
 def runs_of_classes(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and class of runs of equal classes."""
+    """Yield start, end and CSS class of runs of equally coloured cells."""
     begin = 0
     for i in range(1, len(classes) + 1):
         if i == len(classes) or classes[i] != classes[begin]:
@@ -707,7 +707,7 @@ def runs_of_classes(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
-    """Return the legend of the words that occur, or the scale of numbers."""
+    """Return the legend of the words in a map, or the scale of its numbers."""
     if plot.words:
         there = {value for row in plot.cells for value in row}
         return draw_legend([(word, css_class_of_legend_word(word, plot)) for word in plot.words
@@ -731,7 +731,7 @@ def css_class_of_grid_cell(value: Cell, plot: Grid, low: float, high: float) -> 
 
 
 def grid_row_and_column_labels(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
-    """Yield as many names of rows and columns as fit."""
+    """Yield as many row and column names of a map as fit."""
     bottom = top + high * len(plot.row_names)
     for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
         yield text_element(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")
@@ -747,7 +747,7 @@ def grid_row_and_column_labels(plot: Grid, top: float, wide: float, high: float)
 
 
 def lines_between_grid_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
-    """Return the lines between cells, if these are large enough."""
+    """Return the grid lines of a map, if its cells are large enough."""
     right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
     if tall >= LINED:
@@ -760,7 +760,7 @@ def lines_between_grid_cells(plot: Grid, top: float, wide: float, tall: float) -
 
 
 def draw_grid(plot: Grid) -> tuple[str, float]:
-    """Return the drawing and its height; all cells of one colour are one mark."""
+    """Return the drawing of a map and its height; all cells of one colour are one mark."""
     values = [value for row in plot.cells for value in row if isinstance(value, int | float)]
     low, high = min(values, default=0), max(values, default=0)
     named, top = grid_legend(plot, low, high)

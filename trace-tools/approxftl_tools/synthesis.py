@@ -49,7 +49,7 @@ class Stream:
 
 @dataclass
 class Places:
-    """Written places, in zones by the age of their last write."""
+    """The written places of a stream, in zones by the age of their last write."""
 
     first: list[int] = field(default_factory=list)
     units: list[int] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Places:
         self.leaving[0].append((t_ns, place, self.writes[place]))
 
     def move_aged_extents(self, t_ns: int) -> None:
-        """Move places into the zones of their age at this time."""
+        """Move places into the age zones that they have reached at this time."""
         for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
             while leaving and leaving[0][0] + end < t_ns:
                 entry = leaving.popleft()
@@ -126,7 +126,7 @@ class Writer:
     """
 
     def __init__(self, profile: Profile, draw: Draw, count: int, begin: int) -> None:
-        """Draw the random numbers that do not depend on earlier writes."""
+        """Draw in advance the random numbers that do not depend on earlier writes."""
         self.places = Places()
         self.end = begin
         self.units = random_lengths(draw, profile.write_sizes, count)

@@ -29,7 +29,7 @@ def make_network_file(setup: Json) -> bytes:
 
 def judge_accuracy(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float,
                                                                                            int]:
-    """Return the accuracy on digits that were not learned, and the number of repaired weights."""
+    """Return the accuracy on digits that were not learned, and how many weights were repaired."""
     layers, repaired = network.unpack_network(tensors, data)
     return network.recognised_share(layers, network.load_digits(setup["seed"])[1]), repaired
 

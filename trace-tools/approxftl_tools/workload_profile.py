@@ -66,7 +66,7 @@ class Profile:
     read_places_share: float = 1.0
 
     def compared_characteristics(self) -> dict[str, float]:
-        """Return the characteristics in which a generated stream is compared with its profile."""
+        """Return the characteristics by which a generated stream is compared with its profile."""
         zones = {f"update_zone_{number}_share": share
                  for number, share in enumerate(self.zone_shares, 1)}
         middle = np.convolve(self.arrival_ns, (0.5, 0.5), "valid")
@@ -217,7 +217,7 @@ def profile_to_json(profile: Profile) -> str:
 
 
 def profile_from_json(path: Path) -> Profile:
-    """Read a profile that to_json() wrote; it may have been edited."""
+    """Read a profile that to_json() wrote and that a user may have edited."""
     try:
         with refuse_read_errors(path):
             document = json.loads(path.read_text("utf-8"))

@@ -82,7 +82,7 @@ FAILED_CELL = "not run"
 
 @dataclass(frozen=True)
 class Plan:
-    """One cell to run."""
+    """A cell of the matrix to run: a stack, a life, a kernel and a seed."""
 
     stack: Stack
     life: Life
@@ -94,17 +94,17 @@ class Plan:
 
     @property
     def cell_name(self) -> str:
-        """Return STACK/LIFE."""
+        """Return the name of the cell, STACK/LIFE."""
         return f"{self.stack.name}/{self.life.name}"
 
     @property
     def kernel_and_seed(self) -> str:
-        """Return the kernel and the seed."""
+        """Return the kernel and the seed of the cell."""
         return f"{self.kernel}, seed {self.seed}"
 
     @property
     def result_file(self) -> str:
-        """Return the name of the file of its record."""
+        """Return the name of the file with the cell's record."""
         kernel = self.kernel.strip("/").replace("/", "-")
         plain = "plain-" if self.is_plain else ""
         only = f"-{self.numbers}" if self.numbers != ALL else ""
@@ -121,7 +121,7 @@ class Plan:
 
 
 def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
-    """Return a function that parses names, separated by commas, of entries of a table."""
+    """Return a function that parses a comma-separated list of the names in a table."""
     def parse(text: str) -> list[Any]:
         found = []
         for name in text.split(","):
@@ -210,14 +210,14 @@ def worn_parser() -> command.Parser:
 
 
 def has_package(package: str) -> bool:
-    """Tell whether a package of a stack is installed."""
+    """Tell whether a package that a stack needs is installed."""
     if package in MODULES:
         return bool(list(Path("/usr/lib/python3/dist-packages").glob(f"{MODULES[package]}*")))
     return package not in SERVERS or Path(SERVERS[package]).is_dir()
 
 
 def missing_packages(stack: Stack) -> list[str]:
-    """Return the packages that a stack needs and this machine does not have."""
+    """Return the packages that a stack needs and this machine lacks."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     missing = [package for package in stack.packages if not has_package(package)]
     if any(not shutil.which(program, path=path) for program in stack.programs):
@@ -266,7 +266,7 @@ def package_versions(stack: Stack) -> dict[str, str]:
 
 
 def record_without_guest(plan: Plan, error: str, note: str, said: str) -> Json:
-    """Return the record of a cell whose guest died, or with @error of one that was not run."""
+    """Return the record of a cell whose guest died, or, with @error, of one that was not run."""
     outcome = FAILED_CELL if error else Outcome.CRASHED.value
     return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
             "events": [], "error": error, "notes": [note],
@@ -309,7 +309,7 @@ def run_cell(plan: Plan, children: Children) -> Json:
 
 
 def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
-    """Run the cells whose records are missing, and return all records in their order."""
+    """Run the cells without a record, and return all records in the order of the cells."""
     kept: dict[Plan, Json] = {}
     folder = arguments.results
     if folder:
@@ -351,7 +351,7 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
 
 
 def reduce_failing_list(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]:
-    """Return a part of a list that still fails, and no longer does without any single item.
+    """Return a part of a list that still fails, and does not without any one of its items.
 
     This is delta debugging (Zeller and Hildebrandt, 2002) with complements.
     """
@@ -413,7 +413,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
 
 
 def outcome_word(record: Json) -> str:
-    """Return the short word of an outcome."""
+    """Return the short word of an outcome for the matrix."""
     found = record["outcome"]
     return found if found == FAILED_CELL else SHORT[Outcome(found)]
 
@@ -442,7 +442,7 @@ def describe_variants(records: Sequence[Json]) -> list[str]:
 
 
 def matrix_as_text(records: Sequence[Json]) -> str:
-    """Return the matrix as a table, and what is behind the bad cells."""
+    """Return the matrix as a table, and sentences about the cells with a bad outcome."""
     variants, lives, rows, cells = matrix_rows(records)
 
     def cell_text(cell: str) -> str:
@@ -465,14 +465,14 @@ def matrix_as_text(records: Sequence[Json]) -> str:
 
 
 def explain_cell(record: Json) -> list[str]:
-    """Return sentences about the objects with the outcome of a cell."""
+    """Return sentences about the objects that gave a cell its outcome."""
     notes: list[str] = record["notes"]
     return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
             for found in one["findings"] if found["outcome"] == record["outcome"]] + notes
 
 
 def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
-    """Return the page."""
+    """Return the HTML page of the results."""
     variants, lives, rows, cells = matrix_rows(
         {**record, "word": outcome_word(record), "explained": explain_cell(record),
          "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
@@ -486,7 +486,7 @@ def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
 
 
 def print_lists() -> None:
-    """Print the names of the rows and columns."""
+    """Print the names of the matrix's rows and columns."""
     for title, table in (("Stacks", STACKS), ("Lives", LIVES)):
         print(f"{title}:")
         print(row_list.align_columns([["  " + one.name, one.about] for one in table]), end="")

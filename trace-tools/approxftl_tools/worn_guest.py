@@ -142,7 +142,7 @@ def start_trace() -> None:
 
 
 def trace_requests(is_on: bool) -> None:
-    """Let the kernel record failed requests, or pause that."""
+    """Let the kernel record failed requests, or stop recording for a while."""
     (TRACEFS / "tracing_on").write_text(f"{is_on:d}")
 
 
@@ -170,14 +170,14 @@ class Watch:
         self.since = idle_seconds()
 
     def progress_counters(self) -> object:
-        """Return what changes with progress."""
+        """Return numbers that change while the process makes progress."""
         with suppress(OSError):
             words = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
             return words[11:13], disk_activity()
         return None
 
     def raise_if_hung(self, step: str) -> None:
-        """Raise HungError if there was no progress for long."""
+        """Raise HungError if the process has made no progress for long."""
         now = self.progress_counters()
         if now != self.last:
             self.last, self.since = now, idle_seconds()
@@ -206,7 +206,7 @@ class Child:
             self.process.stdin.flush()
 
     def read_words_of_line(self) -> list[str]:
-        """Return the words of the next line; none if the process has ended."""
+        """Return the words of the process's next line; none if the process has ended."""
         assert self.process.stdout
         while b"\n" not in self.rest:
             if not select.select([self.process.stdout], [], [], 1)[0]:
@@ -220,7 +220,7 @@ class Child:
         return line.decode().split(" ")
 
     def end_process(self) -> str:
-        """Close the pipe, wait, and return how the process failed; nothing if it did not."""
+        """Close the pipe, wait, and return how the process failed, or nothing."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.close()
@@ -277,13 +277,13 @@ class Cell:
         return f"{line}: {said.strip()[-300:]}" if process.returncode else ""
 
     def add_note(self, text: str) -> None:
-        """Keep a sentence for the record."""
+        """Store a sentence in the record."""
         self.record["notes"].append(text)
 
     # ------------------------------------------------------------ drives
 
     def drive_options(self, number: int) -> str:
-        """Return the table line's options of a drive; a life happens to the first one only."""
+        """Return the table-line options of a drive; only the first drive has a life."""
         words = f"{SHAPE} {self.life.options if number == 0 or self.is_durable else ''}"
         keys = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
         return " ".join(f"{key}={value}" for key, value in keys.items() if key != "timing")
@@ -309,7 +309,7 @@ class Cell:
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def replace_targets_below(self, target: str) -> None:
-        """Give the devices below the drives another target at the same time, without a flush."""
+        """Give the devices below the drives another dm target at the same time, without a flush."""
         for number in range(self.stack.drives):
             self.run_watched(f"dmsetup suspend --noflush --nolockfs below{number}")
         for number in range(self.stack.drives):
@@ -320,12 +320,12 @@ class Cell:
             self.run_watched(f"dmsetup resume below{number}")
 
     def cut_power(self) -> None:
-        """Freeze what is durable: from now on all requests below the drives fail."""
+        """Cut the power: from now on all requests below the drives fail."""
         self.replace_targets_below("error")
         self.is_cut = True
 
     def restore_power(self) -> None:
-        """Remove the drives without their last state, and open the volumes again."""
+        """Remove the drives without saving their last state, and open the volumes again."""
         tables = [subprocess.run(["dmsetup", "table", f"drive{number}"], check=True, text=True,
                                  capture_output=True).stdout for number in range(self.stack.drives)]
         for number in range(self.stack.drives):
@@ -337,7 +337,7 @@ class Cell:
                 self.run_watched(f"dmsetup message drive{number} 0 enable")
 
     def fault_blocks(self, text: str) -> list[str]:
-        """Make blocks bad, of "all" those that the device accepts; return an event for each."""
+        """Make blocks bad, or "all" that the device accepts; return an event for each."""
         parts = []
         for block in range(BLOCKS) if text == "all" else map(int, text.split()):
             with suppress(OSError):
@@ -406,7 +406,7 @@ class Cell:
         return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
 
     def read_often(self, limit: str, only: str) -> tuple[str, list[str]]:
-        """Read the surroundings of an object until its page fails; return that, and the event.
+        """Read around an object until its page fails; return whether it failed, and the event.
 
         These reads are not traced.
         """
@@ -443,7 +443,7 @@ class Cell:
         return lambda page: any(page in run for run in runs)
 
     def failed_requests(self) -> list[str]:
-        """Return the requests that failed on the drives, and the fault of the pages of a read."""
+        """Return the drives' failed requests, and the injected fault that each read met."""
         numbers = {}
         for number in range(self.stack.drives):
             with suppress(OSError):
@@ -468,7 +468,7 @@ class Cell:
     # ------------------------------------------------------------ events
 
     def execute_events_of_moment(self, when: int | str, cut: bool = False) -> None:
-        """Carry out the events of a moment, or those before a transaction; a cut is during one."""
+        """Carry out the events of a moment, or before a transaction; a power cut is during one."""
         for event in list(self.pending):
             due = event.when < when if isinstance(event.when, int) and isinstance(when, int) \
                 else event.when == when
@@ -496,7 +496,7 @@ class Cell:
     # ------------------------------------------------------------ the workload
 
     def write_transactions(self) -> None:
-        """Run the writer; events come between two transactions, a power cut during one."""
+        """Run the writer; events happen between transactions, a power cut during one."""
         writer = Child("write", self.kind, str(PLACE), str(self.seed),
                        worn_table.format_numbers(self.numbers))
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
@@ -528,7 +528,7 @@ class Cell:
             self.findings.append(Finding("writer", Outcome.CRASHED, f"the writer {why}"))
 
     def read_answers(self) -> Iterator[tuple[str, Answer | Finding]]:
-        """Read all objects; go on behind an object whose reader dies."""
+        """Read all objects; if the reader dies at an object, continue with the next one."""
         keys = self.ledger.object_names()
         while keys:
             reader = Child("read", self.kind, str(PLACE), *keys)
@@ -550,7 +550,7 @@ class Cell:
                 yield key, Finding(key, Outcome.CRASHED, f"the reader {why or 'stopped'}")
 
     def read_all_objects(self, name: str) -> None:
-        """Judge all objects, as they are on the drive."""
+        """Judge all objects as they are on the drive."""
         Path("/proc/sys/vm/drop_caches").write_text("3")
         answers: dict[str, Answer] = {}
         found: list[Finding] = []
@@ -596,14 +596,14 @@ class Cell:
                 self.add_note(why)
 
     def open_stack(self) -> str:
-        """Assemble and mount; return why that fails."""
+        """Assemble the array and mount; return the error if that fails."""
         for line in self.stack.assemble:
             if why := self.run_watched(line, check=False):
                 return why
         return self.run_watched(self.stack.mount, check=False)
 
     def repair_stack(self) -> None:
-        """Repair as the manual says, and count what is there then; losses are expected."""
+        """Repair as the stack's manual says, and count what is left; losses are expected."""
         if not self.stack.repair:
             return
         why = self.run_watched(self.stack.repair, check=False)
@@ -618,7 +618,7 @@ class Cell:
         self.release_stack()
 
     def run_cell(self) -> None:
-        """Write, break, read, unmount, mount and read again."""
+        """Write, inject the faults, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
         start_trace()
         for module in self.stack.modules:
@@ -658,7 +658,7 @@ class Cell:
         self.release_stack()
 
     def complete_record(self) -> Json:
-        """Return the record."""
+        """Return the record of the cell."""
         log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         lines = log.splitlines()
         noticed = [line for line in lines if NOTICED.search(line)]
@@ -681,7 +681,7 @@ class Cell:
 
 
 def find_by_name(table: Sequence[Any], name: str) -> Any:
-    """Return the entry of TABLE that has this name."""
+    """Return the entry of TABLE with this name."""
     return next(one for one in table if one.name == name)
 
 

@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
     @property
     def badness_rank(self) -> int:
-        """Return the place from good to bad."""
+        """Return the rank of the outcome, from good to bad."""
         return list(Outcome).index(self)
 
 
@@ -49,7 +49,7 @@ Answer = bytes | Refused | None
 
 
 def make_value(key: str, version: int, sectors: int) -> bytes:
-    """Return the value of this version of the object: each sector names itself."""
+    """Return this version of an object: each sector contains object, number and version."""
     value = b""
     for number in range(sectors):
         head = HEADER.pack(MAGIC, key.encode(), number, sectors, version)
@@ -84,7 +84,7 @@ def count_flipped_bits(left: bytes, right: bytes) -> int:
 
 @dataclass
 class Transaction:
-    """Versions of objects that are written together; the status after the last report."""
+    """Versions of objects that one transaction writes, and the transaction's last status."""
 
     number: int
     versions: Mapping[str, int]
@@ -133,7 +133,7 @@ class Ledger:
         self.refused_writes.append(f"transaction {number}: {why}")
 
     def object_names(self) -> list[str]:
-        """Return all objects that were written or attempted."""
+        """Return all objects that the workload wrote or attempted to write."""
         return list(dict.fromkeys(key for one in self.transactions for key in one.versions))
 
     def durable_count(self) -> int:
@@ -141,7 +141,7 @@ class Ledger:
         return sum(one.status == "durable" for one in self.transactions)
 
     def durable_version(self, key: str) -> int | None:
-        """Return the last acknowledged version."""
+        """Return the last acknowledged version of an object."""
         return next((one.versions[key] for one in reversed(self.transactions)
                      if one.status == "durable" and key in one.versions), None)
 
@@ -222,7 +222,7 @@ def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
 def judge_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:
     """Return the outcome of a cell.
 
-    `detected` says that the kernel log or the counters of the stack show an error.
+    `detected` means that the kernel log or the stack's counters show an error.
     """
     worst = worst_outcome(one.outcome for one in findings)
     if worst == Outcome.CORRECT and refused_writes:

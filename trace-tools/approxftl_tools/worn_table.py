@@ -19,14 +19,14 @@ LEFT_OUT = {"bcachefs": "its tools are in neither Debian 12 nor 13, and only Deb
 
 
 def parse_numbers(text: str) -> list[int]:
-    """Return the ascending numbers of "1-3,7"."""
+    """Return the ascending numbers that a text such as "1-3,7" lists."""
     ranges = (part.partition("-") for part in text.split(","))
     return sorted({number for first, _, last in ranges
                    for number in range(int(first), int(last or first) + 1)})
 
 
 def format_numbers(numbers: Sequence[int]) -> str:
-    """Return ascending numbers as parse_numbers() takes them."""
+    """Return ascending numbers as a text that parse_numbers() reads."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:

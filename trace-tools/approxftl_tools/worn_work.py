@@ -151,7 +151,7 @@ class Files:
                 self.sync_directory()
 
     def read_object(self, key: str) -> Answer:
-        """Read one block, or the replaced file."""
+        """Read one block of the file, or a whole file that is replaced."""
         size = self.sectors * SECTOR
         try:
             with self.path_of_object(key).open("rb", buffering=0) as file:
@@ -160,7 +160,7 @@ class Files:
             return None
 
     def close_store(self) -> None:
-        """Hold no file."""
+        """Do nothing, as no file is kept open."""
 
 
 class Rows:
@@ -178,7 +178,7 @@ class Rows:
             yield draw.sample(keys, draw.randint(1, 4))
 
     def close_store(self) -> None:
-        """Hold no file."""
+        """Do nothing, as no file is kept open."""
 
 
 class Sqlite(Rows):
@@ -252,7 +252,7 @@ class Leveldb(Rows):
                                        paranoid_checks=checked)
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Write one synchronous batch."""
+        """Write one synchronous batch of values."""
         with report_errors(self.error), self.base.write_batch(sync=True, transaction=True) as batch:
             for key, value in values.items():
                 batch.put(key.encode(), value)
@@ -283,13 +283,13 @@ class Rocksdb(Rows):
         self.call_rocksdb("writeoptions_set_sync", self.how_to_write, 1)
 
     def call_rocksdb(self, name: str, *words: object) -> ctypes.c_void_p:
-        """Call a function that cannot fail."""
+        """Call a function of RocksDB that cannot fail."""
         function = self.library[f"rocksdb_{name}"]
         function.restype = ctypes.c_void_p
         return ctypes.c_void_p(function(*words))
 
     def try_call_rocksdb(self, name: str, *words: object) -> ctypes.c_void_p:
-        """Call a function that may fail."""
+        """Call a function of RocksDB that may fail."""
         error = ctypes.c_char_p()
         found = self.call_rocksdb(name, *words, ctypes.byref(error))
         if error.value:
@@ -297,7 +297,7 @@ class Rocksdb(Rows):
         return found
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Write one synchronous batch."""
+        """Write one synchronous batch of values."""
         batch = self.call_rocksdb("writebatch_create")
         for key, value in values.items():
             self.call_rocksdb("writebatch_put", batch, key.encode(), ctypes.c_size_t(len(key)),
@@ -328,7 +328,7 @@ def run_for_output(command: Sequence[str]) -> bytes:
 
 
 class Conversation:
-    """A program that answers requests on its standard input, and is started when it is needed."""
+    """A child program that answers requests on its standard input; the first request starts it."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.command = command
@@ -351,7 +351,7 @@ class Conversation:
         return answer
 
     def end_program(self) -> None:
-        """End the program."""
+        """End the child program."""
         if self.process:
             with suppress(BrokenPipeError):
                 self.process.communicate()
@@ -389,7 +389,7 @@ class Git(Rows):
         return content if stream.readline() == b"\n" else None
 
     def read_object(self, key: str) -> Answer:
-        """Read a file of the last commit; if that fails, once more for the message."""
+        """Read a file of the last commit; after a failure, read it again for git's message."""
         with suppress(FailedError):
             return self.blobs.exchange(f"HEAD:{key}\n", self.read_blob)
         try:
@@ -494,7 +494,7 @@ KINDS: dict[str, Callable[[Path], Work]] = {
 
 
 def print_line(*words: object) -> None:
-    """Report to the runner at once, before the next request to the device."""
+    """Send a line to the runner at once, before the next request to the device."""
     print(*(str(word).replace("\n", " ") for word in words), flush=True)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes one page of its parts: bundle.py FOLDER LIBRARY.wasm OUT.html."""
+"""Build the one-page playground from its parts: bundle.py FOLDER LIBRARY.wasm OUT.html."""
 
 import base64
 import gzip
@@ -13,12 +13,12 @@ SCRIPTS = ("wasi", "device", "state", "palette", "draw", "cells", "fingers", "ch
 
 
 def compress_file_to_text(path: Path) -> str:
-    """Return a file as text that the page unpacks: the same every time."""
+    """Return a file as compressed text that the page unpacks; equal files give equal text."""
     return base64.b64encode(gzip.compress(path.read_bytes(), 9, mtime=0)).decode()
 
 
 def build_playground_page(folder: Path, library: Path) -> str:
-    """Return the page."""
+    """Return the HTML page of the playground."""
     script = "\n".join((folder / f"{name}.js").read_text() for name in SCRIPTS)
     parts = {"@STYLE@": (folder / "page.css").read_text(), "@WASM@": compress_file_to_text(library),
              "@SCRIPT@": script}

@@ -159,7 +159,7 @@ def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
 
 @lru_cache(maxsize=256)
 def disturbance_mass(total_mv: float) -> Mass:
-    """Return the distribution of the accumulated shift of a victim (V)."""
+    """Return the distribution of the accumulated shift (V) of a cell by its neighbours."""
     result = point_mass(0.0)
     for shift_mv in neighbour_shifts(total_mv):
         result = result.sum_distribution(_neighbour_shift(shift_mv / 1000.0))
@@ -180,7 +180,7 @@ class State:
     is_gaussian: bool
 
     def programmed_mass(self) -> Mass:
-        """Return the distribution right after programming."""
+        """Return the state's voltage distribution right after programming."""
         if self.is_gaussian:
             return gaussian_mass(self.level_v, self.spread_v)
         return uniform_mass(self.level_v, self.spread_v)
@@ -267,7 +267,7 @@ def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours:
 
 
 def read_error_at_crossing(lower: Mass, upper: Mass) -> float:
-    """Return the sum of two states' misread probabilities at the best read reference."""
+    """Return the sum of both states' misread probabilities at the best reference between them."""
     first = min(lower.first, upper.first)
     last = max(lower.first + len(lower.mass), upper.first + len(upper.mass))
     low = np.zeros(last - first + 1)

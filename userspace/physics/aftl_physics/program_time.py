@@ -111,7 +111,7 @@ def program_verifies(removed: int, skipped: int) -> int:
 
 @lru_cache(maxsize=1)
 def calibrate_times() -> LoopTimes:
-    """Return the pulse and verify times that give the leader time and the saving by skips."""
+    """Return the pulse and verify times that give a leader's time and a follower's saving."""
     redundant = program_verifies(0, 0) - program_verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
     pulse = (CUBE_LEADER_NS - program_verifies(0, 0) * verify) / CUBE_LOOPS
@@ -131,7 +131,7 @@ def cube_program_ns(removed: int, skip_verify: bool) -> float:
 
 
 def cube_saving(loops: float) -> float:
-    """Return the share of the time saved by removing `loops` (fractions interpolated)."""
+    """Return the share of program time saved by removing `loops` (fractions interpolated)."""
     whole = min(int(loops), CUBE_MAX_REMOVED - 1)
     low, high = cube_program_ns(whole, False), cube_program_ns(whole + 1, False)
     return 1.0 - (low + (high - low) * (loops - whole)) / CUBE_LEADER_NS
@@ -154,5 +154,5 @@ def cube_margin_mv(spare: float) -> float:
 
 
 def cube_removed_loops(spare: float) -> float:
-    """Return the loops that a spare margin allows to remove, at most four."""
+    """Return the loops that can be removed with a spare margin, at most four."""
     return min(float(CUBE_MAX_REMOVED), cube_margin_mv(spare) / cube_step_mv())

@@ -107,7 +107,7 @@ def distribution_id(code: Code) -> int:
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
-    """Return the encodings by (RPCnt, ID); LM and ML share a pair and must share the encoding."""
+    """Return the encodings by (RPCnt, ID); orders LM and ML share a pair and an encoding."""
     codes = encodings_by_code()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
@@ -126,7 +126,7 @@ def sensing_counts(code: Encoding) -> tuple[int, int]:
 
 
 class Path(NamedTuple):
-    """The states one cell goes through from erase to erase."""
+    """The states that a cell goes through from erase to erase."""
 
     states: tuple[int, int, int]
     codes: tuple[Code, Code, Code]

@@ -56,7 +56,7 @@ def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
 
 
 def cell_channels() -> dict[str, cell.Channel]:
-    """Return the cell model of each mode with one; for Delta_b it gives only the error growth."""
+    """Return each mode's cell model; that of Delta_b gives only the growth of its errors."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -134,7 +134,7 @@ def poisson_section() -> Section:
 
 
 def _disturb_neighbours() -> list[list[int]]:
-    """Return the largest shift (mV) by direction and class of the neighbour, rounded half up."""
+    """Return the largest shift (mV) by the neighbour's direction and class, rounded half up."""
     ratio = cell.VMAX_APPROX_V / cell.VMAX_PRECISE_V
     shifts = (cell.SHIFT_Y_MV, cell.SHIFT_Z_MV)
     return [[int(s + 0.5), int(s * ratio + 0.5)] for s in shifts]

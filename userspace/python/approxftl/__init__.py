@@ -214,7 +214,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def _load_library() -> Library | Absent:
-    """Return the library; an installed one is two folders above the package's folder."""
+    """Load the library; an installed one is two folders above the package's folder."""
     name = "libapproxftl.so.1"
     beside = Path(__file__).resolve().parents[3] / name
     try:
@@ -272,7 +272,7 @@ class Device(_Closing):
 
     @property
     def active(self) -> bool:
-        """Tell whether tags have any effect."""
+        """Tell whether tags have an effect on this device."""
         return bool(_library.active(self.handle))
 
     def caps(self) -> Info:
@@ -348,7 +348,7 @@ class Device(_Closing):
         return _check_result(_library.recall(self.handle, fd))
 
     def watch(self, fd: int, *, on: bool = True) -> None:
-        """Let the kernel apply the stored tags of every file that is opened on this file system."""
+        """Let the kernel apply the stored tags of every file opened on this file system."""
         _check_result(_library.watch(self.handle, fd, on))
 
     def label(self, text: str) -> None:
@@ -390,7 +390,7 @@ class Arena(_Closing):
         self._arena = None
 
     def memory(self, size: int) -> memoryview:
-        """Allocate bytes, which are 0 unless the file had data there."""
+        """Allocate approximate memory; it is 0 unless the file had data there."""
         address = _library.alloc(self._open, size)
         if address is None:
             number = ctypes.get_errno()
@@ -425,7 +425,7 @@ class Arena(_Closing):
         return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
     def sync(self) -> None:
-        """Write all changes to the device."""
+        """Write all changes of the memory to the device."""
         _check_result(_library.arena_sync(self._open))
 
 
@@ -485,7 +485,7 @@ class File(_Closing):
 
 
 def _readable_too(mode: str) -> str:
-    """Return a mode that also reads, which the error report needs."""
+    """Return the mode with reading added, which the error report needs."""
     return mode if "+" in mode else mode + "+"
 
 

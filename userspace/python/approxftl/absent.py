@@ -59,7 +59,7 @@ class _Arena:
 
 
 class Absent:
-    """The functions of the library, named without their prefix; most do nothing and return 0."""
+    """Stand-ins for the library's functions, named without prefix; most do nothing and return 0."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -128,7 +128,7 @@ class Absent:
         return self.store_refusal(errno.EINVAL, "that is not of this arena")
 
     def arena_at(self, handle: Any, offset: int) -> int | None:
-        """Return the address of a file offset; map the whole file, as a range may span pieces."""
+        """Return the address of a file offset; map the whole file, as a range may span mappings."""
         arena = self.arenas[handle.value]
         size = arena.file_size()
         if not 0 <= offset < size:

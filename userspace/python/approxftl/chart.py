@@ -24,7 +24,7 @@ class Chart:
         return render_figure(self.figure, "svg").decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure as svg, pdf or png, or its numbers as csv, by the name of the file."""
+        """Write the figure as svg, pdf or png, or its numbers as csv, by the file's suffix."""
         kind = Path(path).suffix.removeprefix(".")
         if kind not in Chart.FORMATS:
             raise ValueError(f"{path}: the name does not end in ."
@@ -35,7 +35,7 @@ class Chart:
 
 def chart_means(measure: str, x: str, relative_to: object,
                 found: Iterable[tuple[object, str, Estimate]]) -> Chart:
-    """Return a figure of means by their places on the axis `x` and their series."""
+    """Return a figure of means by their values on the axis `x` and their series."""
     every = list(found)
     scale, unit = (1.0, f"{relative_to} = 1") if relative_to is not None else \
         unit_shared_by_marks(measure, [one.mean for _, _, one in every])

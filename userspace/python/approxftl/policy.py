@@ -154,7 +154,7 @@ class Policy:
 
 
 def _index(answer: Any, count: int, call: str, things: str) -> int:
-    """Return a decision as a number; raise an exception that describes a wrong decision."""
+    """Return a policy's decision as a number; raise an exception that describes a wrong one."""
     try:
         number = operator.index(answer)
     except TypeError:
@@ -254,14 +254,14 @@ class Running:
         self.check()
 
     def check(self) -> None:
-        """Raise the exception of the policy, once."""
+        """Raise the exception that the policy caused, once."""
         error, self.error = self.error, None
         if error is not None:
             raise error
 
 
 def take_policy(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
-    """Replace a policy in Python by its name; return it, too."""
+    """Replace a policy written in Python by a name for the simulator; return the policy, too."""
     policy = options.get("policy")
     if isinstance(policy, Policy):
         return {**options, "policy": policy.name}, Running(policy)

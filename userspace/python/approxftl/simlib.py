@@ -96,7 +96,7 @@ class OptionError(SimulationError, ValueError):
 
 
 class InputError(SimulationError, OSError):
-    """An input file cannot be read."""
+    """The simulator cannot read an input file."""
 
 
 def error_of_exit_code(text: str, code: int) -> SimulationError:
@@ -155,13 +155,13 @@ def option_arguments(name: str, value: object) -> list[str]:
 
 
 def command_line(options: Mapping[str, object]) -> list[str]:
-    """Return the command line of "approxftl sim" with the same effect as the keyword arguments."""
+    """Return the command line of "approxftl sim" that equals the keyword arguments."""
     words = [word for name, value in options.items() for word in option_arguments(name, value)]
     return ["approxftl", "sim", *words, "--json=-"]
 
 
 def command_line_for_c(line: list[str]) -> ctypes.Array[ctypes.c_char_p]:
-    """Return a command line for C."""
+    """Return a command line as an array for C."""
     for word in line:
         if "\0" in word:
             raise ValueError(f"{word.split(chr(0))[0]}: a zero byte in an argument")
@@ -178,7 +178,7 @@ class Job:
         weakref.finalize(self, lib.job_destroy, self.handle)
 
     def stop_call(self) -> None:
-        """End the call soon; may be called from any thread."""
+        """End the library's call soon; any thread may do this."""
         lib.job_stop(self.handle)
 
     @property

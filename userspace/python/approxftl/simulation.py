@@ -97,7 +97,7 @@ class RequestTable:
         return self._columns[name]
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """Return the columns."""
+        """Return the columns of the request table as numpy arrays."""
         return dict(self._columns)
 
     def to_pandas(self) -> Any:
@@ -168,13 +168,13 @@ class Run:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The parsed JSON."""
+        """The parsed JSON document of the run."""
         found: dict[str, Any] = json.loads(self.json)
         return found
 
     @cached_property
     def result(self) -> dict[str, Any]:
-        """The part of the document with the results of the run."""
+        """The part of the JSON document with the results of the run."""
         found: dict[str, Any] = self.document["runs"][0]
         return found
 
@@ -205,7 +205,7 @@ class Run:
 
 
 def measure_name(name: str) -> str:
-    """Return the full name of a measure; of response times "response" and the unit may lack."""
+    """Return the full name of a measure, in which "response" and the unit may be left out."""
     kind, _, what = name.partition("_")
     if kind in ("read", "write") and what in ("mean", "p50", "p99", "p99_9", "max"):
         return f"{kind}_response_{what}_ns"

@@ -202,7 +202,7 @@ class SimulatedDevice:
         return self._view(lib.device_blocks(self._handle), BLOCK, self.block_count)
 
     def l2p(self) -> NDArray[np.uint32]:
-        """Return a view of the L2P table, which changes with it; mapping() has its entries."""
+        """Return a view of the L2P table that shows later changes; mapping() decodes it."""
         address = lib.device_l2p(self._handle)
         if address is None:
             raise SimulationError("the L2P table of so large a device is in several parts", 1)
@@ -220,7 +220,7 @@ class SimulatedDevice:
 
     @property
     def kinds(self) -> list[str]:
-        """Names of the field kind of blocks(), which the policy defines."""
+        """Names for the field "kind" of blocks(), which the policy defines."""
         return _names_from_library(lambda i: lib.device_kind_name(self._handle, i))
 
     def counters(self) -> dict[str, int]:
@@ -242,7 +242,7 @@ class SimulatedDevice:
 
 
 def _destroy(handle: int | None, policy: Running | None) -> None:
-    """Destroy a device, and then its policy unless somebody else has it."""
+    """Destroy a device, and then its policy unless something else still uses it."""
     lib.device_destroy(handle)
     del policy
 

@@ -63,7 +63,7 @@ def _skip_list(cursor: Cursor) -> None:
 
 
 def _read_alignment(cursor: Cursor) -> int:
-    """Read a key and its value; return the alignment if it sets that, else 0."""
+    """Read a key and its value; return the alignment if the key sets it, else 0."""
     key, kind = _read_text(cursor), cursor.read_number(_U32)
     if key == _ALIGNMENT:
         alignment = cursor.read_number(_U32)

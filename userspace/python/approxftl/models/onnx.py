@@ -35,7 +35,7 @@ _TYPES = {1: "f32", 2: "u8", 3: "i8", 4: "u16", 5: "i16", 6: "i32", 7: "i64", 8:
 
 
 class _Field(NamedTuple):
-    """A field: a number, or the offset and length of bytes."""
+    """A field of a message: a number, or the offset and length of bytes."""
 
     number: int
     wire: int
@@ -99,7 +99,7 @@ class _Walk:
         return found
 
     def read_field_text(self, field: _Field) -> str:
-        """Return a field as text."""
+        """Return a field's bytes as text."""
         self.cursor.at = field.value
         return self.cursor.read_text(field.length)
 

@@ -50,12 +50,12 @@ class Planes:
 
     @property
     def count_of_numbers(self) -> int:
-        """Return the number of numbers."""
+        """Return how many numbers the tensor has."""
         return self.tensor.length * 8 // self.tensor.element.bits
 
     @property
     def bytes_of_plane(self) -> int:
-        """Return the distance in bytes between the begins of two planes."""
+        """Return the distance in bytes between the starts of two planes."""
         return _padded_length(-(-self.count_of_numbers // 8))
 
     @property
@@ -87,7 +87,7 @@ def split_into_planes(numbers: bytes, bits: int) -> NDArray[np.uint8]:
 
 
 def join_planes(planes: Sequence[bytes], count: int) -> bytes:
-    """Return this many numbers, put together from their planes."""
+    """Return this many numbers, assembled from their planes."""
     kind = np.dtype(f"<u{len(planes) // 8}")
     numbers = np.zeros(count, dtype=kind)
     for plane in planes:
@@ -142,7 +142,7 @@ class Layout:
             yield tensor.name, [tensor.element.bits, Planes(tensor, 0).bytes_of_plane]
 
     def _encode_header(self, whole: str, rest: str) -> bytes:
-        """Return the header; its length does not depend on the checksums."""
+        """Return the header of the file by plane; its length does not depend on the checksums."""
         about = {
             "version": _VERSION, "form": self.model.form, "bytes": self.model.source.size,
             "sha256": whole, "rest_sha256": rest, "tensors": [
@@ -268,7 +268,7 @@ class PlaneFile:
         return b"".join(pieces)
 
     def _read_piece(self, offset: int, length: int) -> bytes:
-        """Return as many bytes of a range of the original as are contiguous in this file."""
+        """Return the part of a range of the original that is contiguous in the file by plane."""
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
             planes = self.planes[number]
@@ -289,7 +289,7 @@ class PlaneFile:
         return join_planes(stored, count)[begin:begin + length]
 
     def check_rest(self) -> None:
-        """Raise ModelError if the remaining bytes changed; they are always precise."""
+        """Raise ModelError if the remaining bytes, which are always precise, have changed."""
         found = hashlib.sha256()
         for piece in read_in_pieces(self.source, self._rest.offset, self._gaps._total_length):
             found.update(piece)
@@ -303,7 +303,7 @@ class PlaneFile:
 
     @property
     def is_unchanged(self) -> bool:
-        """Tell whether the original is unchanged, by its checksum."""
+        """Tell whether the original file is unchanged, by its checksum."""
         return sha256_of_file(self) == self.sha256
 
 

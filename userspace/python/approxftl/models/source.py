@@ -27,7 +27,7 @@ class Source(Protocol):
 
     @property
     def size(self) -> int:
-        """Return the number of bytes."""
+        """Return the length of the source in bytes."""
 
     def read_range(self, offset: int, length: int) -> bytes:
         """Return the bytes of a range; raise ModelError beyond the end."""
@@ -68,7 +68,7 @@ class Cursor:
         self._begin = 0
 
     def _advance_cursor(self, length: int) -> int:
-        """Advance by some bytes and return their start in the window."""
+        """Advance by a number of bytes; return where they begin in the window."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
         self._left -= length
@@ -82,12 +82,12 @@ class Cursor:
         return self.at - length - self._begin
 
     def read_bytes(self, length: int) -> bytes:
-        """Return the next bytes."""
+        """Return the next bytes of the source."""
         begin = self._advance_cursor(length)
         return self._window[begin:begin + length]
 
     def read_number(self, form: struct.Struct) -> int:
-        """Return the next number."""
+        """Return the next number of the source."""
         begin = self._advance_cursor(form.size)
         result: int = form.unpack_from(self._window, begin)[0]
         return result
@@ -100,7 +100,7 @@ class Cursor:
         return self.at - length
 
     def read_text(self, length: int) -> str:
-        """Return the next bytes as text."""
+        """Return the next bytes of the source as text."""
         try:
             return self.read_bytes(length).decode()
         except UnicodeDecodeError:
@@ -108,7 +108,7 @@ class Cursor:
 
 
 class MemorySource:
-    """Bytes in memory."""
+    """A source of bytes in memory."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -80,7 +80,7 @@ class Tensor:
 
     @property
     def end_of_data(self) -> int:
-        """Return the offset behind the data."""
+        """Return the offset behind the tensor's data."""
         return self.offset + self.length
 
 
