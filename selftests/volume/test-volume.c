@@ -977,8 +977,8 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 
 /*
  * Two logical pages are written twice. One is discarded, the other becomes uncorrectable, so that
- * their flash page is recorded again. If the record of the discard is lost in a crash, the discarded
- * page has its newer data, not the older ones.
+ * their flash page is recorded again. If the record of the discard is lost in a crash, the
+ * discarded page has its newer data, not the older ones.
  */
 TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
 {
