@@ -48,7 +48,7 @@ EDITS = [
      "exports no policy; add AFTL_EXPORT_POLICY()"),
     ('"survivors"', '"vth_b"', "a built-in policy has the name vth_b, too; choose another"),
     ("(void)policy;", "extern int not_there(void *);\n\tnot_there(policy);",
-     "undefined symbol: not_there; call only functions of core/policy/*.h"),
+     "undefined symbol: not_there; call only functions of core/policy"),
     ("enum {", "#undef AFTL_POLICY_ABI\n#define AFTL_POLICY_ABI 999\nenum {",
      "it has version 999 of the contract, this program has 1; compile it with"),
     ('.about = "page mapping, relocated data in blocks of its own",', "",

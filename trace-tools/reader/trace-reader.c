@@ -40,7 +40,7 @@ void trace_paths_add(struct trace_paths *paths, const char *name)
 	bool directory = is_directory(name);
 
 	if (!strcmp(name, "-") || (!directory && !access(name, F_OK)) ||
-	    !add_capture_files(paths, name, directory ? "/*" : ""))
+	    !add_capture_files(paths, name, directory ? "/?*" : ""))
 		add_trace_path(paths, name);
 }
 

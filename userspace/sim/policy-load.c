@@ -44,7 +44,7 @@ static int report_object_load_error(const char *path, struct aftl_error *error)
 		cause += length + 2;
 	if (strstr(cause, "undefined symbol"))
 		return aftl_fail(error, -EINVAL,
-				 "--policy %.60s: %.80s; call only functions of core/policy/*.h",
+				 "--policy %.60s: %.80s; call only functions of core/policy",
 				 path, cause);
 	return aftl_fail(error, -EINVAL,
 			 "--policy %.60s: %.90s; compile it with cc -shared -fPIC", path, cause);
