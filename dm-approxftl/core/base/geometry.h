@@ -110,7 +110,7 @@ int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl
 int __must_check aftl_check_program_passes(const struct aftl_config *config,
 					   struct aftl_error *error);
 
-/* Logical pages and translation pages: everything that has a ppn. */
+/* Number of logical pages and translation pages, all of which can have a ppn. */
 static inline u32 aftl_mapped_lpns(const struct aftl_geometry *geo)
 {
 	return geo->units + geo->trans_pages;

@@ -9,7 +9,7 @@
 
 #include "core/base/types.h"
 
-/* Values of parameters of type AFTL_PARAM_CHOICE, in the order of their words */
+/* Values of parameters of type AFTL_PARAM_CHOICE, in the order of the words in param-table.h */
 
 enum aftl_switch {
 	AFTL_OFF,
@@ -113,14 +113,14 @@ struct aftl_config {
 #define AFTL_CORE_PARAMS (offsetof(struct aftl_config, own) / sizeof(u64))
 #define AFTL_PARAMS_MAX (sizeof(struct aftl_config) / sizeof(u64))
 
-/* Size of the text of a value, and of a key. */
+/* Size of a string with the value of a parameter, or with its key. */
 #define AFTL_VALUE_SIZE 32
 
 /* Times at which a parameter of an existing device may change */
 enum aftl_change {
-	AFTL_CHANGE_RELOAD,	/* when the device is reloaded by aftl_load_as() */
-	AFTL_CHANGE_LIVE,	/* at any time, by aftl_set_param() */
-	AFTL_CHANGE_NEVER,	/* never: it determines the layout or the history of stored data */
+	AFTL_CHANGE_RELOAD,	/* may change in aftl_load_as() */
+	AFTL_CHANGE_LIVE,	/* may change at any time, by aftl_set_param() */
+	AFTL_CHANGE_NEVER,	/* determines the layout or the history of stored data */
 };
 
 /**

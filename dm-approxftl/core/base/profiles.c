@@ -39,7 +39,7 @@ static const struct setting tcad18_settings[] = {
 	{ "word_lines", 64 },
 	{ "unit", 0 },
 	{ "order", AFTL_SCHED_FCFS },
-	/* assumed: the response times of the paper need queues, which the rule "rotate" avoids */
+	/* assumed: the rule "rotate" would avoid the queues that the paper's response times show */
 	{ "allocate", AFTL_ALLOCATE_static },
 	{ NULL, 0 },
 };
@@ -58,7 +58,7 @@ static const struct setting fast16_settings[] = {
 	{ "read", 170 * US },
 	{ "read_coarse", 310 * US },
 	{ "read_fine", 70 * US },
-	{ "rber", 1000000000 }, /* assumed: RBER 1e-3, which medium steps reach when worn and old */
+	{ "rber", 1000000000 }, /* assumed: 1e-3, the RBER of medium steps when worn and old */
 	{ "program", 600 * US },
 	{ "program_coarse", 450 * US },
 	{ "program_fine", 800 * US },
@@ -77,7 +77,7 @@ static const struct setting micro19_settings[] = {
 	{ "unit", 0 },
 	{ "one_shot", AFTL_ON },
 	{ "read", 60 * US }, /* assumed */
-	{ "ecc_bits", 80 }, /* assumed: ReSSD's authors call this typical of TLC */
+	{ "ecc_bits", 80 }, /* assumed: typical of TLC, by ReSSD's authors */
 	{ "buffer", 16 << 20 }, /* assumed */
 	{ NULL, 0 },
 };
@@ -94,7 +94,7 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1118 * US }, /* the slow page; the average of slow and fast is 789 us */
+	{ "program", 1118 * US }, /* slow page: slow and fast pages take 789 us on average */
 	{ "program_fast", 460 * US }, /* fast page: average of 380 and 1.42 * 380 us */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
@@ -119,7 +119,7 @@ static const struct setting tos22_settings[] = {
 	{ "one_shot", AFTL_ON },
 	{ "op", 800 },
 	{ "gc", 800 },
-	{ "wear_gap", 100 }, /* assumed: static wear levelling is named, its gap is not */
+	{ "wear_gap", 100 }, /* assumed: the paper names wear levelling, but no gap */
 	{ "allocate", AFTL_ALLOCATE_static },
 	{ "read", 66 * US },
 	{ "read_mlc", 53 * US },

@@ -64,7 +64,7 @@ static inline u64 aftl_random_exponential(struct aftl_random *random, u32 mean)
 	u64 log2 = part + (((part * (65536 - part)) >> 16) * 22704 >> 16);
 	u64 minus_log2 = ((u64)(zeros + 1) << 16) - log2;
 
-	/* 45426 is the natural logarithm of 2; like all factors here in 2^-16. */
+	/* Fixed point, in 2^-16: 45426 is the natural logarithm of 2. */
 	return (minus_log2 * 45426 >> 16) * mean >> 16;
 }
 

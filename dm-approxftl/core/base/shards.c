@@ -5,14 +5,14 @@
 #include "core/base/random.h"
 #include "core/base/shards.h"
 
-/* Resources that the channels share: each shard gets its part. */
+/* Parameters of resources that the channels share: each shard gets its part. */
 static const u8 divided[] = {
 	AFTL_PARAM_AT(channels),   AFTL_PARAM_AT(link),	    AFTL_PARAM_AT(depth),
 	AFTL_PARAM_AT(buffer),	   AFTL_PARAM_AT(map_cache), AFTL_PARAM_AT(read_cache),
 	AFTL_PARAM_AT(read_ahead),
 };
 
-/* A value that is not 0 stays at least at its minimum, because 0 often disables a feature. */
+/* A shard's part is 0 only if the device's value is 0, which often disables a feature. */
 static void divide_param_among_shards(struct aftl_config *own, u8 index, u64 count)
 {
 	u64 *value = aftl_config_param_ptr(own, index);

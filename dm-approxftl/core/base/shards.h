@@ -77,7 +77,7 @@ static inline u32 aftl_shard_contiguous_units(const struct aftl_shards *shards, 
 	return shards->count == 1 ? units : min(units, length - ((u32)unit & (length - 1)));
 }
 
-/* Units below @unit of the device in shard @index. A range maps to one range of each shard. */
+/* Number of units of shard @index that are below @unit of the device. */
 static inline u32 aftl_shard_lpns_below(const struct aftl_shards *shards, u32 index, u64 unit)
 {
 	u32 owner = aftl_shard_of_lpn(shards, unit);

@@ -24,7 +24,9 @@ typedef u32 __bitwise aftl_ppn_t;
 #define AFTL_NO_LPN ((__force aftl_lpn_t)U32_MAX)
 #define AFTL_NO_PPN ((__force aftl_ppn_t)U32_MAX)
 
-/* An L2P entry stores a ppn in 30 bits and the quality level in two; an OOB lpn word, an lpn. */
+/*
+ * A 32-bit L2P entry stores a ppn in 30 bits and the quality level in two, an OOB word an lpn.
+ */
 #define AFTL_PPN_BITS 30
 #define AFTL_PPN_MASK ((1U << AFTL_PPN_BITS) - 1)
 #define AFTL_PPNS_MAX AFTL_PPN_MASK
@@ -105,7 +107,7 @@ struct aftl_buffered_lpn {
 	struct aftl_hint hint;
 };
 
-/* Streams that a policy can distinguish. */
+/* Limit of the number of streams that a policy can distinguish. */
 #define AFTL_STREAMS 16
 
 /* Placement ids that a host can use: each is a stream, and the policy has at least one stream. */

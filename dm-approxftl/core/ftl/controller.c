@@ -132,7 +132,7 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 		lun->writes[lane].head = AFTL_NIL;
 }
 
-/* The open blocks of the policy and the fallback block can have word lines between their passes. */
+/* The open blocks of the policy and the fallback block can have word lines between two passes. */
 static int alloc_foggy_blocks(struct aftl *ftl)
 {
 	u32 i;

@@ -36,7 +36,7 @@ struct aftl {
 	struct aftl_read_timing sense;
 	struct aftl_stats stats;
 	const struct aftl_policy_type *named_type; /* policy type that the host passed */
-	const struct aftl_policy_type *type; /* @named_type, or &@ftl_type to complete it */
+	const struct aftl_policy_type *type; /* @named_type, or @ftl_type that completes it */
 	struct aftl_policy_type ftl_type;
 	struct aftl_policy *policy;
 	struct aftl_policy_core core;
@@ -45,7 +45,7 @@ struct aftl {
 	u64 memory_bytes;
 
 	u64 now_ns;
-	u64 fill_left_ns; /* time that the rest of preconditioning would take */
+	u64 fill_left_ns; /* device time that the rest of preconditioning would take */
 	u64 age_ns;
 	u64 hour;
 	u64 housekeeping_end_ns; /* of the last housekeeping */
@@ -65,7 +65,7 @@ struct aftl {
 	u8 waking; /* AFTL_WAKE_*: which LUNs from wake_next on are still to be woken */
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
-	u32 placing_handle; /* handle whose block is being opened; 0: the policy's */
+	u32 placing_handle; /* placement handle whose block is being opened; 0: none */
 	struct aftl_events events;
 	u32 event_completions;
 	u32 event_clock;
@@ -122,8 +122,8 @@ struct aftl {
 	u32 write_commands;
 
 	/*
-	 * Number of used write commands from which on full programs start; write queues that hold a
-	 * full program.
+	 * Programs start once this many write commands are used; number of write queues with data
+	 * for a full program.
 	 */
 	u32 buffer_high;
 	u32 full_write_queues;

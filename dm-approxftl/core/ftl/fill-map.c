@@ -6,8 +6,8 @@
 #include "core/ftl/memory.h"
 
 /*
- * For each block of a LUN, @ppns has room for so many runs (rounds that differ from the round
- * before).
+ * Runs that @ppns has room for, by block of a LUN: a run begins with each round whose ppns do not
+ * continue those of the round before.
  */
 #define BLOCK_RUNS 8U
 
@@ -62,8 +62,8 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 	map->program = ftl->program_units;
 	map->round = round;
 	/*
-	 * Limit of runs: a run ends with a block, or in the order LEADER_FIRST with a layer. If
-	 * some LUNs are ahead of others, the ends of their blocks divide it once more.
+	 * Limit of the number of runs: a run ends with a block, or in the order LEADER_FIRST with a
+	 * layer. If some LUNs are ahead of others, the ends of their blocks end it, too.
 	 */
 	map->size = round * BLOCK_RUNS * ftl->geo.blocks_per_lun;
 	map->runs = aftl_memory_alloc(ftl, order->units / round + 1, sizeof(u32));
@@ -86,7 +86,7 @@ void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 
 	u32 *last = map->ppns + map->used;
 
 	map->level = level;
-	/* A round with the same ppns as the last run continues that run. */
+	/* A round whose ppns continue the last run becomes a part of that run. */
 	if (map->used && !memcmp(last - map->round, last, bytes))
 		map->used -= map->round;
 	while (rounds--)
@@ -107,7 +107,7 @@ static struct write_place place_of_fill_write(const struct aftl_fill_map *map, u
 }
 
 /*
- * Distance to the write that precedes by @step, after wrapping around; negative numbers are modulo
+ * Distance to the write @step earlier in the fill, which wraps around; negative numbers are modulo
  * 2^32.
  */
 static struct write_place step_to_previous_place(const struct aftl_fill_map *map, u32 step)

@@ -38,7 +38,7 @@ struct aftl_fill_map {
 	u32 size;
 };
 
-/* Order of the numbers of the writes, from that of lpn 0 on to that of the last lpn. */
+/* Inverse of a fill order: the numbers of the writes in ascending order of their lpns. */
 struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order);
 
 /**

@@ -309,7 +309,7 @@ struct aftl_host_ops {
  * @host: first argument of the callbacks
  * @error: error message, on failure
  *
- * Return: 0, -EINVAL (the sentence says what does not fit) or -ENOMEM.
+ * Return: 0, -EINVAL (the message says what does not fit) or -ENOMEM.
  */
 int __must_check aftl_create(struct aftl **out, const struct aftl_config *config,
 			     const struct aftl_policy_type *type, const struct aftl_host_ops *ops,
@@ -577,15 +577,15 @@ enum aftl_fault_trigger {
 	AFTL_FAULT_WRITE,	/* a host write was admitted */
 	AFTL_FAULT_READ,	/* a host read was admitted */
 	AFTL_FAULT_TIME,	/* device time has come */
-	AFTL_FAULT_PROGRAM,	/* a host write of this logical page has been programmed */
-	AFTL_FAULT_NOW,		/* no trigger: the fault happens when it is armed */
+	AFTL_FAULT_PROGRAM,	/* trigger: a host write of a logical page is programmed */
+	AFTL_FAULT_NOW,		/* no trigger: a fault happens when it is armed */
 };
 
 enum aftl_fault_state {
 	AFTL_FAULT_PENDING,
 	AFTL_FAULT_DUE,
 	AFTL_FAULT_HAPPENED,
-	AFTL_FAULT_VOID,	/* it was due, but its logical page was not on flash */
+	AFTL_FAULT_VOID,	/* the fault was due, but its logical page was not on flash */
 };
 
 /* Words of the enums above, each list NULL-terminated. */

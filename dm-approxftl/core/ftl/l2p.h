@@ -37,7 +37,7 @@ void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		       aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t ppn,
 		       u32 level);
 
-/* Return true if @lpn was mapped. */
+/* Unmap @lpn. Return true if it was mapped. */
 bool aftl_l2p_unmap_lpn(struct aftl *ftl, aftl_lpn_t lpn);
 
 /* Mark a valid page as lost: reads fail until its logical page is written again. */

@@ -441,7 +441,7 @@ static bool lun_choice_rotates(const struct aftl *ftl)
 	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
 }
 
-/* In rounds, no class is drawn for each logical page. */
+/* Whole rounds need a fill of one class, because they draw no class for each logical page. */
 static bool fill_has_one_class(const struct aftl *ftl)
 {
 	return ftl->type->ignores_tags || !ftl->config.fill_approx ||
@@ -486,8 +486,8 @@ static u32 fill_count_rounds_left(const struct aftl *ftl, const struct filler *f
 }
 
 /*
- * Run @rounds programs in each LUN, one LUN after the other: the result is that of taking turns.
- * @write is the number of the first write of the fill that they contain.
+ * Run @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
+ * turns. @write is the number of the first write of the fill that they contain.
  * Return: number of logical pages.
  */
 static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order order,
@@ -517,7 +517,7 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 	if (filler->numbers.units)
 		aftl_ftl_count_first_writes(ftl->policy, units);
 	ftl->seq += units;
-	/* Skip the draws for the class, which are without effect. */
+	/* Skip the random numbers for the class of each logical page: the fill has one class. */
 	aftl_random_skip_draws(&filler->random, units);
 	return units;
 }

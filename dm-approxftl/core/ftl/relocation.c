@@ -354,7 +354,7 @@ static bool reloc_pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	return reloc_pick_lun_task(ftl, lun, urgent);
 }
 
-/* Move the cursor to the next valid page. Return: false if there is none. */
+/* Move the cursor of the task to the block's next valid page. Return: false if there is none. */
 static bool reloc_seek_valid_page(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	u32 first = aftl_block_index(&ftl->media, reloc->from) * ftl->geo.block_ppns;

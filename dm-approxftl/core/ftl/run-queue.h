@@ -13,8 +13,8 @@ static inline bool aftl_is_dispatch_pending(const struct aftl *ftl)
 }
 
 /*
- * Work that the scheduler does in one call, at least: some 50 us. It ends with the LUN or the
- * request that exceeds it, which takes no longer than that again.
+ * Least work of the scheduler in one call: some 50 us. The call ends with the LUN or the request
+ * that exceeds it, which takes at most as long again.
  */
 #define AFTL_SLICE_WORK 256
 

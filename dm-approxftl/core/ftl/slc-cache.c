@@ -180,7 +180,7 @@ static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 hand
 	(*open)->handle = (u8)handle;
 }
 
-/* Preconditioned data count as folded; streams from host placement ids bypass the cache. */
+/* Preconditioned data, as if folded already, and streams of host placement ids bypass the cache. */
 static bool slc_accepts_program(const struct aftl *ftl, const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&

@@ -193,7 +193,7 @@ static u32 count_live_members(struct aftl *ftl, u32 group)
 	return live;
 }
 
-/* Most pages that GC may relocate, if @limit of each block of data may be valid on average. */
+/* Largest number of pages to relocate if the blocks of data have at most @limit on average. */
 static u32 superblock_gc_limit(struct aftl *ftl, u32 group, u32 number, u32 limit)
 {
 	u32 most = 0;
@@ -207,7 +207,7 @@ static u32 superblock_gc_limit(struct aftl *ftl, u32 group, u32 number, u32 limi
 	return most;
 }
 
-/* Close the member's block early: the superblock is erased before it has been filled. */
+/* Close a member's block of the superblock that GC erases before it has been filled. */
 static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun,
 				    struct aftl_block *block)
 {
@@ -303,7 +303,7 @@ static u32 superblock_gc_ask_selector(struct aftl *ftl, struct aftl_lun *lun, u3
 	return number;
 }
 
-/* As for single blocks, emergency GC at the reserve takes the cheapest superblock. */
+/* Emergency GC at the reserve takes the cheapest superblock, as it takes the cheapest block. */
 static bool superblock_selector_is_asked(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return (ftl->type->select_victim || ftl->config.victim != AFTL_VICTIM_greedy) &&
@@ -502,7 +502,7 @@ static bool superblock_victim_is_erased(struct aftl *ftl, u32 group)
 
 /*
  * Mark the valid pages that could not be rebuilt as lost: after the erase of their stripe nothing
- * else shows it.
+ * else shows the loss.
  */
 static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -566,9 +566,9 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /*
- * Give the block the erase count of the other members, which were erased after it. Its valid pages
- * had been relocated before, so it counts as erased, too. In a dead LUN, pages that could not be
- * rebuilt are marked as lost.
+ * Give a superblock's block the erase count of the other blocks, which were erased after it. Its
+ * valid pages had been relocated before, so it counts as erased, too. In a dead LUN, pages that
+ * could not be rebuilt are marked as lost.
  */
 static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 erases)
 {

@@ -485,7 +485,7 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * Can the block contribute the page of its stripe? A page that is not programmed contributes
+ * Can @block contribute its page to a reconstruction? A page that is not programmed contributes
  * zeroes. Approximate data are used without ECC.
  */
 static bool is_stripe_member_readable(const struct aftl *ftl, const struct aftl_block *block,

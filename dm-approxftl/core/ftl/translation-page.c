@@ -459,8 +459,8 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 /*
  * aftl_cmt_take_back() - take the translation pages of @lun that wait for a fine pass into the CMT
  *
- * They are dirty again. A device that stops evicts no others for them: these would wait for a fine
- * pass, too.
+ * The translation pages are dirty again. A device that stops evicts no others to make room: those
+ * would wait for a fine pass, too.
  */
 void aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -505,7 +505,7 @@ void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* Return true if these flags are possible between two calls. */
+/* Return true if a translation page can have @flags between two calls of the core. */
 static bool trans_page_flags_are_valid(struct aftl *ftl, const struct aftl_trans_page *tp, u8 flags)
 {
 	if (!(flags & AFTL_TP_CACHED) || flags & AFTL_TP_LOADING)

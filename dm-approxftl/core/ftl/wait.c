@@ -52,7 +52,7 @@ const char *const aftl_wait_names[AFTL_WAITS] = {
 #undef WAIT
 };
 
-/* Not counted in memory_bytes: the device does not depend on whether the host looks at it. */
+/* Statistics of waits are not counted in memory_bytes, which must not depend on the host. */
 int aftl_wait_alloc_stats(struct aftl *ftl)
 {
 	size_t commands = ftl->command_count * sizeof(struct command_start);
@@ -235,8 +235,8 @@ void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 
 	if (!waits)
 		return;
 	/*
-	 * The part that ended last needed no command: the clocks of no LUN divide its time. This
-	 * holds even if a part with a command ended at the same time.
+	 * The part of @request that ended last needed no command, so no LUN's clocks divide its
+	 * time, even if a part with a command ended at the same time.
 	 */
 	if (waits->ended_ns != ftl->now_ns + 1 || waits->service_ns != request->service_ns) {
 		if (request->op > AFTL_OP_FLUSH)

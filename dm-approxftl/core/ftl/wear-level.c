@@ -68,7 +68,7 @@ struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 	    lun->free_blocks < aftl_gc_reserve(ftl) ||
 	    !exceeds_wear_gap(ftl, lun, lun->wear.least))
 		return NULL;
-	/* If no block is found, search again after the next erase. */
+	/* If no block needs wear levelling, search again after the next erase of the LUN. */
 	lun->wear.due = WEAR_PERIOD - 1;
 	block = find_coldest_block(ftl, lun);
 	if (block && block->state == AFTL_BLOCK_OPEN)

@@ -10,7 +10,7 @@ static inline bool aftl_has_write_buffer(const struct aftl *ftl)
 	return ftl->config.buffer != 0;
 }
 
-/* Writes in the controller that may still be programmed. */
+/* Number of writes in the controller that may still be programmed. */
 static inline u32 aftl_count_writes_in_flight(const struct aftl *ftl)
 {
 	return ftl->write_commands - ftl->free_write_count - ftl->unflushable;

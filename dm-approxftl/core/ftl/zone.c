@@ -68,7 +68,7 @@ static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
 	return (u32)(zone - ftl->zones.all);
 }
 
-/* Zones whose numbers differ by a multiple of this are in the same group, and in the same LUNs. */
+/* Number of groups of zones: zones whose numbers differ by a multiple of it share their LUNs. */
 static u32 count_die_groups_of_zone(const struct aftl *ftl)
 {
 	return max(ftl->geo.luns / ftl->geo.zone_luns, 1U);
@@ -485,7 +485,7 @@ void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t
 		zone_resume_fallback(ftl, lun, aftl_zone_of_lpn(ftl, lpn));
 }
 
-/* The group whose zones have blocks in @lun. */
+/* Number of the group of zones that have blocks in @lun. */
 static u32 zone_group_of_lun(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 place = 0;
@@ -520,7 +520,7 @@ static u32 find_last_empty_zone(const struct aftl *ftl, u32 group)
 	return AFTL_NIL;
 }
 
-/* Take empty zones of @group offline until @lun, which they share, has @reserved blocks besides. */
+/* Take empty zones of @group offline until their @lun has @reserved blocks that no zone needs. */
 static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 group, u32 reserved)
 {
 	const u32 *online = &ftl->zones.online[group];
@@ -566,7 +566,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
 						     AFTL_ZONE_OFFLINE :
 						     AFTL_ZONE_READ_ONLY);
-	/* The live LUNs take over the translation pages of the dead one, which takes blocks. */
+	/* The live LUNs take over the translation pages of a dead LUN, and need blocks for them. */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
 		zone_shrink_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],

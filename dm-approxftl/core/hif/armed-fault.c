@@ -68,7 +68,7 @@ int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 	return ret;
 }
 
-/* Let a fault happen, or a step of it: then return -EAGAIN. */
+/* Carry out a fault, or one step of it: -EAGAIN if further steps are left. */
 static int make_fault_happen(struct aftl *ftl, struct aftl_fault *fault)
 {
 	switch (fault->action) {

@@ -66,8 +66,8 @@ static bool sched_start_program_pass(struct aftl *ftl, struct aftl_lun *lun, u32
 }
 
 /*
- * Return: logical pages that the program stores; 0 if no gathered page has to be programmed and the
- * task goes on; -ENOSPC as aftl_reloc_commit().
+ * Program the gathered pages of the background task. Return: their number; 0 if none has to be
+ * programmed and the task goes on; -ENOSPC as aftl_reloc_commit().
  */
 static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -282,7 +282,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
-/* When it is the turn of a read, a run of programs ends, even if no read waits. */
+/* The turn of a read ends a run of programs, even if no read waits. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->read_turn = false;
@@ -291,7 +291,7 @@ static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 	return lun->reads.head != AFTL_NIL && aftl_read_start_oldest(ftl, lun);
 }
 
-/* Return true if a request or a flush waits for a write that is queued here. */
+/* Return true if a request or a flush waits for a write that is queued at @lun. */
 static bool sched_write_is_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 lanes = lun->pending_write_lanes;
@@ -448,7 +448,7 @@ static void sched_check_busy_lun(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_array_suspend_for_command(ftl, lun, true);
 }
 
-/* Reads that wait here for data of a program that has just begun need not wait for its end. */
+/* Serve queued reads whose data are in a program that has just begun, before its end. */
 static void sched_serve_reads_of_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_PROGRAM && lun->reads.head != AFTL_NIL)
@@ -543,7 +543,7 @@ void aftl_schedule_lun_slice(struct aftl *ftl)
 	} while ((lun || ftl->retry) && !aftl_slice_is_over(ftl, begin));
 }
 
-/* Return: true if the array continues with the same operation: transfer or copyback program. */
+/* Handle the end of a sensing. Return: true if a transfer or a copyback program follows. */
 static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;

@@ -20,9 +20,9 @@ struct aftl_lun;
 /* State of a write's reads of the logical pages that it covers in part. */
 enum aftl_rest {
 	AFTL_REST_UNKNOWN,
-	/* Flash reads of the rest of the pages are in progress. */
+	/* Flash reads of the rest of partly covered pages are in progress. */
 	AFTL_REST_READING,
-	/* The host has the rest of the pages. */
+	/* The host has the rest of the partly covered pages. */
 	AFTL_REST_READ,
 };
 
@@ -34,7 +34,7 @@ enum aftl_rest {
  */
 bool aftl_fail_next_block(struct aftl *ftl);
 
-/* The event of the faults: let one that is due happen. */
+/* Handle the event of the fault list: let one due fault happen. */
 void aftl_handle_fault_event(struct aftl *ftl);
 
 /* Reset the fields of a request that the core owns while it is in progress. */
@@ -83,7 +83,7 @@ static inline void aftl_request_append(struct aftl_request **head, struct aftl_r
 	*tail = request;
 }
 
-/* Clear next: the host may keep the request for long after it has left the list. */
+/* Clear the list pointer of a dequeued request, which the host may keep for long. */
 static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 {
 	struct aftl_request *request = *head;

@@ -329,8 +329,8 @@ static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 }
 
 /*
- * The next pages of @request that are read: all that are left, or for a write those that it covers
- * in part, before which it leaves out the others. Return: how many, 0 at the end.
+ * Count the next pages of @request to read: all that are left; of a write the next ones that it
+ * covers in part, after it has skipped the others. Return: their number, 0 at the end.
  */
 static u32 read_count_pages_left(struct aftl_request *request)
 {
@@ -938,7 +938,7 @@ bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	units = command->units;
 	ns = read_sense_page(ftl, command, ppn);
-	/* The dead LUN sensed nothing: the service time is that of the reads of its stripe. */
+	/* The service time of a read of a dead LUN is that of the reads of its stripe. */
 	if (unlikely(aftl_lun_is_dead(lun))) {
 		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units,
 					  read_page_of_ppn(ftl, ppn), 0);
@@ -962,8 +962,8 @@ void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work.units = command->sensed;
 	lun->work.device_page = command->sensed_page;
 	/*
-	 * The service time goes on. The end of the last transfer adds all of it to busy_ns, so take
-	 * back what this transfer has added.
+	 * The end of the last plane's transfer adds the whole service time of the multi-plane read
+	 * to busy_ns, so subtract what this transfer has added.
 	 */
 	lun->busy_ns -= lun->work.service_ns;
 	aftl_array_start_data_out(ftl, lun);

@@ -270,9 +270,9 @@ static noinline void write_observe(struct aftl *ftl, struct aftl_request *reques
 
 /*
  * Accept the next page of @request. If it replaces a buffered one, a flush that waits for the older
- * version waits for this one instead: otherwise flash would have neither. The host gets the new
- * data before the older ones are released, because a persistent buffer must always have one of
- * both. @lun is the LUN for the page, or NULL if it takes the place of @older.
+ * version waits for the new one instead: otherwise flash would have neither version. The host gets
+ * the new data before the older ones are released, because a persistent buffer must always have one
+ * of the versions. @lun is the LUN for the page, or NULL if it takes the place of @older.
  */
 static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
 				  struct aftl_lun *lun, u32 lane, u32 older)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * RAIN reconstruction of pages that ECC cannot correct or that a dead LUN held: each other LUN of
- * the stripe reads its page, in its own time, and the one that needs the result goes on after the
- * last.
+ * the stripe reads its page, in its own time, and the LUN that needs the result continues after the
+ * last read.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/flash-array.h"
@@ -54,7 +54,7 @@ static u32 find_reconstruct_requester(struct aftl *ftl, const struct aftl_lun *l
  * @lun: LUN with a free array
  * @kind: enum aftl_reconstruct_kind: serve host reads or background tasks
  *
- * Return: false if nobody asks for a page of @lun for that.
+ * Return: false if no other LUN needs a page of @lun for @kind.
  */
 bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
 {

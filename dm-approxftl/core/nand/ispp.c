@@ -8,7 +8,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/reprogram.h"
 
-/* Word lines of a layer vary; a program tolerates this many eighths more errors than the limit. */
+/* Tolerance of the error limit of a program, in eighths, because word lines of a layer vary. */
 #define TOLERATED_EIGHTHS 1
 
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
@@ -264,7 +264,7 @@ static u64 program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/* program_follower is the time of followers that save about as much as it assumes. */
+/* The parameter program_follower applies to followers whose ISPP parameters save about as much. */
 static u64 program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
 				const struct aftl_program_command *program)
 {

@@ -138,7 +138,7 @@ static inline void *aftl_oob_entry(const struct aftl_media *media, u32 page)
 	return aftl_oob_entry_any_size(media, page);
 }
 
-/* @page counts through the device. */
+/* Address of the OOB attributes of @page, which is numbered through the device. */
 static inline u16 *aftl_page_attr_ptr(const struct aftl_media *media, u32 page)
 {
 	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.attr;

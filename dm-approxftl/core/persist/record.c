@@ -46,7 +46,7 @@ static const struct field fields[] = {
 	{ "class", 21, 1 }, { "stream", 22, 2 },  { "lat_100ns", 24, 4 }, { "pid", 28, 4 },
 };
 
-/* Bits of the operation's byte, beside enum aftl_op. */
+/* Flags in the operation byte of a record, beside enum aftl_op. */
 #define OP_FUA 0x80
 #define OP_LIFE 0x70
 #define OP_LIFE_SHIFT 4
@@ -92,7 +92,7 @@ bool aftl_record_level(const char *name, u8 *level)
 	return false;
 }
 
-/* Check that the character has all of its @tail continuation bytes. */
+/* Check that a UTF-8 character has all of its @tail continuation bytes. */
 static bool has_utf8_continuation(const u8 *bytes, const u8 *end, unsigned int tail)
 {
 	for (; tail; tail--)
@@ -189,7 +189,7 @@ static void record_put_field_table(u8 *bytes)
 	}
 }
 
-/* Write the fields that are the same in every file of this version. */
+/* Write the header fields that are the same in every record file of this version. */
 static void record_put_constants(u8 *bytes)
 {
 	memset(bytes, 0, AFTL_RECORD_HEADER_BYTES);
@@ -273,7 +273,7 @@ static int record_check_zeroes(const u8 *bytes, struct aftl_error *error)
 {
 	unsigned int i;
 
-	/* A newer minor version may use the reserved bytes. */
+	/* A newer minor version may use the reserved bytes of the header. */
 	if (aftl_get_le(bytes + AT_MINOR, 2) > AFTL_RECORD_VERSION_MINOR)
 		return 0;
 	for (i = AT_ZERO; i < AT_TABLE; i++)
@@ -287,7 +287,7 @@ bool aftl_record_has_magic(const u8 *bytes)
 	return !memcmp(bytes + AT_MAGIC, magic, sizeof(magic));
 }
 
-/* Checked before the checksum: a file of another kind gets a message that says so. */
+/* Check the magic before the checksum, so that the message says that a file is no record file. */
 static int record_check_identity(const u8 *bytes, struct aftl_error *error)
 {
 	u32 major = aftl_get_le(bytes + AT_MAJOR, 2);

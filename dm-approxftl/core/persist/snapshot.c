@@ -529,7 +529,7 @@ static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct a
 	return 0;
 }
 
-/* Return: true if the block is in the wide format. */
+/* Load a block's fields. Return: true if the block is in the wide format. */
 static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *lun,
 			      struct aftl_block *block, bool zoned)
 {
@@ -753,7 +753,7 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 		if (bind->lun >= ftl->geo.luns)
 			return report_bad_snapshot(error, "a stream is bound to no LUN");
 	}
-	/* The sum of both times must not overflow. */
+	/* The sum of device time and age must not overflow. */
 	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
 		return report_bad_snapshot(error, "its times are impossible");
 	return load_media(stream, ftl, error);

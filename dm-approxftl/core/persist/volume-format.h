@@ -173,7 +173,7 @@
 #define AFTL_EXTENT_COPIES 2
 #define AFTL_PAYLOAD_BYTES 504
 
-/* Remapped ppns: one frame of entries. */
+/* Limit of remapped ppns: the entries of one frame. */
 #define AFTL_REMAPS_PER_SECTOR 31
 #define AFTL_REMAPS_MAX (AFTL_REMAPS_PER_SECTOR * AFTL_FRAME_SECTORS)
 #define AFTL_REMAP_COPIES 2
@@ -208,13 +208,10 @@ struct aftl_layout {
 };
 
 /**
- * struct aftl_volume_header - the decoded header of a volume
- * @uuid: of the volume
- * @generation: how often it has been written
- * @policy: that the volume was last used with
- * @profile: that it was made from
- * @config: parameters of the device with all its shards
- * @layout: the areas
+ * struct aftl_volume_header - the decoded header of a volume @uuid: UUID of the volume @generation:
+ * number of times that the header has been written @policy: policy that the volume was last used
+ * with @profile: profile that the volume was made from
+ * @config: parameters of the device with all its shards @layout: areas of the volume
  * @remapped: there is a remap table
  * @shard: number of the shard, of a device with several
  * @lazy_tables: there is an extent table, or shall be in a volume to be formatted
@@ -236,11 +233,10 @@ struct aftl_volume_header {
  * @commit: number of the commit
  * @seq: sequence number of the last change
  * @now_ns: device time
- * @age_ns: time that passed without the device
- * @memory: the policy's word
+ * @age_ns: time that passed without the device @memory: the word that the policy saves
  * @snapshot_bytes: size of the snapshot
- * @policy_seq: sequence number of the last change before the policy took over
- * @policy: that uses the volume
+ * @policy_seq: sequence number of the last change before the policy took over @policy: policy that
+ * uses the volume
  * @closed: the snapshot is valid
  */
 struct aftl_volume_state {
@@ -257,9 +253,7 @@ struct aftl_volume_state {
 
 /**
  * struct aftl_erase_entry - the state of a block that survives its erase
- * @erases: completed erases
- * @wear: sum of their wear
- * @bad: retired
+ * @erases: completed erases @wear: sum of the wear of these erases @bad: the block is retired
  * @flip: checkerboard colour that comes first
  * @dead: its LUN is dead
  */
@@ -272,9 +266,9 @@ struct aftl_erase_entry {
 };
 
 /**
- * struct aftl_zone_entry - the state of a zone that does not follow from its pages
- * @seq: sequence number of its last reset
- * @state: enum aftl_zone_state; AFTL_ZONE_EMPTY: follows from its pages
+ * struct aftl_zone_entry - the state of a zone that does not follow from its pages @seq: sequence
+ * number of the last reset of the zone @state: enum aftl_zone_state; AFTL_ZONE_EMPTY: the state
+ * follows from the pages
  */
 struct aftl_zone_entry {
 	u64 seq;
@@ -293,9 +287,8 @@ struct aftl_plp_entry {
 
 /**
  * struct aftl_remap - a ppn whose data are not at their usual place
- * @ppn: AFTL_NO_PPN: no entry
- * @erases: of its block
- * @attr: low byte of its page's attributes
+ * @ppn: AFTL_NO_PPN: no entry @erases: erase count of the block @attr: low byte of the attributes
+ *   of the flash page
  */
 struct aftl_remap {
 	aftl_ppn_t ppn;
@@ -354,8 +347,8 @@ struct aftl_place {
 };
 
 /**
- * aftl_layout_init() - compute the layout of a volume without an extent table
- * @layout: takes it
+ * aftl_layout_init() - compute the layout of a volume without an extent table @layout: takes the
+ * layout
  * @geo: shape of the device
  * @error: takes the message on failure
  *
@@ -369,7 +362,7 @@ u64 aftl_shard_offset(const struct aftl_layout *layout, u32 shard);
 
 /**
  * aftl_layout_add_extents() - add an extent table, so that formatting need not write the tables
- * @layout: of aftl_layout_init()
+ * @layout: layout from aftl_layout_init()
  */
 void aftl_layout_add_extents(struct aftl_layout *layout);
 
@@ -379,7 +372,7 @@ static inline u64 aftl_extent_of_frame(const struct aftl_layout *layout, u64 fra
 	return (frame - layout->erases) / AFTL_EXTENT_FRAMES;
 }
 
-/* Position of an extent's bit: bit @extent % 8 of that byte. */
+/* Position of the byte with the bit of @extent in the extent table: its bit @extent % 8. */
 struct aftl_place aftl_extent_place(const struct aftl_layout *layout, u64 extent, u32 copy);
 
 struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block);
@@ -459,11 +452,11 @@ void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes);
 
 void aftl_zone_entry_encode(const struct aftl_zone_entry *entry, u8 *bytes);
 
-/* Return: 0, or -EUCLEAN if the state is not possible. */
+/* Decode a zone entry. Return: 0, or -EUCLEAN if its state is not possible. */
 int __must_check aftl_zone_entry_decode(struct aftl_zone_entry *entry, const u8 *bytes);
 void aftl_plp_entry_encode(const struct aftl_plp_entry *entry, u8 *bytes);
 
-/* Return: 0, or -EUCLEAN if the entry is not possible. */
+/* Decode a PLP entry. Return: 0, or -EUCLEAN if it is not possible. */
 int __must_check aftl_plp_entry_decode(struct aftl_plp_entry *entry,
 				       const struct aftl_geometry *geo, const u8 *bytes);
 
@@ -478,7 +471,7 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 				   const u8 *bytes);
 
-/* Decode only @seq, @erases, @wear, @flip, @mapped and @word, without a check. */
+/* Decode only @seq, @erases, @wear, @flip, @mapped and @word of a spare entry, without a check. */
 void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo,
 			     const u8 *bytes);
 

@@ -196,7 +196,7 @@ static u64 seq_of_found_version(const struct scan *scan, u32 found)
 		      *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
 }
 
-/* Drop the version that was found: it is not the newest, or was discarded. */
+/* Drop the found version of a logical page: it is not the newest, or was discarded. */
 static void drop_found_version(struct scan *scan, u32 *found)
 {
 	struct aftl_plp_slot *slot = decode_found_plp_slot(scan, *found);
@@ -312,7 +312,7 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 	return aftl_error_is_damage(ret) ? 0 : ret;
 }
 
-/* Decode only what the first pass needs, and prefetch the L2P entries for the second pass. */
+/* Decode what recovery's first pass needs of a spare entry; prefetch L2P entries for the second. */
 static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *spare,
 			       struct aftl_error *error)
 {
@@ -378,7 +378,7 @@ static void record_newest_versions(struct scan *scan, u32 page, const struct aft
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 		u32 *found;
 
-		/* Translation pages are ignored: the spare table is newer than they may be. */
+		/* Recovery ignores translation pages, because the spare table may be newer. */
 		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
 		found = aftl_l2p_entry(scan->ftl, unit);
@@ -532,7 +532,7 @@ static u64 get_zone_reset_seq(const struct scan *scan, u32 unit)
 	return scan->zones[unit / scan->volume->geo.zone_units].seq;
 }
 
-/* Return true if the entry has the newest version; see plp-buffer.c for the rule. */
+/* Return true if a PLP entry has the newest version of its page; plp-buffer.c has the rule. */
 static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *slot,
 				u32 found)
 {
@@ -590,8 +590,8 @@ static bool plp_entry_is_first_of_zone(const struct scan *scan, u32 index)
 }
 
 /*
- * Drop the newest entry if more zones have entries than may be active. At a commit that cannot be,
- * so an interrupted commit left it, and no flush has covered it.
+ * Drop the newest PLP entry if more zones have entries than may be active. No complete commit
+ * leaves such entries, so the entry is from an interrupted one, and no flush has covered it.
  */
 static bool drop_newest_excess_plp(struct scan *scan)
 {
@@ -614,7 +614,7 @@ static bool drop_newest_excess_plp(struct scan *scan)
 	return true;
 }
 
-/* Count the pages up to the first that is missing, and drop those on flash behind it. */
+/* Count a zone's pages up to the first missing one, and drop the pages on flash behind it. */
 static u32 zone_count_written(struct scan *scan, u32 zone)
 {
 	u32 first = zone * scan->volume->geo.zone_units;
@@ -662,7 +662,7 @@ static void recover_zone_states(struct scan *scan)
 		;
 }
 
-/* Remove mappings beyond write pointers, which would count again after new writes up to there. */
+/* Remove mappings beyond write pointers: they would count again once new writes reach them. */
 static int unmap_beyond_write_pointers(struct scan *scan)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
@@ -789,7 +789,7 @@ static void clear_stale_lost_marks(struct aftl *ftl)
 		ftl->media.lost[i] &= ftl->media.valid[i];
 }
 
-/* Mark a page as programmed without data: it must have been, but no durable entry says so. */
+/* Mark a page as programmed without data: its program is certain, but has no durable entry. */
 static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
 {
 	u32 index = aftl_block_device_page(&ftl->media, block, page);
@@ -1168,8 +1168,8 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 }
 
 /*
- * Write the zone's entry as of a zone without a reset. Data from before a reset would then count
- * again, so their mappings are removed.
+ * Rebuild a zone's entry as that of a zone without a reset. Data from before a reset would then
+ * count again, so their mappings are removed.
  */
 static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone,
 			      u8 *bytes)

@@ -12,10 +12,8 @@
 #define AFTL_VOLUME_FRAMES 512
 
 /**
- * struct aftl_frame - a frame of the tables in memory
- * @number: in the volume
- * @next: next in its hash chain
- * @used: holds a frame
+ * struct aftl_frame - a frame of the tables in memory @number: number of the frame in the volume
+ * @next: next frame in the hash chain @used: the entry holds a frame
  * @dirty: bit by sector: changed since the last commit
  */
 struct aftl_frame {
@@ -26,8 +24,8 @@ struct aftl_frame {
 };
 
 /**
- * struct aftl_plp_slot - room for a logical page in the persisted write buffer
- * @entry: of the page
+ * struct aftl_plp_slot - room for a logical page in the persisted write buffer @entry: table entry
+ * of the page
  * @state: enum aftl_plp_slot_state
  */
 struct aftl_plp_slot {
@@ -148,7 +146,7 @@ void aftl_plp_destroy(struct aftl_volume *volume);
 /* Value in plp_slot_of of a tag that waits for a slot. */
 #define AFTL_PLP_WAITING U32_MAX
 
-/* Return true if a version of @lpn has an entry that has not been released. */
+/* Return true if a version of @lpn has a PLP entry that has not been released. */
 bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn);
 
 bool aftl_plp_count_used_slots(const struct aftl_volume *volume);
@@ -162,7 +160,7 @@ void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes
 /* Return a free slot, or the number of slots if there is none. */
 u32 aftl_plp_find_free_slot(struct aftl_volume *volume);
 
-/* Offset on the backing device of the slot's data. */
+/* Offset on the backing device of the data of a PLP slot. */
 u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
 
 /* Note that the mapping of @ppn in the spare table must be removed. */
@@ -209,7 +207,7 @@ void aftl_extents_commit_done(struct aftl_volume *volume);
  */
 int __must_check aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes);
 
-/* Seal all sectors of @frames frames, the first of which is @number. */
+/* Add nonce and checksum to all sectors of @frames frames from frame @number on. */
 void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);
 
 /* Return the first damaged sector in @count frames from @first on; U64_MAX if there is none. */

@@ -18,7 +18,7 @@ static size_t reader_memory_bytes(u32 chunks)
 	return chunks * (READER_CHUNK_BYTES + sizeof(struct aftl_reader_chunk));
 }
 
-/* The descriptors follow the data in one allocation, because a kernel stack is small. */
+/* The chunk descriptors follow the data in one allocation: a kernel stack is too small for them. */
 static bool reader_alloc_chunks(struct aftl_volume_reader *reader, u32 chunks)
 {
 	const struct aftl_backing *backing = reader->volume->backing;

@@ -14,13 +14,11 @@
 #define AFTL_READER_CHUNKS 8
 
 /**
- * struct aftl_reader_chunk - frames that are read together
- * @number: of the chunk, from the first frame of the reader on
- * @frames: how many frames it has; 0: the chunk is not in use
+ * struct aftl_reader_chunk - frames that are read together @number: number of the chunk, counted
+ * from the first frame of the reader @frames: number of its frames; 0: the chunk is not in use
  * @pending: handle of the read in progress, from begin_read(); NULL: none
- * @read: the read of the whole chunk has ended, perhaps with an error
- * @present: bit by frame: it has been read
- * @verified: bit by sector: its checksum has been verified
+ * @read: the read of the whole chunk has ended, perhaps with an error @present: bit by frame: the
+ * frame has been read @verified: bit by sector: the checksum has been verified
  */
 struct aftl_reader_chunk {
 	u64 number;
@@ -36,8 +34,8 @@ struct aftl_reader_chunk {
  * @volume: the volume
  * @first: first frame
  * @end: frame behind the last one
- * @chunks: chunks in memory: AFTL_READER_CHUNKS, or 1 if memory is short
- * @bytes: their data; NULL if the reader is not open
+ * @chunks: chunks in memory: AFTL_READER_CHUNKS, or 1 if memory is short @bytes: data of the
+ * chunks; NULL if the reader is not open
  * @chunk: the chunks, by their number modulo @chunks
  */
 struct aftl_volume_reader {

@@ -48,8 +48,8 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
 	int ret = volume_read_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
 
 	/*
-	 * -ENODATA of the device is a read error; to the caller it would mean that there is no
-	 * volume.
+	 * Translate -ENODATA of the backing device, a read error: to the caller it means "no
+	 * volume".
 	 */
 	if (ret)
 		return aftl_fail(error, ret == -ENODATA ? -EIO : ret,
@@ -106,9 +106,9 @@ static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_v
 }
 
 /*
- * Only one of the two states can be read, and it may be the older one. Then device time may go back
- * by one commit, the snapshot may be out of date, and the owner of block kinds is unknown.
- * Everything else is in the tables.
+ * Only one of the volume's two state records can be read, perhaps the older one. Then device time
+ * may go back by one commit, the snapshot may be out of date, and the owner of block kinds is
+ * unknown. Everything else is in the tables.
  */
 static int use_only_readable_state(struct aftl_volume *volume,
 				   const struct aftl_volume_state *state)
@@ -120,7 +120,7 @@ static int use_only_readable_state(struct aftl_volume *volume,
 	return 0;
 }
 
-/* Sectors are written atomically, so both states are there, one commit apart. */
+/* Sectors are written atomically, so both state records are valid, one commit apart. */
 static int choose_newer_volume_state(struct aftl_volume *volume, struct aftl_error *error)
 {
 	struct aftl_volume_state odd = { 0 };
@@ -403,7 +403,9 @@ static int write_header_copy(struct aftl_volume *volume, u32 copy)
 	return ret ? ret : volume_flush(volume);
 }
 
-/* An interrupted write may destroy the copy, so the older or damaged copy is written first. */
+/*
+ * Write the older or damaged copy of the volume header first, as a crash may destroy it.
+ */
 static int write_headers(struct aftl_volume *volume)
 {
 	int ret;
@@ -578,8 +580,8 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 		return volume->ret;
 	volume->plp_hides = volume->plp_waiting && (volume->plp_hides || spare->hidden);
 	/*
-	 * What a later program or a discard has superseded stays mapped in a repeated entry: the
-	 * later record has a larger sequence number, unless it is lost in a crash.
+	 * A logical page that a later program or discard superseded stays mapped in a repeated
+	 * entry: the later record has a larger sequence number, unless it is lost in a crash.
 	 */
 	if (spare->lost && !aftl_spare_decode(&recorded, &volume->geo, bytes) &&
 	    spare_describes_same_program(spare, &recorded, volume->geo.page_units)) {
@@ -684,7 +686,7 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 	bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/* A page that waited may have been persisted again meanwhile, with a newer number. */
+	/* A page that waited for a slot may have been persisted again, with a newer number. */
 	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
 		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
 	volume->plp_slots[index].entry = *entry;
@@ -795,7 +797,7 @@ int aftl_volume_repair_entries(struct aftl_volume *volume)
 	return 0;
 }
 
-/* Name the policy that makes the changes from now on. */
+/* Record the policy that changes the volume from now on. */
 static void volume_state_set_policy(struct aftl_volume_state *state, const char *name)
 {
 	state->closed = false;

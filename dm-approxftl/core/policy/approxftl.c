@@ -199,7 +199,7 @@ static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 	return block->programmed + geo->program_pages >= aftl_first_pass_pages(geo, block->flip);
 }
 
-/* The core may collect and erase a full block, so that the policy must not refer to it. */
+/* The core may collect and erase a full block, so the policy must not refer to it. */
 static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
 {
 	/* A full phase-2 block has the pattern of a checkerboard block. */

@@ -59,7 +59,7 @@ static bool ips_create(struct aftl_policy *policy)
 	return aftl_delegate_create(policy, ips_params(policy)->ips_approx);
 }
 
-/* The cache is not used beside the SLC cache of the device. */
+/* The in-place switch cache is not used beside the SLC cache of the device. */
 static u32 ips_cache_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
@@ -184,7 +184,7 @@ static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->page = ips_next_page(policy, *block, &placement->pages);
 	placement->mode = next_step_switches_line(policy, *block) ? AFTL_MODE_SWITCHED :
 								    AFTL_MODE_SLC;
-	/* The core may collect and erase a full block, so that the policy must not refer to it. */
+	/* The core may collect and erase a full block, so the policy must not refer to it. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
 		*block = NULL;
 	return 0;

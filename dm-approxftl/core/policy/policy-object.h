@@ -5,7 +5,7 @@
 
 #include "core/policy/ftl-policy.h"
 
-/* Increment when the meaning of the contract changes; the sizes tell most changes of layout. */
+/* Increment this if the contract of policies changes, but no size in struct aftl_policy_object. */
 #define AFTL_POLICY_ABI 1
 
 #define AFTL_POLICY_SYMBOL "aftl_exported_policy"

@@ -33,7 +33,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* A one-shot program leaves at least one page for host data. */
+/* Limit of relocated pages in a one-shot program, which takes at least one page of host data. */
 #define PIGGYBACK_MAX (AFTL_REPROGRAM_BITS - 1)
 /* Largest share of the blocks of a LUN that may be candidates. */
 #define CANDIDATE_BLOCKS_PART 16
@@ -665,7 +665,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced",
 		   "reprogrammable" },
-	/* One block each for cold, relocated and displaced data, and one for each level. */
+	/* for cold, for relocated and for displaced data, and one for each hotness class */
 	.open_blocks = 3 + LEVELS,
 	.no_parity = true,
 	.reserve = 2,

@@ -21,7 +21,7 @@ struct aftl_victim_rule {
 #include "core/base/victim-list.h"
 #undef VICTIM
 
-/* The selector of enum aftl_victim. */
+/* Return the victim selector with this number in enum aftl_victim. */
 const struct aftl_victim_rule *aftl_victim_rule(u64 victim);
 
 #endif
