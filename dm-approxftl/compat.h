@@ -9,7 +9,7 @@
 #include <linux/device-mapper.h>
 #include <linux/fs.h>
 
-#include <linux/fileattr.h> /* in 6.1, this header needs linux/fs.h before it */
+#include <linux/fileattr.h> /* Linux 6.1's fileattr.h needs linux/fs.h before it */
 #include <linux/fsnotify_backend.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
@@ -234,7 +234,7 @@ static inline const struct address_space *aftl_device_mapping(const struct block
 
 /*
  * Write with the IOCB_* flags @not cleared, and keep the file system from being frozen meanwhile.
- * Since 6.8 vfs_iocb_iter_write() does the latter.
+ * Since 6.8 vfs_iocb_iter_write() prevents the freeze itself.
  */
 static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, loff_t position,
 				      int not)

@@ -101,7 +101,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 		if (aftl_bio_write_stream(bio) != aftl_write_stream_of_tag(&target->options))
 			request->hint.stream = aftl_bio_write_stream(bio);
 	}
-	/* Device-mapper duplicates the bio for each shard: trace the first one only. */
+	/* Device-mapper duplicates the bio for each shard: trace the first duplicate only. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
 		aftl_trace_zeroing(target, bio);
 	request->queue = select_host_queue(target->table.device->disks[0], bio);
@@ -157,7 +157,9 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_bio(request))
 		return map_bio_part(device, bio, unit, request);
-	/* A device of several shards gets no such bio, see aftl_split_zone_reset_all(). */
+	/*
+	 * A device of several shards gets no such reset, see aftl_split_zone_reset_all().
+	 */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
 	return map_bio_run(device, unit, request);

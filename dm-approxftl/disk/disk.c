@@ -24,7 +24,7 @@
 /* Slices that a submitter or a store's worker executes before disk_catch_up() takes over. */
 #define OWN_SLICES 64
 
-/* Sectors of requests that a soft interrupt ends at most: copying them takes about 50 us. */
+/* Limit of the sectors of requests that a soft interrupt ends: copying them takes about 50 us. */
 #define SOFTIRQ_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
 /* Workqueue for aftl_disk.catch_up. Memory reclaim may depend on it. */
@@ -191,8 +191,8 @@ static void yield_disk_lock(struct aftl_disk *disk)
 }
 
 /*
- * The present is the time of this call, or a later device time that others reach meanwhile. It is
- * not read again, as an FTL slower than the clock would keep the caller here forever.
+ * The present is the time of this call, or a later device time that other callers reach meanwhile.
+ * It is not read again, as an FTL slower than the clock would keep the caller here forever.
  */
 int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	__acquires(&disk->lock)
@@ -332,7 +332,8 @@ void aftl_disk_queue_gc(struct aftl_disk *disk)
 }
 
 /*
- * A stopped disk's FTL belongs to the caller of aftl_disk_stop(). aftl_disk_start() requeues this.
+ * A stopped disk's FTL belongs to the caller of aftl_disk_stop(). aftl_disk_start() requeues this
+ * work item.
  */
 static void retire_worn_blocks_work(struct work_struct *work)
 {

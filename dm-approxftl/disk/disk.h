@@ -50,7 +50,7 @@ static inline u32 aftl_count_placement_streams(const struct aftl_options *option
 	return options->policy->host_streams + (u32)options->config.placement_handles;
 }
 
-/* Largest life time of F_SET_RW_HINT, which Linux maps to a write stream if there are so many. */
+/* Largest life time of F_SET_RW_HINT, which Linux maps to a write stream if that exists. */
 #define AFTL_LIFE_MAX 5
 
 /*

@@ -8,7 +8,7 @@
 
 LIST_HEAD(aftl_targets);
 static LIST_HEAD(all_mapped);
-DEFINE_MUTEX(aftl_targets_lock); /* protects both lists and all ownership */
+DEFINE_MUTEX(aftl_targets_lock); /* protects aftl_targets, all_mapped and all ownership */
 DECLARE_WAIT_QUEUE_HEAD(aftl_data_settled);
 
 static struct aftl_mapped *find_ownership_of_device(const struct mapped_device *md)

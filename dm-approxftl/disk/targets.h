@@ -63,7 +63,7 @@ struct aftl_target {
 	struct gendisk *zones;
 	struct dm_dev zones_below;
 	struct aftl_histogram late;
-	struct mutex gate; /* protects @table, @options.config and @late */
+	struct mutex gate; /* protects the target's @table, @options.config and @late */
 };
 
 /*

@@ -240,7 +240,7 @@ struct aftl_dev {
 	bool persists;
 	bool safe;
 	u32 reserve;
-	spinlock_t lock; /* protects the members that the kernel-doc names */
+	spinlock_t lock; /* protects the members of the store that its kernel-doc names */
 	struct aftl_dev_op **op_chunks;
 	u32 op_mask;
 	u32 op_fixed;
@@ -281,7 +281,7 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
 	return container_of(store, struct aftl_dev, store);
 }
 
-/* durable.c: opening and closing */
+/* durable.c: opening and closing the durable store */
 
 /**
  * aftl_dev_workers_create() - allocate the workqueues of a disk, before its store is opened
@@ -424,7 +424,9 @@ void aftl_dev_hold_worker(struct aftl_dev *dev, bool held);
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo);
 
-/* Context: process; may sleep. Return: 0 or -ENOMEM; then aftl_dev_queue_exit() is still needed. */
+/*
+ * Context: process. Return: 0, or -ENOMEM, after which aftl_dev_queue_exit() frees a partial queue.
+ */
 int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
 void aftl_dev_queue_exit(struct aftl_dev *dev);
 
@@ -471,7 +473,7 @@ struct page *aftl_dev_alloc_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gf
 void aftl_dev_get_page(struct page *page);
 void aftl_dev_put_page(struct aftl_dev *dev, struct page *page);
 
-/* ring.c: memory of the queue */
+/* ring.c: memory of the durable store's queue */
 
 /* Return operation @number, which must be allocated. */
 static inline struct aftl_dev_op *aftl_dev_op_at(const struct aftl_dev *dev, u32 number)
@@ -505,7 +507,7 @@ void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops);
 /* Return true if no operation, flush or release is left. Context: under @lock. */
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev);
 
-/* Context: process; may sleep. Return: 0 or -ENOMEM; aftl_dev_ring_exit() frees a partial ring. */
+/* Allocate the ring. Context: process. Return: 0, or -ENOMEM; aftl_dev_ring_exit() frees a part. */
 int __must_check aftl_dev_ring_init(struct aftl_dev *dev);
 void aftl_dev_ring_exit(struct aftl_dev *dev);
 
@@ -532,13 +534,13 @@ bool __must_check aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops);
 u64 aftl_dev_ring_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_ring_needed_bytes(const struct aftl_geometry *geo);
 
-/* readers.c: reads in flight, by block */
+/* readers.c: number of reads in flight, by block */
 
 /* Context: process; may sleep. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_readers_init(struct aftl_dev *dev);
 void aftl_dev_readers_exit(struct aftl_dev *dev);
 
-/* Return the bytes of memory of the counters. */
+/* Return the bytes of memory of the counters of reads. */
 u64 aftl_dev_readers_needed_bytes(const struct aftl_geometry *geo);
 
 /* Count @fetch as a reader of the block of @ppn; sets @fetch->block. Context: under @lock. */

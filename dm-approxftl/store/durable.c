@@ -212,7 +212,7 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 		kvfree(dev);
 		return aftl_fail(error, ret, "not enough memory for a store");
 	}
-	/* Set before loading: the FTL may relocate data, through this store, once it is loaded. */
+	/* Set the disk's store before loading the FTL, which may relocate data in it at once. */
 	*out = &dev->store;
 	disk->durable = dev;
 	return open_dev_store_parts(dev, first ? : dev, super, error);

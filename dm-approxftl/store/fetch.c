@@ -16,7 +16,7 @@
 #include "store/dev.h"
 #include "store/io.h"
 
-/* Reserved arrays of fetches: when memory is short, so many bios are read at a time. */
+/* Reserved arrays of fetches: the number of bios that are read at a time when memory is short. */
 #define SETS 16
 
 static u32 fetch_set_bytes(const struct aftl_geometry *geo)

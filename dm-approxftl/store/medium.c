@@ -212,7 +212,7 @@ static bool join_cgroup_submit_lane(struct aftl_bdev *device, struct lane *lane,
 	return found;
 }
 
-/* Submit @bio from a worker of its cgroup; from this one for the root, or without memory. */
+/* Submit @bio from a worker of its cgroup; of the root, or without memory, from the caller. */
 static void submit_bio_for_cgroup(struct aftl_bdev *device, struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
@@ -229,7 +229,7 @@ struct aftl_behalf aftl_bdev_get_submitter(struct bio *bio)
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct aftl_behalf behalf = { .ioprio = bio->bi_ioprio };
 
-	/* Only cgroups of version 2: with version 1 Linux does not charge buffered writes. */
+	/* Charge cgroups of version 2 only: with version 1 Linux charges no buffered writes. */
 	if (css && css != blkcg_root_css && cgroup_subsys_on_dfl(io_cgrp_subsys))
 		behalf.cgroup = cgroup_id(css->cgroup);
 	return behalf;

@@ -548,7 +548,7 @@ static void rewrite_failed_runs_work(struct work_struct *work)
 	struct aftl_dev_op *op;
 	struct aftl_dev_op *next;
 
-	/* Use _safe, because the memory of an operation may be reused once it is done. */
+	/* Iterate with _safe, because the memory of an operation may be reused once it is done. */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
 		rewrite_failed_write_run(dev, op);
@@ -952,7 +952,7 @@ static void persist_bio_done(struct aftl_bdev_io *io, int error)
 	queue_op_done(op);
 }
 
-/* Start to write an entry's data; they are on the device before the next commit record. */
+/* Start to write the data of a PLP entry; they are stored before the next commit record. */
 static void persist_plp_entry(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u64 offset;

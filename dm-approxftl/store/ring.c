@@ -96,7 +96,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested)
 {
 	lockdep_assert_held(&dev->lock);
 	congested = congested && !aftl_dev_is_congested(dev);
-	/* Run the worker, which restarts device time if it stands still: no request may do that. */
+	/* Run the worker: it restarts device time that stood still while the queue was full. */
 	if (congested)
 		queue_work(dev->disk->workers.queue, &dev->work);
 	if (congested || aftl_dev_queue_is_empty(dev))

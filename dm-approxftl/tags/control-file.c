@@ -180,7 +180,7 @@ int aftl_control_tag_fd(struct aftl_control *control, void *argument)
 	return aftl_control_call_with_file(control, tag->fd, tag_whole_file, tag);
 }
 
-/* Copy the next batch to user space. Returns its size, or a negative error code. */
+/* Copy the next tagged ranges to user space. Returns their number, or a negative error code. */
 static int list_tag_batch(const struct inode *inode, struct approxftl_query *query,
 			  struct approxftl_extent *extents)
 {

@@ -153,7 +153,7 @@ static const struct call calls[] = {
 	CALL(APPROXFTL_TAG_FD, approxftl_tag_fd, reserved, aftl_control_tag_fd),
 };
 
-/* Copy the structure back on failure, too: it has the reason of a refusal. */
+/* Copy the ioctl's structure to user space on failure, too: it has the reason of a refusal. */
 static int execute_control_call(const struct call *call, struct aftl_control *control,
 				void __user *user)
 {

@@ -4,7 +4,7 @@
 
 #include "tags/marks.h"
 
-/* Until 6.6 an fsnotify group needs this flag if memory reclaim may take the lock of the group. */
+/* Until 6.6 an fsnotify group needs FSNOTIFY_GROUP_NOFS if memory reclaim may take its lock. */
 #ifndef FSNOTIFY_GROUP_NOFS
 #define FSNOTIFY_GROUP_NOFS 0
 #endif

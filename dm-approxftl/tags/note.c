@@ -32,7 +32,7 @@ static struct request_queue *queue_of_target(const struct aftl_target *target)
 void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
 			  const struct aftl_tag_decision *decision)
 {
-	/* The level is the last field, and omitted unless above 1: older readers ignore it. */
+	/* The quality level ends a note, and is omitted unless above 1: old readers ignore it. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
 	struct request_queue *queue = queue_of_target(target);
 
@@ -65,7 +65,7 @@ static uint max_notes = 1000;
 module_param(max_notes, uint, 0644);
 MODULE_PARM_DESC(max_notes, "notes a second in block traces by users without privileges");
 
-/* One limit for all unprivileged callers together, so that they cannot flood a trace. */
+/* All unprivileged callers have one rate limit together, so that they cannot flood a trace. */
 static bool may_trace_note(void)
 {
 	static struct ratelimit_state others =

@@ -43,10 +43,10 @@ static const struct rhashtable_params table_params = {
 	.automatic_shrinking = true,
 };
 
-static struct aftl_marks marks;		  /* marks.lock also protects @table and @accounts */
+static struct aftl_marks marks;		  /* marks.lock protects @table and @accounts, too */
 static struct rhashtable table;
 static DEFINE_HASHTABLE(accounts, 6);
-static DEFINE_MUTEX(change);		  /* serialises changes of tagged ranges */
+static DEFINE_MUTEX(change);		  /* serialises changes of the tagged ranges of files */
 
 static struct aftl_file *mark_to_tagged_file(struct fsnotify_mark *mark)
 {

@@ -405,7 +405,7 @@ static noinline_for_stack void print_own_value(const struct message *message,
 	aftl_param_format(aftl_param_at(key), aftl_param_get(&own, key), value);
 }
 
-/* Check that a shard accepts the parameter and its store has room for what follows. */
+/* Check that a shard accepts the parameter and its store has room for the change. */
 static int check_shard_param(struct message *message, u32 index, const struct aftl_config *config)
 {
 	struct aftl_disk *disk = message->device->disks[index];

@@ -583,7 +583,7 @@ static int resume_data(struct aftl_target *target, enum aftl_resume how, struct 
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* reclaim must not write to this device */
+	unsigned int flags = memalloc_noio_save(); /* reclaim must not write to suspended devices */
 	struct aftl_error error;
 	int ret = begin_target_resume(target, &error);
 

@@ -99,7 +99,9 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 {
 	const struct aftl_config *config = &target->options.config;
 
-	/* The limits apply to each shard, because all open zones may be in the same shard. */
+	/*
+	 * Limits of open and active zones apply to each shard: all open zones may be in one shard.
+	 */
 	limits->chunk_sectors = (u32)zone_sectors(target);
 	limits->zone_write_granularity = target->shards.geo.unit_bytes;
 	aftl_set_zone_limits(limits, config->max_open_zones, config->max_active_zones,

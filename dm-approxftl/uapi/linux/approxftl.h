@@ -33,18 +33,19 @@
 
 #define APPROXFTL_VERSION 1
 
-/* As a length: up to the largest possible offset, beyond the current end of the file. */
+/* The length of a range up to the largest possible offset, beyond the current end of the file. */
 #define APPROXFTL_TO_END (~0ULL)
 
-/* Class of data. */
+/*
+ * Class of data. The levels 2 and 3 are input only: the kernel reports APPROXFTL_APPROXIMATE and a
+ * separate level.
+ */
 enum approxftl_class {
 	APPROXFTL_PRECISE = 0,	   /* no bit may flip; wins over approximate */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
 	APPROXFTL_NONE = 2,	   /* not tagged; or, of APPROXFTL_STORED, not on flash */
 	APPROXFTL_LEVEL_2 = 3,	   /* approximate with more errors than level 1 */
 	APPROXFTL_LEVEL_3 = 4,	   /* approximate with more errors than level 2 */
-				   /* Levels 2 and 3 are input only: for these the kernel */
-				   /* reports APPROXFTL_APPROXIMATE and a separate level. */
 };
 
 /* Quality levels: 0 is precise, 1 to 3 are approximate with more and more errors. */
@@ -59,16 +60,16 @@ enum approxftl_reason {
 	APPROXFTL_REASON_SWAP = 4,	/* the file is swap space */
 	APPROXFTL_REASON_ENCRYPTED = 5, /* a flipped bit would corrupt a cipher block */
 	APPROXFTL_REASON_VERITY = 6,	/* a flipped bit would make reads fail */
-	APPROXFTL_REASON_CHECKSUM = 7,	/* the same: btrfs without chattr +C or nodatacow */
+	APPROXFTL_REASON_CHECKSUM = 7,	/* btrfs checksums the file: needs chattr +C or nodatacow */
 	APPROXFTL_REASON_FILES = 8,	/* the user has tagged too many files */
 	APPROXFTL_REASON_RANGES = 9,	/* the file, or the user, has too many ranges */
-	APPROXFTL_REASON_DEVICE = 10,	/* not on dm-approxftl, or not directly on it */
+	APPROXFTL_REASON_DEVICE = 10,	/* the data are not directly on dm-approxftl */
 	APPROXFTL_REASON_IN_USE = 11,	/* the device is mounted, or opened exclusively */
 };
 
 /* Capabilities: bits of struct approxftl_caps.can and .may. */
 #define APPROXFTL_CAN_FILE	_BITULL(0) /* TAG, UNTAG, QUERY of files */
-#define APPROXFTL_CAN_BUFFER	_BITULL(1) /* the same of memfds, for O_DIRECT writes from them */
+#define APPROXFTL_CAN_BUFFER	_BITULL(1) /* TAG, UNTAG, QUERY of memfds, for O_DIRECT writes */
 #define APPROXFTL_CAN_SCOPE	_BITULL(2) /* SCOPE, PWRITEV */
 #define APPROXFTL_CAN_DEVICE	_BITULL(3) /* DEVICE_TAG, DEVICE_QUERY */
 #define APPROXFTL_CAN_STORED	_BITULL(4) /* STORED */
@@ -200,8 +201,8 @@ struct approxftl_query {
 
 /* The writes that a scope covers. */
 enum approxftl_whose {
-	APPROXFTL_THREAD = 0,  /* of the calling thread */
-	APPROXFTL_PROCESS = 1, /* of all threads that share the caller's address space */
+	APPROXFTL_THREAD = 0,  /* writes of the calling thread */
+	APPROXFTL_PROCESS = 1, /* writes of all threads in the caller's address space */
 };
 
 /**
@@ -210,8 +211,8 @@ enum approxftl_whose {
  * @whose: enum approxftl_whose
  * @class: class of O_DIRECT writes from user memory from now on; APPROXFTL_NONE ends the scope
  * @previous: out: class that this descriptor had set before, to nest regions
- * @label: address of a name for the block trace, or 0
- * @label_length: bytes of it, at most APPROXFTL_LABEL_MAX
+ * @label: address of a name for the block trace, or 0 @label_length: bytes of the label, at most
+ * APPROXFTL_LABEL_MAX
  * @reserved: 0
  *
  * The scope also ends when the open file of /dev/approxftl that set it is closed, when the
@@ -254,7 +255,7 @@ struct approxftl_pwritev {
 };
 
 #define APPROXFTL_UNIT_LOST	0x1 /* the data cannot be read */
-#define APPROXFTL_UNIT_NO_MODEL 0x2 /* errors are not modelled: ignore the counts */
+#define APPROXFTL_UNIT_NO_MODEL 0x2 /* the device models no errors: ignore the counts */
 #define APPROXFTL_UNIT_LEVEL_2	0x4 /* approximate, of quality level 2 */
 #define APPROXFTL_UNIT_LEVEL_3	0x8 /* approximate, of quality level 3 */
 
@@ -322,9 +323,8 @@ struct approxftl_watch {
 
 /**
  * struct approxftl_note - APPROXFTL_NOTE: write a label to the block trace
- * @size: of this structure in bytes
- * @length: bytes of it, at most APPROXFTL_LABEL_MAX
- * @label: its address
+ * @size: of this structure in bytes @length: bytes of the label, at most APPROXFTL_LABEL_MAX
+ * @label: address of the label
  *
  * Fails with EAGAIN if callers without CAP_SYS_ADMIN write too many labels in a second.
  */
@@ -382,7 +382,7 @@ struct approxftl_stats {
 	__aligned_u64 by_stream;
 };
 
-/* Not assigned in Documentation/userspace-api/ioctl/ioctl-number.rst. */
+/* The ioctl number is not assigned in Documentation/userspace-api/ioctl/ioctl-number.rst. */
 #define APPROXFTL_IOCTL 0xf7
 
 #define APPROXFTL_CAPS	       _IO(APPROXFTL_IOCTL, 0x40)
