@@ -7,7 +7,7 @@
 #include "target-line.h"
 #include "trace-reader.h"
 
-/* sysfs's "stat" has of reads requests, merges, sectors and ms, then of writes the same. */
+/* "stat" in sysfs has requests, merges, sectors and ms of reads, then those of writes. */
 #define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
 
 u64 capture_written_sectors(const struct capture_device *device)

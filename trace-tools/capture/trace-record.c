@@ -283,7 +283,7 @@ static int record_trace(struct capture *capture, struct aftl_error *error)
 		return ret;
 	ret = fill_output_directory(capture, error);
 	if (ret)
-		rmdir(capture->output); /* fails and keeps the directory if it has files */
+		rmdir(capture->output); /* rmdir() keeps a directory that has files */
 	else
 		fprintf(stderr, "approxftl " VERB ": %s: %llu events\n", capture->output,
 			(unsigned long long)capture->blktrace.events);

@@ -17,7 +17,7 @@ void process_names_free(struct process_names *names);
 /* Store the name of a process, up to 16 characters; it replaces an earlier name of the process. */
 void process_names_set(struct process_names *names, u32 pid, const char *name);
 
-/* Return: the name, or NULL if the trace has none. */
+/* Return the name of a process, or NULL if the trace has none. */
 const char *process_names_get(const struct process_names *names, u32 pid);
 
 /**

@@ -21,7 +21,7 @@ struct trace_classes trace_reader_get_classes(const struct trace_reader *reader)
 void trace_reader_describe(const struct trace_reader *reader, FILE *out);
 void trace_reader_write_json(const struct trace_reader *reader, struct json_writer *json);
 
-/* Print everything that was lost, missing or inconsistent. */
+/* Print everything that was lost, missing or inconsistent in the trace. */
 void trace_reader_print_losses(const struct trace_reader *reader, FILE *out);
 void trace_reader_write_losses_json(const struct trace_reader *reader, struct json_writer *json);
 

@@ -19,7 +19,7 @@ struct reading_options {
 	bool strict;
 };
 
-/* Convert the options to a struct trace_open_options. @return: 0, or -EINVAL with a sentence. */
+/* Convert the options to a struct trace_open_options. @return: 0, or -EINVAL with a message. */
 int __must_check reading_options_to_open(const struct reading_options *options,
 					 struct trace_open_options *open_options,
 					 struct aftl_error *error);

@@ -18,7 +18,7 @@ struct trace_codec;
  * @out: takes a decompressor that already holds @bytes; NULL if the file is not compressed
  * @bytes: the first bytes of the file
  *
- * Return: 0, or a negative error number with a sentence, such as -EOPNOTSUPP for a compression
+ * Return: 0, or a negative error number with a message, such as -EOPNOTSUPP for a compression
  * that is not supported here.
  */
 int __must_check trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
@@ -32,7 +32,7 @@ bool trace_codec_needs_input(const struct trace_codec *codec);
 u8 *trace_codec_input_room(struct trace_codec *codec, size_t *room);
 void trace_codec_add_input(struct trace_codec *codec, size_t size);
 
-/* Return: bytes written to @out, or a negative error number with a sentence. */
+/* Return: bytes written to @out, or a negative error number with a message. */
 ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 			   struct aftl_error *error);
 

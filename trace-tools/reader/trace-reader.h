@@ -100,7 +100,7 @@ void trace_reader_close(struct trace_reader *reader);
 /**
  * trace_reader_next() - get the next request; times never decrease
  *
- * Return: 1, 0 at the end, or a negative error number with a sentence.
+ * Return: 1, 0 at the end, or a negative error number with a message.
  */
 int __must_check trace_reader_next(struct trace_reader *reader, struct trace_request *request,
 				   struct aftl_error *error);

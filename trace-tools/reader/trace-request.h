@@ -29,7 +29,7 @@ extern const char *const trace_by_names[TRACE_BYS];
 /* Names of operations in tables and files. */
 #define trace_op_names aftl_op_names
 
-/* Upper bound of stream numbers, which are smaller. */
+/* Exclusive upper bound of stream numbers. */
 #define TRACE_STREAMS 65536
 
 /* Classes of a source without class names: the quality levels. */

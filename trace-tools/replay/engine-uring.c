@@ -114,7 +114,7 @@ static void uring_engine_wait(struct engine *engine, u64 until_ns)
 		return;
 	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
 	    read(events[1].fd, &count, sizeof(count)) < 0)
-		return; /* The count is not needed: the pool is polled after each wait. */
+		return; /* The eventfd's count is not needed: the pool is polled after each wait. */
 }
 
 static struct ticket *reap_ring_completion(struct engine *engine)

@@ -132,7 +132,7 @@ int __must_check replay_log_finish(struct replay_log *log, struct aftl_error *er
 int __must_check replay_log_open(struct replay_log **out, const char *path,
 				 struct replay_log_header *header, struct aftl_error *error);
 
-/* Return: 1, 0 at the end, or a negative error number with a sentence. */
+/* Return: 1, 0 at the end, or a negative error number with a message. */
 int __must_check replay_log_next_entry(struct replay_log *log, struct replay_log_entry *entry,
 				       struct aftl_error *error);
 

@@ -69,7 +69,7 @@ void replay_report_add_entry(struct replay_report *report, const struct replay_l
 /* Return true if data were lost, misplaced or stale, or precise data have flipped bits. */
 bool replay_report_is_data_wrong(const struct replay_report *report);
 
-/* Return: 99th percentile of the lag. */
+/* Return the 99th percentile of the lag, by which requests were late. */
 u64 replay_report_lag_p99(const struct replay_report *report);
 
 /* Write the report as members of the JSON object that is open. */

@@ -51,7 +51,7 @@ static int start_replay_thread(pthread_t *id, void *(*body)(void *argument), str
 
 void replay_run_helper_threads(const struct replay_run *run)
 {
-	/* This may fail without CAP_SYS_NICE; requests may then be less punctual. */
+	/* Without CAP_SYS_NICE setpriority() may fail, and requests may be less punctual. */
 	if (!run->closed_depth)
 		setpriority(PRIO_PROCESS, 0, HELPER_NICE);
 }

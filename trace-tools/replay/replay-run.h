@@ -103,7 +103,7 @@ void replay_run_helper_threads(const struct replay_run *run);
 /**
  * run_replay_loop() - issue ready requests until the stream ends or a signal arrives
  *
- * Return: 0, or a negative error number with a sentence.
+ * Return: 0, or a negative error number with a message.
  */
 int __must_check run_replay_loop(struct replay_run *run, struct aftl_error *error);
 

@@ -83,7 +83,7 @@ int __must_check stream_rewind(struct replay_stream *stream, struct aftl_error *
 /**
  * stream_next() - get the next request, changed; times are relative to the first one
  *
- * Return: 1, 0 at the end, or a negative error number with a sentence.
+ * Return: 1, 0 at the end, or a negative error number with a message.
  */
 int __must_check stream_next(struct replay_stream *stream, struct aftl_record *record,
 			     struct aftl_error *error);

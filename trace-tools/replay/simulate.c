@@ -10,7 +10,7 @@
 #include "simulate.h"
 #include "version.h"
 
-/* Number of arguments that precede the user's own. */
+/* Number of arguments of the simulator that precede those of the user. */
 #define OWN_ARGUMENTS 13
 
 struct command {

@@ -73,7 +73,7 @@ struct trace_options {
  * @verb: the subcommand, which decides the options that are accepted
  * @argv: name and arguments of the subcommand
  *
- * Return: 0, or -EINVAL with a sentence.
+ * Return: 0, or -EINVAL with a message.
  */
 int __must_check trace_options_parse(struct trace_options *options, enum trace_verb_bit verb,
 				     int argc, char **argv, struct aftl_error *error);

@@ -174,7 +174,7 @@ int __must_check device_view_read(struct device_view *view, struct aftl_error *e
 int __must_check device_read_stats(const struct dm_device *device, struct target_stats *stats,
 				   struct aftl_error *error);
 
-/* The caller frees @luns->list with free(). */
+/* Read the state of the LUNs. The caller frees @luns->list with free(). */
 int __must_check device_read_luns(const struct dm_device *device, struct target_luns *luns,
 				  struct aftl_error *error);
 

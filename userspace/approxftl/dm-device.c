@@ -22,7 +22,7 @@ __printf(5, 6) static void record_dm_error(int level, const char *file, int line
 	(void)file;
 	(void)line;
 	(void)number;
-	/* Log levels up to 3 are errors. */
+	/* Log levels of libdevmapper up to 3 are errors. */
 	if ((level & 0x7) > 3)
 		return;
 	va_start(args, format);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <blkid/blkid.h> /* from libblkid-dev, which "make deps" installs */
+#include <blkid/blkid.h> /* header from libblkid-dev, which "make deps" installs */
 
 #include "human-units.h"
 #include "medium-content.h"

@@ -580,7 +580,7 @@ static enum exit_code run_volume_check(const struct device_options *options)
 	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
 		ret = find_all_shards(&checkup, &error);
-	/* A medium that is too small counts as damage here. */
+	/* A medium that is too small for its volume counts as damage. */
 	if (ret == -ENOSPC)
 		ret = -EUCLEAN;
 	code = ret ? volume_failed(options, path, ret, &error) : check_open_volume(&checkup);

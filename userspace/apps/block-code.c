@@ -3,7 +3,7 @@
 
 #include "block-code.h"
 
-/* Added to a coefficient to store it, and subtracted from a pixel to transform it. */
+/* Offset that is added to stored coefficients, and subtracted from pixels before the transform. */
 #define MIDDLE 128
 
 /* Return the DCT basis: row u is the cosine of frequency u. */

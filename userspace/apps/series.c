@@ -126,7 +126,7 @@ static void fill_sample_block(const struct app_setup *setup, u64 number, struct 
 	block->span = greatest < block->least ? 0 : (u64)(greatest - block->least);
 }
 
-/* For an outlier the result is ignored: its value is stored in the list of outliers. */
+/* Return a sample as it is stored; that of an outlier is ignored, as its value is in a list. */
 static u16 stored_sample(const struct block *block, u32 i)
 {
 	return (u16)(block->values[i] - block->least);

@@ -19,7 +19,7 @@ void *memory_exit_if_null(void *memory);
  */
 void memory_set_failure_handler(void (*call)(void));
 
-/* The caller frees the result with free(). */
+/* Allocate memory, which the caller frees with free(). */
 void *memory_alloc_zeroed(size_t count, size_t size);
 char *memory_copy_text(const char *text);
 

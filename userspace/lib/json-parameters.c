@@ -28,7 +28,7 @@ static const char *unit_name_of_param(const struct aftl_param *param)
 	return unit ? unit : "";
 }
 
-/* @weights has a byte for each queue, the first in the lowest byte; 0: a single queue. */
+/* Write the weights of host queues, a byte each, the first in the lowest; 0: a single queue. */
 static void write_weights_json(struct json_writer *json, const char *key, u64 weights)
 {
 	json_list(json, key);

@@ -53,7 +53,7 @@ static void watch_output(struct output_file *file)
 		}
 }
 
-/* Always -EIO: exit_code_of_input() would take -ENOENT for a missing input. */
+/* Errors of outputs are -EIO: exit_code_of_input() would take -ENOENT for a missing input. */
 static int report_output_error(const struct output_file *file, const char *what, int code,
 			       struct aftl_error *error)
 {
@@ -255,7 +255,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	return create_temporary_file(file, there ? &state : NULL, error);
 }
 
-/* Return: 0 or a positive error number. */
+/* Copy the rest of a file. Return: 0 or a positive error number. */
 static int copy_file_bytes(int from, int to)
 {
 	char bytes[COPIED];

@@ -132,7 +132,7 @@ static void list_statistics_places(struct target_stats *stats, struct place plac
 	memcpy(places + AFTL_COUNTERS, others, sizeof(others));
 }
 
-/* @name is @length bytes long and not terminated. */
+/* Compare @name, which has @length bytes and no terminating zero, with @known. */
 static bool is_same_name(const char *name, size_t length, const char *known)
 {
 	return strlen(known) == length && !memcmp(name, known, length);

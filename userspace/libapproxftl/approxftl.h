@@ -73,9 +73,9 @@ enum approxftl_reason {
 /* Bits of struct approxftl_info.can and .may. */
 #define APPROXFTL_CAN_FILE   0x01u /* files: tag, untag, query */
 #define APPROXFTL_CAN_BUFFER 0x02u /* tags of memfds, for O_DIRECT writes from these */
-#define APPROXFTL_CAN_SCOPE  0x04u /* regions, approxftl_pwrite() */
+#define APPROXFTL_CAN_SCOPE  0x04u /* regions and approxftl_pwrite() */
 #define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
-#define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored(), approxftl_errors() */
+#define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored() and approxftl_errors() */
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
 #define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
 #define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */

@@ -15,7 +15,7 @@
 
 #include "approxftl.h"
 
-/* All other functions reach the kernel by these two, which a test can replace. */
+/* The only functions that reach the kernel, which a test can replace: open and ioctl. */
 int aftl_lib_device_open(void);
 int aftl_lib_device_ioctl(int control, unsigned long number, void *argument);
 

@@ -5,12 +5,12 @@
 #ifndef AFTL_LIB_REFUSAL_H
 #define AFTL_LIB_REFUSAL_H
 
-/* Both functions store a message for this thread and return @error, which is negative. */
+/* The functions store a message for this thread and return @error, which is negative. */
 
-/* Format the message like printf(). */
+/* Store a message that is formatted like printf(), and return @error. */
 int aftl_lib_refuse(int error, const char *format, ...);
 
-/* @what names the operation. @reason is enum approxftl_reason; 0 for the text of @error. */
+/* Store a message about operation @what with @reason, enum approxftl_reason; 0: that of @error. */
 int aftl_lib_refuse_operation(int error, unsigned int reason, const char *what);
 
 #endif

@@ -152,7 +152,8 @@ void simlib_device_destroy(struct simlib_device *device);
  * simlib_device_do() - submit a request now, and advance time until it is complete
  * @op: enum aftl_op
  *
- * Return: response time in ns, a negative error number, or one of the three values above.
+ * Return: response time in ns, a negative error number, or SIMLIB_BEYOND_END, SIMLIB_STOPPED or
+ * SIMLIB_BUSY.
  */
 s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages);
 

@@ -15,7 +15,7 @@
 /* Values of @state of struct nbd_job */
 enum nbd_job_state {
 	NBD_JOB_IN_FLIGHT,
-	NBD_JOB_TO_ARM, /* its thread has to sleep until the next event of the FTL */
+	NBD_JOB_TO_ARM, /* the job's thread has to sleep until the FTL's next event */
 	NBD_JOB_COMPLETE,
 };
 
@@ -316,7 +316,7 @@ void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
 
 	for (u32 i = from_lpn(first); i < from_lpn(first) + units; i++)
 		device->pages[i] &= ~NBD_PAGE_DATA;
-	/* If this fails, the discarded data may stay: the FTL does not read them again. */
+	/* If madvise() fails, discarded data stay in memory: the FTL does not read them again. */
 	if (device->data && unit_bytes % 4096 == 0)
 		(void)madvise(get_unit_memory(device, from_lpn(first)), (size_t)units * unit_bytes,
 			      MADV_DONTNEED);

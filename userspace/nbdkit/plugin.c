@@ -13,7 +13,7 @@
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
-/* Maximum number of parameters of the command line, which exceeds their kinds. */
+/* Maximum number of parameters on the command line: more than there are names of parameters. */
 #define PAIRS 256
 
 /* Largest request, the limit of nbdkit. */

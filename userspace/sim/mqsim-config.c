@@ -423,7 +423,7 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 		ret = format_mqsim_parameter(config, "bus", error, "%llu",
 					     (unsigned long long)number[CHANNEL_TRANSFER_RATE] *
 					    number[FLASH_CHANNEL_WIDTH]);
-	if (!ret) /* GB/s of one lane, as MB/s of all lanes */
+	if (!ret) /* GB/s of one PCIe lane as MB/s of all lanes */
 		ret = format_mqsim_parameter(config, "link", error, "%llu",
 					     (unsigned long long)(number[PCIE_LANE_BANDWIDTH] /
 								  (RATE_ONE / 1000) *

@@ -331,7 +331,7 @@ static u64 table_queue_rate(const struct sim_result *result, u32 index)
 			    result->elapsed_ns, 1000000000);
 }
 
-/* @what: queue << 17 | writes << 16 | quantile in 1/10000; quantile 0 is the mean. */
+/* Return a response time; @what: queue << 17 | writes << 16 | quantile in 1/10000, 0: the mean. */
 static u64 table_queue_time(const struct sim_result *result, u32 what)
 {
 	const struct sim_queue *queue = &result->queues[what >> 17];

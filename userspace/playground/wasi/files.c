@@ -110,7 +110,7 @@ unsigned int sim_jobs(const struct sim_work *work)
 	return 1;
 }
 
-/* Never called, because sim_jobs() returns 1. */
+/* WASI never runs jobs in parallel, because sim_jobs() returns 1. */
 void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)
 {
 	(void)work;
