@@ -59,7 +59,7 @@ TAP_TEST(an_array_works_with_a_smaller_file_in_memory)
 	count_random_access_errors(APP_IO_MMAP);
 }
 
-/* Pointers to the last ARRAY_HELD pages stay valid. */
+/* Pointers into the ARRAY_HELD array pages that were accessed last stay valid. */
 TAP_TEST(pages_stay_valid_while_in_use)
 {
 	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0, NULL };
@@ -132,7 +132,7 @@ TAP_TEST(headers_are_read_as_written)
 	}
 }
 
-/* If a program has one form of file only, the header holds an empty name for the form. */
+/* The header of a program that has only one file format contains an empty format name. */
 TAP_TEST(common_headers_are_read_as_written)
 {
 	char header[HEADER_BYTES];
@@ -204,7 +204,7 @@ static void damage_bytes(const struct app *app, const struct app_setup *with,
 	}
 }
 
-/* Write the input, damage it, and run the computation on it. */
+/* Write a program's input, damage the approximate data in it, and run the computation on it. */
 static int run_app_with_damaged_input(struct app_run *run, struct app_options *options,
 				      enum approxftl_class kind, u32 rarity)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measure the recovery of a volume after a crash. The volume is in memory and has been written
- * completely, unit by unit in an order drawn from a seed. Its reads end as late as those of a
- * device of 2 GB/s that serves them one by one.
+ * completely, unit by unit in an order drawn from a seed. A read ends as late as on a device that
+ * serves one read at a time at 2 GB/s.
  *
- *	recovery-cost BLOCKS
+ * 	recovery-cost BLOCKS
  *
  * BLOCKS blocks of 16 MiB on each of four LUNs. Prints the bytes of flash, the processor time and
  * the elapsed time of the recovery in nanoseconds, and the bytes that it reads.
@@ -17,10 +17,10 @@
 #include "core/base/random.h"
 #include "core/persist/volume.h"
 
-/* The device's time per byte in picoseconds. */
+/* Time in picoseconds in which the simulated backing device reads a byte. */
 #define READ_PS 500
 
-/* The volume: contents from its start, their size, bytes read so far, and end of the last read. */
+/* The volume: its contents and their size, bytes read so far, and end time of the last read. */
 static struct {
 	u8 *bytes;
 	u64 size;

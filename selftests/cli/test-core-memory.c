@@ -101,7 +101,7 @@ TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory)
 		core_memory_free(NULL, immense, memory / 4);
 }
 
-/* Test arrays of one device, and several arrays that together are as large. */
+/* Huge pages must not be requested for arrays whose sizes together exceed the physical memory. */
 TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory_in_total)
 {
 	size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 16;

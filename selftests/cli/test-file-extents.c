@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Places of a file's bytes, from extents of a fake file system. */
+/* Locate a file's bytes on its block device from the extents of a fake file system. */
 #include "../../userspace/approxftl/file-extents.h"
 #include "tap.h"
 
@@ -21,7 +21,7 @@ TAP_TEST(bytes_of_a_file_are_located_within_their_extent)
 	CHECK_EQ(locate_bytes(4096, 1 << 20, 8192, FIEMAP_EXTENT_LAST, 5000, 5001), 0);
 	CHECK_EQ(range.offset, (1 << 20) + 904);
 	CHECK_EQ(range.length, 1);
-	/* The rest of the range is in the file's next extent. */
+	/* The located range ends with its extent; the file's next extent has the other bytes. */
 	CHECK_EQ(locate_bytes(4096, 1 << 20, 8192, FIEMAP_EXTENT_SHARED | FIEMAP_EXTENT_MERGED,
 			      8192, 40960),
 		 0);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Verdicts on a device: good, needs attention, or failed.
- */
+/* The health of a device is reported as good, needs attention, or failed. */
 #include "health-verdict.h"
 #include "tap.h"
 

@@ -59,7 +59,7 @@ static void try_key_value(const char *key, const char *value)
 	check_line_round_trip();
 }
 
-/* Set each parameter to all its words, or to both ends of its range. */
+/* Set each parameter to each of its named values, or to both ends of its range. */
 TAP_TEST(every_parameter_is_read_as_printed)
 {
 	char value[AFTL_VALUE_SIZE];
@@ -215,9 +215,7 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 		check_profile_fits("demo", mib);
 		check_profile_fits("tcad18", mib);
 	}
-	/*
-	 * With one block less the device is too small, even after the policy's share is reserved.
-	 */
+	/* With one block less the device has less than 4 GiB of capacity for the host. */
 	check_profile_fits("demo", 4096);
 	line.config.blocks--;
 	CHECK(!target_line_compute_size(&line, &size, &error));

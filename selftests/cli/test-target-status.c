@@ -254,7 +254,7 @@ static void refuse_wrong_blocks(void)
 	CHECK_EQ(survey.blocks, 0);
 }
 
-/* Lost runs of a device of more than 4 TiB, and of one of more than 16 TiB. */
+/* Parse ranges of lost units beyond 4 TiB, and beyond 16 TiB, of a device. */
 static void check_lost_runs(void)
 {
 	struct lost_runs runs;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Rows without a value, which no list that works without a device has.
- */
+/* Text lists with empty values: the lists that the other tests print without a device have none. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* One page per unit, a negligible bus, and the paper's six latencies. */
+/* A device with one page per unit, a negligible bus time, and the AGCR paper's six latencies. */
 #define COSTS "unit=0 bus=100000 read=170us read_coarse=310us read_fine=70us program=600us " \
 	"program_coarse=450us program_fine=800us rber=1e-3"
 #define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 op=60 " COSTS
@@ -36,7 +36,7 @@ static u64 measure_access_ns(bool write, u32 unit)
 				AFTL_PRECISE);
 }
 
-/* Perform reads (R) and writes (W) without the idle time in which data would be rewritten. */
+/* Perform reads (R) and writes (W) without idle time, in which AGCR would rewrite data. */
 static void perform_access_letters(u32 unit, const char *accesses)
 {
 	for (; *accesses; accesses++)
@@ -113,7 +113,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 	}
 }
 
-/* Unit 1 has low write cost, unit 2 medium; @word selects which of them are rewritten. */
+/* Parameter rewrite selects by @word whether data of low or medium cost are rewritten. */
 static void check_rewritten_units(const char *word, u32 low, u32 medium)
 {
 	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
@@ -131,7 +131,7 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 	check_rewritten_units("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
-/* Filled data have medium cost and no history: the first access stands for all earlier ones. */
+/* Filled data have medium cost, and their first access counts as their whole history. */
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");

@@ -13,7 +13,7 @@
 
 #define PAGE_NS 20480
 
-/* Location of the last program; requests are sent one at a time. */
+/* Listener that records where the last program went. */
 struct probe {
 	struct test_listener listener;
 	const struct aftl_block *block;
@@ -532,7 +532,7 @@ TAP_TEST(small_requests_go_to_the_hot_pool)
 	CHECK(!(probe.block->note & NOTE_HOT));
 }
 
-/* Set the wear of the first four blocks of the free list and of all others. */
+/* Set the wear of the free list's first four blocks to @first, of others to @others. */
 static void set_free_block_wear(u32 first, u32 others)
 {
 	u32 i;
@@ -542,8 +542,8 @@ static void set_free_block_wear(u32 first, u32 others)
 }
 
 /*
- * A block with twice the least wear is not opened, one with less than that is; the least wear is
- * updated at every second block.
+ * A block with twice the least wear of all blocks is not opened; a block with less is. The least
+ * wear is recomputed at every second block.
  */
 TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 {

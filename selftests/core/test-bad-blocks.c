@@ -153,8 +153,8 @@ static u32 count_free_pages_of_open_block(const struct aftl_lun *lun)
 }
 
 /*
- * The first relocation has no open block of its own, and all free blocks have failed. Only the open
- * block of host writes has free pages.
+ * The first relocation finds no open block for relocated data, and all free blocks have failed: it
+ * uses the open block of host writes.
  */
 static void check_open_block_is_used(const char *params)
 {
@@ -224,7 +224,7 @@ static void check_read_only_device(void)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), flushed);
 }
 
-/* Several flushes wait for writes that no block can store any more. */
+/* Several flushes wait for buffered writes that no block can store any more. */
 TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 {
 	struct test_request *flushes[3];

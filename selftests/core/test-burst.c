@@ -105,7 +105,7 @@ TAP_TEST(no_call_exceeds_the_bound_on_host_callbacks)
 						 i * 64 + policies);
 	tap_note("%u profiles, %u policies; at most %u %% of what may be told at once", i, policies,
 		 largest_share);
-	/* A much larger bound would waste the host's memory. */
+	/* A bound far above the real number of callbacks would waste the host's memory. */
 	CHECK_RANGE(largest_share, 50, 100);
 }
 

@@ -51,7 +51,7 @@ static u64 count_cache_programs(void)
 	return test_counters(&device)->cache_programs;
 }
 
-/* Three requests of one die wait at once: the first takes @first_ns, each other @each_ns more. */
+/* Three requests arrive at a die at once: the first takes @first_ns, the others @each_ns more. */
 static void check_times_of_three_requests(enum aftl_op op, const char *params, u64 first_ns,
 					  u64 each_ns)
 {
@@ -111,7 +111,7 @@ TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 	CHECK_EQ(count_cache_reads(), 1);
 }
 
-/* The page behind a multi-plane read is sensed while those of both planes are transferred. */
+/* The page of the next read is sensed while the two pages of a multi-plane read are transferred. */
 TAP_TEST(a_cache_read_follows_a_multi_plane_read)
 {
 	static const u32 pages[] = { 2, 0, 1, 3 };
@@ -190,7 +190,7 @@ TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 	CHECK_EQ(count_cache_programs(), 0);
 	check_times_of_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
 	CHECK_EQ(count_cache_programs(), 2);
-	/* The transfer takes longer than what is left of the program after cache_busy. */
+	/* The transfer takes longer than the rest of the program after the time cache_busy. */
 	check_times_of_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
 				    690000 + PROGRAM_NS);
 }
@@ -210,7 +210,7 @@ TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 	CHECK_EQ(check_command_end(writes[1], begun_ns), 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
 }
 
-/* A page takes 409.6 us on the channel of two dies: the second die's data wait for the first's. */
+/* Dies share a channel, on which a page takes 409.6 us: their transfers wait for each other. */
 TAP_TEST(cached_data_waits_for_the_channel_of_another_die)
 {
 	struct test_request *writes[4];

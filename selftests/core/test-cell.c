@@ -9,7 +9,7 @@
 #include "core/base/random.h"
 #include "tap.h"
 
-/* Programmed blocks without an FTL. */
+/* Blocks that the tests program directly, without an FTL. */
 static struct {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -107,7 +107,7 @@ TAP_TEST(drawn_error_counts_have_the_variance_of_a_poisson_count)
 							 aftl_random_next(&random)) - means[i];
 			squares += off * off;
 		}
-		/* Quantile bins truncate the tails slightly. */
+		/* Draws by quantile bins truncate the tails of a distribution slightly. */
 		CHECK_RANGE(squares / (draws / 100), 100 * means[i] * 85 / 100,
 			    100 * means[i] * 125 / 100);
 	}

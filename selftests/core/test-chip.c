@@ -143,7 +143,7 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 	aftl_destroy(device.ftl);
 }
 
-/* A fallback block on a checkerboard: its pages are disturbed, but no data are lost. */
+/* If a checkerboard becomes a fallback block, its pages are disturbed, but no data are lost. */
 TAP_TEST(the_fallback_block_takes_data_beside_unguarded_pages,
 	 "programs: the fallback block takes data beside unguarded pages")
 {
@@ -219,7 +219,7 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 	test_device_close(&device);
 }
 
-/* Modes with less guard or voltage have no margin left for larger steps. */
+/* Program modes with less guard band or voltage have no margin left for larger ISPP steps. */
 TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
@@ -258,7 +258,7 @@ TAP_TEST(queries_do_not_change_layer_properties,
 
 /* Adversaries: check every program, erase, read and byte. */
 
-/* Conditions of an attack, as bits. */
+/* Bits that select the conditions under which an adversarial policy runs. */
 enum { AGED = 1, VOLTAGE = 2, NO_ERRORS = 4, CONDITIONS = 8 };
 
 static struct account account;
@@ -402,7 +402,7 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
-	/* Exclude the last step: refusing it would close the block. */
+	/* Leave a block's last program step legal: its refusal would close the block. */
 	bool refusable = !ret && placement->block->programmed + 2 * placement->pages <
 					 aftl_block_usable_pages(aftl_policy_geometry(policy),
 								 placement->block);
@@ -472,7 +472,7 @@ static void shrink_device(const char *profile, u32 conditions)
 	config->errors = !(conditions & NO_ERRORS);
 }
 
-/* Some policies need whole word lines, or blocks with more steps. */
+/* Some policies need programs of whole word lines, or blocks with more program steps. */
 static bool policy_fits_chip(void)
 {
 	int ret = aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
@@ -529,7 +529,7 @@ static void send_checked_requests(u32 requests, bool aged)
 	}
 }
 
-/* Factor by which attacks are prolonged. */
+/* Return the factor by which the environment variable AFTL_ATTACKS prolongs all attacks. */
 static u32 attack_length_factor(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
@@ -693,7 +693,7 @@ static struct aftl_block *open_block_for_cheat(struct aftl_policy *policy, struc
 	return block ? block : aftl_policy_open_block(policy, lun, need, order, 0);
 }
 
-/* Is the block open, not full, and not erased since this policy opened it? */
+/* Return true if the block is open, not full, and not erased since this policy opened it. */
 static bool is_cheating_block_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
 {
 	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
@@ -731,7 +731,7 @@ static u32 find_dead_page(const struct aftl_policy *policy, const struct aftl_bl
 	return page;
 }
 
-/* First program of a page that will be reprogrammed later. */
+/* Choose the mode of the first program of a page that will be reprogrammed later. */
 static void place_first_program(const struct aftl_policy *policy, struct aftl_placement *placement)
 {
 	bool mlc = aftl_policy_config(policy)->bits >= 3;
@@ -920,7 +920,7 @@ static u64 draw_follower_ns(u32 conditions)
 static void check_refused_proposals(void)
 {
 	const struct aftl_stats *stats = aftl_get_stats(device.ftl);
-	/* With small units hardly any word line has only invalid pages. */
+	/* If pages hold several units, hardly any word line becomes invalid as a whole. */
 	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
 			device.ftl->geo.page_units == 1 && device.ftl->geo.passes == 1;
 	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&

@@ -14,7 +14,7 @@
 #define CHUNK_32 (CHUNK / 4)
 #define CHUNK_64 (CHUNK / 8)
 
-/* Number of allocations that succeed before one fails. */
+/* Number of allocations that succeed before the host's allocator fails. */
 static int left;
 static u64 held;
 static u64 largest;

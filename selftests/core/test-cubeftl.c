@@ -128,7 +128,7 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 	}
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 0);
-	/* Occupy more than half of the 64 tags: followers are programmed now. */
+	/* If more than half of the 64 buffer entries are in use, followers are programmed. */
 	for (i = 0; i < 50; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + 3 * i, 3, AFTL_PRECISE, 0, 0);
 	while (watch.followers + watch.leaders < 36 && test_step(&device))
@@ -156,7 +156,7 @@ TAP_TEST(relocation_follows_write_buffer_use_too)
 	}
 }
 
-/* ISPP for a leader whose errors are below the maximum by the factor @tenths / 10. */
+/* Return followers' ISPP steps if the leader's errors are the maximum divided by @tenths / 10. */
 static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 {
 	struct aftl_program_result outcome = {
@@ -181,7 +181,7 @@ static u64 measure_follower_ns(const char *program, struct aftl_ispp ispp)
 	return outcome.ns;
 }
 
-/* Calibration points of the loop model: no margin, and a margin of 1.7. */
+/* The paper gives a follower's time for no spare margin, and for a margin of 1.7. */
 TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows from the margin")
 {
 	u64 none = measure_follower_ns("700us", ispp_of_spare_margin(10, 3));

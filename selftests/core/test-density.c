@@ -121,7 +121,7 @@ TAP_TEST(each_block_holds_data_of_one_class)
 	}
 }
 
-/* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
+/* A freed sparse block is used again after a dense block's number of program steps. */
 TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 {
 	u32 unit;

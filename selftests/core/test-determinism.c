@@ -65,7 +65,7 @@ static void generate_requests(u64 seed, u32 units, u32 gap_ns)
 	}
 }
 
-/* Earliest completion since this was set to U64_MAX. */
+/* Time of the earliest completion since the variable was set to U64_MAX. */
 static u64 first_complete_ns;
 
 static void record_completion(struct test_listener *listener, struct test_request *request)
@@ -566,11 +566,11 @@ TAP_TEST(a_fill_relocates_lpns_that_it_has_recorded)
 
 	type.ftl = NULL;
 	fill_relocates_recorded_lpns(type);
-	/* Policy sepbit numbers writes: lpns that are not written yet get no number. */
+	/* Policy sepbit numbers writes: an lpn that was not written yet has no number. */
 	fill_relocates_recorded_lpns(aftl_policy_sepbit);
 }
 
-/* A host with a programmed() callback is told of each page. */
+/* A fill calls the host's programmed() callback, if there is one, for each page. */
 TAP_TEST(a_fill_reports_each_programmed_page)
 {
 	u32 i;

@@ -11,7 +11,7 @@
 	"rber_approx=0.002"
 
 static const char shape[] = SHAPE " unit=16KiB";
-/* In pages of this shape the hours of programs fit beside the page attributes. */
+/* With these units the OOB metadata have room for the hour of a page's program. */
 static const char with_room[] = SHAPE " unit=4KiB";
 static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 
@@ -133,7 +133,7 @@ static void check_same_snapshots(void)
 	test_bytes_free(&bytes[1]);
 }
 
-/* Let hours pass while blocks are half full. Return: sum of the extra allocations of all rounds. */
+/* Return the number of blocks with extra metadata, summed over rounds with hours in between. */
 static u32 run_with_aging(const char *policy, const char *params)
 {
 	u32 extras = 0;

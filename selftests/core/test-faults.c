@@ -268,7 +268,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	test_advance(&device, now_ns + 1000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
-	/* A write repairs the logical pages, and none of the faults above happens again. */
+	/* A write repairs the logical pages, and no fault that has happened happens again. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_advance_by(&device, 2000000000);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
@@ -282,7 +282,7 @@ static bool read_takes_fastpath(void)
 	return device.fast_reads != before;
 }
 
-/* A fault that happened stays in the list, in which a later one starts new counts. */
+/* A past fault stays in the list; a fault that is armed later counts its triggers from zero. */
 TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 {
 	const struct aftl_fault *all;
@@ -397,7 +397,7 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
 }
 
-/* Wear without a trigger is due at once; on a large device its steps follow the message. */
+/* A wear fault without a trigger acts at once, on a large device in steps after the message. */
 TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 {
 	const struct aftl_media *media;
@@ -438,7 +438,7 @@ TAP_TEST(faults_that_a_device_cannot_have_are_refused)
 
 #define FAULTS 40
 
-/* Arm random faults. None fails a unit at a time, which the model could not order among writes. */
+/* Arm random faults. None fails a unit at a set time, as the model cannot order it among writes. */
 static void arm_random_faults(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);

@@ -319,7 +319,7 @@ TAP_TEST(reads_wait_for_row_programs_at_most)
 
 	open_device("demo", "baseline", ONE_DIE " row=3");
 	measure_write_ns(0, 2);
-	/* The previous row of programs has ended because no program was pending. */
+	/* The count of programs in a row starts anew when no program is pending. */
 	test_advance_by(&device, 1);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = submit_timed_request(AFTL_OP_WRITE, 10 * (i + 1), 2);
@@ -762,7 +762,7 @@ TAP_TEST(waiting_reads_of_planes_are_merged)
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
 }
 
-/* A later read joins a multi-plane read although an earlier read in the queue cannot. */
+/* A read joins a multi-plane read although an earlier read in the queue cannot join it. */
 TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read)
 {
 	struct test_request *blocker;

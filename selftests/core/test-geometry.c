@@ -145,7 +145,7 @@ static void check_page_position(const struct aftl_media *media, const struct aft
 	CHECK(aftl_block_of_ppn(media, ppn) == block);
 }
 
-/* Layer, word line and bit must count up like the digits of the page number. */
+/* Check that layer, word line and bit of successive pages count up like the digits of a number. */
 static void check_block_addresses(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;

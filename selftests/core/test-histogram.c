@@ -65,7 +65,7 @@ static void fill_random_samples(struct aftl_random *random, int count, unsigned 
 	qsort(samples, count, sizeof(samples[0]), compare_u64);
 }
 
-/* Smallest sample such that at least @share of all samples are not larger. */
+/* Return the smallest sample such that at least the share @share of all samples is not larger. */
 static u64 sorted_quantile(int count, u32 share)
 {
 	u64 rank = ((u64)count * share + 9999) / 10000;

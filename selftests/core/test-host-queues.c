@@ -304,8 +304,8 @@ TAP_TEST(a_shallow_queue_still_gets_its_share)
 	run_tenants(&with, "1:1", AFTL_OP_READ);
 	run_tenants(&without, "0", AFTL_OP_READ);
 	/*
-	 * With queues the request waits behind commands in progress, without queues behind all
-	 * requests.
+	 * With host queues a tenant's request waits for the commands in progress; without host
+	 * queues it waits for all earlier requests.
 	 */
 	CHECK_RANGE(with.done[0], 8000 / (DEPTH + 2), 8000 / DEPTH);
 	CHECK_RANGE(without.done[0], 8000 / 102, 8000 / 99);

@@ -103,7 +103,7 @@ static u64 measure_write_ns(u32 unit, u32 class)
 	return test_counters(&device)->host_program_ns - before;
 }
 
-/* A mode that has used its margin may only skip verifies; the first layer is a slow one. */
+/* A program mode that has used its margin may skip verifies, but not use larger ISPP steps. */
 TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 {
 	u64 steps = aftl_tvr_steps[0][0] + aftl_tvr_steps[1][0];
@@ -113,7 +113,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 skipped = aftl_cube_program_ns[4][0];
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
-	/* A phase 1 block, then the four positions in the checkerboard's first layer. */
+	/* A write to a phase-1 block, then four to the first layer of a checkerboard. */
 	CHECK_EQ(measure_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(measure_write_ns(6, AFTL_APPROX), 437500);

@@ -159,7 +159,7 @@ TAP_TEST(a_switch_takes_a_sensing_and_a_full_program)
 	CHECK_EQ(measure_read_ns(1), config->read_slc);
 }
 
-/* Write @units from @unit on; after a quarter of @program_ns, read another word line. */
+/* Return how often a read suspends a write of @units from @unit on, after a quarter of its time. */
 static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 {
 	u64 before = test_counters(&device)->array_suspends;
@@ -172,7 +172,7 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 	return test_counters(&device)->array_suspends - before;
 }
 
-/* A switch is not suspended: meanwhile only the cells would have the bit that was stored before. */
+/* An in-place switch is not suspended: only its cells hold the bit that was stored before. */
 TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 {
 	open_device("ips_blocks=1 ips_idle=0 suspend=program");

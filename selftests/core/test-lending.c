@@ -181,7 +181,7 @@ static bool program_model_page(u32 block, u32 page, u32 class)
 	return aftl_chip_allows(&device.ftl->chip, &program);
 }
 
-/* The first half is full; make page 0 an illegal borrower in turn. */
+/* The first half of a block is full; page 0 becomes a borrower that the chip must refuse. */
 TAP_TEST(the_chip_refuses_illegal_lending)
 {
 	struct aftl_media *media;

@@ -147,7 +147,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
 	CHECK_EQ(test_device_reload_as(&device, "levels"), 0);
-	/* Check mixed pages as long as they exist. */
+	/* Check pages of mixed levels as long as any exists. */
 	for (round = 0; round < 20; round++) {
 		run_level_requests(600);
 		count_units_by_level(pages, false);

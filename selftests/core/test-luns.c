@@ -108,7 +108,7 @@ TAP_TEST(the_stripe_letters_give_the_allocation_order)
 	CHECK_EQ(words, 24);
 }
 
-/* Reads keep half of the LUNs busy: writes go to the others while these have less work. */
+/* Reads keep half of the LUNs busy: writes go to the idle half while it has less work. */
 TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 {
 	u32 work[LUNS] = { 0 };
@@ -138,7 +138,7 @@ TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 	CHECK_EQ(count, idle);
 }
 
-/* One read is in progress on each LUN; three more wait on every second LUN. */
+/* One read is in progress on each LUN, and three more reads wait for every second LUN. */
 TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 {
 	bool busy[LUNS] = { false };

@@ -215,7 +215,7 @@ TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 	CHECK(histories);
 }
 
-/* n word lines in each of k layers have (kn)! / n!^k histories. */
+/* With n word lines in each of k layers, (kn)! / n!^k program sequences are legal. */
 TAP_TEST(leader_first_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;

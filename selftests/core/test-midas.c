@@ -23,8 +23,8 @@ static u64 counted_div64_u64(u64 dividend, u64 divisor)
 #undef div64_u64
 
 /*
- * Most divisions of one model evaluation: rounds of the last group by bits of a time, and
- * groups.
+ * Upper limit of the divisions in one evaluation of the model, from the number of groups and the
+ * bits of a time.
  */
 #define EVALUATION_DIVISIONS (31 * 2 * (ROUNDS + 3) + 8 * GROUPS)
 

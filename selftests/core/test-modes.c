@@ -112,7 +112,7 @@ TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 	CHECK_CONTAINS(device.error.text, "impossible state");
 }
 
-/* Bits and time of each mode. Mode numbers are stored on media and must not change. */
+/* Bits and time of each program mode. Mode numbers are stored on media and must not change. */
 TAP_TEST(program_modes_keep_their_numbers)
 {
 	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0, 0 };

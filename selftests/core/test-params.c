@@ -70,7 +70,7 @@ TAP_TEST(random_values_survive_print_and_set)
 	}
 }
 
-/* Only some numbers encode weights. */
+/* Draw valid host queue weights; most numbers do not encode any. */
 static u64 draw_valid_weights(struct aftl_random *random)
 {
 	u64 value = 0;

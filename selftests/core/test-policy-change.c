@@ -100,7 +100,7 @@ static void check_preserved_state(const struct aftl *before, const struct aftl *
 	}
 }
 
-/* Kinds and notes of the former policy must be cleared. */
+/* A change of policy must clear the kinds and notes that the former policy gave to blocks. */
 static void check_kinds_cleared(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
@@ -221,7 +221,7 @@ static void run_policy_change_seed(u64 seed)
 	run_change_between(seed, &random, from, draw_any_policy(&random));
 }
 
-/* Few devices suit some policies, so pairs that did not occur by chance are forced. */
+/* Few devices suit some policies, so pairs of policies that chance left out are tested last. */
 static void force_policy_pair(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };

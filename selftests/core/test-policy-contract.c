@@ -144,8 +144,8 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
 }
 
 /*
- * Place into a block of one bit per cell. Relocation into it, or in another mode, is illegal. Keep
- * the last step legal: refusing it would close the block.
+ * Place into a block of one bit per cell. Relocation into it, or in another mode, is illegal. The
+ * last step of a block stays legal: its refusal would close the block.
  */
 static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 				   const struct aftl_program_request *need,
@@ -238,7 +238,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 				    placement);
 	if (!ret && wildness & WILD_SHORT && draw_misbehaving_below(wild, 8) == 0)
 		placement->pages = 1;
-	/* The block is closed after its last step, which must not be refused. */
+	/* The last step of a block must not be refused, because the block is closed after it. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
 		piggyback_random_pages(wild, placement);
 	return ret;

@@ -260,7 +260,7 @@ static bool is_group_full(u32 lun)
 	return true;
 }
 
-/* The remaining capacity may be too small, so that writes fail. */
+/* After die failures the remaining capacity may be too small, so that writes fail. */
 static void fail_die_of_lun(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
@@ -371,7 +371,7 @@ static void check_each_die_gets_blocks_back(const char *policy)
 	tap_end();
 }
 
-/* A relocation or a rebuild has used the reserve of a die: the die does not also take parity. */
+/* A die whose reserve a relocation or a rebuild has used takes no parity. */
 TAP_TEST(parity_leaves_each_die_its_reserve)
 {
 	u32 number = 5;
@@ -689,7 +689,7 @@ TAP_TEST(the_read_cache_holds_no_page_that_ecc_could_not_correct)
 	CHECK_EQ(count_recovered_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
 }
 
-/* Bad blocks make a superblock smaller, but it keeps its parity. */
+/* A superblock with bad blocks has fewer pages of data, but still parity. */
 TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 {
 	u32 i;
@@ -716,7 +716,7 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 static const char fixed[] = ROOMY " allocate=static";
 static const char fixed_parity[] = ROOMY " allocate=static rain=on";
 
-/* If only one die is written, unused blocks of its superblocks are closed without data. */
+/* If the host writes to one die only, the other blocks of its superblocks are closed empty. */
 static void check_one_die_written(const char *policy, const char *params)
 {
 	const struct aftl_geometry *geo;
@@ -749,8 +749,8 @@ static void run_devices_until_dies_fail(const char *params, u32 lives)
 }
 
 /*
- * Static allocation: a die without waiting writes has too few free blocks. Collecting open blocks
- * of the other die would not help it and would never end.
+ * Static allocation: a die without waiting writes has too few free blocks. GC of the other die's
+ * open blocks would not help this die and would never end.
  */
 TAP_TEST(gc_does_not_collect_open_blocks_for_ever)
 {

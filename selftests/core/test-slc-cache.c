@@ -144,7 +144,7 @@ TAP_TEST(the_cache_keeps_its_static_blocks)
 		CHECK_EQ(test_block_of(&device, i)->bits, 1);
 }
 
-/* All free blocks beyond GC's target become cache blocks. */
+/* All free blocks beyond the number that GC keeps free become dynamic SLC blocks. */
 TAP_TEST(free_blocks_are_cache_blocks_until_gc_needs_them)
 {
 	struct census census;
@@ -279,7 +279,7 @@ TAP_TEST(requested_gc_folds)
 	write_units_singly(0, 5 * EACH);
 	CHECK_EQ(count_slc_blocks(), 5);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	/* One forced collection per block, the first of which has started. */
+	/* GC on request collects each block of the LUN; the first collection has started. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_advance_by(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);

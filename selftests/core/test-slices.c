@@ -321,7 +321,7 @@ static void record_call_work(u32 work)
 	watch.since = 0;
 }
 
-/* Process pending events one by one, as a host does before it calls. */
+/* Process pending events one by one, as a host does before it calls the core. */
 static void count_pending_events(void)
 {
 	while (aftl_next_event_ns(device->ftl) <= aftl_now(device->ftl)) {

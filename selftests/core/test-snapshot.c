@@ -121,7 +121,7 @@ static void check_same_future(void)
 	check_counters_after_load();
 }
 
-/* False if the loaded device has started work that the saved one had not. */
+/* Return false if the loaded device has started background work that the saved device had not. */
 static bool is_device_idle(const struct test_device *of)
 {
 	u32 i;

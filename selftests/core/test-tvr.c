@@ -53,7 +53,7 @@ TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 	CHECK_EQ(measure_write_ns(2), 200000);
 }
 
-/* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
+/* With half the margins, a fast page takes 17 of 22 steps, and a slow page 12 or 13 of 16. */
 TAP_TEST(program_time_follows_from_the_margin)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=50");
@@ -77,12 +77,12 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_unit_short_lived(1));
-	/* The previous version lived for a month, longer than the retention budget. */
+	/* The unit's previous version lived for a month, longer than the retention budget. */
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
 	measure_write_ns(1);
 	CHECK(is_unit_short_lived(1));
-	/* Six days would fit the budget, but not with the day by which a search may be late. */
+	/* Data six days old would fit the budget, but the daily search may find them a day late. */
 	aftl_age(device.ftl, 6 * DAY_NS);
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
@@ -187,7 +187,7 @@ TAP_TEST(blocks_without_margins_last_longer, "TV-3: blocks without margins last 
 	CHECK_EQ(measure_erase_wear("device", "100"), 10000);
 }
 
-/* Every other unit is cold and must be relocated by GC; count those without margins then. */
+/* Let GC relocate every second unit, and count the relocated units without margins. */
 static void check_relocated_survivors(const char *mode, bool keep)
 {
 	struct aftl_random random = { 6 };

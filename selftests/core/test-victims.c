@@ -379,7 +379,7 @@ static struct aftl_block *fullest_block(void)
 	return best;
 }
 
-/* Below the reserve, e.g. after a change of policy, only GC may run. */
+/* With fewer free blocks than the reserve, e.g. after a change of policy, only GC may run. */
 TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 {
 	struct aftl_lun *lun;
@@ -403,7 +403,7 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	CHECK_EQ(first_relocation_cause(false), AFTL_CAUSE_RETIRE);
 }
 
-/* Below the reserve GC takes the emptiest block, whatever the selector. */
+/* With fewer free blocks than the reserve, GC takes the emptiest block, whatever the selector. */
 TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 {
 	struct aftl_random random = { 6 };

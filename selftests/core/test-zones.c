@@ -432,7 +432,7 @@ static const struct step steps[] = {
 	{ AFTL_OP_WRITE, 1, 0, 4, 0, AFTL_ZONE_IMPLICIT, 4 },
 	{ AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_READ, 5, 0, 48, 0, AFTL_ZONE_EMPTY, 0 },
-	/* The search for an implicitly opened zone goes on at the first zone. */
+	/* The search for an implicitly opened zone wraps to the first zone after the last. */
 	{ AFTL_OP_WRITE, 0, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
 	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
 	{ AFTL_OP_WRITE, 2, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
@@ -471,7 +471,7 @@ static void rewrite_zone(u32 zone)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, MAPPED_UNITS, 0, NULL), 0);
 }
 
-/* Reset a zone and write it again, @count times, with a map cache smaller than the table. */
+/* Reset and rewrite a zone @count times, with a CMT smaller than the L2P table. */
 static void rewrite_zones(u32 count)
 {
 	static struct shadow_store store;
@@ -751,7 +751,7 @@ static void draw_zone_params(struct aftl_random *random)
 	config->read_limit = aftl_random_below(random, 2);
 }
 
-/* Create the device with the smallest buffer and cached map, which is the hardest case. */
+/* Create a device with the smallest write buffer and CMT, which are the hardest case. */
 static bool create_smallest_device(const char *policy, bool cached_map)
 {
 	u64 least;

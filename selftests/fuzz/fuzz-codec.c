@@ -22,7 +22,7 @@ enum how {
 	HOW_CHANGED = 16,
 };
 
-/* Limit on expansion, as a few bytes can expand to very many. */
+/* Limit of the decompressed size, as a few compressed bytes can expand to very many. */
 #define EXPANDED_MAX (16 << 20)
 
 struct packed {
@@ -77,7 +77,7 @@ static struct packed compress_input_data(u8 how, const u8 *data, size_t size)
 	return packed;
 }
 
-/* Read the whole input; if @data is not NULL, it must consist of repetitions of @data. */
+/* Read a whole decompressed file, which must be repetitions of @data unless that is NULL. */
 static int read_whole_input(struct trace_input *input, const u8 *data, size_t size, u64 *total,
 			    struct aftl_error *error)
 {

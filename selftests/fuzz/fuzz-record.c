@@ -38,7 +38,7 @@ static bool try_record_header(struct aftl_record_header *header, const u8 *bytes
 		return false;
 	}
 	demand(!aftl_record_header_encode(header, again, &error));
-	/* Extensions of later minor versions are dropped, and older versions are raised. */
+	/* Encoding drops the extensions of later minor versions, and raises older versions. */
 	demand(header->minor != AFTL_RECORD_VERSION_MINOR || !memcmp(again, bytes, sizeof(again)));
 	return true;
 }

@@ -14,7 +14,7 @@ static void check_refusal_message(int ret, const struct aftl_error *error)
 		check_refusal_has_message(error);
 }
 
-/* A decoded line must print to a text that decodes to the same line. */
+/* A table line that was decoded must print to a text that decodes to the same line. */
 static void check_decoded_line(const char *text, struct aftl_error *error)
 {
 	struct target_line line, again;

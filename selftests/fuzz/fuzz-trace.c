@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trace files: the first byte selects the format, the rest is the file. It is refused with a
- * message, or yields valid requests in order; with the bit 0x80 the first lost event is an error.
+ * Trace files: the first byte selects the format, the rest is the file. A trace is refused with a
+ * message, or yields valid requests in order; bit 0x80 makes a lost event an error.
  */
 #include "lib/fuzz.h"
 #include "trace-format.h"
@@ -111,7 +111,7 @@ static void try_trace_format(const char *name, const char *columns, bool strict,
 	fclose(nowhere);
 }
 
-/* Column list for formats that take one. */
+/* The list of columns for trace formats that need one. */
 static const char *columns_of_format(const char *name, u8 selector)
 {
 	if (!strcmp(name, "csv") && selector & 0x40)
@@ -130,7 +130,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	while (trace_formats[count])
 		count++;
-	/* Other numbers leave the format to detection. */
+	/* A number without a format leaves the choice to format detection. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
 	try_trace_format(name, name ? columns_of_format(name, data[0]) : NULL, data[0] & 0x80,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Replace lockdep's assertions in kernels without it: check that any task holds the lock. For
- * tests, build-module includes this file before all others. It also serves assertions of kernel
- * headers.
+ * tests, build-module includes this file before all others. The replacements also serve assertions
+ * of kernel headers.
  */
 #ifndef CONFIG_LOCKDEP
 #include <linux/mutex.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Self-describing data, the data that a read may return, and the log.
- */
+/* Self-describing data of replayed writes, the check of read data, and the log of a replay. */
 #include <stdlib.h>
 #include <unistd.h>
 

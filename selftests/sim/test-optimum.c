@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Both ends of the offline optimum beside an exhaustive search: every placement of each write,
+ * Bounds of the offline optimum, compared with an exhaustive search: every placement of each write,
  * every relocation at any time, every use of the write buffer, every layout at the start.
  */
 #include <stdlib.h>
@@ -243,7 +243,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	return made;
 }
 
-/* Instances, those in which a bound is the optimum, and programs of all, least and reached */
+/* Instances, how many have a bound equal to the optimum, and sums of programs. */
 struct score {
 	u64 instances;
 	u64 lower_met;
@@ -288,7 +288,7 @@ TAP_TEST(the_optimum_is_between_its_bounds_on_random_tiny_devices)
 	tap_note("%llu programs instead of %llu", (unsigned long long)score.reached,
 		 (unsigned long long)score.least);
 	CHECK_EQ(score.instances, wanted);
-	/* Each bound is near to the optimum, not only on the right side of it. */
+	/* Both bounds must be near to the optimum, not only below and above it. */
 	CHECK(score.lower_met * 100 > score.instances * 98);
 	CHECK(score.reached_met * 2 > score.instances);
 	CHECK(score.reached * 10 < score.least * 14);

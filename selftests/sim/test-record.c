@@ -128,7 +128,7 @@ TAP_TEST(the_encoder_refuses_unreadable_values)
 	check_header_refused("not a JSON object");
 	memset(header.source_format, 'x', AFTL_RECORD_TEXT_SIZE);
 	check_header_refused("the source format has no zero byte at its end");
-	/* Do not read past the end after a truncated UTF-8 character. */
+	/* The check of UTF-8 must not read past the end of a text that ends within a character. */
 	memset(header.provenance, '{', AFTL_RECORD_PROVENANCE_SIZE);
 	header.provenance[AFTL_RECORD_PROVENANCE_SIZE - 1] = '\xe2';
 	check_header_refused("the provenance is not readable text");

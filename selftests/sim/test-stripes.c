@@ -234,7 +234,7 @@ TAP_TEST(a_write_of_one_unit_reads_the_fewest_units)
 	drain_array_cache();
 	CHECK_EQ(c->reconstructed_rows, 1);
 	CHECK_EQ(c->old_units, 2);
-	/* Now the whole row is in the cache. */
+	/* The stripe cache now holds the whole row, so a write of a unit reads nothing. */
 	submit_array_write(8, 1);
 	drain_array_cache();
 	CHECK_EQ(c->full_rows, 1);
@@ -268,7 +268,7 @@ TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 	raid_array_release(&array);
 }
 
-/* In a row, one unit has a stream id and one a lifetime; parity has no hints. */
+/* A row has a unit with a stream id, a unit with a lifetime, and parity, which gets no hint. */
 TAP_TEST(write_hints_reach_the_members_of_an_array)
 {
 	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };
@@ -346,8 +346,8 @@ TAP_TEST(arrays_of_the_smallest_size_complete_requests)
 }
 
 /*
- * Without a hold time, each one-unit write is a row of its own. Recount everything with a model of
- * the cache that remembers the last rows.
+ * Without a hold time, each one-unit write is a row of its own. A model of the cache that remembers
+ * the last rows must give the same counters.
  */
 TAP_TEST(member_counters_equal_a_recount)
 {

@@ -43,7 +43,7 @@ TAP_TEST(random_streams_reach_all_of_64_tib)
 	CHECK_EQ(count_address_parts_reached("sequential"), 1);
 }
 
-/* Cut a request of the last unit of one chunk and all of the next two, in three shards. */
+/* Split a request that covers the last unit of one chunk and two whole chunks, in three shards. */
 TAP_TEST(shards_get_the_units_of_their_range)
 {
 	const struct aftl_shards layout = { .count = 64, .chunk_shift = 4, .units = UNITS };

@@ -269,7 +269,7 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	free(change.floors);
 }
 
-/* The contents found once after a power failure persist. */
+/* Contents that a block once had after a power failure are durable from then on. */
 TAP_TEST(a_version_that_was_found_must_stay)
 {
 	struct block_found found = { .kind = BLOCK_WHOLE, .name = { .device = 9, .seed = 7 } };

@@ -27,7 +27,7 @@
 #define MEDIA_MAX (3 << 20)
 
 /**
- * struct tally - number of events, to check that the test covered enough
+ * struct tally - numbers of events, by which the test proves that it covered enough
  */
 struct tally {
 	u32 crashes;

@@ -12,7 +12,7 @@
 /* Number of pages that one run makes unreadable. */
 #define HURT 24
 
-/* The host works off operations late, by a varying amount. */
+/* Send requests, while the host carries out the volume's operations late, by a varying amount. */
 static void run_requests_on_slow_host(u64 seed, u32 steps)
 {
 	struct test_stream stream;

@@ -29,7 +29,7 @@ static const struct aftl_cmt *cmt_of_device(void)
 	return &durable.device.ftl->cmt;
 }
 
-/* Start a volume on which every unit is written. */
+/* Start a device on a volume on which every unit is written. */
 static void start_written_volume(const char *policy)
 {
 	u32 i;

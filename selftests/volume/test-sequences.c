@@ -24,10 +24,10 @@
 #define WRITES_ALL_SAMPLE 7
 #define SAMPLES 48
 
-/* By number of operations: one history in so many is in the sample. */
+/* Of the histories with N operations, one in sample_of[N] is tested. */
 static const u32 sample_of[] = { 0, 1, 8, 192 };
 
-/* One recovered device in so many continues, with either of two policies. */
+/* One recovered device in this many executes further requests, with either of two policies. */
 #define GO_ON_OF 61
 
 #define WORDS_MAX 3
@@ -37,7 +37,7 @@ static const u32 sample_of[] = { 0, 1, 8, 192 };
 
 struct operation;
 
-/* Does an operation wait for the end of the one before it? */
+/* Whether each operation of a history waits for the end of the operation before it. */
 enum mode {
 	MODE_ONE_BY_ONE,
 	MODE_AT_ONCE,
@@ -410,7 +410,7 @@ static const struct operation {
 	{ 'p', change_policy },
 };
 
-/* Operations on zones: write one zone, and use another zone. */
+/* Operations of the histories of a zoned device: they write one zone, and use another zone. */
 
 static void submit_zone_append(struct history *history, u32 zone, u32 units, u32 flags)
 {

@@ -162,7 +162,7 @@ static void check_parity_recovered(const char *policy)
 		CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_READ, i, 1, 0, NULL), 0);
 }
 
-/* A single retired block must mark its die dead if power failed before the others were recorded. */
+/* A die is dead if one of its blocks was recorded as retired before power failed. */
 TAP_TEST(the_entry_of_one_block_marks_its_die_dead)
 {
 	struct aftl_lun_info info;

@@ -499,7 +499,7 @@ static bool sector_holds_data(u64 sector)
 	return area_of_sector(sector) == AREA_SUPER || is_extent_initialised(sector);
 }
 
-/* Return true for sectors whose content only a snapshot can replace. */
+/* Return true for sectors of a volume whose content only a snapshot can replace. */
 static bool is_sector_only_in_snapshot(u64 sector)
 {
 	const struct aftl_layout *layout = &durable.super.layout;
@@ -864,7 +864,7 @@ static void record_units_without_mapping(u16 hidden)
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 0, &spare), 0);
 }
 
-/* Take all slots of the buffer; one becomes free with the next commit. */
+/* Occupy all slots of the persistent write buffer, one of which the next commit frees. */
 static void take_all_plp_slots(void)
 {
 	u32 tags = aftl_buffer_tag_count(durable.device.ftl);
@@ -957,7 +957,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 	page = write_version_without_plp_slot(&spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
-	/* Other pages take the slot that became free. */
+	/* Newer pages take the slot of the persistent write buffer that became free. */
 	aftl_volume_release_unit(durable.volume, 1);
 	CHECK_EQ(persist_unit_at_tag(1, 9), 0);
 	CHECK_EQ(persist_unit_at_tag(0, 0), -EAGAIN);
@@ -1204,7 +1204,7 @@ static void crash_between_passes(void)
 	volume_crash();
 }
 
-/* Record the end of a page of the due fine pass, but not the others. */
+/* Record the program of one page of the due fine pass, but not of its other pages. */
 static void record_partial_page(struct aftl *ftl)
 {
 	struct aftl_block *block = ftl->media.blocks;
@@ -1275,7 +1275,7 @@ TAP_TEST(zeroed_tables_are_reported_as_damaged)
 	CHECK_CONTAINS(durable.device.error.text, "sector");
 }
 
-/* If the newer state is damaged, the older one suffices: the tables contain the difference. */
+/* The older of two state frames suffices: the tables contain the changes since. */
 TAP_TEST(the_older_of_two_states_suffices)
 {
 	u32 frame;
@@ -1318,10 +1318,10 @@ static int run_short_life(void)
 	return durable_close_cleanly(&durable);
 }
 
-/* Number of failed calls that the device tolerated. */
+/* Number of failed disk calls that the device tolerated. */
 static u32 tolerated;
 
-/* Make call @number of the disk fail. Return: whether the device made so many calls to it. */
+/* Make call @number to the disk fail. Return: whether the device made so many calls to the disk. */
 static bool fail_disk_call(u64 number)
 {
 	struct aftl_random random = { number };
@@ -1523,7 +1523,7 @@ TAP_TEST(a_snapshot_is_read_ahead)
 	check_concurrent_reads(true);
 }
 
-/* A chunk that cannot be read is read frame by frame. */
+/* A chunk of a table that cannot be read as a whole is read frame by frame. */
 TAP_TEST(a_failure_of_read_ahead_is_harmless)
 {
 	u32 well = 0;

@@ -9,10 +9,10 @@
 /* Standard program time of profile "demo"; times of the other modes scale with it. */
 #define DEMO_NS 700000
 
-/* Tolerance of least times: tables and quotients are rounded. */
+/* Tolerance of a least time, because tables and quotients are rounded. */
 #define ROUNDING 10000
 
-/* Wear of a full erase; errors of a word line at which its data are at risk (cubeFTL). */
+/* Wear of a full erase, and the errors at which a word line's data are at risk (cubeFTL). */
 #define FULL_WEAR 10000
 #define MOST_ERRORS (6472 * 9 / 8)
 #define NO_GROWTH 2560
@@ -20,7 +20,7 @@
 #define MOST_LOOPS 4
 #define ALL_MARGINS 16
 
-/* Age in hours, and erases, of blocks in which retention margins matter. */
+/* Data of this age, in blocks erased this often, need the voltage margin for retention. */
 #define YEAR_HOURS 8760
 #define WORN 3000
 
@@ -277,7 +277,7 @@ static bool mode_is_error_free(const struct account *account, const struct comma
 	       rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
-/* If pages are programmed singly, the first of a word line is fast. */
+/* If pages are programmed singly, the first page of a word line is fast. */
 static u64 program_ns_by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 {
 	const struct aftl_config *config = account_config(account);
@@ -303,7 +303,7 @@ static u64 program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
 	return ns * (before * (65536 - at.fraction) + after * at.fraction) >> 32;
 }
 
-/* ISPP steps: of the whole word line if programmed at once, else of its first or another page. */
+/* Return the ISPP steps of a word line that is programmed at once, else of one page of it. */
 static u32 margin_steps(const struct account *account, u32 page, u32 kept)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -456,8 +456,8 @@ static u32 count_programmed_pages(const struct account *account, u32 block, u32 
 }
 
 /*
- * In-place switch: two layers get one bit per cell in each word line, then the other bits in each.
- * Layers below must be full, layers above empty.
+ * In-place switch: all word lines of two layers get one bit per cell, then these word lines get
+ * their other bits. Layers below must be full, layers above empty.
  */
 static void check_switch(struct account *account, const struct aftl_placement *place, u32 block)
 {
@@ -713,7 +713,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* Later programs disturb a page. They follow page numbers except in two program orders. */
+/* Later programs disturb a page: those of higher page numbers, except in two program orders. */
 static bool neighbour_is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
@@ -794,7 +794,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 	u32 reads = block->reads;
 	u64 least;
 
-	/* The core has counted this read already; its own sensing disturbs only later reads. */
+	/* The core has counted this read already, but a read disturbs only later reads. */
 	block->reads = account_of_block(account, event->block)->reads;
 	least = least_read_ns(account, event->block, event->page, attr);
 	if (config->read_move)

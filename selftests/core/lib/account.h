@@ -67,7 +67,7 @@ void account_is_erase_shallow(struct account *account, const struct aftl_block *
 /* Call from the host's erase(): the block that begins at ppn @first has been erased. */
 void account_block_erased(struct account *account, aftl_ppn_t first);
 
-/* On an idle device: check that its counters reach the sums of the account. */
+/* Check that the counters of an idle device are at least the sums of the account. */
 void account_check_sums(struct account *account);
 
 #endif

@@ -22,7 +22,7 @@ struct test_bytes {
 
 struct aftl_snapshot_sink test_bytes_sink(struct test_bytes *bytes);
 
-/* A source that reads the bytes from the start, and fails with -EIO past their end. */
+/* Return a source that reads the buffer from its start, and fails with -EIO past its end. */
 struct aftl_snapshot_source test_bytes_source(struct test_bytes *bytes);
 
 void test_bytes_free(struct test_bytes *bytes);

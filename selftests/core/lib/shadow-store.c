@@ -221,7 +221,7 @@ static bool is_unit_written_again(struct shadow_store *store, const struct shado
 	       store->slots[store->units[tag->unit].best].stamp > tag->stamp;
 }
 
-/* The device dropped a write, so an older version may become visible again. */
+/* Record that the device dropped a write, so that an older version may become visible again. */
 static void note_lost_write(struct shadow_store *store, const struct shadow_tag *tag)
 {
 	CHECK_MSG(store->full_disk, "unit %u: a write is dropped without a successor", tag->unit);

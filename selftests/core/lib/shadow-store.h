@@ -53,8 +53,8 @@ struct shadow_store {
  * shadow_attach() - attach a store to the unused @device
  * @whole: keep whole units instead of eight bytes of each
  *
- * It lives as long as the device, and test_device_finish() calls shadow_compare(). Approximate
- * writes get all levels in turn.
+ * The store lives as long as the device, and test_device_finish() calls shadow_compare().
+ * Approximate writes get all levels in turn.
  */
 void shadow_attach(struct shadow_store *store, struct test_device *device, bool whole);
 

@@ -63,7 +63,7 @@ static void draw_host_queue(struct test_stream *stream, struct test_device *devi
 		device->queue = (u8)draw_stream_below(stream, queues + 1);
 }
 
-/* Let reads and writes leave out sectors of their first and last page; zones take whole pages. */
+/* Let some requests begin and end within a page, but not on zoned devices. */
 static void draw_partial_request(struct test_stream *stream, struct test_device *device,
 				 enum aftl_op op, u32 units)
 {

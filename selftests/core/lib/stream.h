@@ -39,7 +39,7 @@ struct test_stream {
 	u64 operations;
 };
 
-/* Set up a mixed stream of all request types. */
+/* Initialise the parameters of a random stream with requests of all types. */
 void test_stream_init(struct test_stream *stream, u64 seed);
 
 /* Send one request; return false if the device hangs. */
@@ -67,7 +67,7 @@ const char *test_draw_policy(bool placed, struct aftl_random *random);
 /* Print the differences of @device from profile "demo" as simulator arguments. */
 void test_print_config(const struct test_device *device, const char *policy, u64 seed);
 
-/* Finish a device of random parameters; after a failed check print them. */
+/* Finish a device of random parameters; print its parameters if a check has failed. */
 void test_finish_random_device(struct test_device *device, const char *policy, u64 seed);
 
 #endif

@@ -17,7 +17,7 @@
  */
 bool tap_run(const char *name, void (*body)(void));
 
-/* Run @body with each of @names as a test point. */
+/* Run @body once for each of @names, each time as a test point of that name. */
 void tap_run_each(const char *what, const char *const *names, u32 count,
 		  void (*body)(const char *name));
 
@@ -99,7 +99,7 @@ unsigned int tap_failures(void);
 /* Report a failed check; called by the macros below. Return: false. */
 bool tap_report_failure(const char *file, int line, const char *format, ...) __printf(3, 4);
 
-/* Lets a check be a statement without an unused-value warning. */
+/* Discard the result of a check, so that a check used as a statement causes no compiler warning. */
 static inline bool tap_checked(bool held)
 {
 	return held;

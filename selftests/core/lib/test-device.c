@@ -15,7 +15,7 @@ struct header {
 	u64 pad;
 };
 
-/* Devices that hold memory or requests. */
+/* List of test devices that hold memory or requests. */
 static struct test_device *open_devices;
 
 static bool is_test_device_open(const struct test_device *device)
@@ -55,7 +55,7 @@ static void *test_host_alloc(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
-	/* The core allocates only to create a device: forget programs of the former one. */
+	/* The core allocates only to create a device: the recorded programs are of an old one. */
 	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;
@@ -88,7 +88,7 @@ static struct test_request *is_test_request(struct aftl_request *request)
 	return container_of(request, struct test_request, request);
 }
 
-/* Call @callback of each listener that has one. */
+/* Call the function @callback of each listener that has this callback. */
 #define TELL(host, callback, ...)						\
 	do {									\
 		struct test_listener *each;					\
@@ -548,7 +548,7 @@ void test_advance(struct test_device *device, u64 now_ns)
 		;
 }
 
-/* A submission from complete() belongs to the host call in progress. */
+/* A request that complete() submits counts as part of the host call in progress. */
 static int submit_test_request(struct test_device *device, struct aftl_request *request)
 {
 	bool inside = device->inside;
@@ -568,14 +568,14 @@ static int submit_test_request(struct test_device *device, struct aftl_request *
 	return ret;
 }
 
-/* Submit @mine to the core. If this returns 0, the request may be back in the pool already. */
+/* Submit request @mine to the core. After a return of 0 the request may be in the pool again. */
 static int submit_pooled(struct test_device *device, struct test_request *mine, bool keep)
 {
 	mine->keep = keep;
 	device->pending++;
 	device->zone_requests += mine->request.op >= AFTL_OPS;
 	device->submitted++;
-	/* Events before the arrival must not count as part of this submission. */
+	/* Callbacks of events before the arrival must not count as the submission's. */
 	if (!device->inside)
 		test_advance(device, mine->request.arrival_ns);
 	TELL(device, submitted, mine);

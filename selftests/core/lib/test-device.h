@@ -46,7 +46,7 @@ struct test_request {
 
 struct test_device;
 
-/* LUNs whose programs are watched. */
+/* Number of LUNs of which the test device records the programs. */
 #define TEST_WATCHED_LUNS 64
 
 /**
@@ -169,10 +169,10 @@ struct test_device {
  */
 void test_device_init(struct test_device *device, const char *profile);
 
-/* The callback waits() for tests that look at the waits of their requests. */
+/* Implementation of the host callback waits() for tests that check why their requests waited. */
 struct aftl_waits *test_waits(void *host, struct aftl_request *request);
 
-/* Value of a parameter that belongs to a policy or victim selector. */
+/* Return the address of the value of a parameter that belongs to a policy or victim selector. */
 u64 *test_device_set_param(struct aftl_config *config, const char *key);
 
 /**
@@ -211,11 +211,11 @@ int test_device_create(struct test_device *device, const char *policy);
  */
 void test_device_open(struct test_device *device, const char *policy, const char *params);
 
-/* test_device_open() with a policy that need not be registered. */
+/* Like test_device_open(), but with a policy that need not be registered. */
 void test_device_open_type(struct test_device *device, const struct aftl_policy_type *type,
 			   const char *params);
 
-/* test_device_open() with the parameters of profile "demo" and @params. */
+/* Like test_device_open(), with the parameters of profile "demo" changed by @params. */
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
 
 /* Check that creating the device fails with -EINVAL and a message that contains @part. */
@@ -289,8 +289,8 @@ int test_execute_flagged(struct test_device *device, enum aftl_op op, u32 unit, 
 u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
 
 /*
- * Bracket one call of the core: its host callbacks must not exceed aftl_max_host_calls(). The
- * functions of this file do so around each call.
+ * Begin and end one call of the core, during which the core must not make more host callbacks than
+ * aftl_max_host_calls(). The functions of this file bracket each of their calls so.
  */
 void test_begin_host_call(struct test_device *device);
 void test_end_host_call(struct test_device *device);
@@ -350,7 +350,7 @@ static inline struct aftl_lun_info test_lun_info(const struct test_device *devic
 	return info;
 }
 
-/* Sum of programmed_*_units. */
+/* Return the sum of the counters programmed_*_units. */
 u64 test_count_programs(const struct test_device *device);
 
 #endif

@@ -65,7 +65,7 @@ struct fake_control {
 
 extern struct fake_control fake_control;
 
-/* Restore the state at program start. */
+/* Reset the fake control device to its state at program start. */
 void fake_control_reset(void);
 
 #endif

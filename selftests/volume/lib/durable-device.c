@@ -15,7 +15,7 @@ struct durable_tag {
 	bool kept;
 };
 
-/* Are accepted writes durable as soon as they are in the persistent write buffer? */
+/* Return true if an accepted write is durable as soon as it is in the persistent write buffer. */
 static bool is_write_buffer_persistent(const struct durable_device *durable)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
@@ -23,7 +23,7 @@ static bool is_write_buffer_persistent(const struct durable_device *durable)
 	return geo->plp_entries && !geo->zones;
 }
 
-/* Operations in the queue, which the core or the host has requested. */
+/* Kinds of operations that the core or the host queues for the volume. */
 enum durable_kind {
 	OP_PROGRAM,
 	OP_COPY,
@@ -537,7 +537,7 @@ static void durable_on_unstored(struct test_listener *self, u32 tag)
 		queue_persist_op(durable, tag);
 }
 
-/* A reprogrammed page needs a commit before it: see volume.h. */
+/* The program of a reprogrammed page needs an earlier commit: see volume.h. */
 static void commit_before_reprogram(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
@@ -816,7 +816,7 @@ static void check_unit_stamp(const struct durable_device *durable, u32 unit, u32
 		  newest);
 }
 
-/* The level must be that of the version read; promoted data have none. */
+/* The reported quality level must be that of the version read; promoted data have no level. */
 static void check_unit_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u32 level = aftl_lpn_level(durable->device.ftl, to_lpn(unit));
@@ -893,7 +893,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_unit_may_be_zero(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
-		return; /* The zone was reset and written since the read began. */
+		return; /* The zone of the read was reset and written since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_read_from_buffer(durable, unit, read->tag, covered);
 	else if (read_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))

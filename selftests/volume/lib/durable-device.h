@@ -14,7 +14,7 @@
 #include "lying-disk.h"
 #include "test-device.h"
 
-/* A finished zone; in the second state a crash cannot undo that. */
+/* States of a zone: finished, and finished durably, so that a crash cannot undo it. */
 enum { DURABLE_FINISHED = 1, DURABLE_STAYS_FINISHED };
 
 struct durable_flush;
@@ -140,8 +140,8 @@ void durable_close(struct durable_device *durable);
 /**
  * durable_format() - format the disk, with another UUID than the last time
  *
- * All promises end with it. If it is interrupted, they end when a start finds the new volume: until
- * then the old one must be intact or gone.
+ * A format ends all promises. After an interrupted format the promises end when a start finds the
+ * new volume: until then the old volume must be intact or gone.
  */
 int durable_format(struct durable_device *durable);
 

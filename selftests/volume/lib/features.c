@@ -130,7 +130,7 @@ static void apply_feature(struct feature_set *set, struct test_device *device,
 		apply_mqsim_word(set, device, feature->words[i]);
 }
 
-/* The table may name the pair in either order. */
+/* The feature table may name a refused pair of features in either order. */
 static bool features_are_refused(const struct features *features, u32 mask)
 {
 	u32 i;

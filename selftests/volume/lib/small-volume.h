@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The volume of a test. All functions but the first two bail out on failure.
- */
+/* The volume under test; most of its functions bail out on failure. */
 #ifndef SMALL_VOLUME_H
 #define SMALL_VOLUME_H
 
@@ -27,7 +25,7 @@ void volume_format(const char *policy, const char *params, bool extents);
 /* Call volume_format() without an extent table, and start the device. */
 void volume_open(const char *policy, const char *params);
 
-/* See durable_start(), durable_load() and durable_close_cleanly(). */
+/* Call durable_start(), durable_load() or durable_close_cleanly() for the device under test. */
 void volume_start(const char *policy);
 void volume_load(const char *policy, bool scan);
 void volume_close_cleanly(void);
