@@ -165,7 +165,7 @@ static void stats_round_trip(void)
 	CHECK(!memcmp(&stats, &made, sizeof(made)));
 }
 
-static void stats_subtract(void)
+static void subtract_all_stats(void)
 {
 	struct target_stats before;
 	u32 i;
@@ -303,7 +303,7 @@ int main(void)
 	tap_run("a truncated status line is refused", refuse_truncated_status);
 	tap_run("invalid fields of a status line are refused", refuse_wrong_words);
 	tap_run("stats are read as printed", stats_round_trip);
-	tap_run("the difference of stats is computed", stats_subtract);
+	tap_run("the difference of stats is computed", subtract_all_stats);
 	tap_run("after a reset the difference of stats is the new value", stats_after_reset);
 	tap_run("invalid stats are refused", refuse_wrong_stats);
 	tap_run("answers to the message blocks are parsed", check_block_answers);

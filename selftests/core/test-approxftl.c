@@ -317,7 +317,7 @@ static void count_copy_of_unit(struct test_listener *listener, aftl_lpn_t lpn, a
 	}
 }
 
-static void forget_erased_precise(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void clear_precise_mark(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	container_of(listener, struct copies, listener)->precise[from_ppn(first) / slots] = false;
 }
@@ -336,7 +336,7 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 			.listener = {
 				.program = reset_copies_of_written,
 				.copy = count_copy_of_unit,
-				.erase = forget_erased_precise,
+				.erase = clear_precise_mark,
 			},
 		};
 		open_device("approxftl", test_params(PRESSED " promote=%s", promote));
@@ -474,7 +474,7 @@ static u32 count_units_of_class(u32 wanted)
 /* Blocks of four pages: a checkerboard takes the classes P A A P. */
 #define TINY ONE_DIE " op=60 blocks=60 layers=2 word_lines=2 gc=0 gc_idle_valid=0"
 
-static void write_units_by_letters(u32 unit, const char *classes)
+static void write_classes_of_letters(u32 unit, const char *classes)
 {
 	for (; *classes; classes++)
 		write_unit_and_time(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
@@ -500,7 +500,7 @@ static bool is_unit_in_victim(u32 unit)
 TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);
-	write_units_by_letters(0, "PAAPPAAP");
+	write_classes_of_letters(0, "PAAPPAAP");
 	discard_unit(4);
 	discard_unit(7);
 	discard_unit(1);
@@ -512,13 +512,13 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
-	write_units_by_letters(0, "PAAPPPPPP");
+	write_classes_of_letters(0, "PAAPPPPPP");
 	discard_unit(1);
 	discard_unit(2);
 	discard_unit(5);
 	discard_unit(6);
 	CHECK(is_unit_in_victim(0));
-	write_units_by_letters(9, "AAAA");
+	write_classes_of_letters(9, "AAAA");
 	CHECK(is_unit_in_victim(7));
 }
 
@@ -550,12 +550,12 @@ TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 	open_device("approxftl", TINY " wear_period=2");
 	test_device_listen(&device, &probe.listener);
 	set_free_block_wear(60000, 30000);
-	write_units_by_letters(0, "P");
+	write_classes_of_letters(0, "P");
 	CHECK_EQ(probe.block->wear, 30000);
-	write_units_by_letters(1, "P");
+	write_classes_of_letters(1, "P");
 	CHECK(!strcmp(probe.kind, "precise"));
 	set_free_block_wear(150000, 70000);
-	write_units_by_letters(2, "AAA");
+	write_classes_of_letters(2, "AAA");
 	CHECK(!strcmp(probe.kind, "phase1"));
 	CHECK_EQ(probe.block->wear, 70000);
 	set_free_block_wear(100000, 70000);

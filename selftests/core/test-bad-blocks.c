@@ -42,7 +42,7 @@ static void open_device(const char *policy, const char *params)
 	test_stream_init(&stream, 7);
 }
 
-static void send_requests_to_worn(u32 requests)
+static void send_requests_to_worn_device(u32 requests)
 {
 	test_stream_submit(&stream, &device, requests);
 }
@@ -90,7 +90,7 @@ TAP_TEST(bad_blocks_are_never_programmed)
 
 	open_device("vth_b", SMALL " op=60 bad=0.1");
 	CHECK(count_bad_blocks() > 3);
-	send_requests_to_worn(3000);
+	send_requests_to_worn_device(3000);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		if (block_at(i)->state == AFTL_BLOCK_BAD)
 			CHECK_EQ(block_at(i)->programmed + block_at(i)->erases, 0);
@@ -127,17 +127,17 @@ static void fail_block_in_state(u8 state)
 	test_audit(&device);
 }
 
-static void check_blocks_fail(const char *policy, const char *params)
+static void check_data_after_block_failures(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_write_all(&stream, &device);
-	send_requests_to_worn(500);
+	send_requests_to_worn_device(500);
 	fail_block_in_state(AFTL_BLOCK_FREE);
 	fail_block_in_state(AFTL_BLOCK_CLOSED);
 	fail_block_in_state(AFTL_BLOCK_OPEN);
-	send_requests_to_worn(500);
+	send_requests_to_worn_device(500);
 	fail_block_in_state(AFTL_BLOCK_OPEN);
-	send_requests_to_worn(500);
+	send_requests_to_worn_device(500);
 	CHECK_EQ(aftl_fail_block(device.ftl, aftl_geometry(device.ftl)->blocks), -EINVAL);
 	CHECK_EQ(aftl_fail_block(device.ftl, U32_MAX), -EINVAL);
 	CHECK(!aftl_is_read_only(device.ftl));
@@ -200,10 +200,10 @@ static void check_blocks_fail_under_load(const char *policy, const char *params)
 	for (i = 0; i < 8; i++) {
 		u32 index = aftl_random_below(&random, aftl_geometry(device.ftl)->blocks);
 
-		send_requests_to_worn(100);
+		send_requests_to_worn_device(100);
 		CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	}
-	send_requests_to_worn(1000);
+	send_requests_to_worn_device(1000);
 	CHECK_EQ(device.failed, 0);
 }
 
@@ -293,7 +293,7 @@ static void check_all_blocks_fail(const char *policy, const char *params)
 		u32 lun_wise = i / 2 + i % 2 * aftl_geometry(device.ftl)->blocks_per_lun;
 
 		CHECK_EQ(aftl_fail_block(device.ftl, lun_wise), 0);
-		send_requests_to_worn(30);
+		send_requests_to_worn_device(30);
 	}
 	test_drain(&device);
 	check_read_only_device();
@@ -313,7 +313,7 @@ static void check_blocks_wear_out(const char *policy, const char *params)
 	CHECK_MSG(aftl_is_read_only(device.ftl), "the device does not wear out");
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK(block_at(i)->wear < (block_at(i)->state == AFTL_BLOCK_BAD ? 7 : 6) * 10000);
-	send_requests_to_worn(300);
+	send_requests_to_worn_device(300);
 	test_drain(&device);
 	check_read_only_device();
 	/* MiDAS collects blocks with much valid data, but not when the reserve has failed. */
@@ -339,7 +339,7 @@ static void fail_blocks_with_every_policy(const char *what,
 
 int main(void)
 {
-	fail_blocks_with_every_policy("single blocks fail", check_blocks_fail);
+	fail_blocks_with_every_policy("single blocks fail", check_data_after_block_failures);
 	fail_blocks_with_every_policy("blocks fail under load", check_blocks_fail_under_load);
 	fail_blocks_with_every_policy("all blocks fail", check_all_blocks_fail);
 	fail_blocks_with_every_policy("blocks wear out", check_blocks_wear_out);

@@ -206,7 +206,7 @@ static void check_error_rate(u32 class, u64 rate)
 		  class, got, wanted);
 }
 
-static void check_set_rate(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
+static void check_rber(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
 {
 	begin_cell_test(blocks, unit_bytes);
 	*(class == AFTL_PRECISE ? &lab.config.rber : &lab.config.rber_approx) = rate;
@@ -225,11 +225,11 @@ TAP_TEST(error_counts_match_the_rates_of_each_class_and_unit_size)
 	u32 i;
 
 	for (i = 512; i <= 65536; i *= 4) {
-		check_set_rate(2000, i, AFTL_APPROX, 720000000);
-		check_set_rate(60000, i, AFTL_PRECISE, 10000);
+		check_rber(2000, i, AFTL_APPROX, 720000000);
+		check_rber(60000, i, AFTL_PRECISE, 10000);
 	}
 	for (i = 0; i < ARRAY_SIZE(rates); i++)
-		check_set_rate(rates[i] > 2000000000ULL ? 100 : 8000, 4096, AFTL_APPROX, rates[i]);
+		check_rber(rates[i] > 2000000000ULL ? 100 : 8000, 4096, AFTL_APPROX, rates[i]);
 }
 
 /* A page that is programmed after an erase draws new errors. */

@@ -13,7 +13,7 @@ static u64 when[SOURCES_MAX + 1];
 static u32 winner[768];
 static u64 expected[SOURCES_MAX];
 
-static void init_sources(struct aftl_events *events, u32 sources, u32 few)
+static void init_events(struct aftl_events *events, u32 sources, u32 few)
 {
 	u32 i;
 
@@ -28,7 +28,7 @@ static void init_sources(struct aftl_events *events, u32 sources, u32 few)
 		expected[i] = AFTL_NEVER;
 }
 
-static u32 search_earliest(u32 sources)
+static u32 earliest_source(u32 sources)
 {
 	u32 first = 0;
 	u32 i;
@@ -39,7 +39,7 @@ static u32 search_earliest(u32 sources)
 	return first;
 }
 
-static u32 tree_levels(u32 node)
+static u32 tree_level_of_node(u32 node)
 {
 	return fls64(node) - 1;
 }
@@ -59,11 +59,11 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			      aftl_events_node_count(&events));
 			CHECK(aftl_events_leaf_of_source(&events, many - 1) <
 			      aftl_events_node_count(&events));
-			CHECK_EQ(tree_levels(aftl_events_leaf_of_source(&events, last)),
+			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, last)),
 				 1 + fls64(few - 1));
-			CHECK_EQ(tree_levels(aftl_events_leaf_of_source(&events, 0)),
+			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, 0)),
 				 1 + fls64(many - 1));
-			CHECK_EQ(tree_levels(aftl_events_leaf_of_source(&events, many - 1)),
+			CHECK_EQ(tree_level_of_node(aftl_events_leaf_of_source(&events, many - 1)),
 				 1 + fls64(many - 1));
 		}
 }
@@ -76,7 +76,7 @@ TAP_TEST(a_set_without_pending_events_never_fires)
 
 	for (sources = 2; sources <= SOURCES_MAX; sources++)
 		for (few = 1; few < sources && few <= FEW_MAX; few++) {
-			init_sources(&events, sources, few);
+			init_events(&events, sources, few);
 			CHECK_EQ(aftl_events_first_ns(&events), AFTL_NEVER);
 			CHECK_EQ(aftl_events_first_source(&events), 0);
 		}
@@ -90,7 +90,7 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 	int round;
 
 	for (sources = 2; sources <= SOURCES_MAX; sources += 1 + sources / 5) {
-		init_sources(&events, sources, 1 + sources % min_t(u32, sources - 1, FEW_MAX));
+		init_events(&events, sources, 1 + sources % min_t(u32, sources - 1, FEW_MAX));
 		for (round = 0; round < 3000; round++) {
 			u32 source = aftl_random_below(&random, sources);
 			u64 time = aftl_random_below(&random, 8) ?
@@ -98,8 +98,8 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 
 			expected[source] = time;
 			aftl_events_set_time(&events, source, time);
-			CHECK_EQ(aftl_events_first_source(&events), search_earliest(sources));
-			CHECK_EQ(aftl_events_first_ns(&events), expected[search_earliest(sources)]);
+			CHECK_EQ(aftl_events_first_source(&events), earliest_source(sources));
+			CHECK_EQ(aftl_events_first_ns(&events), expected[earliest_source(sources)]);
 		}
 	}
 }

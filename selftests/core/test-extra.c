@@ -134,7 +134,7 @@ static void check_same_snapshots(void)
 }
 
 /* Return the number of blocks with extra metadata, summed over rounds with hours in between. */
-static u32 run_with_aging(const char *policy, const char *params)
+static u32 count_extra(const char *policy, const char *params)
 {
 	u32 extras = 0;
 	u32 round;
@@ -151,7 +151,7 @@ static u32 run_with_aging(const char *policy, const char *params)
 }
 
 /* An erase must clear the program times (in hours) of a block's pages in each array of them. */
-static void check_erased_hours(const struct test_device *device)
+static void check_erase_clears_hours(const struct test_device *device)
 {
 	const struct aftl_media *media = &device->ftl->media;
 	u32 wrong = 0;
@@ -173,22 +173,22 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		CHECK_MSG(run_with_aging(policies[i], shape), "%s: nothing was extra", policies[i]);
+		CHECK_MSG(count_extra(policies[i], shape), "%s: nothing was extra", policies[i]);
 		check_same_snapshots();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
-		run_with_aging(policies[i], with_room);
+		count_extra(policies[i], with_room);
 		run_random_requests(&frugal, 3000);
 		run_random_requests(&usual, 3000);
 		CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases);
 		check_same_snapshots();
-		check_erased_hours(&frugal);
+		check_erase_clears_hours(&frugal);
 	}
 }
 
 /* No block needs extra metadata. */
 TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
-	CHECK_EQ(run_with_aging("approxftl", without_errors), 0);
+	CHECK_EQ(count_extra("approxftl", without_errors), 0);
 	CHECK_EQ(count_extra_chunks_in_use(&usual), 0);
 	check_same_snapshots();
 }

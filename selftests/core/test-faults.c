@@ -36,15 +36,15 @@ static struct model {
 	u64 counts[AFTL_FAULT_TIME];
 } model;
 
-static void model_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
-			 u32 tag)
+static void faults_on_accept(struct test_listener *self, struct test_request *request,
+			     aftl_lpn_t lpn, u32 tag)
 {
 	model.failed[from_lpn(lpn)] = false;
 	model.newest[from_lpn(lpn)] = tag;
 	model.stored[tag % TAGS] = U32_MAX;
 }
 
-static void model_submitted(struct test_listener *self, struct test_request *request)
+static void faults_on_submitted(struct test_listener *self, struct test_request *request)
 {
 	u32 i;
 
@@ -57,12 +57,12 @@ static void model_submitted(struct test_listener *self, struct test_request *req
 		}
 }
 
-static void model_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void faults_on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	model.stored[tag % TAGS] = from_lpn(lpn);
 }
 
-static void model_release(struct test_listener *self, u32 tag)
+static void faults_on_release(struct test_listener *self, u32 tag)
 {
 	u32 unit = model.stored[tag % TAGS];
 
@@ -70,7 +70,7 @@ static void model_release(struct test_listener *self, u32 tag)
 		model.programmed[unit] = true;
 }
 
-static void model_close(struct test_listener *self)
+static void faults_on_close(struct test_listener *self)
 {
 	free(model.failed);
 	free(model.programmed);
@@ -80,9 +80,9 @@ static void model_close(struct test_listener *self)
 static void start_fault_model(void)
 {
 	model = (struct model){
-		.listener = { .accept = model_accept, .submitted = model_submitted,
-			      .program = model_program, .release = model_release,
-			      .close = model_close },
+		.listener = { .accept = faults_on_accept, .submitted = faults_on_submitted,
+			      .program = faults_on_program, .release = faults_on_release,
+			      .close = faults_on_close },
 		.failed = tap_zalloc(test_units(&device), sizeof(bool)),
 		.programmed = tap_zalloc(test_units(&device), sizeof(bool)),
 		.newest = tap_zalloc(test_units(&device), sizeof(u32)),
@@ -326,7 +326,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 }
 
 /* The data move off the blocks that fail; then the device refuses writes, also after a reload. */
-static void end_device_life(const char *policy, const char *params)
+static void check_life_end(const char *policy, const char *params)
 {
 	const struct aftl_fault *all;
 	u32 retired;
@@ -553,8 +553,8 @@ int main(void)
 				     small), run_with_failed_units);
 	test_each_policy("units fail, with parity", test_params("%s rain=on", small),
 			 run_with_failed_units);
-	test_each_policy("the device is read-only at the end of its life", small, end_device_life);
+	test_each_policy("the device is read-only at the end of its life", small, check_life_end);
 	test_each_policy("the device is read-only at the end of its life, with parity",
-			 test_params("%s rain=on", small), end_device_life);
+			 test_params("%s rain=on", small), check_life_end);
 	return tap_run_all();
 }

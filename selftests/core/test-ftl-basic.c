@@ -723,7 +723,7 @@ static u64 lun_busy_ns(void)
 	return test_lun_info(&device, 0).busy_ns;
 }
 
-static void check_joint_reads(u32 first, u32 second, bool together)
+static void check_reads_of_two_planes(u32 first, u32 second, bool together)
 {
 	u64 reads = test_counters(&device)->multi_plane_reads;
 	u64 sensed_ns = test_counters(&device)->array_read_ns;
@@ -748,17 +748,17 @@ TAP_TEST(waiting_reads_of_planes_are_merged)
 	CHECK_EQ(test_counters(&device)->array_reads, 4);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 1);
 	CHECK_EQ(read_units_ns(4, 8), 2 * PLANES_NS(2));
-	check_joint_reads(8, 14, true);
-	check_joint_reads(14, 8, true);
-	check_joint_reads(8, 8, false);
-	check_joint_reads(8, 18, false);
+	check_reads_of_two_planes(8, 14, true);
+	check_reads_of_two_planes(14, 8, true);
+	check_reads_of_two_planes(8, 8, false);
+	check_reads_of_two_planes(8, 18, false);
 	open_four_plane_device("any_page");
-	check_joint_reads(8, 18, true);
-	check_joint_reads(8, 16, false);
+	check_reads_of_two_planes(8, 18, true);
+	check_reads_of_two_planes(8, 16, false);
 	CHECK_EQ(read_units_ns(4, 8), PLANES_NS(4));
 	open_four_plane_device("off");
 	CHECK_EQ(read_units_ns(0, 8), 4 * PLANES_NS(1));
-	check_joint_reads(8, 14, false);
+	check_reads_of_two_planes(8, 14, false);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
 }
 

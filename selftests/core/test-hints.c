@@ -297,9 +297,9 @@ static u32 answer_any_stream(struct aftl_policy *policy, const struct aftl_host_
 	return answer;
 }
 
-static int place_any_stream(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need,
-			    struct aftl_placement *placement)
+static int check_stream_and_place(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  struct aftl_placement *placement)
 {
 	CHECK_EQ(need->stream, answer < AFTL_STREAMS ? answer : 0);
 	return aftl_policy_baseline.place(policy, lun, need, placement);
@@ -311,7 +311,7 @@ TAP_TEST(at_most_16_streams_can_be_named)
 	u32 i;
 
 	type.stream = answer_any_stream;
-	type.place = place_any_stream;
+	type.place = check_stream_and_place;
 	for (i = 0; i < AFTL_STREAMS; i++)
 		type.streams[i] = "name";
 	test_device_init(&device, "demo");

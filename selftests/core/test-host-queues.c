@@ -173,7 +173,7 @@ static void set_queue_weights(struct model *model, struct aftl_random *random)
 }
 
 /* Vary the depth, and change the weights while requests wait. */
-static void load_host_queues(enum aftl_op op, struct model *model, struct aftl_random *random)
+static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_random *random)
 {
 	u32 i;
 
@@ -205,7 +205,7 @@ static void check_writes_of_seed(u64 seed)
 		test_device_set(&device, "buffer", "128KiB");
 	test_device_open(&device, "baseline", SHAPE);
 	test_device_listen(&device, &watch.listener);
-	load_host_queues(AFTL_OP_WRITE, &watch.model, &random);
+	fill_host_queues(AFTL_OP_WRITE, &watch.model, &random);
 	CHECK(watch.model.most > 1);
 	test_device_finish(&device);
 }
@@ -315,7 +315,7 @@ TAP_TEST(a_shallow_queue_still_gets_its_share)
 
 /* Total time */
 
-static u64 measure_completion_of_queues(const char *weights, u32 at_once, u32 queues)
+static u64 completion_time_with_queues(const char *weights, u32 at_once, u32 queues)
 {
 	struct aftl_random random = { 77 };
 	u64 now_ns;
@@ -339,13 +339,13 @@ static u64 measure_completion_of_queues(const char *weights, u32 at_once, u32 qu
 
 TAP_TEST(weights_have_no_effect_while_commands_suffice)
 {
-	u64 few = measure_completion_of_queues("0", 8, 1);
-	u64 many = measure_completion_of_queues("0", 100, 1);
+	u64 few = completion_time_with_queues("0", 8, 1);
+	u64 many = completion_time_with_queues("0", 100, 1);
 
-	CHECK_EQ(measure_completion_of_queues("7", 100, 4), many);
-	CHECK_EQ(measure_completion_of_queues("3:1", 8, 4), few);
-	CHECK_EQ(measure_completion_of_queues("3:1:5", 100, 1), many);
-	CHECK(measure_completion_of_queues("3:1", 100, 2) != many);
+	CHECK_EQ(completion_time_with_queues("7", 100, 4), many);
+	CHECK_EQ(completion_time_with_queues("3:1", 8, 4), few);
+	CHECK_EQ(completion_time_with_queues("3:1:5", 100, 1), many);
+	CHECK(completion_time_with_queues("3:1", 100, 2) != many);
 }
 
 /* Requests of several queues must not be lost when queues are switched off. */

@@ -16,7 +16,7 @@ enum { KIND_BORROWERS, KIND_LENDERS, KIND_NEXT, KIND_PRECISE, KIND_APPROX };
 
 static struct test_device device;
 static u32 moved_lenders;
-static u32 orphans;
+static u32 wrong_loans;
 
 static u16 page_attr_of(u32 block, u32 page)
 {
@@ -38,23 +38,23 @@ static void check_lending_event(void *host, const struct aftl_array_event *event
 		return;
 	moved_lenders += event->cause == AFTL_CAUSE_GC;
 	borrower = page_attr_of(event->block, event->page - HALF);
-	orphans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
+	wrong_loans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
 }
 
-static void check_no_orphan_loans(struct test_listener *self)
+static void check_every_loan_has_borrower(struct test_listener *self)
 {
-	CHECK_EQ(orphans, 0);
+	CHECK_EQ(wrong_loans, 0);
 }
 
 static void open_device(const char *params)
 {
-	static struct test_listener last = { .finish = check_no_orphan_loans };
+	static struct test_listener last = { .finish = check_every_loan_has_borrower };
 
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, SHAPE);
 	device.ops.array = check_lending_event;
 	moved_lenders = 0;
-	orphans = 0;
+	wrong_loans = 0;
 	test_device_open(&device, "lending", params);
 	test_device_listen(&device, &last);
 }
@@ -138,7 +138,7 @@ static struct aftl_errors errors_of_unit(u32 unit)
 }
 
 /* ECC corrects 160 bits in a unit of 4 KiB. */
-static void check_loan_levels(const char *rber, const char *share, u32 lent)
+static void check_sensing_levels_with_loan(const char *rber, const char *share, u32 lent)
 {
 	u32 i;
 
@@ -164,11 +164,11 @@ static void check_loan_levels(const char *rber, const char *share, u32 lent)
 
 TAP_TEST(lent_parity_saves_sensing_levels)
 {
-	check_loan_levels("5e-3", "50%", 80);
-	check_loan_levels("8e-3", "50%", 80);
-	check_loan_levels("1.2e-2", "100%", 160);
-	check_loan_levels("6e-3", "10%", 16);
-	check_loan_levels("6e-3", "0", 0);
+	check_sensing_levels_with_loan("5e-3", "50%", 80);
+	check_sensing_levels_with_loan("8e-3", "50%", 80);
+	check_sensing_levels_with_loan("1.2e-2", "100%", 160);
+	check_sensing_levels_with_loan("6e-3", "10%", 16);
+	check_sensing_levels_with_loan("6e-3", "0", 0);
 }
 
 static bool program_model_page(u32 block, u32 page, u32 class)

@@ -37,7 +37,7 @@ static bool is_level_counter(unsigned int counter)
 	return strstr(aftl_counter_info[counter].name, "_level_");
 }
 
-static void check_levels_alike(const char *policy, const char *params)
+static void check_levels_change_nothing(const char *policy, const char *params)
 {
 	struct aftl_counters plain;
 	u64 ended_ns;
@@ -64,8 +64,8 @@ TAP_TEST(policies_with_two_data_classes_ignore_quality_levels)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		check_levels_alike(policies[i], small);
-		check_levels_alike(policies[i], wide);
+		check_levels_change_nothing(policies[i], small);
+		check_levels_change_nothing(policies[i], wide);
 	}
 }
 

@@ -45,19 +45,19 @@ static void write_single_page(u32 unit)
 }
 
 /* Number of channels, chips, dies or planes, as @letter of an allocation order says. */
-static u32 letter_element_count(char letter)
+static u32 count_elements_of_letter(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
 }
 
-static u32 letter_neighbour_distance(char letter)
+static u32 lun_distance_of_letter(char letter)
 {
 	static const char letters[] = "cwdp";
 	const char *before;
 	u32 step = 1;
 
 	for (before = letters; *before != letter; before++)
-		step *= letter_element_count(*before);
+		step *= count_elements_of_letter(*before);
 	return step;
 }
 
@@ -70,14 +70,14 @@ static void compute_expected_order(const char *word, u32 expected[LUNS])
 	u32 c;
 	u32 d;
 
-	for (d = 0; d < letter_element_count(word[3]); d++)
-		for (c = 0; c < letter_element_count(word[2]); c++)
-			for (b = 0; b < letter_element_count(word[1]); b++)
-				for (a = 0; a < letter_element_count(word[0]); a++)
-					expected[i++] = a * letter_neighbour_distance(word[0]) +
-							b * letter_neighbour_distance(word[1]) +
-							c * letter_neighbour_distance(word[2]) +
-							d * letter_neighbour_distance(word[3]);
+	for (d = 0; d < count_elements_of_letter(word[3]); d++)
+		for (c = 0; c < count_elements_of_letter(word[2]); c++)
+			for (b = 0; b < count_elements_of_letter(word[1]); b++)
+				for (a = 0; a < count_elements_of_letter(word[0]); a++)
+					expected[i++] = a * lun_distance_of_letter(word[0]) +
+							b * lun_distance_of_letter(word[1]) +
+							c * lun_distance_of_letter(word[2]) +
+							d * lun_distance_of_letter(word[3]);
 }
 
 static void check_allocation_order(const char *word)

@@ -68,7 +68,7 @@ static void program_block_pages(u32 page, u32 pages, u16 attr)
 
 /* Independent model: is the whole step at @page legal? */
 
-static bool sequential_is_legal(u32 page)
+static bool is_sequential_step_legal(u32 page)
 {
 	u32 i;
 
@@ -85,7 +85,7 @@ static bool is_step_first_colour(u32 step)
 	return (step / positions + step % positions) % 2 == one.block.flip;
 }
 
-static bool two_pass_is_legal(u32 page)
+static bool is_two_pass_step_legal(u32 page)
 {
 	u32 steps = one.geo.pages / one.geo.program_pages;
 	u32 step = page / one.geo.program_pages;
@@ -104,7 +104,7 @@ static bool two_pass_is_legal(u32 page)
 	return true;
 }
 
-static bool leader_first_is_legal(u32 page)
+static bool is_leader_first_step_legal(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 leader = page / layer_pages * layer_pages;
@@ -114,7 +114,7 @@ static bool leader_first_is_legal(u32 page)
 }
 
 /* Programs go into the layers of the present super layer, or open the layer above it. */
-static bool super_layer_is_legal(u32 page)
+static bool is_super_layer_step_legal(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 highest = one.geo.super_layers - 1;
@@ -127,17 +127,17 @@ static bool super_layer_is_legal(u32 page)
 	       page / layer_pages <= highest + 1;
 }
 
-static bool page_is_legal(u32 page)
+static bool is_step_legal_in_order(u32 page)
 {
 	switch (one.block.order) {
 	case AFTL_ORDER_SEQUENTIAL:
-		return sequential_is_legal(page);
+		return is_sequential_step_legal(page);
 	case AFTL_ORDER_TWO_PASS:
-		return two_pass_is_legal(page);
+		return is_two_pass_step_legal(page);
 	case AFTL_ORDER_LEADER_FIRST:
-		return leader_first_is_legal(page);
+		return is_leader_first_step_legal(page);
 	default:
-		return super_layer_is_legal(page);
+		return is_super_layer_step_legal(page);
 	}
 }
 
@@ -153,7 +153,7 @@ static void explore_histories(void)
 
 	memcpy(oob, one.oob, sizeof(oob));
 	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
-		bool yes = page_is_legal(page);
+		bool yes = is_step_legal_in_order(page);
 
 		if (!CHECK_MSG(is_program_allowed(page, one.geo.program_pages) == yes,
 			       "order %u: page %u with %u programmed: %s", one.block.order, page,
@@ -331,7 +331,7 @@ TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 }
 
 /* Word lines of two layers get one bit each, then the other bits; derived from programmed pages. */
-static bool switched_is_legal(u32 page, u32 pages)
+static bool is_in_place_switch_legal(u32 page, u32 pages)
 {
 	u32 layers = 2 * one.geo.word_lines * 3;
 	u32 first = page / layers * layers;
@@ -361,7 +361,7 @@ static void explore_switched_word_lines(u32 layers, u32 word_lines)
 		legal = 0;
 		for (page = 0; page < one.geo.pages; page++)
 			for (pages = 0; pages < 5; pages++) {
-				bool yes = switched_is_legal(page, pages);
+				bool yes = is_in_place_switch_legal(page, pages);
 
 				CHECK_MSG(is_program_allowed(page, pages) == yes,
 					  "page %u of %u: %u", page, one.block.programmed, pages);

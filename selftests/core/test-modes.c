@@ -46,7 +46,7 @@ static void write_units_singly(u32 first, u32 units)
 }
 
 /* Only the first page of each word line may be programmed. */
-static void check_first_pages(const struct aftl_block *block, u32 bits)
+static void check_only_first_pages_programmed(const struct aftl_block *block, u32 bits)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 page;
@@ -65,7 +65,7 @@ static void check_one_bit_mode(const char *one_shot, const char *bits)
 	CHECK(test_block_of(&device, 0) == test_block_of(&device, word_lines - 1));
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	CHECK_EQ(test_block_of(&device, 0)->programmed, word_lines);
-	check_first_pages(test_block_of(&device, 0), (u32)strtoul(bits, NULL, 10));
+	check_only_first_pages_programmed(test_block_of(&device, 0), (u32)strtoul(bits, NULL, 10));
 	CHECK_EQ(bits_of_mode[AFTL_MODE_SLC], 1);
 	CHECK_EQ(ns_of_mode[AFTL_MODE_SLC], 150000);
 	CHECK_EQ(pages_told, word_lines);

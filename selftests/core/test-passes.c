@@ -703,7 +703,7 @@ TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
 	CHECK_EQ(device.ftl->fine_pending_units, 0);
 }
 
-static void reload_mid_pass(struct test_bytes *bytes)
+static void reload_between_passes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
@@ -737,7 +737,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 		digest[i] = aftl_digest(device.ftl);
 		if (i)
 			break;
-		reload_mid_pass(&bytes);
+		reload_between_passes(&bytes);
 		accounts[0] = (struct account){ 2, 1 };
 	}
 	CHECK_EQ(digest[0], digest[1]);

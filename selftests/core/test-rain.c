@@ -54,7 +54,7 @@ static const struct aftl_block *block_at(u32 lun, u32 number)
 					       number];
 }
 
-static u32 group_luns(void)
+static u32 luns_per_group(void)
 {
 	return aftl_geometry(device.ftl)->superblock_luns;
 }
@@ -69,8 +69,8 @@ static u32 live_luns_of_group(u32 group)
 	u32 live = 0;
 	u32 i;
 
-	for (i = 0; i < group_luns(); i++)
-		live += !is_lun_dead(group * group_luns() + i);
+	for (i = 0; i < luns_per_group(); i++)
+		live += !is_lun_dead(group * luns_per_group() + i);
 	return live;
 }
 
@@ -79,16 +79,17 @@ static void record_block_erase(struct test_listener *listener, aftl_ppn_t first,
 	u32 block = from_ppn(first) / slots;
 	u32 each = aftl_geometry(device.ftl)->blocks_per_lun;
 
-	u32 group = block / each / group_luns();
+	u32 group = block / each / luns_per_group();
 	u32 i;
 
 	eraser.erased[group][block % each]++;
-	for (i = 0; i < group_luns(); i++) {
-		const struct aftl_block *other = block_at(group * group_luns() + i, block % each);
+	for (i = 0; i < luns_per_group(); i++) {
+		const struct aftl_block *other =
+			block_at(group * luns_per_group() + i, block % each);
 
 		bool orphaned =
 			other->state == AFTL_BLOCK_BAD &&
-			(!device.config.rain || live_luns_of_group(group) + 1 < group_luns());
+			(!device.config.rain || live_luns_of_group(group) + 1 < luns_per_group());
 
 		CHECK_MSG(!other->valid || orphaned,
 			  "block %u is erased while there is valid data beside it", block);
@@ -110,7 +111,7 @@ static void check_superblock_erases(void)
 	u32 group;
 	u32 number;
 
-	for (group = 0; group < aftl_geometry(device.ftl)->luns / group_luns(); group++) {
+	for (group = 0; group < aftl_geometry(device.ftl)->luns / luns_per_group(); group++) {
 		for (number = 0; number < 48; number++) {
 			u32 *erased = &eraser.erased[group][number];
 
@@ -153,7 +154,7 @@ static void check_stripe_parity(u32 first, u32 number, u32 page)
 	bool has = true;
 	u32 i;
 
-	for (i = first; i < first + group_luns(); i++) {
+	for (i = first; i < first + luns_per_group(); i++) {
 		const struct aftl_block *block = block_at(i, number);
 		bool here = aftl_page_is_programmed(aftl_media(device.ftl), block, page);
 		u16 attr = aftl_block_page_attr(aftl_media(device.ftl), block, page);
@@ -183,7 +184,7 @@ static void check_all_parity(void)
 	u32 first;
 	u32 page;
 
-	for (first = 0; first < geo->luns; first += group_luns())
+	for (first = 0; first < geo->luns; first += luns_per_group())
 		for (number = 0; number < geo->blocks_per_lun; number++)
 			for (page = 0; page < geo->pages && !tap_failures(); page++)
 				check_stripe_parity(first, number, page);
@@ -199,7 +200,7 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 	u32 block = from_ppn(ppn) / geo->block_ppns;
 	u32 page = from_ppn(ppn) % geo->block_ppns / geo->page_units;
 	u32 lun = block / geo->blocks_per_lun;
-	u32 first = lun - lun % group_luns();
+	u32 first = lun - lun % luns_per_group();
 	bool has_parity = false;
 	u32 i;
 
@@ -207,7 +208,7 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 		return true;
 	if (aftl_ppn_is_marked_lost(aftl_media(device.ftl), ppn))
 		return false;
-	for (i = first; i < first + group_luns(); i++) {
+	for (i = first; i < first + luns_per_group(); i++) {
 		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
 
 		has_parity |= other->parity && !is_lun_dead(i);
@@ -251,8 +252,8 @@ static u32 valid_units_of_lun(u32 lun)
 /* Do the other LUNs of the group lack room for the data of the dead die? */
 static bool is_group_full(u32 lun)
 {
-	const struct aftl_lun *other = &device.ftl->luns[lun - lun % group_luns()];
-	const struct aftl_lun *end = other + group_luns();
+	const struct aftl_lun *other = &device.ftl->luns[lun - lun % luns_per_group()];
+	const struct aftl_lun *end = other + luns_per_group();
 
 	for (; other < end; other++)
 		if (aftl_lun_has_room(other, aftl_geometry(device.ftl)->block_ppns))
@@ -328,8 +329,8 @@ static void check_die_failure(const char *policy, const char *params)
 }
 
 /* In emergency GC a die reads what another one needs for its rebuild before it programs. */
-static void check_stripe_reads_first(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-				     aftl_ppn_t ppn)
+static void check_host_waits_for_rebuild(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+					 aftl_ppn_t ppn)
 {
 	const struct aftl_block *block = aftl_block_of_ppn(aftl_media(device.ftl), ppn);
 	const struct aftl_lun *lun = aftl_block_lun(device.ftl, block);
@@ -348,7 +349,7 @@ static void check_stripe_reads_first(struct test_listener *listener, u32 tag, af
  */
 static void check_each_die_gets_blocks_back(const char *policy)
 {
-	struct test_listener order = { .program = check_stripe_reads_first };
+	struct test_listener order = { .program = check_host_waits_for_rebuild };
 	u32 seed;
 
 	tap_begin("each die gets blocks back: %s", policy);
@@ -515,7 +516,7 @@ static bool is_same_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
 	u32 lun_ppns = aftl_geometry(device.ftl)->block_ppns * 48;
 
 	return lun_of_ppn(ppn) != lun_of_ppn(other) &&
-	       lun_of_ppn(ppn) / group_luns() == lun_of_ppn(other) / group_luns() &&
+	       lun_of_ppn(ppn) / luns_per_group() == lun_of_ppn(other) / luns_per_group() &&
 	       from_ppn(ppn) % lun_ppns == from_ppn(other) % lun_ppns;
 }
 

@@ -379,7 +379,7 @@ static void check_read_ahead_pages(void)
 }
 
 /* Two readers with different request sizes, between other requests. */
-static void step_two_readers(struct aftl_random *random, u32 at[2])
+static void submit_read_of_a_reader(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);
 	u32 units = 1 + 2 * who;
@@ -406,7 +406,7 @@ static void drive_two_readers(struct aftl_random *random)
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		if (i % 3 == 0)
 			test_stream_submit_one(&stream, &device);
-		step_two_readers(random, at);
+		submit_read_of_a_reader(random, at);
 		test_drain_to(&device, stream.depth);
 		if (i % 100 == 99)
 			aftl_age(device.ftl, YEAR_NS / 8);

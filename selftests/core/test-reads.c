@@ -669,7 +669,7 @@ static struct aftl_random draws;
 static u64 wrong_starts;
 
 /* Start reads with any shift of the references, including invalid ones. */
-static u32 random_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 choose_random_shift(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	u32 start = aftl_random_below(&draws, 12);
 
@@ -705,7 +705,7 @@ struct adversary {
 };
 
 static const struct adversary adversaries[] = {
-	{ "random", random_start, 200 },
+	{ "random", choose_random_shift, 200 },
 	{ "greedy", optimal_read_shift, 100 },
 };
 
@@ -728,8 +728,8 @@ static void create_aged_device(const struct aftl_policy_type *type, const char *
 	test_device_open_type(&device, type, NULL);
 }
 
-static void attack_read_limit(const struct adversary *adversary, const char *profile, bool old,
-			      u32 model)
+static void check_adversary(const struct adversary *adversary, const char *profile, bool old,
+			    u32 model)
 {
 	struct aftl_policy_type type = *aftl_policy_find("baseline");
 	static struct shadow_store store;
@@ -754,7 +754,7 @@ static void attack_read_limit(const struct adversary *adversary, const char *pro
 		  "%s on %s: %llu ns in place of %llu", adversary->name, profile,
 		  (unsigned long long)seen.ns, (unsigned long long)seen.least_ns);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_starts);
-	CHECK_EQ(wrong_starts > 0, adversary->start == random_start);
+	CHECK_EQ(wrong_starts > 0, adversary->start == choose_random_shift);
 	CHECK_EQ(test_counters(&device)->read_precise_flipped_bits, 0);
 	shadow_compare(&store);
 	test_device_close(&device);
@@ -767,6 +767,6 @@ TAP_TEST(no_policy_reads_faster_than_the_chip_allows)
 
 	for (i = 0; i < ARRAY_SIZE(adversaries) && !tap_failures(); i++)
 		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failures(); kind++)
-			attack_read_limit(&adversaries[i], aftl_profile_name(kind / 4), kind & 1,
-					  kind >> 1 & 1);
+			check_adversary(&adversaries[i], aftl_profile_name(kind / 4), kind & 1,
+					kind >> 1 & 1);
 }

@@ -302,7 +302,7 @@ static void slice_count_unmapped(__maybe_unused void *host, __maybe_unused aftl_
 	watch.since += units;
 }
 
-static void open_counted(const char *params)
+static void open_and_count(const char *params)
 {
 	open_sliced_device(params);
 	watch.listener.program = slice_count_program;
@@ -379,7 +379,7 @@ static u32 count_woken_luns(void)
 /* A call wakes one slice of LUNs, and no LUN is served before all are awake. */
 TAP_TEST(luns_are_woken_in_slices)
 {
-	open_counted(wide);
+	open_and_count(wide);
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
@@ -393,7 +393,7 @@ TAP_TEST(luns_are_woken_in_slices)
 
 TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 {
-	open_counted(wide);
+	open_and_count(wide);
 	write_counted_units(0, 16000);
 	calls = 0;
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
@@ -406,7 +406,7 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 {
 	u32 work, i;
 
-	open_counted(wide);
+	open_and_count(wide);
 	for (i = 0; i < 2; i++)
 		write_counted_units(0, test_units(device) / 2);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
@@ -432,7 +432,7 @@ TAP_TEST(the_work_per_call_of_discards_is_bounded)
 {
 	u32 i;
 
-	open_counted(wide);
+	open_and_count(wide);
 	write_counted_units(0, 64000);
 	count_submit_work(AFTL_OP_FLUSH, 0, 0);
 	count_event_work();
@@ -446,7 +446,7 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 {
 	u32 zone_units, zones, i;
 
-	open_counted(zoned);
+	open_and_count(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	zones = aftl_geometry(device->ftl)->zones;
 	CHECK_EQ(zone_units, 16384);
@@ -475,8 +475,8 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 /* The writes wait for one LUN, which is busy when their zone is reset. */
 TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
-	open_counted("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
-		     "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
+	open_and_count("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
+		       "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
 	write_counted_units(0, 4000);
 	count_submit_work(AFTL_OP_ZONE_RESET, 0, 0);
 	count_event_work();
@@ -497,7 +497,7 @@ static u64 reset_zones_and_continue(bool at_once)
 	u32 zone_units, i;
 	u64 digest;
 
-	open_counted(zoned);
+	open_and_count(zoned);
 	zone_units = aftl_geometry(device->ftl)->zone_units;
 	write_counted_units(0, 3 * zone_units);
 	count_event_work();

@@ -111,7 +111,7 @@ static void check_counters_after_load(void)
 			  (unsigned long long)aftl_counter_get(b, i));
 }
 
-static void check_same_future(void)
+static void check_devices_behave_alike(void)
 {
 	aftl_reset_stats(device.ftl);
 	aftl_reset_stats(loaded.ftl);
@@ -160,7 +160,7 @@ static void check_save_and_load(const char *policy, const char *params)
 		check_same_state();
 		if (is_device_idle(&loaded))
 			save_loaded_device(&bytes);
-		check_same_future();
+		check_devices_behave_alike();
 	}
 	test_bytes_free(&bytes);
 }

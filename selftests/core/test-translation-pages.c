@@ -519,7 +519,7 @@ static u64 continue_requests(void)
 }
 
 /* Record the cached pages, oldest first. Return: number of pages. */
-static u32 remember_cached_pages(u32 *found)
+static u32 list_cached_trans_pages(u32 *found)
 {
 	u32 number = device.ftl->cmt.oldest;
 	u32 count = 0;
@@ -544,14 +544,14 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 		measure_unit_write(i * 131 % 4900);
 	for (i = 0; i < 4; i++)
 		measure_unit_read((2 * i + 1) * EACH);
-	CHECK_EQ(remember_cached_pages(before), 10);
+	CHECK_EQ(list_cached_trans_pages(before), 10);
 	test_device_save(&device, &bytes);
 	aftl_reset_stats(device.ftl);
 	digest = continue_requests();
 	misses = test_counters(&device)->map_misses;
 	CHECK(misses > 50);
 	CHECK_EQ(reload_cmt("baseline", &bytes), 0);
-	CHECK_EQ(remember_cached_pages(after), 10);
+	CHECK_EQ(list_cached_trans_pages(after), 10);
 	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
 	CHECK_EQ(continue_requests(), digest);
 	CHECK_EQ(test_counters(&device)->map_misses, misses);
@@ -646,7 +646,7 @@ static u64 seen_used;
 static u32 seen_opened;
 
 /* Translation pages must not use the GC reserve. */
-static void check_map_reserve_use(void *host, const struct aftl_array_event *event)
+static void check_trans_block_leaves_reserve(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_lun *lun = &device.ftl->luns[event->lun];
 
@@ -701,7 +701,7 @@ static void run_cmt_seed(u64 seed)
 	const char *policy = test_draw_policy(false, &random);
 
 	test_device_init(&device, "demo");
-	device.ops.array = check_map_reserve_use;
+	device.ops.array = check_trans_block_leaves_reserve;
 	test_randomize_options(&device, &random);
 	draw_device_shape(&random);
 	device.config.bad = 0;

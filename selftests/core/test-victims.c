@@ -444,7 +444,7 @@ static bool is_wear_levelling_running(void)
 	return true;
 }
 
-static u32 max_erases_with_gap(const char *wear_gap)
+static u32 max_erases_with_wear_gap(const char *wear_gap)
 {
 	struct aftl_random random = { 3 };
 	u32 seen = 0;
@@ -465,9 +465,9 @@ static u32 max_erases_with_gap(const char *wear_gap)
 /* Blocks with static data must take their share of the erases. */
 TAP_TEST(wear_levelling_empties_the_least_erased_block)
 {
-	u32 without = max_erases_with_gap("0");
+	u32 without = max_erases_with_wear_gap("0");
 
-	CHECK_RANGE(max_erases_with_gap("4"), 1, without * 2 / 3);
+	CHECK_RANGE(max_erases_with_wear_gap("4"), 1, without * 2 / 3);
 }
 
 /* The 16 blocks that were erased first are compared. */

@@ -102,7 +102,7 @@ static void change_file_bytes(u8 *file, off_t size, const u8 *data, size_t left)
 	}
 }
 
-static void spoil_media_data(unsigned int form, const u8 *data, size_t size)
+static void damage_media_file(unsigned int form, const u8 *data, size_t size)
 {
 	unsigned int input = data[1] % APP_INPUTS;
 	off_t bytes = kept[form][input].size;
@@ -159,7 +159,7 @@ int fuzz_input(const u8 *data, size_t size)
 	form = data[0] % ARRAY_SIZE(forms);
 	for (i = 0; forms[form].app->inputs[i].name; i++)
 		put_media_file(form, i, kept[form][i].data, kept[form][i].size);
-	spoil_media_data(form, data, size);
+	damage_media_file(form, data, size);
 	compute_app_result(forms[form].app);
 	return 0;
 }

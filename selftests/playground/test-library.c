@@ -17,7 +17,7 @@ static const char *const arguments[] = {
 	"--cycles", "3000", "--bits", "2", "--requests", "3000",
 };
 
-static void check_drive_open(void)
+static void open_playground_drive(void)
 {
 	char *text = playground_text();
 	size_t used = 0;
@@ -29,7 +29,7 @@ static void check_drive_open(void)
 	CHECK_EQ(playground_open(ARRAY_SIZE(arguments)), 0);
 }
 
-static u64 check_simulated(void)
+static u64 run_simulator_for_digest(void)
 {
 	char *list[ARRAY_SIZE(arguments)];
 	struct sim_options options;
@@ -98,7 +98,7 @@ static void check_random_actions(void)
 	CHECK(call_every_query());
 	CHECK_EQ(playground_run_to(REQUESTS, 1e18), 0);
 	CHECK_EQ(playground_finish(), 0);
-	CHECK_EQ(playground_digest(), check_simulated());
+	CHECK_EQ(playground_digest(), run_simulator_for_digest());
 }
 
 static u32 count_different_bits(const u8 *content, u8 byte, u32 bytes)
@@ -148,7 +148,7 @@ static void check_parameter_change(void)
 
 int main(void)
 {
-	if (!tap_run("a device is created", check_drive_open))
+	if (!tap_run("a device is created", open_playground_drive))
 		tap_bail_out("%s", playground_text());
 	tap_run("a run in steps ends as in the simulator", check_random_actions);
 	tap_run("cells that crossed a reference match the errors", check_cell_errors);

@@ -80,7 +80,7 @@ static u64 state_key(struct state *state, u32 blocks)
 	return key << UNITS_MAX | state->buffer;
 }
 
-static void search_put_state(struct search *search, struct state state, u32 cost)
+static void search_add_state(struct search *search, struct state state, u32 cost)
 {
 	u64 key = state_key(&state, search->instance->device.blocks);
 	u32 at = (u32)(key * 0x9e3779b97f4a7c15ULL >> (64 - TABLE_BITS));
@@ -105,7 +105,7 @@ static void search_put_state(struct search *search, struct state state, u32 cost
 }
 
 /* Program unit @unit of @state into each block but @except that has room. */
-static void search_put_programs(struct search *search, const struct state *state, u32 unit,
+static void search_add_programs(struct search *search, const struct state *state, u32 unit,
 				u32 except, u32 cost)
 {
 	for (u32 i = 0; i < search->instance->device.blocks; i++) {
@@ -115,7 +115,7 @@ static void search_put_programs(struct search *search, const struct state *state
 			continue;
 		next.live[i] |= 1 << unit;
 		next.used[i]++;
-		search_put_state(search, next, cost);
+		search_add_state(search, next, cost);
 	}
 }
 
@@ -130,45 +130,45 @@ static struct state state_without_unit(const struct state *state, u32 unit)
 }
 
 /* Add the states that a relocation or a program out of the write buffer reaches. */
-static void search_put_relocations(struct search *search, const struct state *state, u32 cost)
+static void search_add_relocations(struct search *search, const struct state *state, u32 cost)
 {
 	for (u32 unit = 0; unit < search->instance->device.units; unit++) {
 		struct state next = state_without_unit(state, unit);
 
 		if (state->buffer & 1 << unit)
-			search_put_programs(search, &next, unit, BLOCKS_MAX, cost + 1);
+			search_add_programs(search, &next, unit, BLOCKS_MAX, cost + 1);
 		for (u32 i = 0; i < search->instance->device.blocks; i++)
 			if (state->live[i] & 1 << unit)
-				search_put_programs(search, &next, unit, i, cost + 1);
+				search_add_programs(search, &next, unit, i, cost + 1);
 	}
 }
 
-static void search_put_operation(struct search *to, const struct state *state, u32 op, u32 cost)
+static void search_add_operation(struct search *to, const struct state *state, u32 op, u32 cost)
 {
 	u32 unit = op & OPTIMUM_UNIT;
 	struct state next = state_without_unit(state, unit);
 
 	if (op & OPTIMUM_DISCARD) {
-		search_put_state(to, next, cost);
+		search_add_state(to, next, cost);
 		return;
 	}
 	/* The erase of an emptied block may make room for this write. */
 	state_key(&next, to->instance->device.blocks);
-	search_put_programs(to, &next, unit, BLOCKS_MAX, cost + 1);
+	search_add_programs(to, &next, unit, BLOCKS_MAX, cost + 1);
 	next.buffer |= 1 << unit;
 	if ((u32)__builtin_popcount(next.buffer) <= to->instance->device.buffer_units)
-		search_put_state(to, next, cost);
+		search_add_state(to, next, cost);
 }
 
 /* Add every layout of the live units in blocks as a state at the start. */
-static void search_put_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
+static void search_add_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
 {
 	if (unit == search->instance->device.units) {
-		search_put_state(search, *state, 0);
+		search_add_state(search, *state, 0);
 		return;
 	}
 	if (!(live & 1 << unit)) {
-		search_put_layouts(search, state, unit + 1, live);
+		search_add_layouts(search, state, unit + 1, live);
 		return;
 	}
 	for (u32 i = 0; i < search->instance->device.blocks; i++) {
@@ -178,7 +178,7 @@ static void search_put_layouts(struct search *search, const struct state *state,
 			continue;
 		next.live[i] |= 1 << unit;
 		next.used[i]++;
-		search_put_layouts(search, &next, unit + 1, live);
+		search_add_layouts(search, &next, unit + 1, live);
 	}
 }
 
@@ -197,7 +197,7 @@ static u64 search_least_programs(const struct instance *instance)
 		live = stream->ops[i] & OPTIMUM_DISCARD ? live & ~bit : live | bit;
 	}
 	search_clear(after, instance);
-	search_put_layouts(after, &empty, 0, live);
+	search_add_layouts(after, &empty, 0, live);
 	for (u64 i = stream->begin; i < stream->count; i++) {
 		struct search *before = after;
 
@@ -207,8 +207,8 @@ static u64 search_least_programs(const struct instance *instance)
 			for (u32 j = 0; j < before->count[cost]; j++) {
 				struct state state = before->states[cost][j];
 
-				search_put_relocations(before, &state, cost);
-				search_put_operation(after, &state, stream->ops[i], cost);
+				search_add_relocations(before, &state, cost);
+				search_add_operation(after, &state, stream->ops[i], cost);
 			}
 	}
 	for (cost = 0; cost < COST_MAX && !after->count[cost];)

@@ -30,13 +30,13 @@ struct watch {
 	atomic_uint wrong;
 };
 
-static void enter_lane(struct watch *watch, u32 who)
+static void count_thread_in_lane(struct watch *watch, u32 who)
 {
 	if (atomic_fetch_add(&watch->at_it[who], 1))
 		atomic_fetch_add(&watch->wrong, 1);
 }
 
-static void leave_lane(struct watch *watch, u32 who)
+static void uncount_thread_in_lane(struct watch *watch, u32 who)
 {
 	atomic_fetch_sub(&watch->at_it[who], 1);
 }
@@ -45,9 +45,9 @@ static bool make_pipeline_chunk(void *context, u64 number)
 {
 	struct watch *watch = context;
 
-	enter_lane(watch, 0);
+	count_thread_in_lane(watch, 0);
 	watch->places[number % PIPELINE_AHEAD] = number;
-	leave_lane(watch, 0);
+	uncount_thread_in_lane(watch, 0);
 	return number < watch->chunks;
 }
 
@@ -66,13 +66,13 @@ static void take_pipeline_chunk(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
-	enter_lane(watch, 1 + lane);
+	count_thread_in_lane(watch, 1 + lane);
 	if (watch->slow && !lane && !number)
 		wait_for_other_lanes(watch);
 	if (watch->places[number % PIPELINE_AHEAD] != number ||
 	    atomic_fetch_add(&watch->taken[lane], 1) != number)
 		atomic_fetch_add(&watch->wrong, 1);
-	leave_lane(watch, 1 + lane);
+	uncount_thread_in_lane(watch, 1 + lane);
 }
 
 static void check_pipeline(u64 chunks, u32 threads, bool slow)

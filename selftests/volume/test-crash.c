@@ -308,8 +308,8 @@ static void draw_and_create_device(struct life *life)
 		} while (!is_config_small_enough(&config));
 		if (life->kind == ZONED && !shrink_write_buffer(life->policy, &config))
 			continue;
-		if (durable_open_as(&life->durable, &config, life->policy,
-				    aftl_hash64_pair(config.seed, 3) % 3 == 0))
+		if (durable_open_with_extents(&life->durable, &config, life->policy,
+					      aftl_hash64_pair(config.seed, 3) % 3 == 0))
 			continue;
 		if (!durable_format(&life->durable))
 			return;
@@ -368,7 +368,7 @@ static void crash_in_format(struct life *life)
 
 /* Sessions */
 
-static void count_durable_work(const struct durable_device *durable)
+static void count_covered_events(const struct durable_device *durable)
 {
 	const struct aftl_counters *counters = test_counters(&durable->device);
 
@@ -517,7 +517,7 @@ static void end_session_work(struct life *life, bool on)
 	struct durable_device *durable = &life->durable;
 	int ret = durable->ret;
 
-	count_durable_work(durable);
+	count_covered_events(durable);
 	check_device_health(life);
 	if (!on && was_power_failure(life, ret, "work"))
 		tally.in_work++;

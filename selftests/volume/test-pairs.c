@@ -145,7 +145,7 @@ static void draw_and_create_device(struct life *life)
 	draw_unrelated_params(life, &config);
 	life->policy = draw_pair_policy(life, &config);
 	life->other = draw_pair_policy(life, &config);
-	if (durable_open_as(durable, &config, life->policy, draw_pair_chance(life, 50)))
+	if (durable_open_with_extents(durable, &config, life->policy, draw_pair_chance(life, 50)))
 		tap_bail_out("no such device");
 	aftl_volume_header_to_shard(&durable->super,
 				    draw_pair_number_below(life, (u32)config.shards));

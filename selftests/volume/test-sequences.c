@@ -100,7 +100,7 @@ static void copy_durability_promises(struct durable_device *to, const struct dur
 	memcpy(to->levels, from->levels, min(from->stamps + 1, (u32)DURABLE_LEVELS));
 }
 
-static void apply_writes_to_judge(struct history *history, const struct lying_write *write, u8 how)
+static void apply_write_to_copy(struct history *history, const struct lying_write *write, u8 how)
 {
 	struct lying_disk *disk = &history->judge.disk;
 	u32 half = write->size / DISK_SECTOR / 2 * DISK_SECTOR;
@@ -220,14 +220,14 @@ static void try_write_subset(struct history *history, u32 writes)
 	u32 i;
 
 	for (i = 0; i < writes; i++, write = write->next)
-		apply_writes_to_judge(history, write, history->written[i]);
+		apply_write_to_copy(history, write, history->written[i]);
 	recover_history(history);
 	undo_applied_writes(history);
 	if (tap_failures() != failures)
 		describe_write_subset(history, writes);
 }
 
-static void try_subset_without(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
+static void try_subset_but_one(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
 {
 	memset(history->written, rest, writes);
 	history->written[odd] = how;
@@ -257,8 +257,8 @@ static void try_some_subsets(struct history *history, u32 writes)
 	for (i = 0; i <= writes; i++)
 		try_write_prefix(history, writes, i);
 	for (i = 0; i < writes; i++) {
-		try_subset_without(history, writes, i, 1, 0);
-		try_subset_without(history, writes, i, 0, 1);
+		try_subset_but_one(history, writes, i, 1, 0);
+		try_subset_but_one(history, writes, i, 0, 1);
 	}
 	for (i = 0; i < SAMPLES; i++)
 		try_sampled_subsets(history, writes);
@@ -285,8 +285,8 @@ static void try_torn_writes(struct history *history, u32 writes)
 	for (i = 0; i < writes; i++, write = write->next) {
 		if (write->size == DISK_SECTOR)
 			continue;
-		try_subset_without(history, writes, i, 1, 2);
-		try_subset_without(history, writes, i, 1, 3);
+		try_subset_but_one(history, writes, i, 1, 2);
+		try_subset_but_one(history, writes, i, 1, 3);
 		tally.torn += 2;
 	}
 	memset(history->written, 2, writes);

@@ -488,7 +488,7 @@ static bool is_extent_initialised(u64 sector)
 		       aftl_extent_of_frame(layout, frame) % 8 & 1;
 }
 
-static bool sector_holds_data(u64 sector)
+static bool is_sector_meaningful(u64 sector)
 {
 	u64 snapshot = durable.super.layout.snapshot * AFTL_FRAME_BYTES;
 
@@ -567,7 +567,7 @@ static void damage_each_sector(u32 tried[AREAS])
 	u64 sector;
 
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector++) {
-		if (!sector_holds_data(sector) || tap_failures())
+		if (!is_sector_meaningful(sector) || tap_failures())
 			continue;
 		try_damaged_sector(sector, &random);
 		tried[area_of_sector(sector)]++;
@@ -654,7 +654,7 @@ static void write_and_flush(u32 first, u32 units)
  * Fail the power at @change of the disk while an extent is initialised: by the first write, or, on
  * a zoned device, by a reset of a written zone before it is written again.
  */
-static bool fail_extent_init(bool zones, u32 change, u64 seed)
+static bool crash_extent_init(bool zones, u32 change, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 units = zones ? 16 : 9;
@@ -683,7 +683,7 @@ TAP_TEST(a_power_failure_while_an_extent_is_initialised_loses_nothing)
 
 	for (zones = 0; zones < 2; zones++)
 		for (seed = 0; seed < 24; seed++)
-			for (change = 1; !tap_failures() && fail_extent_init(zones, change, seed);
+			for (change = 1; !tap_failures() && crash_extent_init(zones, change, seed);
 			     change++)
 				;
 }
@@ -1134,7 +1134,7 @@ static u32 count_buffered_reads(u32 *last)
  * The unflushable data are newer than what is on flash and relocated there: in use, after a close
  * without a snapshot, and after a crash. Discarded pages stay discarded.
  */
-static void check_unflushable(const char *params, bool closed)
+static void check_unflushable_data(const char *params, bool closed)
 {
 	u32 unit = 0;
 	u32 count;
@@ -1163,12 +1163,12 @@ static void check_unflushable(const char *params, bool closed)
 
 TAP_TEST(unflushable_data_stay_in_a_persistent_buffer)
 {
-	check_unflushable(small_safe, false);
-	check_unflushable(small_safe, true);
-	check_unflushable(SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s "
-			  "map_cache=64KiB", false);
-	check_unflushable(SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s bits=4 "
-			  "one_shot=on passes=2", false);
+	check_unflushable_data(small_safe, false);
+	check_unflushable_data(small_safe, true);
+	check_unflushable_data(SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s "
+			       "map_cache=64KiB", false);
+	check_unflushable_data(SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s bits=4 "
+			       "one_shot=on passes=2", false);
 }
 
 /* The second word line has had its coarse pass, and the first one no fine pass. */
@@ -1298,7 +1298,7 @@ TAP_TEST(the_older_of_two_states_suffices)
 
 /* Failures of the backing device */
 
-static int run_short_life(void)
+static int format_use_and_close_once(void)
 {
 	int ret = durable_format(&durable);
 
@@ -1330,7 +1330,7 @@ static bool fail_disk_call(u64 number)
 
 	volume_prepare("approxftl", small_units, false);
 	durable.disk.fail_at = number;
-	ret = run_short_life();
+	ret = format_use_and_close_once();
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);

@@ -169,7 +169,7 @@ static bool is_page_of_second_colour(const struct account *account, u32 block, u
 		account_of_block(account, block)->flip) % 2;
 }
 
-static bool has_low_top(u16 attr)
+static bool has_low_top_mv(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -232,7 +232,7 @@ static u64 ns_or_read_ns(const struct aftl_config *config, u64 ns)
 	return ns ? ns : config->read;
 }
 
-static u32 kept_margin_sixteenths(const struct aftl_config *config)
+static u32 retention_margin_sixteenths(const struct aftl_config *config)
 {
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
 }
@@ -271,7 +271,7 @@ static bool mode_is_error_free(const struct account *account, const struct comma
 	if (!account_config(account)->errors)
 		return true;
 	if (place->mode == AFTL_MODE_REDUCED &&
-	    kept_margin_sixteenths(account_config(account)) == ALL_MARGINS)
+	    retention_margin_sixteenths(account_config(account)) == ALL_MARGINS)
 		return false;
 	return rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
 	       rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
@@ -304,7 +304,7 @@ static u64 program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
 }
 
 /* Return the ISPP steps of a word line that is programmed at once, else of one page of it. */
-static u32 margin_steps(const struct account *account, u32 page, u32 kept)
+static u32 ispp_steps_of(const struct account *account, u32 page, u32 kept)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 
@@ -315,26 +315,26 @@ static u32 margin_steps(const struct account *account, u32 page, u32 kept)
 
 static u64 program_ns_by_margins(const struct account *account, u64 ns, u32 page)
 {
-	u32 kept = kept_margin_sixteenths(account_config(account));
+	u32 kept = retention_margin_sixteenths(account_config(account));
 
-	return ns * margin_steps(account, page, kept) / margin_steps(account, page, ALL_MARGINS);
+	return ns * ispp_steps_of(account, page, kept) / ispp_steps_of(account, page, ALL_MARGINS);
 }
 
-static u32 voltage_left_out_mv(const struct aftl_ispp *ispp)
+static u32 omitted_ispp_voltage_mv(const struct aftl_ispp *ispp)
 {
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
 static bool steps_are_default(const struct aftl_ispp *ispp)
 {
-	return !voltage_left_out_mv(ispp) && !ispp->skip;
+	return !omitted_ispp_voltage_mv(ispp) && !ispp->skip;
 }
 
 /* Scale a program time by the ISPP loops and verifies that are skipped. */
 static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
-	u32 mv = min_t(u32, voltage_left_out_mv(ispp), MOST_LOOPS * STEP_MV);
+	u32 mv = min_t(u32, omitted_ispp_voltage_mv(ispp), MOST_LOOPS * STEP_MV);
 	u32 whole = min_t(u32, mv / STEP_MV, MOST_LOOPS - 1);
 	u64 tenth_ns = loops[whole] * (u64)STEP_MV -
 		       (loops[whole] - loops[whole + 1]) * (u64)(mv - whole * STEP_MV);
@@ -355,7 +355,7 @@ static bool program_must_overshoot(const struct account *account,
 				   const struct aftl_placement *place)
 {
 	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
-	u32 mv = voltage_left_out_mv(&place->ispp);
+	u32 mv = omitted_ispp_voltage_mv(&place->ispp);
 	struct aftl_program_result shown;
 
 	if (steps_are_default(&place->ispp))
@@ -400,15 +400,15 @@ static void check_ispp_steps(struct account *account, const struct aftl_placemen
 	if (steps_are_default(&place->ispp))
 		return;
 	if (place->ispp.skip > MOST_LOOPS ||
-	    voltage_left_out_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
+	    omitted_ispp_voltage_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
 	    mode_has_fewer_bits(place->mode))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies are more than allowed",
-			 place->mode, voltage_left_out_mv(&place->ispp), place->ispp.skip);
+			 place->mode, omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
 	if (program_must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
 		complain(account,
 			 "mode %u: %u mV given up and %u fewer verifies must overshoot, and do not",
-			 place->mode, voltage_left_out_mv(&place->ispp), place->ispp.skip);
+			 place->mode, omitted_ispp_voltage_mv(&place->ispp), place->ispp.skip);
 }
 
 /* Only a fine pass or a reprogram of a super layer may program a page again. */
@@ -424,12 +424,12 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 	if ((!fine && !replaced) || !steps_are_default(&place->ispp))
 		complain(account,
 			 "page %u: mode %u, %u mV given up, order %u may not program a page again",
-			 place->page, place->mode, voltage_left_out_mv(&place->ispp), order);
+			 place->page, place->mode, omitted_ispp_voltage_mv(&place->ispp), order);
 }
 
 /* A lending page needs a programmed precise page half a block before it. */
-static void check_lending(struct account *account, const struct aftl_placement *place, u32 block,
-			  u32 class)
+static void check_parity_loan(struct account *account, const struct aftl_placement *place,
+			      u32 block, u32 class)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 steps = geo->pages / geo->program_pages;
@@ -569,7 +569,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 	if (event->array_ns < least)
 		complain(account,
 			 "mode %u, class %u, %u mV, %u fewer verifies: %llu ns, needs %llu",
-			 place->mode, command.class, voltage_left_out_mv(&place->ispp),
+			 place->mode, command.class, omitted_ispp_voltage_mv(&place->ispp),
 			 place->ispp.skip, (unsigned long long)event->array_ns,
 			 (unsigned long long)least);
 	check_ispp_steps(account, place, attr);
@@ -577,7 +577,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 		check_repeated_program(account, place, page->attr);
 	else
 		check_mode_place(account, place, event->block);
-	check_lending(account, place, event->block, command.class);
+	check_parity_loan(account, place, event->block, command.class);
 	check_coarse_program(account, place, command.class);
 	remember_program(account, &command, event->block, attr);
 	add_to_account(account, &account->programs, least);
@@ -601,7 +601,7 @@ static u64 worn_erase_ns(const struct account *account, u32 erases)
 
 static u32 full_erase_wear_of(const struct account *account, u8 swing)
 {
-	u32 kept = kept_margin_sixteenths(account_config(account));
+	u32 kept = retention_margin_sixteenths(account_config(account));
 
 	return swing == SWING_NO_MARGINS ?
 		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
@@ -714,7 +714,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 }
 
 /* Later programs disturb a page: those of higher page numbers, except in two program orders. */
-static bool neighbour_is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
+static bool is_neighbour_newer(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
 
@@ -734,15 +734,15 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	u32 mv = 0;
 
 	while (count--)
-		if (neighbour_is_later(account, block, found[count].page, first))
+		if (is_neighbour_newer(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[has_low_top(page_at(account, block, found[count].page)->attr)];
+				[has_low_top_mv(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, expected %u", page, told, mv);
 }
 
 /* Shortest sensing time of any page of a word line. */
-static u64 usual_read_ns(const struct aftl_config *config)
+static u64 shortest_configured_read_ns(const struct aftl_config *config)
 {
 	u64 least = min(ns_or_read_ns(config, config->read_first),
 			ns_or_read_ns(config, config->read_last));
@@ -765,11 +765,11 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 		return ns_or_read_ns(config, config->read_tlc);
 	}
 	if (!config->read_fine && !config->read_coarse)
-		return usual_read_ns(config);
+		return shortest_configured_read_ns(config);
 	rate = page_rate_with_attr(account, block, page, attr);
 	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
 		return ns_or_read_ns(config, config->read_fine);
-	return rate <= aftl_sense_limit_q40[1] ? usual_read_ns(config) :
+	return rate <= aftl_sense_limit_q40[1] ? shortest_configured_read_ns(config) :
 						 ns_or_read_ns(config, config->read_coarse);
 }
 
@@ -825,7 +825,7 @@ void account_array_event(struct account *account, const struct aftl_array_event 
 		check_read_event(account, event);
 }
 
-static void check_least_sum(struct account *account, const char *name, u64 told, u64 least)
+static void check_sum_bound(struct account *account, const char *name, u64 told, u64 least)
 {
 	if (told < least)
 		complain(account, "counter %s is %llu, expected %llu", name,
@@ -836,14 +836,14 @@ void account_check_sums(struct account *account)
 {
 	const struct aftl_counters *counters = &account->ftl->stats.counters;
 
-	check_least_sum(account, "programs", counters->array_programs, account->programs.count);
-	check_least_sum(account, "program time", counters->array_program_ns, account->programs.ns);
-	check_least_sum(account, "program energy", counters->program_energy_pj,
+	check_sum_bound(account, "programs", counters->array_programs, account->programs.count);
+	check_sum_bound(account, "program time", counters->array_program_ns, account->programs.ns);
+	check_sum_bound(account, "program energy", counters->program_energy_pj,
 			account->programs.pj);
-	check_least_sum(account, "erases", counters->array_erases, account->erases.count);
-	check_least_sum(account, "erase time", counters->array_erase_ns, account->erases.ns);
-	check_least_sum(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
-	check_least_sum(account, "read time", counters->array_read_ns, account->reads.ns);
-	check_least_sum(account, "read energy", counters->read_energy_pj, account->reads.pj);
-	check_least_sum(account, "wear", counters->wear_sum, account->wear);
+	check_sum_bound(account, "erases", counters->array_erases, account->erases.count);
+	check_sum_bound(account, "erase time", counters->array_erase_ns, account->erases.ns);
+	check_sum_bound(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
+	check_sum_bound(account, "read time", counters->array_read_ns, account->reads.ns);
+	check_sum_bound(account, "read energy", counters->read_energy_pj, account->reads.pj);
+	check_sum_bound(account, "wear", counters->wear_sum, account->wear);
 }

@@ -71,14 +71,14 @@ static u64 shadow_pattern_word(u32 unit, u32 stamp, u32 word)
 	return aftl_hash64_pair((u64)stamp << 32 | unit, word);
 }
 
-static u64 *shadow_tag_words(struct shadow_store *store, u32 tag)
+static u64 *shadow_tag_data(struct shadow_store *store, u32 tag)
 {
 	return store->content + (size_t)tag * store->words;
 }
 
-static u64 *shadow_slot_words(struct shadow_store *store, u32 slot)
+static u64 *shadow_slot_data(struct shadow_store *store, u32 slot)
 {
-	return shadow_tag_words(store, aftl_buffer_tag_count(store->device->ftl) + slot);
+	return shadow_tag_data(store, aftl_buffer_tag_count(store->device->ftl) + slot);
 }
 
 static void fill_shadow_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
@@ -130,7 +130,7 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 	};
 	request->floor[index % TEST_REQUEST_UNITS] = mine->stamp;
 	store->units[mine->unit].newest = mine->stamp;
-	fill_shadow_pattern(shadow_tag_words(store, tag), store->words, mine->unit, mine->stamp);
+	fill_shadow_pattern(shadow_tag_data(store, tag), store->words, mine->unit, mine->stamp);
 }
 
 /* Has the data in @slot been overwritten or discarded? */
@@ -174,7 +174,7 @@ static void store_slot_data(struct shadow_store *store, u32 slot, struct shadow_
 	CHECK_MSG(may_program_slot(store, slot), "slot %u is programmed without an erase", slot);
 	forget_slot_data(store, slot);
 	store->slots[slot] = data;
-	memcpy(shadow_slot_words(store, slot), words, store->words * sizeof(u64));
+	memcpy(shadow_slot_data(store, slot), words, store->words * sizeof(u64));
 	remember_newest_slot(store, slot);
 }
 
@@ -204,10 +204,10 @@ static void shadow_on_program(struct test_listener *listener, u32 tag, aftl_lpn_
 		.stamp = mine->stamp,
 		.class = mine->class,
 		.level = mine->level,
-	}, shadow_tag_words(store, tag));
+	}, shadow_tag_data(store, tag));
 }
 
-static bool is_unit_written_again(struct shadow_store *store, const struct shadow_tag *tag)
+static bool has_unit_newer_version(struct shadow_store *store, const struct shadow_tag *tag)
 {
 	u32 i;
 
@@ -240,9 +240,9 @@ static void shadow_on_release(struct test_listener *listener, u32 tag)
 	mine->live = false;
 	if (mine->programmed)
 		unit->durable = max(unit->durable, mine->stamp);
-	else if (!is_unit_written_again(store, mine))
+	else if (!has_unit_newer_version(store, mine))
 		note_lost_write(store, mine);
-	*shadow_tag_words(store, tag) = POISON;
+	*shadow_tag_data(store, tag) = POISON;
 }
 
 static void shadow_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
@@ -253,7 +253,7 @@ static void shadow_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_
 
 	CHECK_MSG(source->programmed, "slot %u is copied after its erase", from_ppn(from));
 	CHECK_EQ(source->unit, from_lpn(lpn));
-	store_slot_data(store, from_ppn(to), *source, shadow_slot_words(store, from_ppn(from)));
+	store_slot_data(store, from_ppn(to), *source, shadow_slot_data(store, from_ppn(from)));
 }
 
 static void erase_slot_data(struct shadow_store *store, u32 slot)
@@ -267,7 +267,7 @@ static void erase_slot_data(struct shadow_store *store, u32 slot)
 		unit->best = U32_MAX;
 	}
 	mine->programmed = false;
-	*shadow_slot_words(store, slot) = POISON;
+	*shadow_slot_data(store, slot) = POISON;
 }
 
 static void shadow_on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
@@ -305,8 +305,8 @@ static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read
 		store->scratch[at / 64] ^= 1ULL << at % 64;
 	}
 	for (i = 0; i < store->words; i++)
-		differing += __builtin_popcountll(store->scratch[i] ^ shadow_slot_words(store,
-							from_ppn(read->ppn))[i]);
+		differing += __builtin_popcountll(store->scratch[i] ^
+						  shadow_slot_data(store, from_ppn(read->ppn))[i]);
 	return differing;
 }
 
@@ -364,7 +364,7 @@ static void shadow_read_flash(struct shadow_store *store, const struct test_requ
 	CHECK_MSG(store->units[slot->unit].zero <= slot->stamp, "unit %u: discarded data is read",
 		  slot->unit);
 	check_read_stamp(store, request, slot->unit, slot->stamp);
-	memcpy(store->scratch, shadow_slot_words(store, from_ppn(read->ppn)),
+	memcpy(store->scratch, shadow_slot_data(store, from_ppn(read->ppn)),
 	       store->words * sizeof(u64));
 	check_pattern_words(store, store->scratch, slot->unit, slot->stamp);
 	check_reported_flips(store, slot, read);
@@ -380,7 +380,7 @@ static void shadow_read_buffer(struct shadow_store *store, const struct test_req
 	CHECK_EQ(tag->unit, from_lpn(read->lpn));
 	CHECK_EQ(read->flips, 0);
 	check_read_stamp(store, request, tag->unit, tag->stamp);
-	check_pattern_words(store, shadow_tag_words(store, read->tag), tag->unit, tag->stamp);
+	check_pattern_words(store, shadow_tag_data(store, read->tag), tag->unit, tag->stamp);
 }
 
 static void shadow_read_rest(struct shadow_store *store, struct test_request *request,

@@ -100,7 +100,7 @@ unsigned int tap_failures(void);
 bool tap_report_failure(const char *file, int line, const char *format, ...) __printf(3, 4);
 
 /* Discard the result of a check, so that a check used as a statement causes no compiler warning. */
-static inline bool tap_checked(bool held)
+static inline bool tap_ignore_result(bool held)
 {
 	return held;
 }
@@ -135,7 +135,7 @@ static inline bool tap_contains(const char *got, const char *part, const char *f
 
 #define CHECK(condition) CHECK_MSG(condition, "%s", #condition)
 #define CHECK_MSG(condition, ...) \
-	tap_checked((condition) || tap_report_failure(__FILE__, __LINE__, __VA_ARGS__))
+	tap_ignore_result((condition) || tap_report_failure(__FILE__, __LINE__, __VA_ARGS__))
 #define CHECK_EQ(got, wanted) \
 	tap_compare((u64)(got), (u64)(wanted), __FILE__, __LINE__, #got)
 #define CHECK_RANGE(got, low, high) \

@@ -569,7 +569,7 @@ static int submit_test_request(struct test_device *device, struct aftl_request *
 }
 
 /* Submit request @mine to the core. After a return of 0 the request may be in the pool again. */
-static int submit_pooled(struct test_device *device, struct test_request *mine, bool keep)
+static int submit_pooled_request(struct test_device *device, struct test_request *mine, bool keep)
 {
 	mine->keep = keep;
 	device->pending++;
@@ -594,7 +594,7 @@ int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units
 {
 	struct test_request *mine = fill_test_request(device, op, unit, units, class, flags, at_ns);
 
-	return submit_pooled(device, mine, false);
+	return submit_pooled_request(device, mine, false);
 }
 
 struct test_request *test_submit_kept(struct test_device *device, enum aftl_op op, u32 unit,
@@ -602,7 +602,7 @@ struct test_request *test_submit_kept(struct test_device *device, enum aftl_op o
 {
 	struct test_request *mine = fill_test_request(device, op, unit, units, class, flags, at_ns);
 
-	return submit_pooled(device, mine, true) ? NULL : mine;
+	return submit_pooled_request(device, mine, true) ? NULL : mine;
 }
 
 bool test_step(struct test_device *device)

@@ -80,7 +80,7 @@ struct durable_op {
 
 #define NO_TAG U32_MAX
 
-static void *checked_pointer(void *memory)
+static void *require_memory(void *memory)
 {
 	if (!memory)
 		tap_bail_out("out of memory");
@@ -137,7 +137,7 @@ static bool recognise_unit_pattern(const struct durable_device *durable, u32 uni
 static struct durable_op *queue_durable_op(struct durable_device *durable, enum durable_kind kind)
 {
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = checked_pointer(calloc(1, sizeof(*op)));
+	struct durable_op *op = require_memory(calloc(1, sizeof(*op)));
 
 	op->kind = kind;
 	op->now_ns = aftl_now(ftl);
@@ -173,7 +173,7 @@ static void drop_oldest_op(struct durable_device *durable)
 	free_durable_op(take_oldest_op(durable));
 }
 
-static u64 place_of_ppn(const struct durable_device *durable, aftl_ppn_t ppn)
+static u64 offset_of_ppn(const struct durable_device *durable, aftl_ppn_t ppn)
 {
 	return aftl_volume_data_offset(durable->volume, ppn);
 }
@@ -202,11 +202,11 @@ static int remap_unwritten_unit(struct durable_device *durable)
 		return -ENOSPC;
 	durable->displaced++;
 	CHECK_EQ(aftl_fail_block(ftl, from_ppn(ppn) / aftl_geometry(ftl)->block_ppns), 0);
-	return lying_disk_write(&durable->disk, place_of_ppn(durable, ppn), late->bytes,
+	return lying_disk_write(&durable->disk, offset_of_ppn(durable, ppn), late->bytes,
 				unit_bytes(durable));
 }
 
-static void free_late_watcher(void *watcher)
+static void process_late_failed_write(void *watcher)
 {
 	struct durable_device *durable = watcher;
 	int ret = durable->late.pending ? remap_unwritten_unit(durable) : 0;
@@ -219,19 +219,19 @@ static void free_late_watcher(void *watcher)
 /* Report a failed write at once or, in every other case, before the next flush or failure. */
 static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	free_late_watcher(durable);
+	process_late_failed_write(durable);
 	durable->late.pending = true;
 	durable->late.ppn = ppn;
 	durable->late.spare = *find_spare(durable, ppn);
 	memcpy(durable->late.bytes, durable->bytes, unit_bytes(durable));
 	if (durable->displaced & 1)
-		free_late_watcher(durable);
+		process_late_failed_write(durable);
 	return durable->ret;
 }
 
 static int write_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	int ret = lying_disk_write(&durable->disk, place_of_ppn(durable, ppn), durable->bytes,
+	int ret = lying_disk_write(&durable->disk, offset_of_ppn(durable, ppn), durable->bytes,
 				   unit_bytes(durable));
 
 	durable->lost[from_ppn(ppn)] = false;
@@ -275,7 +275,7 @@ static int read_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 		memcpy(durable->bytes, durable->late.bytes, bytes);
 		return 0;
 	}
-	return lying_disk_read(&durable->disk, place_of_ppn(durable, ppn), durable->bytes, bytes);
+	return lying_disk_read(&durable->disk, offset_of_ppn(durable, ppn), durable->bytes, bytes);
 }
 
 static int do_copy_op(struct durable_device *durable, const struct durable_op *op)
@@ -659,11 +659,11 @@ struct durable_flush {
 static void record_submitted_flush(struct durable_device *durable,
 				   const struct test_request *request)
 {
-	struct durable_flush *flush = checked_pointer(calloc(1, sizeof(*flush)));
+	struct durable_flush *flush = require_memory(calloc(1, sizeof(*flush)));
 	u32 i;
 
 	flush->request = request;
-	flush->stamps = checked_pointer(calloc(durable->unit_count, sizeof(*flush->stamps)));
+	flush->stamps = require_memory(calloc(durable->unit_count, sizeof(*flush->stamps)));
 	for (i = 0; i < durable->unit_count; i++)
 		flush->stamps[i] = durable->units[i].completed;
 	flush->next = durable->flushes;
@@ -750,7 +750,7 @@ static void complete_write_or_discard(struct durable_device *durable,
 	}
 	if (!(what->flags & AFTL_REQUEST_FUA) && !is_write_buffer_persistent(durable))
 		return;
-	stamps = checked_pointer(calloc(what->units, sizeof(*stamps)));
+	stamps = require_memory(calloc(what->units, sizeof(*stamps)));
 	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
 	queue_durability_promise(durable, what->unit, what->units, stamps);
 }
@@ -991,7 +991,7 @@ bool durable_damage_sector(struct durable_device *durable, u32 unit, u32 sector)
 
 	if (!expect_unit_may_be_lost(durable, unit, &ppn))
 		return false;
-	durable->disk.unreadable[place_of_ppn(durable, ppn) / DISK_SECTOR + sector] = true;
+	durable->disk.unreadable[offset_of_ppn(durable, ppn) / DISK_SECTOR + sector] = true;
 	return true;
 }
 
@@ -1030,7 +1030,7 @@ static void lose_unit_with_die(struct durable_device *durable, u32 unit)
 int durable_fail_die(struct durable_device *durable, u32 lun)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
-	bool *there = checked_pointer(calloc(durable->unit_count, sizeof(*there)));
+	bool *there = require_memory(calloc(durable->unit_count, sizeof(*there)));
 	u32 class;
 	u32 i;
 	int ret;
@@ -1080,11 +1080,11 @@ static void set_volume_policy_name(struct aftl_volume_header *super, const char 
 int durable_open(struct durable_device *durable, const struct aftl_config *config,
 		 const char *policy)
 {
-	return durable_open_as(durable, config, policy, false);
+	return durable_open_with_extents(durable, config, policy, false);
 }
 
-int durable_open_as(struct durable_device *durable, const struct aftl_config *config,
-		    const char *policy, bool stretches)
+int durable_open_with_extents(struct durable_device *durable, const struct aftl_config *config,
+			      const char *policy, bool stretches)
 {
 	struct aftl_error error = { "" };
 	struct aftl_geometry geo;
@@ -1102,14 +1102,14 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
 	durable->unit_count = geo.units;
 	durable->slots = geo.ppns;
-	durable->units = checked_pointer(calloc(geo.units, sizeof(*durable->units)));
-	durable->buffered = checked_pointer(calloc(geo.units, sizeof(*durable->buffered)));
-	durable->finished = checked_pointer(calloc(geo.units, 1));
-	durable->bytes = checked_pointer(calloc(1, geo.unit_bytes));
-	durable->late.bytes = checked_pointer(calloc(1, geo.unit_bytes));
-	durable->disk.before_flush = free_late_watcher;
+	durable->units = require_memory(calloc(geo.units, sizeof(*durable->units)));
+	durable->buffered = require_memory(calloc(geo.units, sizeof(*durable->buffered)));
+	durable->finished = require_memory(calloc(geo.units, 1));
+	durable->bytes = require_memory(calloc(1, geo.unit_bytes));
+	durable->late.bytes = require_memory(calloc(1, geo.unit_bytes));
+	durable->disk.before_flush = process_late_failed_write;
 	durable->disk.watcher = durable;
-	durable->lost = checked_pointer(calloc(geo.ppns, sizeof(*durable->lost)));
+	durable->lost = require_memory(calloc(geo.ppns, sizeof(*durable->lost)));
 	return 0;
 }
 
@@ -1207,7 +1207,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		return ret;
 	}
 	durable->tags =
-		checked_pointer(calloc(aftl_buffer_tag_count(device->ftl), sizeof(*durable->tags)));
+		require_memory(calloc(aftl_buffer_tag_count(device->ftl), sizeof(*durable->tags)));
 	ret = restore_persisted_buffer(durable);
 	if (ret)
 		durable_stop(durable);

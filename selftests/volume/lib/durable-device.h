@@ -132,8 +132,8 @@ int durable_open(struct durable_device *durable, const struct aftl_config *confi
 		 const char *policy);
 
 /* Like durable_open(); @stretches: the volume has an extent table. */
-int durable_open_as(struct durable_device *durable, const struct aftl_config *config,
-		    const char *policy, bool stretches);
+int durable_open_with_extents(struct durable_device *durable, const struct aftl_config *config,
+			      const char *policy, bool stretches);
 
 void durable_close(struct durable_device *durable);
 

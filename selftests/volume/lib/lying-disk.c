@@ -298,7 +298,7 @@ static void make_write_durable(struct lying_disk *disk, const struct lying_write
 	memcpy(disk->durable + write->offset, write->bytes, write->size);
 }
 
-static void settle_crashed_write(struct lying_disk *disk, const struct lying_write *write,
+static void apply_crash_to_write(struct lying_disk *disk, const struct lying_write *write,
 				 enum disk_crash crash, u32 left, struct aftl_random *random)
 {
 	if (crash == DISK_CRASH_ALL || (crash == DISK_CRASH_PREFIX && left > 1) ||
@@ -315,7 +315,7 @@ void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aft
 	while (disk->writes) {
 		struct lying_write *write = pop_oldest_write(disk);
 
-		settle_crashed_write(disk, write, crash, left, random);
+		apply_crash_to_write(disk, write, crash, left, random);
 		left -= left > 0;
 		/* Later writes to the same place are applied after this write. */
 		memcpy(disk->bytes + write->offset, disk->durable + write->offset, write->size);

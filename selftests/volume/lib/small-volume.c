@@ -36,7 +36,7 @@ void volume_prepare(const char *policy, const char *params, bool extents)
 	close_small_volume();
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, params);
-	if (durable_open_as(&durable, &device.config, policy, extents))
+	if (durable_open_with_extents(&durable, &device.config, policy, extents))
 		tap_bail_out("no such device");
 	is_open = true;
 	tap_at_end(close_small_volume);
