@@ -4,7 +4,7 @@
  * completely, unit by unit in an order drawn from a seed. A read ends as late as on a device that
  * serves one read at a time at 2 GB/s.
  *
- * 	recovery-cost BLOCKS
+ *	recovery-cost BLOCKS
  *
  * BLOCKS blocks of 16 MiB on each of four LUNs. Prints the bytes of flash, the processor time and
  * the elapsed time of the recovery in nanoseconds, and the bytes that it reads.

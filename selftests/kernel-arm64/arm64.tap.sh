@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module on arm64: build it with a cross compiler for the kernel of this machine's release of
-# Debian, and run its tests in an emulated machine whose root is of Debian's packages for arm64.
+# Build the module for arm64 by a cross compiler, for the kernel of this machine's Debian release.
+# Then run the module's tests in an emulated machine with Debian's packages for arm64.
 #
 #   arm64.tap.sh [TEST]...     default: life-cycle data crash
 set -eu
@@ -81,7 +81,7 @@ program_builds()
 		LDFLAGS='-static -Wl,--unresolved-symbols=ignore-all' "$program" >"$work/log" 2>&1
 }
 
-# The machine's second PCI serial line is that of the guest's command.
+# The second PCI serial line of the machine carries the input and output of the guest's command.
 boots()
 {
 	mkdir "$work/initramfs"

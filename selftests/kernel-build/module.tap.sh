@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test that the module builds for all kernels without warnings from gcc (W=1), sparse (C=2) and
-# modpost, and that each of the three reports a planted mistake. If the module does not build for a
-# kernel, the test prints the names that this kernel has changed.
+# Test that the module builds for all kernels without warnings of gcc (W=1), sparse and modpost.
+# Each of the three must report a planted mistake.
+# If the module does not build for a kernel, print the names that this kernel has changed.
 #
 #   module.tap.sh [SERIES]...
 set -u
@@ -23,8 +23,8 @@ build()
 	return "$built"
 }
 
-# complaints DIRECTORY: print warnings and errors of our files from the log. Kernel headers have
-# warnings of their own under W=1 and C=2. ccache may print ../ for /.
+# complaints DIRECTORY: print warnings and errors of our files, not those of kernel headers
+# The paths of our files may begin with ../ instead of / if ccache compiles them.
 complaints()
 {
 	grep -E "^(([^ ]*/)?(dm-approxftl[/.]|selftests/)|/build/|/dev/null)[^ ]*: (warning|error|fatal error)|^(WARNING|ERROR): modpost|^[^ ]*: (undefined|multiple)" \
@@ -43,8 +43,7 @@ changes()
 	} | sort -u
 }
 
-# build_module KERNEL DIRECTORY: build the module as for the guests, with all output in
-# DIRECTORY/log
+# build_module KERNEL DIRECTORY: build the module as for the guests; the output is in DIRECTORY/log
 build_module()
 {
 	mkdir "$2"
@@ -68,7 +67,7 @@ builds_silently()
 	complaints "$2" | sort -u
 }
 
-# mistakes DIRECTORY: create modules with one mistake for each of sparse, gcc and modpost
+# mistakes DIRECTORY: create modules with a mistake each that sparse, gcc or modpost must report
 mistakes()
 {
 	mkdir "$1"

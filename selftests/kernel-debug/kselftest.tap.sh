@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tests of the module run from the directory of a kernel's tools/testing/selftests, with the
-# lib.mk and the runner of that kernel, in a virtual machine.
+# Run the module's tests in a virtual machine as a directory of a kernel's tools/testing/selftests.
+# The tests use the lib.mk and the runner of that kernel.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
@@ -18,7 +18,7 @@ cp -r "${kernel%/approxftl/*}/tools/testing/selftests/lib.mk" \
 	"${kernel%/approxftl/*}/tools/testing/selftests/kselftest" "$tree/"
 make -s -C selftests install INSTALL_PATH="$tree/dm-approxftl"
 
-# run_there VARIABLE: run three of the tests there
+# run_there VARIABLE: run three of the tests in the kernel's selftests directory
 run_there()
 {
 	tests='selftests/kernel/discard-flush.sh selftests/kernel/carriers.py selftests/kernel/latency.sh'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The contract with device-mapper and the block layer: no call blocks for long, impossible tables
-# are refused, and the queue limits are those of the emulated device.
+# Test the contract with device-mapper and the block layer: no call blocks for long.
+# Impossible tables are refused, and the queue limits are those of the emulated device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -11,7 +11,7 @@ half='blocks 64 word_lines 4 op 30'
 small="$half timing off"
 collecting=19 # field of the status line
 
-# refused SENTENCE COMMAND...: the command fails, and the kernel's log has this sentence
+# refused SENTENCE COMMAND...: the command fails, and the kernel's log contains SENTENCE
 refused()
 {
 	sentence=$1
@@ -32,8 +32,7 @@ much_garbage()
 	done
 }
 
-# With timing scale:1000 collection takes minutes: it must still be under way after the message and
-# the suspension have returned.
+# With timing scale:1000 GC takes minutes, and continues after the message and suspension returned.
 collection_is_only_begun()
 {
 	create aftl-slow ram $half timing off && much_garbage aftl-slow &&
@@ -44,15 +43,14 @@ collection_is_only_begun()
 		[ "$(status_word aftl-slow "$collecting")" -gt 0 ] && dmsetup remove aftl-slow
 }
 
-# With "timing off" simulated time only advances with requests; collection must end without any
-# request.
+# With "timing off" simulated time advances only with requests, yet GC must end without any request.
 collection_ends()
 {
 	create aftl-fast ram $small && much_garbage aftl-fast && collect aftl-fast &&
 		[ "$(counter aftl-fast gc_blocks)" -gt 0 ]
 }
 
-# has_filled SHARDS: the fill has used a second of CPU time, or the worker threads of shards run
+# has_filled SHARDS: the fill has used a second of CPU time, or worker threads fill the shards
 has_filled()
 {
 	if [ "$1" -gt 1 ]; then
@@ -62,8 +60,8 @@ has_filled()
 	fi
 }
 
-# filling_is_killed SHARDS: SIGKILL interrupts a constructor that would take minutes. dmsetup has
-# already created the device by then; it is left without a table.
+# filling_is_killed SHARDS: SIGKILL interrupts a constructor that would take minutes
+# dmsetup has created the device before the constructor runs; the device is left without a table.
 filling_is_killed()
 {
 	dmsetup create aftl-big --table "$(line none 8388608 blocks 1024 word_lines 64 op 30 \
@@ -87,7 +85,7 @@ sectors_below()
 	awk '{ print $7 }' "/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-below)/stat"
 }
 
-# Removal writes the snapshot; a suspension or a reload must not.
+# Removing a device writes its snapshot; a suspension or a reload must not write one.
 pauses_write_little()
 {
 	wipe /dev/ram0 && dmsetup create aftl-below --table '0 524288 linear /dev/ram0 0' || return
@@ -162,8 +160,8 @@ read_only_in_memory()
 			2>"$scratch/said" && dmsetup remove aftl-ro
 }
 
-# Leave out io_poll: 6.1 allows polling on a device without a lower device. Leave out the segment
-# limits: a volume inherits them from its block device, see store.sh.
+# Leave io_poll out: Linux 6.1 allows polling on a device without a lower device.
+# Leave the segment limits out: a volume inherits them from its block device, see store.sh.
 limits_of()
 {
 	(cd "/sys/block/$(dmsetup info -c --noheadings -o blkdevname "$1")/queue" &&
@@ -171,7 +169,7 @@ limits_of()
 			grep -v 'write_zeroes\|scheduler\|throttl\|io_poll\|segment\|dma_align')
 }
 
-# The limits do not depend on the backing device, even one with an odd size.
+# Queue limits do not depend on the backing device, even if its size is odd.
 limits_are_ours()
 {
 	dmsetup create aftl-odd --table '0 524281 linear /dev/ram0 0' || return

@@ -3,10 +3,10 @@
 #
 # Power failures at every moment: data covered by a flush must be found again.
 #
-# dm-log-writes records the durable store's writes to its block device. States that a power failure
-# could have left are replayed onto another device, audited offline, and opened. AFTL_CRASH_STATES
-# is the number of states of each log; 0 means two for each flush, and then AFTL_CRASH_PART=1/4
-# tries the first of four parts. AFTL_CRASH_SEED draws other states.
+# dm-log-writes records the durable store's writes to its block device.
+# States that a power failure could have left are replayed onto a device, checked, and opened.
+# AFTL_CRASH_STATES is the number of states of each log; 0 means two states for each flush.
+# AFTL_CRASH_PART=1/4 tries the first quarter of the states. AFTL_CRASH_SEED draws other states.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -22,12 +22,12 @@ mkdir "$place" "$scratch/files"
 logged=131072
 ram_kib=524288
 
-# Sectors before the volume that form a device of their own; power fails for both at once. It is a
-# loop device because f2fs wants its sectors as large as those of the zones.
+# The sectors before the volume are a device of their own; power fails for both devices at once.
+# The device is a loop device because f2fs wants its sectors as large as those of the zones.
 conventional=0
 beside=/dev/loop0
 
-# carve DEVICE: set $below to the device that holds the volume
+# carve DEVICE: set $below to the part of DEVICE that holds the volume
 carve()
 {
 	below=$1
@@ -54,7 +54,7 @@ log_on()
 		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
 }
 
-# Name of a counter that must grow under load: else the load did not cause what the test is for
+# Name of a counter that must grow under load; otherwise the load did not cause the tested event.
 must_change=gc_blocks
 
 log_off()
@@ -64,7 +64,7 @@ log_off()
 	dmsetup remove aftl-crash && remove_parts && dmsetup remove aftl-log && [ "$changed" -gt 0 ]
 }
 
-# policy_at MARK: print the policy in use when this mark was set, as table arguments
+# policy_at MARK: print the table arguments of the policy in use when this log mark was set
 policy_at()
 {
 	[ ! -e "$scratch/policies" ] || echo "policy $(sed -n "$1p" "$scratch/policies")"
@@ -77,7 +77,7 @@ asked()
 	read -r answer <&3
 }
 
-# The volume passes the offline check, opens, and its audit is clean.
+# Check that the volume passes the offline check, opens, and has a clean audit.
 opens()
 {
 	"$approxftl" check "$below" >"$scratch/said" 2>&1 ||
@@ -88,7 +88,7 @@ opens()
 	return 1
 }
 
-# stands CHECK MARK [KEY VALUE]...: the state opens and has the data that the mark promises
+# stands CHECK MARK [KEY VALUE]...: the crash state opens and has the data synced before the mark
 stands()
 {
 	check=$1
@@ -99,7 +99,7 @@ stands()
 	asked && [ "$answer" = closed ] && return "$stood"
 }
 
-# replay CHECK [KEY VALUE]...: check all states after the first mark
+# replay CHECK [KEY VALUE]...: check all crash states after the first log mark
 replay()
 {
 	check_state=$1
@@ -170,7 +170,7 @@ blocks_survive()
 	return "$survived"
 }
 
-# A file is durable once its mark is in the log, and is not modified after that.
+# A file is durable once its mark is in dm-log-writes' log; the test does not modify the file then.
 write_file()
 {
 	head -c "$(($1 * 7919 % 150 + 1))k" /dev/urandom >"$scratch/files/$1" &&
@@ -209,7 +209,7 @@ files_survive()
 		replay check_files "$@"
 }
 
-# turn_to POLICY [KEY VALUE]...: reload the table with this policy while the file system writes
+# turn_to POLICY [KEY VALUE]...: reload the table with POLICY while the file system writes
 turn_to()
 {
 	dd if=/dev/urandom of="$place/churn" bs=64k count=16 oflag=direct 2>"$scratch/said" &
@@ -253,8 +253,8 @@ policies_survive()
 zones='policy baseline blocks 48 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off timing off'
 crashed=/dev/mapper/aftl-crash
 
-# After a power failure within a tree node, btrfs continues behind the partial node with unaligned
-# nodes, of which btrfs check complains. A node of one mapping unit cannot be partial.
+# After a power failure within a tree node, btrfs continues with nodes that btrfs check refuses.
+# A tree node of the size of a mapping unit cannot be partial.
 make_btrfs()
 {
 	mkfs.btrfs -f -n 4k -O zoned -d single -m single "$crashed" >"$scratch/said" 2>&1 &&
@@ -268,7 +268,7 @@ make_f2fs()
 		mount -t f2fs "$beside" "$place"
 }
 
-# same_files MARK: the files synced before this mark are intact
+# same_files MARK: the files synced before this log mark are intact
 same_files()
 {
 	(cd "$place" && head -n "$1" "$scratch/sums" | md5sum --check --quiet) >"$scratch/said" 2>&1
@@ -276,12 +276,12 @@ same_files()
 	umount "$place" && return "$kept"
 }
 
-# In 6.1 the cleaner of btrfs warns (block-group.c, btrfs_remove_block_group) of unwritten metadata
-# whenever it removes a block group whose zone it finished itself: on null_blk, without a crash,
-# `btrfs balance start -m` triggers it each time. The stable releases have 306180142046 ("btrfs:
-# zoned: do not remove unwritten non-data block group"), but it relies on c1c3c2bc2917 ("btrfs:
-# zoned: update meta write pointer on zone finish", 6.6). A read-only mount does not start the
-# cleaner but does replay the log.
+# In Linux 6.1 the cleaner of btrfs warns (block-group.c, btrfs_remove_block_group) of unwritten
+# metadata whenever btrfs removes a block group whose zone it finished itself.
+# Without a crash, on null_blk, `btrfs balance start -m` triggers the same warning each time.
+# Stable releases have the fix 306180142046 ("btrfs: zoned: do not remove unwritten non-data
+# block group"), which relies on c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone
+# finish", 6.6). A read-only mount does not start the cleaner of btrfs but replays the log.
 case $(uname -r) in
 6.1.*) btrfs_mount=ro ;;
 *) btrfs_mount=rw ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Read back all written data: several I/O engines, sizes and depths, with trim and with GC.
+# Read back all data written by several I/O engines, with several sizes and depths, trim and GC.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# With the packaged udev rule, members of the group may tag approximate data, others may not.
+# With the packaged udev rule, only members of its group may tag approximate data.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -22,13 +22,13 @@ fi
 chmod 755 "$scratch"
 mkdir "$scratch/mounted"
 
-# Without the rule only root may open the control node.
+# Without the packaged udev rule only root may open the control node.
 roots()
 {
 	[ "$(stat -c '%U %G %a' "$node")" = 'root root 600' ] && ! tags nogroup >"$scratch/refused"
 }
 
-# tags GROUP: tag a file as user nobody, as a member of this group
+# tags GROUP: tag a file as user nobody, who is a member of GROUP
 tags()
 {
 	file=$scratch/mounted/$1
@@ -64,13 +64,13 @@ strangers_may_not()
 	return 1
 }
 
-# Reloading the module creates the node anew; udev applies the rule without a trigger.
+# Reloading the module creates the control node anew, and udev applies its rule without a trigger.
 loads_again()
 {
 	rmmod dm_approxftl && [ ! -e "$node" ] && insmod "$MODULE" && udevadm settle && groups
 }
 
-# udev workers end a little after udevadm has reported the exit and may hold the node until then.
+# udev workers may hold the control node a little longer than `udevadm control --exit` takes.
 leaves()
 {
 	until_true nothing grep -qsE '^(systemd-udevd|\(udev-worker\))$' /proc/[0-9]*/comm

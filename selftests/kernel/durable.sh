@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The durable store: data and state persist on any kind of block device, and an unusable device is
-# refused.
+# Test the durable store: data persist on any block device, and an unusable device is refused.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/trace.sh
 
-# The device under test has half the size of the device that lib.sh describes.
+# The device under test has half the size of the device that kernel/lib.sh describes.
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
@@ -55,8 +54,8 @@ priorities_below()
 	echo 0 >"$tracing/events/kprobes/aftl/enable" && echo >"$probes"
 }
 
-# writes_in_turn CGROUP DEVICE: write 32 units inside the cgroup and 32 outside in turn, so that
-# they share flash pages, with an I/O priority set
+# writes_in_turn CGROUP DEVICE: write 32 units inside the cgroup and 32 outside in turn
+# Units from inside and outside the cgroup share flash pages and have an I/O priority.
 writes_in_turn()
 {
 	python3 - "$@" <<'END'
@@ -103,7 +102,7 @@ in_real_time()
 		is_clean aftl-real && dmsetup remove aftl-real && wipe /dev/ram1
 }
 
-# 32 threads flush eight times each. A flush of the drive takes 50 ms, so commits are shared.
+# 32 threads flush eight times each. A flush of the drive takes 50 ms, so flushes share commits.
 one_commit_for_all()
 {
 	slow=$(dmsetup info -c --noheadings --separator , -o major,minor aftl-slow)
@@ -142,7 +141,7 @@ state_of()
 	dmsetup resume "$1"
 }
 
-# Repeat until suspend and resume change nothing: background GC must have finished.
+# Suspend and resume until the device does not change any more: background GC has then finished.
 settles()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -199,7 +198,7 @@ is_sound()
 
 # Refusals
 
-# refuses SENTENCE DEVICE [KEY VALUE]...: create fails with this sentence in the kernel log
+# refuses SENTENCE DEVICE [KEY VALUE]...: creating a device fails with SENTENCE in the kernel log
 refuses()
 {
 	sentence=$1
@@ -290,7 +289,7 @@ sum()
 	blockdev --flushbufs "$1" && md5sum <"$1"
 }
 
-# keeps SENTENCE: both the program and the kernel refuse and leave every byte unchanged
+# keeps SENTENCE: "approxftl create" and the kernel refuse a device and leave it unchanged
 keeps()
 {
 	before=$(sum /dev/ram1)
@@ -307,7 +306,7 @@ makes_a_volume()
 		verify aftl-new $deep --size=4m --verify_only && dmsetup remove aftl-new
 }
 
-# keeps_md METADATA: a member of an array is refused, whether the array runs or not
+# keeps_md METADATA: a member of an md array is refused, whether the array runs or not
 keeps_md()
 {
 	zeroed /dev/ram1 && mdadm --create /dev/md7 --level=1 --raid-devices=2 --metadata="$1" \
@@ -326,7 +325,7 @@ keeps_what_is_held()
 	blockdev --setrw /dev/ram1 && return "$kept"
 }
 
-# The unreadable sectors are within the last 16 MiB, which the program always examines.
+# Unreadable sectors are in the last 16 MiB, which "approxftl create" always examines.
 keeps_what_is_unreadable()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table "0 500000 linear /dev/ram1 0
@@ -337,7 +336,7 @@ keeps_what_is_unreadable()
 		cmp -n "$disk_bytes" /dev/ram1 /dev/zero
 }
 
-# Interrupt the program while it examines about a thousand places, at 50 ms each.
+# Interrupt "approxftl create" while it examines about a thousand places, at 50 ms each.
 is_interrupted()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 524288 delay /dev/ram1 0 50' || return
@@ -374,8 +373,8 @@ lasts_on()
 		is_clean aftl-new && dmsetup remove aftl-new && checked "$1"
 }
 
-# on_a_sparse_file SIZE BLOCKS [KEY VALUE]...: a copy taken while the volume is in use is a crash
-# image with all flushed data. Its tables of 270 MiB must stay almost unwritten.
+# on_a_sparse_file SIZE BLOCKS [KEY VALUE]...: recover a copy of a file that holds a volume in use
+# The volume's tables of 270 MiB must stay almost unwritten on a sparse file.
 on_a_sparse_file()
 {
 	large="blocks $2 layers 128 word_lines 16 page 4096 timing off"
@@ -417,8 +416,8 @@ reads_ahead()
 		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
 }
 
-# Small units make more operations than the queue holds. The queue's thread must leave operations
-# without a bio to the suspending task, which waits for them.
+# Writes of small units make more operations than the durable store's queue holds.
+# The queue's thread must leave operations without a bio to the suspending task.
 suspends_with_a_full_queue()
 {
 	wipe /dev/ram1 && create aftl-full /dev/ram1 blocks 64 word_lines 4 op 40 unit 512 \

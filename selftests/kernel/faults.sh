@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The block device below the durable store fails, drops writes, or is slow. The affected requests
+# The block device below the durable store fails, drops writes, or is slow. Only affected requests
 # fail, nothing hangs, and durable data are found again once the block device works.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -11,7 +11,7 @@ volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 size=1310720 # sectors of the backing device
 loader=      # process id of the load, if one runs
 
-# becomes TABLE: replace the table below the store
+# becomes TABLE: replace the table of the device below the durable store
 becomes()
 {
 	echo "$1" | dmsetup reload aftl-medium && dmsetup suspend --noflush --nolockfs aftl-medium &&
@@ -23,13 +23,13 @@ works()
 	becomes "0 $size linear /dev/ram0 0"
 }
 
-# fails FEATURE: put a dm-flakey with this feature, always "down", below the store
+# fails FEATURE: put a dm-flakey with FEATURE, always "down", below the durable store
 fails()
 {
 	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
 }
 
-# frame POSITION: print the first frame of an area, which the volume header has at POSITION
+# frame POSITION: print the first frame of the area that the volume header names at POSITION
 frame()
 {
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
@@ -83,7 +83,7 @@ blocks()
 	python3 selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
 }
 
-# comes_back [MARK]: open the device again; it has all data covered by a flush
+# comes_back [MARK]: open the device again, and check all data that a flush covered
 comes_back()
 {
 	works && open_again &&
@@ -140,8 +140,7 @@ events()
 	dmsetup info -c --noheadings -o events aftl-fault
 }
 
-# notices EVENTS: the load ends with an error, an event is sent, writes fail, status shows the
-# failure, and the log reports it once
+# notices EVENTS: the load ends with an error, and writes fail; an event, status and log report it
 notices()
 {
 	load_ends
@@ -158,15 +157,14 @@ notices()
 	return 1
 }
 
-# survives COMMAND...: the command breaks the backing device under load
+# survives COMMAND...: all flushed data survive COMMAND, which breaks the backing device under load
 survives()
 {
 	new_device timing off && clear_log && begin_load && before=$(events) && "$@" &&
 		notices "$before" && removed && has_kept
 }
 
-# on_file COMMAND...: run on a loop device. The page cache accepts its writes, so that only flushes
-# can report an error.
+# on_file COMMAND...: run on a loop device, whose file's page cache accepts writes that fail later
 on_file()
 {
 	place=$scratch/mounted
@@ -190,7 +188,7 @@ flushes_fail()
 		before=$(events) && fails error_writes && notices "$before" && removed
 }
 
-# Data of flushes that completed before the drop must survive; later flushes prove nothing.
+# Data of flushes that completed before writes were dropped must survive, not those of later ones.
 survives_lies()
 {
 	new_device timing off && begin_load && mark=$(last_mark) && fails drop_writes || return
@@ -212,7 +210,7 @@ read_errors()
 			2>"$scratch/said" && removed
 }
 
-# reads_all FILE: read every unit; list unreadable ones in FILE and compare all others
+# reads_all FILE: read every unit; list unreadable units in FILE, and compare the data of all others
 reads_all()
 {
 	python3 - "$scratch/data" <<'END' >"$1"
@@ -237,7 +235,7 @@ for unit in range(len(data) // 4096):
 END
 }
 
-# errors COUNT: exactly this many units cannot be read
+# errors COUNT: check that exactly COUNT units cannot be read
 errors()
 {
 	reads_all "$scratch/lost" && [ "$(wc -l <"$scratch/lost")" -eq "$1" ] && return
@@ -245,7 +243,7 @@ errors()
 	return 1
 }
 
-# loses COUNT: this many units are lost, and the target reports as many
+# loses COUNT: check that COUNT units are lost, and that the target reports as many
 loses()
 {
 	errors "$1" || return
@@ -265,7 +263,7 @@ lists_lost()
 	return 1
 }
 
-# New data can be read back, even when blocks that held lost units are reused.
+# New data can be read back, even in blocks that held lost units.
 rewrites_the_rest()
 {
 	for _ in 1 2 3; do
@@ -276,8 +274,8 @@ rewrites_the_rest()
 	done
 }
 
-# Four unreadable units in a block: GC relocates them as errors and lists them; they stay errors
-# after close and crash until rewritten. All other units and the device stay intact.
+# Four unreadable units of a block are relocated by GC as errors, and listed.
+# They stay unreadable after a close and a crash, until rewritten; all other units are intact.
 costs_what_was_there()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -295,7 +293,7 @@ costs_what_was_there()
 		loses 3 && is_clean aftl-fault && removed
 }
 
-# worn BLOCK...: one sector of each block can be read but not written
+# worn BLOCK...: make one sector of each flash block on the backing device unwritable
 worn()
 {
 	at=0
@@ -310,7 +308,7 @@ $bad 8 flakey /dev/ram0 $bad 0 3600 1 error_writes
 	becomes "$table$at $((size - at)) linear /dev/ram0 $at"
 }
 
-# until_bad BLOCK...: wait, under load, until all these blocks are bad
+# until_bad BLOCK...: wait, under load, until all these flash blocks are bad
 until_bad()
 {
 	for block; do
@@ -322,7 +320,7 @@ until_bad()
 	done
 }
 
-# Worn blocks are retired; only the log reports it. A crash image passes the check.
+# Worn blocks are retired, which only the log reports, and a crash image passes the check.
 retires_worn_blocks()
 {
 	new_device timing off && begin_load && clear_log && worn 3 20 70 100 &&
@@ -340,7 +338,7 @@ no_place()
 $first $((size - first)) flakey /dev/ram0 $first 0 3600 1 error_writes"
 }
 
-# Either the remapping area is full (fail) or so many blocks are retired that none is left (ro).
+# Writes fail as the remapping area is full (fail) or because all blocks are retired (ro).
 runs_out_of_places()
 {
 	new_device timing off && clear_log && begin_load && before=$(events) && no_place || return
@@ -367,7 +365,7 @@ suspends()
 
 # Faults of the simulated flash
 
-# Fail blocks until the device becomes read-only; it stays so after reopening.
+# Fail blocks until the device becomes read-only; the device stays read-only after reopening.
 blocks_run_out()
 {
 	new_device timing off && begin_load && before=$(events) || return
@@ -391,8 +389,8 @@ flushed()
 		2>"$scratch/said"
 }
 
-# Buffered data cannot be programmed once the last block is bad: every flush fails, even after a
-# reload. A newly opened device has lost the buffer, so its flushes succeed.
+# After the last block failed, no buffered data can be programmed: flushes fail, also after a reload.
+# A newly opened device has lost the data of its write buffer, so its flushes succeed.
 buffer_is_lost()
 {
 	new_device timing scale:100 buffer_hold 1s gc_idle_valid 50 && flushed &&
@@ -408,7 +406,7 @@ buffer_is_lost()
 		nothing flushed && removed && open_again && flushed && removed
 }
 
-# The data of the failed die are lost, the load continues, and new data go to the other die.
+# The data of a failed die are lost, the load continues, and new data go to the other die.
 die_dies()
 {
 	new_device timing off && begin_load && dmsetup message aftl-fault 0 fault die 1 &&
@@ -424,7 +422,7 @@ orphans()
 	dmsetup message aftl-fault 0 luns | sed -n "s/^$1 .* valid_units \([0-9]*\) .*/\1/p"
 }
 
-# If work is left, wait until it is done in real time.
+# Wait until the rebuild of a die has ended in real time.
 is_rebuilt()
 {
 	create aftl-fault /dev/mapper/aftl-medium $volume || return
@@ -445,7 +443,7 @@ die_is_outlived()
 		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
 }
 
-# shaped SHAPE COMMAND...: run the command with another geometry
+# shaped SHAPE COMMAND...: run the command with the geometry SHAPE
 shaped()
 {
 	usual=$volume
@@ -472,8 +470,8 @@ load_with()
 		dmsetup load aftl-fault
 }
 
-# A completed write was lost before any flush. The next flush must fail, even after a table that
-# could not be resumed.
+# If a completed write is lost before a flush, the next flush must fail.
+# The flush must fail even after a table was loaded that could not be resumed.
 reload_tells_what_is_lost()
 {
 	new_device timing off && flushes && fails error_writes &&
@@ -509,8 +507,8 @@ available()
 	sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo
 }
 
-# More data are written than the queue holds while the backing device completes nothing, so device
-# time stops and completions are late. The queue takes less than 1 KiB for each sector.
+# If the backing device completes nothing, device time stops once the durable store's queue is full.
+# The queue of the durable store takes less than 1 KiB of memory for each sector.
 is_slow()
 {
 	wipe /dev/ram0 && works && create aftl-fault /dev/mapper/aftl-medium $shape &&
@@ -532,8 +530,7 @@ is_slow()
 			--verify_only && removed
 }
 
-# A slow read returns the data it was issued for, or newer data, even when its block has been erased
-# and reprogrammed meanwhile.
+# A slow read returns the data for which it was issued, or newer data, even if its block is reused.
 reads_while_erased()
 {
 	new_device timing off && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 &&
@@ -548,8 +545,8 @@ $begin $((size - begin)) delay /dev/ram0 $begin 500 /dev/ram0 $begin 0" &&
 	[ "$erased" -gt 5 ] && works && removed
 }
 
-# collects_slowly READ WRITE: GC relocates more than the queue of 4096 operations holds while
-# writes are slow (ms). When reads are slow, relocated data must not be written before being read.
+# collects_slowly READ WRITE: delay reads and writes (ms) while GC relocates more than 4096 units
+# Relocated data must not be written before the durable store has read them.
 collects_slowly()
 {
 	new_device timing off &&
@@ -563,7 +560,7 @@ collects_slowly()
 		removed
 }
 
-# The failed die has more blocks than the queue can hold.
+# The failed die has more blocks than the durable store's queue can hold.
 large_die_dies()
 {
 	new_device timing off && dmsetup message aftl-fault 0 fault die 1 &&
@@ -573,7 +570,7 @@ large_die_dies()
 		removed
 }
 
-# The failed constructor frees its memory at once.
+# A constructor of the target that fails frees its memory at once.
 no_memory()
 {
 	before=$(available)

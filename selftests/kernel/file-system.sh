@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# File systems on a nearly full device: every file survives garbage collection and changes of policy
-# below the mounted file system.
+# Every file of a nearly full file system survives GC and changes of policy below it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 place=$scratch/mounted
 mkdir "$place"
-# Compare with a copy of these sources, because the originals may be edited meanwhile.
+# Compare files with a copy of the source tree, because somebody may edit the tree meanwhile.
 tree=$scratch/tree
 mkdir "$tree" && cp -r dm-approxftl docs "$tree"
 
@@ -90,7 +89,7 @@ trims()
 		[ "$(status_word aftl-fs 17)" -lt "$before" ]
 }
 
-# file_system NAME CHECK MAKE...: test one, mounted with $mount_options; all kernels have ext4
+# file_system NAME CHECK MAKE...: test file system NAME, mounted with $mount_options
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return
@@ -112,9 +111,9 @@ file_system()
 turns=1 # so that each kernel tests here the file systems that it does not test in tags.py
 mount_options=
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
-# The three variables make mkfs.xfs accept less than 300 MB; its own tests set them.
+# Three variables of its own tests make mkfs.xfs accept less than 300 MB.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
-# With discard, f2fs would delay what fstrim requests.
+# With mount option discard, f2fs would delay the discards that fstrim requests.
 mount_options='-o nodiscard'
 file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
 mount_options=

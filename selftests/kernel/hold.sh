@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the lab: no task holds a device's lock for long, because soft interrupts wait for it.
+# Test in the lab that no task holds a device's lock for long, because soft interrupts wait for it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 only_in_the_lab
 
-# The lab's clock counts one nanosecond for each instruction; today's processors execute two or more
-# in it, so this limit is 0.1 ms of their time.
+# The lab's clock counts a nanosecond for each instruction. Today's processors execute two or more
+# instructions in a nanosecond, so this limit is 0.1 ms of their time.
 longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1
@@ -22,8 +22,7 @@ watch_locks()
 }
 
 # Print how often the module held a lock, the longest hold in us, and the function that took it.
-# With one processor and no preemption under such a lock, holds nest properly and a trylock always
-# succeeds.
+# With one processor and no preemption under spinlocks, lock holds nest and a trylock succeeds.
 holds()
 {
 	echo 0 >"$tracing/tracing_on"
@@ -43,13 +42,13 @@ holds()
 	END { printf "%d %d %s\n", times, longest, substr(who, 3) }' "$tracing/trace"
 }
 
-# The trace buffer must not have lost its beginning.
+# Check that the trace buffer has not lost its beginning.
 is_whole()
 {
 	awk -F '[:/ ]+' '/entries-in-buffer/ { whole = $4 == $5 } END { exit !whole }' "$tracing/trace"
 }
 
-# briefly AT-LEAST COMMAND...: the command takes locks at least so often, and holds none for long
+# briefly AT-LEAST COMMAND...: the command takes locks AT-LEAST times, and holds none for long
 briefly()
 {
 	at_least=$1

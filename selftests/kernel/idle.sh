@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the lab: a device without requests uses no CPU time, because its clock stops.
+# Test in the lab that a device without requests uses no CPU time, because its clock stops.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -10,24 +10,24 @@ only_in_the_lab
 interval_s=60
 # An idle minute takes 7 to 10 ms of CPU time, sometimes more: use the least of several.
 minutes=3
-# Tolerance for the least values, which differ by up to 2 ms. A thread that only wakes up takes 6 us
-# each time, so twelve wakeups per second are detected.
+# Tolerance for the least CPU times, which differ by up to 2 ms between idle minutes.
+# A thread that only wakes up takes 6 us, so twelve wakeups per second are detected.
 tolerance_ns=4000000
 tracing=/sys/kernel/tracing
 
-# Count high-resolution timers that fired in soft interrupt context, as the device's do.
+# Count high-resolution timers that fired in soft interrupt context, as a device's timers do.
 fired()
 {
 	awk '$1 == "HRTIMER:" { print $2 }' /proc/softirqs
 }
 
-# Nanoseconds in which the processor ran tasks, kernel threads included
+# Print the nanoseconds in which the processor ran tasks, kernel threads included.
 ran_ns()
 {
 	awk '$1 == "cpu0" { print $8 }' /proc/schedstat
 }
 
-# Set timers and busy_ns to one idle minute's values.
+# Set $timers and $busy_ns to the timers fired and the CPU time used in an idle minute.
 watch_a_minute()
 {
 	timers=$(fired)
@@ -37,7 +37,7 @@ watch_a_minute()
 	busy_ns=$(($(ran_ns) - busy_ns))
 }
 
-# Set least_timers and least_ns; anything that runs every minute is included.
+# Set $least_timers and $least_ns to the least values of several idle minutes.
 watch()
 {
 	watch_a_minute

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A volume of 3.5 TiB on a sparse file, in a guest with the 9 GiB of memory that its tables take:
-# format it, write at both ends and in the middle, crash, recover and check it. Each shard's tables
-# exceed the kernel's largest single allocation.
+# Test a volume of 3.5 TiB on a sparse file in a guest, where its tables take 9 GiB of memory.
+# Format the volume, write at both ends and in the middle, crash, recover and check.
+# The tables of each shard exceed the kernel's largest single allocation.
 #
-# A volume of 16 TiB, which takes 43 GiB, is refused. AFTL_LARGE='channels 8 shards 8 blocks 19400',
-# as in kernel-huge, tests that size instead.
+# A volume of 16 TiB is refused, because its tables take 43 GiB of memory.
+# With AFTL_LARGE='channels 8 shards 8 blocks 19400', kernel-huge tests a volume of 16 TiB.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-# Each channel has a die, with blocks of 128 MiB.
+# Each channel of the device has one die, with blocks of 128 MiB.
 shape='chips 1 dies 1 planes 1 layers 128 word_lines 16 bits 4 page 16KiB unit 4KiB errors off timing off'
 large="${AFTL_LARGE:-channels 2 shards 2 blocks 16800} $shape"
 huge="channels 8 shards 8 blocks 19400 $shape"
@@ -80,7 +80,7 @@ has_it()
 	done
 }
 
-# A copy taken while the volume is in use is a crash image.
+# A copy of the volume that is taken while the volume is in use is a crash image.
 crash_it()
 {
 	cp --sparse=always "$scratch/file" "$scratch/copy" && dmsetup remove aftl-large &&

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the lab: requests complete at the modelled time, never earlier and at most 5 us later.
+# Test in the lab that requests complete at the modelled time, never earlier and at most 5 us later.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -23,7 +23,7 @@ job()
 		--randrepeat=1 --ioengine=psync --output-format=json --output="$scratch/said" "$@"
 }
 
-# seen read|write: print fio's shortest and mean latency, in ns
+# seen read|write: print the shortest and the mean latency that fio measured, in ns
 seen()
 {
 	python3 -c 'import json, sys
@@ -49,24 +49,23 @@ punctual()
 		[ "$late_ns" -le "$latest_ns" ]
 }
 
-# modelled DEVICE OPERATION [MODEL-NS]: set model_ns to the given time, or to the mean that the
-# counters give, where program times vary
+# modelled DEVICE OPERATION [MODEL-NS]: set model_ns to MODEL-NS or the mean given by the counters
 modelled()
 {
 	model_ns=${3:-$((($(counter "$1" array_program_ns) + $(counter "$1" bus_ns)) / 500))}
 	[ -n "${3:-}" ] || echo "# mean by the counters: $model_ns ns"
 }
 
-# not_early DEVICE OPERATION [MODEL-NS]: no measured request took less than modelled. A completion
-# with a lateness of zero must have been early.
+# not_early DEVICE OPERATION [MODEL-NS]: no measured request took less than the modelled time
+# If the lateness of a completion is zero, the completion must have been early.
 not_early()
 {
 	[ -z "$(counter "$1" late_le_0)" ] && [ "$mean_ns" -ge "$model_ns" ] &&
 		[ "$shortest_ns" -ge "${3:-0}" ]
 }
 
-# as_modelled DEVICE read|write [MODEL-NS]: each request takes the modelled time. Kernel work of
-# some milliseconds may delay requests, so measure late ones once more; early ones fail at once.
+# as_modelled DEVICE read|write [MODEL-NS]: each request takes the modelled time
+# Kernel work may delay requests, so late requests are measured once more; early ones fail at once.
 as_modelled()
 {
 	for _ in 1 2; do

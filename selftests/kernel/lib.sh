@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Functions shared by the tests of the module. Source this file from the top of the tree, in a
-# kernel that has the module; `finished` ends a test.
+# Functions shared by the tests of the module; `finished` ends a test.
+# Source this file from the top of the tree, in a kernel that has the module.
 
 . selftests/lib/tap.sh
 . userspace/lab/complaints.sh
@@ -21,7 +21,7 @@ fi
 dmesg -C
 : >"$scratch/complaints"
 
-# Outside the lab, skip a test that measures times or costs.
+# Skip a test that measures times or costs, unless it runs in the lab.
 only_in_the_lab()
 {
 	[ -n "${AFTL_LAB:-}" ] && return
@@ -88,7 +88,7 @@ grep_log()
 	dmesg | grep -E "$@"
 }
 
-# Clear the log before a check of new messages; remember complaints for `finished`.
+# Clear the kernel log before a check of new messages; remember its complaints for `finished`.
 clear_log()
 {
 	grep_log "$complaints" >>"$scratch/complaints"
@@ -102,7 +102,7 @@ remove_all()
 	done
 }
 
-# A small device, of 128 MiB of flash; $small does not wait for device time.
+# Parameters of a device with 128 MiB of flash; $small does not wait for device time.
 shape='blocks 64 word_lines 8 op 30'
 # shellcheck disable=SC2034 # for the tests
 small="$shape timing off"
@@ -115,8 +115,8 @@ line()
 	echo "$line_start $# $*"
 }
 
-# capacity [KEY VALUE]...: print the device's size in sectors. It comes from the error message for
-# an excessive size; all tests in one kernel share the cached result.
+# capacity [KEY VALUE]...: print the device's size in sectors, as found in an error message
+# All tests in one kernel share the cached result of `capacity`.
 capacity()
 {
 	known="${AFTL_CAPACITIES:-$scratch}/capacity $*"
@@ -171,8 +171,8 @@ status_word()
 	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))
 }
 
-# until_true COMMAND...: wait without a deadline, because a guest on a busy machine is slow; the
-# test runner ends a guest that hangs.
+# until_true COMMAND...: wait without a deadline, because a guest on a busy machine is slow
+# A guest that hangs is ended by the test runner.
 until_true()
 {
 	until "$@"; do
@@ -193,7 +193,7 @@ collect()
 	dmsetup message "$collect_name" 0 gc "$@" && until_true collects_nothing "$collect_name"
 }
 
-# is_clean NAME: suspend the device for an audit, which must find nothing
+# is_clean NAME: suspend the device for an audit, which must find no inconsistency
 is_clean()
 {
 	dmsetup suspend "$1" && audit=$(dmsetup message "$1" 0 audit)
@@ -250,7 +250,7 @@ wipe()
 	blkdiscard -f -z -l 4194304 "$1" 2>"$scratch/said" && blockdev --flushbufs "$1"
 }
 
-# Print the superblock that mkzonefs would write; its zone is full and is not a file.
+# Print the superblock that mkzonefs would write, in a full zone that is not a file.
 zonefs_superblock()
 {
 	python3 -c 'import struct, sys, zlib

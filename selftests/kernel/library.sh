@@ -23,7 +23,7 @@ readable=$scratch/readable
 mkdir "$readable" && cp -P "$build"/libapproxftl*.so* "$build/approxrun" "$readable" &&
 	cp -r userspace/python docs/examples/annotated.py "$readable" || exit 1
 
-# mounted DEVICE: mount it, writable for every user
+# mounted DEVICE: mount DEVICE, writable for every user
 mounted()
 {
 	mount "/dev/mapper/$1" "$place" && chmod 777 "$place"
@@ -38,7 +38,7 @@ a_device()
 	return 1
 }
 
-# Remount, so that data are read from flash, and check the file system.
+# Remount the file system, so that data are read from flash, and check it.
 remounted()
 {
 	umount "$place" && fsck.ext4 -f -n /dev/mapper/aftl-library >"$scratch/said" 2>&1 &&
@@ -47,7 +47,7 @@ remounted()
 	return 1
 }
 
-# says TEXT COMMAND...: a line of the command's output is TEXT, a basic regular expression
+# says TEXT COMMAND...: a line of the command's output matches the basic regular expression TEXT
 says()
 {
 	text=$1
@@ -70,7 +70,7 @@ as_nobody()
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
 
-# shows_its_flips COMMAND...: the program counts as many flipped bits as the library, ten or more
+# shows_its_flips COMMAND...: the command counts as many flipped bits as libapproxftl, at least ten
 shows_its_flips()
 {
 	says '[1-9][0-9][0-9]* bits have flipped, the library says [0-9]*; the header is intact' \
@@ -87,7 +87,7 @@ in_python()
 		PYTHONDONTWRITEBYTECODE=1 python3 "$readable/annotated.py" "$@"
 }
 
-# Write with C++, Python and approxrun, then age the device once for all of them.
+# Write data by C++, Python and approxrun, then age the device once for all three.
 others_write()
 {
 	as_nobody "$build/examples/annotated-cpp" "$place/cpp" && in_python "$place/python" &&
@@ -97,7 +97,7 @@ others_write()
 		"$program" message aftl-library age 30d >"$scratch/said" && remounted
 }
 
-# dd does not know tags: its copy must differ from the original as much as the device reports.
+# dd knows no tags: its copy must differ from the original by the flips that the device reports.
 copy_has_its_flips()
 {
 	says '[1-9][0-9]* bits are flipped in [1-9][0-9]* of 257 units' \
@@ -143,7 +143,7 @@ persists()
 		cat "$place/verbs" >"$scratch/said" && tagged_ranges 0
 }
 
-# tagged_ranges COUNT: the file has so many tagged ranges now
+# tagged_ranges COUNT: check that the file has COUNT tagged ranges now
 tagged_ranges()
 {
 	"$program" tag list "$place/verbs" >"$scratch/out" &&
@@ -173,7 +173,7 @@ refuses_others()
 			"$program" tag add /dev/mapper/aftl-library 0+4096
 }
 
-# On other devices tagging does nothing, and programs can query that.
+# On devices other than approxftl, tagging does nothing, and programs can query that.
 knows_its_place()
 {
 	"$program" tag add "$scratch/original" >"$scratch/out" 2>"$scratch/err"
@@ -191,7 +191,7 @@ answer = json.load(sys.stdin)
 print(answer["errors"]["approximate_units"], answer["untagged_approximate_units"])'
 }
 
-# A clone of a file shares approximate data with it until the data are rewritten.
+# A clone of a file shares the file's approximate data until the data are rewritten.
 is_cloned()
 {
 	touch "$place/source" && "$program" tag add "$place/source" &&
@@ -210,7 +210,7 @@ is_hidden()
 	chown root "$clone" && return "$hidden"
 }
 
-# Rewriting keeps holes and concurrent writes, and may be interrupted and repeated.
+# Rewriting approximate data keeps holes and concurrent writes, and may be repeated.
 is_rewritten()
 {
 	blocks=$(stat -c %b "$clone")
@@ -244,7 +244,7 @@ clones()
 	umount "$place" && dmsetup remove aftl-library
 }
 
-# btrfs without checksums returns flipped bits; its device is queried instead of its files.
+# btrfs without checksums returns flipped bits; the device is queried instead of its files.
 btrfs()
 {
 	can_make btrfs || return

@@ -77,7 +77,7 @@ to_approxftl()
 	switch_to $shape buffer 1MiB timing real
 }
 
-# The SLC cache borrows dynamic blocks, keeps static ones, and frees both by GC.
+# An SLC cache uses dynamic and static blocks, and GC frees blocks of both kinds.
 with_a_cache()
 {
 	switch_to $shape bits 2 timing off slc_dynamic 30% || return 1
@@ -121,7 +121,7 @@ grows()
 		in_word b | cmp -n 262144 - /dev/mapper/aftl-cycle
 }
 
-# refuses SENTENCE LINE: loading this table must fail with this message
+# refuses SENTENCE LINE: loading the table LINE must fail with the message SENTENCE
 refuses()
 {
 	! echo "$2" | dmsetup reload aftl-cycle 2>"$scratch/said" && dmesg | grep -qF "$1" &&
@@ -135,7 +135,7 @@ inactive_status()
 		dmsetup clear aftl-cycle
 }
 
-# Data that do not fit the new table stay in the old one; a failed resume does not lose them.
+# Data that do not fit the new table stay in the old one; a failed resume loses no data.
 keeps_data_that_do_not_fit()
 {
 	create aftl-cycle ram $small || return
@@ -156,8 +156,8 @@ with_idle()
 		buffer 256KiB buffer_safe on buffer_hold 1s gc_idle_valid "$1"
 }
 
-# A reload moves flushed data of a persistent write buffer to the new table. If no block is left for
-# them, a table that would drop them is refused, and an identical table keeps them.
+# A reload moves flushed data of a persistent write buffer to the new table.
+# If no block is left for buffered data, only a table that keeps the buffer as it is may be loaded.
 keeps_what_has_no_block()
 {
 	sectors=16384
@@ -189,7 +189,7 @@ other_table()
 	dmsetup reload aftl-cycle && dmsetup resume aftl-cycle
 }
 
-# until_waiting: wait until the resumed table is no longer inactive and waits for the old one
+# until_waiting: wait until device-mapper has swapped the resumed table in, no table being inactive
 until_waiting()
 {
 	while dmsetup info aftl-cycle | grep -q INACTIVE; do
@@ -197,9 +197,9 @@ until_waiting()
 	done
 }
 
-# loaded_meanwhile SENTENCE STORE SECTORS: load this table during the first resume of one with data,
-# while device-mapper waits for I/O of an earlier table of another target. Resuming it must fail
-# with this message, and a table like the first one still finds the data.
+# loaded_meanwhile SENTENCE STORE SECTORS: load this table during the first resume of another one
+# Device-mapper waits in a resume for I/O of an earlier table of another target.
+# The resume of the table loaded meanwhile must fail with SENTENCE; the first table keeps the data.
 loaded_meanwhile()
 {
 	sectors=$(capacity $small) && create aftl-below none $small &&
@@ -235,7 +235,7 @@ read_failures()
 	counter aftl-cycle read_lost_units
 }
 
-# lost_stays_lost [KEY VALUE]...: reload with more flash or other shards; lost units stay lost
+# lost_stays_lost [KEY VALUE]...: units stay lost after a reload with more flash or other shards
 lost_stays_lost()
 {
 	dies='channels 2 chips 2 word_lines 8 op 40 timing off'
@@ -253,7 +253,7 @@ lost_stays_lost()
 	[ "$(read_failures)" -eq 0 ] && dmsetup remove aftl-cycle
 }
 
-# counted_on: no counter is lower than in $scratch/before
+# counted_on: check that no counter is lower than in the file $scratch/before
 counted_on()
 {
 	dmsetup message aftl-cycle 0 stats >"$scratch/after" || return
@@ -265,7 +265,7 @@ counted_on()
 	cp "$scratch/after" "$scratch/before"
 }
 
-# goes_on_counting STORE TABLE...: reload each table; it changes policy, parameter or geometry
+# goes_on_counting STORE TABLE...: counters are kept when each TABLE is loaded in turn
 goes_on_counting()
 {
 	store=$1
@@ -293,7 +293,7 @@ volume_goes_on_counting()
 		dmsetup remove aftl-below
 }
 
-# answers COMMAND...: the command ends while a volume is being opened, and sleeps no 5 s in state D
+# answers COMMAND...: the command ends while a volume is opened, and never sleeps for 5 s in state D
 answers()
 {
 	"$@" >"$scratch/answer" &
@@ -306,7 +306,7 @@ answers()
 	[ "$sleeping" -lt 50 ] && wait "$asked"
 }
 
-# The suspended backing device does not complete reads while the volume is opened.
+# A suspended backing device does not complete the reads by which the volume is opened.
 tells_while_it_opens()
 {
 	sectors=$(capacity $small) && create aftl-below ram blocks 160 word_lines 8 op 30 timing off &&
@@ -350,8 +350,7 @@ rescuers()
 		awk '/^(kworker\/R-)?aftl_(queue|salvage|fetch|probe|submit)/ { count++ } END { print count + 0 }'
 }
 
-# Create workqueues when the table is loaded: a resume must not allocate, because this device or the
-# one below it is suspended then.
+# Workqueues are created when a table is loaded, because a resume must not allocate memory.
 workers_are_made_by_the_load()
 {
 	sectors=$(capacity $small) && create aftl-below ram blocks 160 word_lines 8 op 30 timing off &&

@@ -16,7 +16,7 @@ load_and_unload()
 	done
 }
 
-# List possible leftovers of a module: slab caches, timers, threads, references to dm_mod
+# List possible remains of an unloaded module: slab caches, timers, threads, references to dm_mod
 traces()
 {
 	cut -d ' ' -f 1 /proc/slabinfo | sort

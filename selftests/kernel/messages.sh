@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 create aftl-talk ram $small tag_all approximate || exit 1
 dd if=/dev/zero of=/dev/mapper/aftl-talk bs=64k count=16 oflag=direct 2>"$scratch/said"
 
-# says PATTERN VERB [ARGUMENT]...: the answer has a line that matches
+# says PATTERN VERB [ARGUMENT]...: the answer to the message VERB has a line that matches PATTERN
 says()
 {
 	pattern=$1
@@ -18,7 +18,7 @@ says()
 	dmsetup message aftl-talk 0 "$@" >"$scratch/answer" && grep -qE "$pattern" "$scratch/answer"
 }
 
-# complains SENTENCE [VERB [ARGUMENT]...]: the message fails and logs this sentence
+# complains SENTENCE [VERB [ARGUMENT]...]: the message VERB fails and logs SENTENCE
 complains()
 {
 	sentence=$1
@@ -73,7 +73,7 @@ lun_lines()
 			"$scratch/answer"
 }
 
-# Fetch the whole block table in pieces, as a tool would; it agrees with the status line.
+# Fetch the whole block table in pieces, as a tool would, and compare it with the status line.
 block_lines()
 {
 	from=0
@@ -89,7 +89,7 @@ block_lines()
 			status_word aftl-talk 3 | cut -d / -f 2)" = "$(status_word aftl-talk 3)" ]
 }
 
-# A long answer stops at the end of device-mapper's buffer and names the next block.
+# A long answer to a message ends with device-mapper's buffer and names the next block.
 block_lines_fit()
 {
 	create aftl-many none blocks 4096 timing off || return 1
@@ -99,7 +99,7 @@ block_lines_fit()
 		[ "$(sed -n "${next}p" "$scratch/answer" | cut -d ' ' -f 1)" -eq $((next - 1)) ]
 }
 
-# Overwriting leaves blocks worth collecting; a full collection leaves none of them.
+# Overwriting leaves blocks worth collecting; a complete GC leaves none of these.
 collects()
 {
 	for round in 1 2 3 4; do
@@ -111,7 +111,7 @@ collects()
 	[ "$one" -gt 0 ] && [ "$all" -ge $((2 * one)) ] && [ "$(counter aftl-talk gc_blocks)" -eq "$all" ]
 }
 
-# Collection must not enter the FTL of a suspended device before it is resumed.
+# GC on request must not enter the FTL of a suspended device before the device is resumed.
 waits_for_the_end_of_rest()
 {
 	queued=$tracing/events/workqueue/workqueue_queue_work/enable
@@ -123,7 +123,7 @@ waits_for_the_end_of_rest()
 		echo 0 >"$queued" && return "$waited"
 }
 
-# The table shows changed parameters, so that reloading it keeps them.
+# The table shows parameters that messages changed, so that a reload keeps them.
 changes_parameter()
 {
 	dmsetup message aftl-talk 0 policy hot_size 64KiB &&
@@ -148,7 +148,7 @@ unit_is_lost()
 		dd if=$unit of="$scratch/data" bs=4k count=8 iflag=direct 2>"$scratch/said"
 }
 
-# Faults happen directly after their triggers, once. The list survives a suspend and a reload.
+# Faults happen once, directly after their triggers. Their list survives a suspend and a reload.
 armed_faults_happen()
 {
 	unit=/dev/mapper/aftl-talk
@@ -178,7 +178,7 @@ kept_die()
 		cmp - "$scratch/data"
 }
 
-# With RAIN no data are lost: they are reconstructed on read, rebuilt, and kept by a reload.
+# With RAIN the data of a dead die are reconstructed on read, rebuilt, and kept by a reload.
 die_is_rebuilt()
 {
 	set -- policy baseline superblock 4 rain on

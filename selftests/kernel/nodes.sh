@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# On NUMA machines all memory of a shard, tables and data, is on one node. The lab's guest has two
-# nodes by numa=fake=2.
+# On NUMA machines all memory of a shard, for its tables and its data, is on one node.
+# The lab's guest has two NUMA nodes by numa=fake=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -21,8 +21,8 @@ tables()
 	END { print pages[0] + 0, pages[1] + 0 }' /proc/vmallocinfo
 }
 
-# The device has two million logical pages. The nodes' shares differ by at most 1 %, and together
-# hold at least 90 % of the counted bytes; the rest is in allocations smaller than a page.
+# The device has two million logical pages. The shares of the two nodes differ by at most 1 %.
+# Together they hold at least 90 % of the counted bytes, as smaller allocations are not traced.
 tables_are_shared_out()
 {
 	[ "$(tables)" = '0 0' ] || return
@@ -34,13 +34,13 @@ tables_are_shared_out()
 		[ $((($1 - $2) * 100)) -le "$1" ] && [ $((($2 - $1) * 100)) -le "$1" ]
 }
 
-# pages: print how many page allocations wanted the second node, and how many got its memory
+# pages: print how many page allocations wanted the second NUMA node, and how many got its memory
 pages()
 {
 	sed -n 's/^numa_hit //p' "$nodes/node1/numastat"
 }
 
-# Shards alternate every 64 KiB: the second shard has every other run.
+# Shards alternate every 64 KiB: the second shard has every second run of 64 KiB.
 bytes_are_where_their_shard_is()
 {
 	given=$(pages) && fio --name=w --filename=/dev/mapper/aftl-nodes --direct=1 --rw=write:64k \

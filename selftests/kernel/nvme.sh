@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A device exported through the kernel's NVMe target: approxftl nvme.
+# Test approxftl nvme, which exports a device through the kernel's NVMe target.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -28,7 +28,7 @@ refuses()
 	return 1
 }
 
-# grows COUNTER COMMAND...: the command succeeds, and the device's counter grows
+# grows COUNTER COMMAND...: the command succeeds, and the device's counter COUNTER grows
 grows()
 {
 	grown=$1
@@ -130,7 +130,7 @@ over_tcp()
 	data_come_back && told "$approxftl" nvme aftl-nvme --remove && leaves_nothing
 }
 
-# Print the drive of this machine, whatever its transport.
+# Print the drive by which this machine is connected to the export, whatever its transport.
 find_drive()
 {
 	for block in /sys/block/nvme*n1; do

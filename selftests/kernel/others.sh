@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run tests of another project on two approxftl devices, or of dm-linear devices, and print a line
-# "# TEST pass|fail|skip WHAT-IT-SAID" as each ends. `run-others` calls this in a virtual machine.
+# Run tests of another project on two approxftl or dm-linear devices in a virtual machine.
+# As each test ends, print "# TEST pass|fail|skip WHAT-IT-SAID"; `run-others` reads these lines.
 #
 #   others.sh xfstests|blktests|dmtest STORE-TIMING DIRECTORY WORD...
 #
-# STORE is ram, durable or zoned (in memory, with zones), TIMING off or real; linear-off is dm-linear over
-# a RAM disk, linear-zoned over a zoned null_blk. DIRECTORY is a built checkout of the suite. Each
-# WORD is passed to its runner: `generic/001` to xfstests' check, `block/003` to blktests',
-# `--rx thin/creation` to dmtest. FSTYP is the file system for xfstests. udev runs.
+# STORE is ram, durable, zoned (in memory, with zones), or linear: dm-linear; TIMING is off or real.
+# linear-off is dm-linear over a RAM disk, linear-zoned dm-linear over a zoned null_blk.
+# DIRECTORY has a built checkout of the suite. FSTYP is the file system for xfstests. udev runs.
+# WORD is passed to the suite's runner, like generic/001, block/003 or `--rx thin/creation`.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -37,7 +37,7 @@ make_one() # NAME DISK
 	esac
 }
 
-# udev may still probe newly created disks.
+# Wait for udev, which may still probe newly created disks.
 make_pair()
 {
 	disk=/dev/ram
@@ -65,9 +65,9 @@ add_people()
 	done
 }
 
-# tell_verdicts: read what a suite's check prints. A file system that xfstests finds inconsistent after
-# a test is in a line of its own, and counts as the test's failure. blktests prints a line at a test's
-# beginning, too.
+# tell_verdicts: read the verdicts that a suite's check program prints
+# xfstests reports a file system that a test left inconsistent in a line of its own: a failure.
+# blktests also prints a line when a test begins.
 tell_verdicts()
 {
 	ended=

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guest's part of power-cut.tap.sh, on an NVMe drive:
+# Run a step of power-cut.tap.sh in the guest, on an NVMe drive.
 #
 #   power-cut-guest.sh [check JOURNAL] [write | verify]
 #
-# "check" compares the device with the journal of a machine that died before. "write" writes,
-# logging to a journal in the results, and dies. "verify" runs fio with many requests in flight.
+# "check" compares the device with the journal of a machine that died before.
+# "write" writes data and a journal of them, and dies. "verify" runs fio with a deep queue.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

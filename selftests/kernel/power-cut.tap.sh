@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A machine dies while it writes a durable device; the next one, with another kernel, finds all
-# flushed data. The disk, an emulated NVMe drive of QEMU, keeps every completed write;
-# kernel/crash.sh tests the loss of unflushed ones.
+# A machine dies while it writes a durable device; a machine with another kernel finds flushed data.
+# The disk is an emulated NVMe drive of QEMU that keeps every completed write.
+# The test kernel/crash.sh covers the loss of unflushed writes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
@@ -29,7 +29,7 @@ in_guest()
 	sed 's/^/# /' "$work/said" "$work/complaints"
 }
 
-# The guest has died under load, after enough flushes.
+# Check that the guest has died under load, after enough flushes.
 died()
 {
 	[ "$status" -eq 98 ] && [ "$(grep -c '^mark' "$work/6.1/journal")" -ge 20 ]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Swap, loop devices and file systems under memory pressure: all complete, and the data are intact.
+# Under memory pressure, swap, loop devices and file systems complete with intact data.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -10,13 +10,13 @@ place=$scratch/mounted
 inner=$scratch/inner
 cgroup=$scratch/cgroup
 mkdir "$place" "$inner" "$cgroup"
-# With the io controller, too, Linux starts writeback for the cgroup before its memory is full.
+# With the io controller as well, Linux starts writeback for the cgroup before its memory is full.
 mount -t cgroup2 cgroup2 "$cgroup" && echo '+memory +io' >"$cgroup/cgroup.subtree_control" &&
 	mkdir "$cgroup/aftl" && echo 32M >"$cgroup/aftl/memory.max" || exit 1
 trap 'rmdir "$cgroup/aftl"; umount "$cgroup"; clean_up' EXIT
 
-# in_cgroup COMMAND...: run the command with 32 MiB of memory. On a slow device the OOM killer may
-# end it, which is not a fault of the target, so try again.
+# in_cgroup COMMAND...: run the command with 32 MiB of memory, again if the OOM killer ended it
+# On a slow device the OOM killer may end a program, which is not a fault of the target.
 in_cgroup()
 {
 	for try in 1 2 3 4; do
@@ -40,8 +40,8 @@ for page in pages:
 assert all(memory[page : page + 8] == page.to_bytes(8, "little") for page in pages)'
 }
 
-# write_file FILE: write 40 MiB in pieces of mixed sizes twice, then read them from the device. Sync
-# often: with too much dirty data on a slow device Linux would kill the program.
+# write_file FILE: write 40 MiB in pieces of mixed sizes twice, then read them from the device
+# With too much dirty data on a slow device Linux would kill the program, so it calls sync often.
 write_file()
 {
 	in_cgroup python3 -c '
@@ -91,7 +91,7 @@ on_file_system()
 	on_ext4 "$1" "$place" write_file "$place/file"
 }
 
-# Use a file system on a loop device whose file is on another file system.
+# Write to a file system on a loop device whose file is on another file system.
 in_loop()
 {
 	truncate -s 60M "$place/disk" && loop=$(losetup -f --show "$place/disk") || return

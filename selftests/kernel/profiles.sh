@@ -20,7 +20,7 @@ for profile in fio-profiles/*.fio; do
 	name=$(basename "$profile" .fio)
 	ktap_test_run "$name on a device" runs "$name" /dev/mapper/aftl-jobs 1m
 done
-# /dev/shm does not support O_DIRECT, so put the file on a file system of the device.
+# /dev/shm does not support O_DIRECT, so fio's file is on a file system of the device.
 mkfs.ext4 -q -F /dev/mapper/aftl-jobs && mkdir "$scratch/mounted" &&
 	mount /dev/mapper/aftl-jobs "$scratch/mounted"
 ktap_test_run 'the job verify runs on a file' runs verify "$scratch/mounted/file" 1m

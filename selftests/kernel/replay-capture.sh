@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Capture a program's requests to a mounted device with their tags, convert the capture, and replay
-# it on a fresh device, on other drivers and in the simulator: units and classes are the same.
+# Capture a program's requests to a mounted device with their tags, and convert the capture.
+# Replays on a fresh device, on other drivers and in the simulator have the same units and classes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -15,7 +15,7 @@ mkdir "$scratch/mnt"
 capture=$scratch/copy.aftrec
 record=$scratch/copy.aft
 
-# ends CODE "TEXT" COMMAND...: expect this exit status and output, a basic regular expression
+# ends CODE "TEXT" COMMAND...: expect exit status CODE and output TEXT, a basic regular expression
 ends()
 {
 	code=$1
@@ -56,7 +56,7 @@ captured()
 			"$capture/device.json" "$capture/program.json"
 }
 
-# units CLASS...: count 4 KiB units that the record writes, in these or in all classes
+# units CLASS...: count the 4 KiB units that the record's writes have in the named or all classes
 units()
 {
 	python3 - "$record" "$@" <<'END'
@@ -84,19 +84,19 @@ same()
 	return 1
 }
 
-# hidden DIRECTORY: print how many sectors the capture reports as missing from the trace
+# hidden DIRECTORY: print how many sectors the capture in DIRECTORY reports as missing
 hidden()
 {
 	sed -n 's/^ *"hidden_write_sectors": \([0-9]*\),*$/\1/p' "$1/device.json"
 }
 
-# ext4 writes the last block of each transaction with FUA; blktrace shows it since Linux 7.3.
+# ext4 writes each transaction's last block with FUA, which blktrace shows since Linux 7.3.
 fua_is_traced()
 {
 	blkparse -q -i "$capture/trace" -f '%d\n' 2>/dev/null | grep -q 'W.*F'
 }
 
-# Only writes that blktrace does not show are hidden; the capture reports them, and --strict fails.
+# The capture reports the writes that blktrace does not show, and fails with --strict.
 hidden_is_told()
 {
 	if fua_is_traced; then
@@ -109,7 +109,7 @@ hidden_is_told()
 		"$scratch/mnt" -- dd if=/dev/zero of="$scratch/mnt/forced" bs=4k count=1 conv=fsync
 }
 
-# The record has as many units of each class as the device counted.
+# Check that the record has as many units of each class as the device counted.
 converted()
 {
 	told "$program" trace convert --quiet "$capture" "$record" &&
@@ -119,7 +119,7 @@ converted()
 		[ "$(units approximate)" -eq 640 ]
 }
 
-# replay CODE [OPTION...] TARGET: replay the record; expect this exit status
+# replay CODE [OPTION...] TARGET: replay the record; expect exit status CODE
 replay()
 {
 	code=$1
@@ -127,7 +127,7 @@ replay()
 	ends "$code" '' "$program" replay --quiet --json="$scratch/report" "$record" "$@"
 }
 
-# value KEY: print a number of the replay's report
+# value KEY: print the number KEY of the replay's report
 value()
 {
 	sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$scratch/report" | head -n 1
@@ -138,7 +138,7 @@ flips()
 	sed -n '/"approximate": {/,/}/s/^ *"flipped_bits": \([0-9]*\).*/\1/p' "$scratch/report"
 }
 
-# Replay on a new device: each flipped bit that was read back is one that the device counted.
+# A replay on a new device reads back as many flipped bits as the device counted.
 replayed_on_fresh_device()
 {
 	create aftl-copy ram $small &&
@@ -152,7 +152,7 @@ replayed_on_fresh_device()
 			$(($(value lost_units) + $(value misplaced_units) + $(value stale_units)))
 }
 
-# The threads engine tags memory, too.
+# The replay engine "threads" tags the memory of its requests, too.
 replayed_by_threads()
 {
 	dmsetup remove aftl-copy && create aftl-copy ram $small &&
@@ -208,7 +208,7 @@ interrupted_is_complete()
 		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
 }
 
-# The refused capture must not stop the other trace.
+# A capture that is refused because the device is traced already must not stop that trace.
 traced_is_refused()
 {
 	blktrace -d /dev/mapper/aftl-copy -o - >"$scratch/other" 2>"$scratch/other-said" &

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# One FTL: the simulator, fed with the requests that a kernel device's tracepoint recorded, ends
-# with the same mapping, wear and counters, bit by bit. This holds for requests only, not for
-# messages that change a device (age, policy, gc, reset), except for faults after requests and
-# programs, of which both have the same list.
+# The simulator ends in the same state as a kernel device whose requests a tracepoint recorded.
+# Mapping, wear and counters of simulator and kernel device are equal, bit by bit.
+# Messages that change a device, such as age, policy, gc and reset, are not recorded.
+# Faults are armed from the same list in the simulator and the kernel device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -38,7 +38,7 @@ use_raw()
 		--bsrange=4k-128k --io_size="$1"
 }
 
-# Two programs with deep queues; the I/O priority assigns the second one to another queue.
+# Run two programs with deep queues; an I/O priority assigns the second one to another host queue.
 use_queues()
 {
 	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
@@ -56,13 +56,13 @@ age 1d after read 40
 wear 2000 after read 60
 die 2 after write 600'
 
-# With few cycles left blocks are retired when they are erased; then the device becomes read-only.
+# Worn blocks are retired when they are erased, until the device becomes read-only.
 last_faults='unit 7 after write 30
 wear 2999 after write 200
 block 9 after write 250
 life end after write 700'
 
-# Arm the faults and write them as a script. I/O may fail from then on.
+# Arm faults, and write the same faults as a script for the simulator; I/O may fail from then on.
 use_with_faults()
 {
 	echo "$faults" | while read -r action number _ trigger at; do
@@ -104,7 +104,7 @@ put_zone()
 		conv=notrunc,fsync 2>"$scratch/said$1"
 }
 
-# Write two zones at once, each in order. Do not reset any: a record has no zone resets.
+# Write two zones at once, each in order, but reset none: a record has no zone resets.
 use_zones()
 {
 	head -c 3m /dev/urandom >"$scratch/data"
@@ -115,7 +115,7 @@ use_zones()
 		cmp - "$scratch/data"
 }
 
-# words KEY VALUE...: print the simulator's options
+# words KEY VALUE...: print the simulator's options for these parameters
 words()
 {
 	while [ $# -gt 1 ]; do
@@ -137,8 +137,8 @@ looked_at()
 	done <"$scratch/digests"
 }
 
-# used "USE" POLICY "TARGET KEYS" KEY VALUE...: create, use and suspend a device. Work that is still
-# pending stays pending, because the comparison is of this moment.
+# used "USE" POLICY "TARGET KEYS" KEY VALUE...: create, use and suspend a device
+# Pending background work stays pending, because the comparison is of this moment.
 used()
 {
 	use=$1
@@ -172,8 +172,7 @@ replayed()
 	simulated 0 --profile demo --policy "$policy" $(words "$@")
 }
 
-# shards_replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: simulate each shard as a device of its
-# own, with the parameters that message "line" reports
+# shards_replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: simulate each shard as a device
 shards_replayed()
 {
 	used "$@" || return
@@ -194,8 +193,8 @@ differs()
 		grep -q '^# digest: ' "$scratch/answer"
 }
 
-# two_queues KEY VALUE...: with one queue the result differs only if requests wait, so make the
-# flash slower than the slowest machine that runs this test.
+# two_queues KEY VALUE...: make the flash so slow that requests wait
+# Without waiting requests one host queue and two host queues give the same result.
 two_queues()
 {
 	set -- "$@" read 5ms program 20ms

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 fast="channels 4 $small shards 4"
-# Device time nearly stands still, and only flushes cause programs.
+# With these parameters device time nearly stands still, and only flushes cause programs.
 slow="channels 4 $shape shards 4 policy baseline timing scale:60 buffer 4MiB buffer_hold 1s"
 
 # of_shard NAME SHARD COUNTER: print a counter of one shard
@@ -31,7 +31,7 @@ put()
 		oflag=direct,seek_bytes seek="$1" 2>"$scratch/said"
 }
 
-# Shards alternate every 64 KiB; each shard gets only the data of its own runs.
+# Shards alternate every 64 KiB; each shard gets only the data of its own runs of 64 KiB.
 runs_are_shared_out()
 {
 	dmsetup message aftl-slow 0 reset && put 0 65536 && put 131072 131072 && put 458752 65536 &&
@@ -51,7 +51,7 @@ flush_reaches_each()
 		! each_shard aftl-slow array_programs | grep -qw 0
 }
 
-# Discard from the middle of a run to the middle of another, across two whole runs.
+# Discard from the middle of a shard's run to the middle of another run, across two whole runs.
 discards_share()
 {
 	put 0 1048576 && sync /dev/mapper/aftl-slow && blkdiscard -o 32768 -l 196608 /dev/mapper/aftl-slow &&
@@ -63,7 +63,7 @@ discards_share()
 		} | cmp -n 1048576 - /dev/mapper/aftl-slow
 }
 
-# model NAME OPERATIONS: compare the device with a model
+# model NAME OPERATIONS: compare the device with a model while OPERATIONS requests are sent
 model()
 {
 	python3 selftests/kernel/shadow.py "/dev/mapper/$1" "$(share "$2")"
@@ -117,7 +117,7 @@ time_stands_still()
 	done
 }
 
-# The third shard has LUNs 4 and 5 and every fourth run; only its data are lost.
+# Fail LUNs 4 and 5, which the third shard has: only the data of its runs are lost.
 loses_its_part()
 {
 	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-fast bs=1M count=1 iflag=fullblock oflag=direct \
@@ -177,7 +177,7 @@ block_is()
 	dmsetup message aftl-data 0 blocks "$2" 1 | grep -q "^$2 $1 "
 }
 
-# wrote FIRST SECOND: run two writers at once, each within the run at its offset
+# wrote FIRST SECOND: run two writers at once, within the shards' runs at offsets FIRST and SECOND
 wrote()
 {
 	dmsetup message aftl-fast 0 reset && fio --filename=/dev/mapper/aftl-fast --direct=1 \
@@ -252,7 +252,7 @@ stride_mib()
 		sed -n 's/^    "bytes": \([0-9]*\),$/\1/p' | awk '{ print int(($1 + 1048575) / 1048576) }'
 }
 
-# fails_with SENTENCE: creating the device fails with this message
+# fails_with SENTENCE: creating the device fails with the message SENTENCE
 fails_with()
 {
 	! create_kept 2>"$scratch/said" && dmesg | tail -n 3 | grep -qF "$1"
@@ -274,7 +274,7 @@ shards_are_told_apart()
 		fails_with "shard 1: the volume belongs to another shard or device" && rm "$scratch/second"
 }
 
-# part_is TARGET [WORD]...: map aftl-part with this target from the third volume on
+# part_is TARGET [WORD]...: map aftl-part with TARGET from the third shard's volume on
 part_is()
 {
 	of=$1
@@ -283,7 +283,7 @@ part_is()
 $third $((all - third)) $of /dev/ram0 $third $*" && dmsetup resume aftl-part
 }
 
-# Two volumes open before the third fails; all are opened once the third works.
+# Two shards' volumes open before the third fails; all open once the third works.
 begins_with_all()
 {
 	dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \
@@ -326,7 +326,7 @@ reads_below()
 		"/sys/block/dm-$(dmsetup info -c --noheadings -o minor aftl-part)/stat"
 }
 
-# The shards read at the same time: with 0.4 s per read, the sum of read times exceeds the busy
+# Shards read at the same time: with 0.4 s per read, the sum of the reads' times exceeds the elapsed
 # time. The waiting task must not trigger the hung-task warning.
 opens_at_once()
 {
@@ -344,7 +344,7 @@ opens_at_once()
 	[ $((($4 - $2) * 4)) -lt $((($3 - $1) * 3)) ]
 }
 
-# refused SENTENCE STORE WORD...: creating a device with these words fails with this message
+# refused SENTENCE STORE WORD...: creating a device with these words fails with SENTENCE
 refused()
 {
 	sentence=$1

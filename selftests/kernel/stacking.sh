@@ -38,7 +38,7 @@ below_crypt()
 		[ "$below" -eq 0 ]
 }
 
-# until_it_waits PID: wait until it has slept uninterruptibly for 1 s; fail if it ends
+# until_it_waits PID: wait until PID has slept uninterruptibly for 1 s; fail if it ends
 until_it_waits()
 {
 	waited=0
@@ -53,8 +53,7 @@ until_it_waits()
 	done
 }
 
-# Create an approxftl device on a suspended one: it waits, and does not prevent the lower device's
-# resume.
+# Creating an approxftl device on a suspended device waits, and the lower device can be resumed.
 on_one_of_ours()
 {
 	create aftl-below ram $small && create aftl-above /dev/mapper/aftl-below channels 1 chips 2 \

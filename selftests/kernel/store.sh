@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The durable store and its block device: memory, queue limits, cgroups, and devices that do not
-# answer.
+# Test memory, queue limits and cgroups of the durable store, and block devices that do not answer.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -11,7 +10,7 @@ shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
 
-# on_sparse_file SIZE COMMAND...: run it with $loop, a zeroed loop device
+# on_sparse_file SIZE COMMAND...: run the command with $loop, a zeroed loop device of SIZE
 on_sparse_file()
 {
 	modprobe loop 2>"$scratch/said"
@@ -38,7 +37,7 @@ mapped_bytes()
 	awk '$1 == "VmallocUsed:" { print 1024 * $2 }' /proc/meminfo
 }
 
-# A write buffer needs memory for tables at once, but for operations only when it holds data.
+# A write buffer takes memory for its tables at once, for operations only while it holds data.
 opens_with_large_buffers()
 {
 	little=$(ftl_bytes_with 1MiB) && dmsetup remove aftl-one && before=$(mapped_bytes) &&
@@ -51,8 +50,8 @@ opens_with_large_buffers()
 		[ "$(status_word aftl-one 16)" -ge "$much" ] && dmsetup remove aftl-one
 }
 
-# New operations reuse the memory of completed ones. A round writes 4096 logical pages, and an
-# operation takes some 300 bytes; the number in flight varies a little between rounds.
+# New operations reuse the memory of completed ones. A round of writes has 4096 operations of some
+# 300 bytes; the number of operations in flight varies a little between rounds.
 forgets_operations()
 {
 	wipe /dev/ram0 && create aftl-one /dev/ram0 $small buffer 4MiB buffer_safe on || return
@@ -82,17 +81,17 @@ of_queue()
 	done
 }
 
-# Queue attributes that the emulated device sets itself, with the reason; all others must equal
-# those of dm-linear beside it.
+# Queue attributes that the emulated device sets itself, each with the reason
+# All other queue attributes must equal those of a dm-linear device on the same block device.
 # - sectors are mapping units, pages are written whole, a program of all LUNs is the best request:
 #   logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
 #   zone_write_granularity read_ahead_kb
-# - bios are cut by the target, so that the size of requests below does not matter: max_sectors_kb
+# - bios are split by the target; the backing device's size of requests is no limit: max_sectors_kb
 #   max_hw_sectors_kb
 # - discards and zeroes are handled by the FTL: discard_granularity discard_max_bytes
 #   discard_max_hw_bytes write_zeroes_max_bytes write_zeroes_unmap_max_bytes
 #   write_zeroes_unmap_max_hw_bytes discard_zeroes_data max_discard_segments
-# - flash does not rotate, and the write buffer is a cache, whatever is below: rotational
+# - flash does not rotate, and the write buffer is a cache, whatever the backing device: rotational
 #   write_cache fua
 # - a write is copied before it is complete, and no page changes after that: stable_writes
 # - the policy has write streams: max_write_streams write_stream_granularity
@@ -146,8 +145,8 @@ limits_of_crypt()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# A read that dm-crypt refuses must fail with EINVAL, not with a medium error. The reader's memory
-# is aligned to 512 bytes only.
+# A read that dm-crypt refuses must fail with EINVAL, not with a medium error.
+# The memory of such a read is aligned to 512 bytes only.
 reads_into_odd_memory()
 {
 	python3 - <<'END'
@@ -177,7 +176,7 @@ aligned_as_below()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# has_requests KEY VALUE...: the optimal I/O size is whole pages, and read-ahead is bounded
+# has_requests KEY VALUE...: the optimal I/O size is a number of pages, and read-ahead is bounded
 has_requests()
 {
 	create aftl-one none timing off "$@" || return
@@ -199,8 +198,8 @@ bounds_requests()
 
 # Tests of a backing device that does not answer
 
-# The target reads the volume header only after a data read has failed, to learn whether the device
-# responds. Here the header is on a suspended device: only the failed read may wait for it.
+# Only after a data read failed the target reads the volume header, to see if the device responds.
+# The header is on a suspended device in this test: only the failed read may wait for it.
 delays_only_what_fails()
 {
 	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
@@ -242,7 +241,7 @@ with open("/dev/ram1", "rb") as disk:
 END
 }
 
-# Wait until the read has failed and its check of the header has been in flight for a second.
+# Wait until a read has failed and the read of the volume header was in flight for a second.
 waits_for_header()
 {
 	seen=0
@@ -256,7 +255,7 @@ waits_for_header()
 
 # Cgroups
 
-# with_cgroup COMMAND...: run it with $cgroup, a cgroup v2 with the io controller
+# with_cgroup COMMAND...: run the command with $cgroup, a cgroup v2 with the io controller
 with_cgroup()
 {
 	cgroup=$scratch/cgroup/aftl
@@ -268,7 +267,7 @@ with_cgroup()
 	umount "$scratch/cgroup" && rmdir "$scratch/cgroup" && return "$status"
 }
 
-# in_cgroup COMMAND...: run it in the background in the cgroup, as $member
+# in_cgroup COMMAND...: run the command in the background in $cgroup, as process $member
 in_cgroup()
 {
 	# shellcheck disable=SC2016 # of the inner shell
@@ -283,7 +282,7 @@ member_waits()
 	return 1
 }
 
-# root_works: write, read and flush in the root cgroup, which the other one must not delay
+# root_works: write, read and flush in the root cgroup, which $cgroup must not delay
 root_works()
 {
 	dd if=/dev/urandom of=/dev/mapper/aftl-one bs=64k count=64 seek=128 oflag=direct \
@@ -292,13 +291,13 @@ root_works()
 			iflag=direct 2>"$scratch/said"
 }
 
-# Memory charged to a removed cgroup keeps it alive, but not its io controller state.
+# Memory charged to a removed cgroup keeps the cgroup alive, but not its io controller's state.
 none_is_dying()
 {
 	grep -q '^nr_dying_subsys_io 0$' "$scratch/cgroup/cgroup.stat"
 }
 
-# These writes cause erases, but keep the data that root_works() has written.
+# Write so much that blocks are erased, but not where root_works() has written.
 root_overwrites()
 {
 	for _ in 1 2 3; do
@@ -329,8 +328,8 @@ beside_a_limit()
 	wait "$member" && [ "$status" -eq 0 ] && dmsetup remove aftl-one
 }
 
-# iocost makes the submitter sleep: here 16 s for each of 64 reads of 64 KiB. The root cgroup is not
-# throttled. At the end, raise the rate a hundredfold.
+# The iocost controller makes the submitter sleep: here 16 s for each of 64 reads of 64 KiB.
+# The root cgroup is not throttled. At the end of the test the rate is raised a hundredfold.
 beside_a_cost_model()
 {
 	[ -e "$scratch/cgroup/io.cost.qos" ] || return
@@ -350,14 +349,13 @@ beside_a_cost_model()
 	[ "$status" -eq 0 ] && dmsetup remove aftl-one
 }
 
-# tells_what_dies: return true if cgroup.stat counts removed cgroups that are still referenced, as
-# since 6.12
+# tells_what_dies: return true if cgroup.stat counts removed, still referenced cgroups (since 6.12)
 tells_what_dies()
 {
 	grep -q '^nr_dying_subsys_io ' "$scratch/cgroup/cgroup.stat"
 }
 
-# A unit stays in the write buffer until its zone's page is full; its cgroup is removed meanwhile.
+# A unit waits in the write buffer for a full page while the cgroup of its writer is removed.
 lets_a_cgroup_go()
 {
 	create aftl-one /dev/ram2 policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB \
@@ -374,8 +372,8 @@ meta_exempt()
 }
 
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
-# Tests of queue limits and of cgroup I/O depend on the kernel, so each kernel runs them. Tests of
-# memory and sizes depend on the target alone: each kernel runs a part of them (in_turn).
+# Tests of queue limits and of cgroup I/O depend on the kernel, so each kernel runs them.
+# Tests of memory and sizes depend on the target alone: each kernel runs a part of them (in_turn).
 in_turn 'a surviving write buffer of 2 GiB takes memory only for its content' \
 	on_sparse_file 4G opens_with_large_buffers
 in_turn 'completed operations take no memory' at_once forgets_operations

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The table that dmsetup prints makes the same device again; every refusal gives a reason.
+# The table that dmsetup prints creates an equal device; every refused table gets a reason.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -20,7 +20,7 @@ prints()
 	return 1
 }
 
-# round_trip PRINTED WORD...: call `prints` as a test point
+# round_trip PRINTED WORD...: check as a test point that a table of WORDs is printed as PRINTED
 round_trip()
 {
 	wanted=$1
@@ -57,7 +57,7 @@ round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend bo
 	none 26 plane_mode independent age 90d fill_valid 50 fill sequential cell_model voltage refresh 0 wear_gap 50 \
 	gc 12 buffer 1024KiB idle 2ms suspend both unit 2KiB page 4096
 
-# Values that equal the profile's are not printed.
+# A table does not contain values that equal those of its profile.
 round_trip "none 6 $plain" none 6 victim greedy allocate rotate stripe cwdp
 
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ''

@@ -29,7 +29,7 @@ dmsetup message aftl-trace 0 stats >"$scratch/stats"
 events >"$scratch/events"
 echo "# $(wc -l <"$scratch/events") events"
 
-# sum FIELD EVENT [KEY=VALUE]...: add up a field of all matching events; "count" counts them
+# sum FIELD EVENT [KEY=VALUE]...: add up FIELD of all matching events, or with "count" count them
 sum()
 {
 	awk -v field="$1" -v event=" $2: " -v wanted="$*" '
@@ -48,7 +48,7 @@ sum()
 	END { printf "%.0f\n", total }' "$scratch/events"
 }
 
-# adds_up COUNTER FIELD EVENT [KEY=VALUE]...: the sum equals the counter
+# adds_up COUNTER FIELD EVENT [KEY=VALUE]...: the sum of FIELD over these events equals COUNTER
 adds_up()
 {
 	counted=$(sed -n "s/^$1 //p" "$scratch/stats")
@@ -59,7 +59,7 @@ adds_up()
 	return 1
 }
 
-# The sequence numbers start at 0 and have no gap.
+# The sequence numbers of traced requests start at 0 and have no gap.
 no_gap()
 {
 	sed -n 's/.* aftl_submit:.* seq=\([0-9]*\) .*/\1/p' "$scratch/events" | sort -n >"$scratch/seq"

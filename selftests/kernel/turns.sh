@@ -1,9 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test points that do not depend on the kernel are shared among the machines with different kernels:
-# AFTL_TURN is 1/3 on the first of three, then 2/3 and 3/3. Each commit runs a part of these points:
-# AFTL_PHASE is 1/3 for one commit, 2/3 for the next. If both are empty, all run. Source this file.
+# Kernels share the test points that do not depend on the kernel. Source this file.
+# AFTL_TURN is 1/3 on the first of three kernels, then 2/3 and 3/3.
+# AFTL_PHASE is 1/3 for one commit, 2/3 for the next. If both variables are empty, all points run.
 
 turn=${AFTL_TURN:-1/1}
 in_all=${turn#*/}
@@ -59,15 +59,15 @@ those_in_turn()
 	done
 }
 
-# share NUMBER: print this kernel's share of a number of random samples
+# share NUMBER: print how many of NUMBER random samples this kernel tests
 share()
 {
 	echo $((($1 + in_all - 1) / in_all))
 }
 
-# processors NUMBER: set the number of processors when kernels share the points. On a loaded host,
-# two emulated processors mostly wait for each other, so one is several times as fast. A test has
-# one, except in at_once, unless it calls this at its head.
+# processors NUMBER: set the number of the guest's processors if kernels share the points
+# On a loaded host, two emulated processors mostly wait for each other, and one is faster.
+# A test has one processor, except in at_once, unless the test calls `processors` at its head.
 processors()
 {
 	[ -z "${AFTL_TURN:-}" ] || echo $(($1 - 1)) >/sys/devices/system/cpu/cpu1/online

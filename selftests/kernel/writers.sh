@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For `make bench-kernel`: requests per second of one writer, and of one writer on each of
-# PROCESSORS, with `timing off`: on one FTL, with a shard for each, and with a device for each,
-# which share nothing but this machine. Prints "# writers DEVICE NUMBER REQUESTS WAITS WAITED",
-# alternating, so that a slowdown of the machine affects all. WAITS counts lock waits; WAITED is
-# their share of the writers' time, in millionths.
+# Measure requests per second of one writer, and of a writer on each of PROCESSORS, `timing off`.
+# The writers use one FTL, or a shard for each, or a device for each (for `make bench-kernel`).
+# The kinds of devices alternate, so that a slowdown of the machine affects all.
+# Each result is printed as "# writers DEVICE NUMBER REQUESTS WAITS WAITED".
+# WAITS counts lock waits; WAITED is their share of the writers' time, in millionths.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -39,7 +39,7 @@ sum()
 	done | awk '{ sum += $1 } END { printf "%.0f", sum }'
 }
 
-# as_new KIND: discard everything, so that no GC runs
+# as_new KIND: discard all data of the devices, so that no GC runs
 as_new()
 {
 	for number in $(seq 0 $((processors - 1))); do
@@ -49,7 +49,7 @@ as_new()
 	done
 }
 
-# writers KIND NUMBER: measure so many writers
+# writers KIND NUMBER: measure NUMBER writers on devices of this kind
 writers()
 {
 	as_new "$1" || return

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A zoned device with Linux tools and file systems: blkzone, zonefs, f2fs with its metadata on
-# another device, and btrfs.
+# Test a zoned device with blkzone, zonefs, btrfs, and f2fs with its metadata on another device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -12,7 +11,7 @@ place=$scratch/mounted
 mkdir "$place"
 # The device has 81 zones of 4 MiB, each over all four dies.
 zones='policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on errors off'
-# Compare with a copy of these sources, because the originals may be edited meanwhile.
+# Compare files with a copy of the source tree, because somebody may edit the tree meanwhile.
 tree=$scratch/tree
 mkdir "$tree" && cp -r docs "$tree"
 
@@ -23,7 +22,7 @@ report()
 		sed -n 's/.*wptr \(0x[0-9a-f]*\).*(\([a-z]*\)).*/\2 \1/p'
 }
 
-# is ZONE STATE: the zone's report equals this
+# is ZONE STATE: check that the zone's report is STATE
 is()
 {
 	[ "$(report "$1")" = "$2" ] && return
@@ -31,13 +30,13 @@ is()
 	return 1
 }
 
-# on VERB ZONE: run blkzone on this zone alone
+# on VERB ZONE: run `blkzone VERB` on this zone alone
 on()
 {
 	blkzone "$1" -o $(($2 * 8192)) -l 8192 "$zoned" 2>"$scratch/said"
 }
 
-# put KIB SEEK: write at an offset in KiB, which need not be the write pointer
+# put KIB SEEK: write KIB KiB at offset SEEK, which need not be the write pointer
 put()
 {
 	dd if=/dev/urandom of="$zoned" bs=4k count=$(($1 / 4)) seek=$(($2 / 4)) oflag=direct \
@@ -50,11 +49,10 @@ in_two()
 	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'
 }
 
-# The pages have four units, so that the last units of a zone wait in the buffer.
+# Flash pages have four units, so that the last units of a zone wait in the write buffer.
 waiting='policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off'
 
-# survives_a_restart KEY VALUE...: after the volume is closed and opened again, synced data are
-# there, and open zones are closed.
+# survives_a_restart KEY VALUE...: a reopened volume has all synced data, and its zones are closed
 survives_a_restart()
 {
 	ram_disks 1 524288 && create aftl-zones /dev/ram0 "$@" timing off || return
@@ -154,7 +152,7 @@ checks()
 	return 1
 }
 
-# works FILE-SYSTEM MIB: files, and so many MiB of zeroes, survive a remount
+# works FILE-SYSTEM MIB: files, and MIB MiB of zeroes, survive a remount
 works()
 {
 	mount -t "$1" "$mounted" "$place" || { grep_log . | tail -n 3; return 1; }
@@ -187,8 +185,7 @@ uses_f2fs()
 		[ "$(counter aftl-zones zone_opens)" -gt 0 ]
 }
 
-# btrfs writes data by zone append. Until 6.14 its direct writes use the program's memory, even for
-# files with checksums.
+# btrfs writes data by zone append. Until 6.14 btrfs's direct writes use the program's memory.
 appends_tagged_in_part()
 {
 	mount -t btrfs "$zoned" "$place" || return
@@ -218,8 +215,8 @@ written_whole()
 	before=$(splits) && checks "$@" && [ "$(splits)" -eq "$before" ]
 }
 
-# Write 8 KiB to a range whose first half is tagged, and from memory of which every other unit is
-# tagged; zone writes must not be split.
+# Write 8 KiB from memory with tagged and untagged units to a range whose first half is tagged.
+# Writes to zones must not be split by their tags.
 tagged_in_part()
 {
 	"$approxftl" tag add "$zoned" 0+4096 >"$scratch/said" && blkzone reset "$zoned" &&
@@ -241,7 +238,7 @@ ktap_test_run 'a volume keeps its zones over a restart' survives_a_restart $wait
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones alternate between two shards' go_round
-# Odd kernels test the file systems on one FTL, even ones on two shards.
+# Every second kernel tests the file systems on two shards, the others on one FTL.
 if [ $((turn % 2)) -ne 0 ]; then
 	dmsetup remove aftl-zones && create aftl-zones ram $zones || exit 1
 fi

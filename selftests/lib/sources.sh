@@ -21,7 +21,7 @@ sources()
 	fi
 }
 
-# sources_to_check PATTERN...: print those files; with AFTL_FAST only files changed since HEAD
+# sources_to_check PATTERN...: as `sources`, but with AFTL_FAST only files changed since HEAD
 sources_to_check()
 {
 	if [ -z "${AFTL_FAST:-}" ] || ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
@@ -50,8 +50,8 @@ unpacked_sources()
 		done
 }
 
-# scripts SUFFIX FIRST-LINE: print the files whose name or first line matches. The prefix ./ keeps
-# awk from taking a name with an equals sign for an assignment.
+# scripts SUFFIX FIRST-LINE: print the files whose name or first line matches
+# The prefix ./ keeps awk from taking a name with an equals sign for an assignment.
 scripts()
 {
 	# shellcheck disable=SC2016 # for awk
@@ -76,8 +76,8 @@ silences()
 	echo "${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent"
 }
 
-# anew IDENTITY CHECKER...: run CHECKER on those files of standard input that have not yet passed
-# it. IDENTITY stands for all its inputs besides a file's name and content.
+# anew IDENTITY CHECKER...: run CHECKER on the files of standard input that have not passed CHECKER
+# IDENTITY stands for all inputs of the checker besides a file's name and content.
 anew()
 {
 	identity=$1

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# KTAP output for test scripts, with the function names of kselftest's ktap_helpers.sh. To be sourced
-# in the top directory of the tree. The script must end with `ktap_finished`.
+# KTAP output for test scripts, with the function names of kselftest's ktap_helpers.sh.
+# A script sources this file in the top directory of the tree and ends with `ktap_finished`.
 
 echo 'KTAP version 1'
 ktap_points=0
@@ -57,8 +57,8 @@ ktap_test_run()
 	fi
 }
 
-# ktap_test_silent NAME COMMAND...: passes when the command succeeds and prints nothing. It runs
-# even if KTAP_POINTS excludes it, because later points may depend on it.
+# ktap_test_silent NAME COMMAND...: passes when the command succeeds and prints nothing
+# The command runs even if KTAP_POINTS excludes it, because later points may depend on it.
 ktap_test_silent()
 {
 	ktap_is_wanted "$1"
@@ -89,8 +89,7 @@ ktap_test_needing()
 	ktap_test_run "$@"
 }
 
-# ktap_test_judged_by VERSION TOOL NAME COMMAND...: the same, but skip as well if TOOL has another
-# version, whose warnings differ from those that the tree follows
+# ktap_test_judged_by VERSION TOOL NAME COMMAND...: as ktap_test_needing, for this version only
 ktap_test_judged_by()
 {
 	version=$1

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# checkpatch --strict must not complain about any C file. It takes a second for 1,200 lines, so the
-# first run on a machine checks all kernel files but only a third of the others, which depends on
-# the commit. Later runs, and those with AFTL_ALL=1, check all.
+# checkpatch --strict must not complain about any C file. checkpatch takes a second for 1,200 lines.
+# The first run on a machine checks all kernel files but only a third of the others.
+# Later runs, and those with AFTL_ALL=1, check all files.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -16,7 +16,7 @@ checkpatch=$(selftests/install-packages --checkpatch)
 
 # Ignored in the kernel target and the core:
 ignored=FILE_PATH_CHANGES # about MAINTAINERS, of which an external tree has none
-# Each user of a table of X() rows gets all columns, and may declare one field per row.
+# Macros for rows of an X() table have a parameter for each column, and may not use all.
 ignored=$ignored,MACRO_ARG_UNUSED,TRAILING_SEMICOLON,MULTISTATEMENT_MACRO_USE_DO_WHILE
 ignored=$ignored,MACRO_ARG_PRECEDENCE # a member's name cannot be in parentheses
 ignored=$ignored,MINMAX # a cast of one argument is safer than min_t(), which casts both
@@ -27,8 +27,8 @@ userspace=$userspace,PREFER_KERNEL_TYPES # libc uses the types of <stdint.h>
 userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() in user space
 userspace=$userspace,SSCANF_TO_KSTRTO    # the same
 
-# Also ignored in tests, where TAP_TEST() declares, registers and defines one function, and where
-# the parameters of a device are one text, which no message contains and nobody searches for:
+# Also ignored in tests: TAP_TEST() declares, registers and defines one function.
+# Parameters of a tested device are one long text, for which nobody searches:
 tests=$userspace,MACRO_ARG_REUSE,SPLIT_STRING
 
 # Also ignored in the trace tools:
@@ -37,7 +37,7 @@ tools=$tools,BIT_MACRO                # there is no BIT() in user space
 tools=$tools,EMBEDDED_FUNCTION_NAME   # an option has the name of its function
 tools=$tools,VOLATILE                 # a flag that a signal sets
 
-# In the header that defines, for user space, the macros that checkpatch recommends:
+# Ignored in the header that defines for user space the macros that checkpatch recommends:
 host=$userspace
 host=$host,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE # these are their definitions
 host=$host,MACRO_ARG_REUSE                          # min() and max() of plain integers
@@ -61,7 +61,7 @@ codec=$userspace,CAMELCASE
 # TRACE_EVENT() is laid out like a structure throughout the kernel:
 trace=$ignored,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
 
-# Run checkpatch in a temporary directory without a repository, because it writes files there.
+# Run checkpatch in a temporary directory, because checkpatch writes files.
 speak()
 (
 	types=$1
@@ -81,7 +81,7 @@ check()
 
 turn=$(git rev-list --count HEAD 2>/dev/null) || turn=0
 begun=$(silences)/checkpatch-has-begun
-# With AFTL_FAST only changed files are checked, all of them.
+# With AFTL_FAST all changed files are checked, and no others.
 [ -z "${AFTL_ALL:-}${AFTL_FAST:-}" ] && [ ! -e "$begun" ] && share=3 || share=1
 
 # in_turn FOLDER: select the share of the files on standard input that is checked this time
@@ -91,7 +91,7 @@ in_turn()
 		'NR % share == turn % share'
 }
 
-# check_folder TYPES FOLDER: run checkpatch without these TYPES on a folder's C files
+# check_folder TYPES FOLDER: run checkpatch on a folder's C files, ignoring messages of these TYPES
 check_folder()
 {
 	[ "$2" = dm-approxftl ] || [ "$share" -eq 1 ] ||
@@ -102,7 +102,7 @@ check_folder()
 			grep -vxF "$with_lists" | in_turn "$2")
 }
 
-# check_files NAME TYPES FILE...: run checkpatch without these TYPES on the files
+# check_files NAME TYPES FILE...: run checkpatch on the files, ignoring messages of these TYPES
 check_files()
 {
 	name=$1
@@ -135,6 +135,6 @@ check_files 'checkpatch of tables of macro rows' "$tables" $(sources_to_check '*
 [ ! -e "$checkpatch" ] ||
 	ktap_test_silent 'checkpatch accepts the host header' \
 		check "$host" userspace/host/aftl-host.h
-# The next run checks all files.
+# Note that a first run has passed, so that the next run checks all files.
 [ -n "${AFTL_FAST:-}" ] || [ ! -d "${begun%/*}" ] || touch "$begun"
 ktap_finished

@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# clang's static analyser and the `bugprone` checks over the core, userspace and the
-# trace tools.
+# Run clang's static analyser and its `bugprone` checks on the core, userspace and the trace tools.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# clang-analyzer-* and bugprone-*, less:
+# Enabled are the checks clang-analyzer-* and bugprone-*, except:
 #   easily-swappable-parameters     a matter of taste, not a bug
 #   narrowing-conversions           flash arithmetic is unsigned with 32 bits on purpose
 #   reserved-identifier             names of the kernel, such as __bitwise and __ffs
@@ -20,8 +19,8 @@ checks=$checks,-bugprone-reserved-identifier,-bugprone-assignment-in-if-conditio
 checks=$checks,-bugprone-macro-parentheses
 checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
 
-# A thirtieth of the analyser's default budget of paths through a function takes a tenth of the time
-# and suffices for short functions. AFTL_ANALYSER_NODES=225000 is the default budget.
+# A thirtieth of the analyser's default budget of paths through a function suffices for short ones.
+# AFTL_ANALYSER_NODES=225000 is the analyser's default budget, which takes ten times as long.
 nodes=${AFTL_ANALYSER_NODES:-7000}
 
 # One file per process, because the analyser confuses the va_lists of several files.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The core depends only on "aftl-host.h", and uses only integers.
+# The core includes only "aftl-host.h" and its own headers, and uses no floating point.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -64,8 +64,8 @@ link_core()
 	ld -r -o "$work/core" "$work"/*.o
 }
 
-# Allowed symbols: string functions, which each host has; vsnprintf, used by the host header; names
-# with underscores, which the compiler adds for population counts and processor features.
+# Allowed symbols: string functions, which each host has, and vsnprintf, which the host header uses.
+# Compilers add names with underscores for population counts and processor features.
 symbols_from_outside()
 {
 	nm -u "$work/core" | awk '{ print $2 }' |

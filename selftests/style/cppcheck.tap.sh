@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cppcheck must not complain about the core, userspace and the trace tools. -U__CHECKER__ because
-# sparse's __bitwise, which cppcheck does not understand, would double its time.
+# cppcheck must not complain about the core, userspace and the trace tools.
+# -U__CHECKER__ because sparse's __bitwise, which cppcheck does not know, would double its time.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# check OPTION... FILE...: run cppcheck
+# check OPTION... FILE...: run cppcheck with these options on these files
 # shellcheck disable=SC2046,SC2086 # folders without blanks
 check()
 {
@@ -17,8 +17,8 @@ check()
 		$(printf -- '-I %s ' $include_folders) "$@"
 }
 
-# A header that all files include tests __x86_64__, and cppcheck would check each file with and
-# without it. So check without it only the files that test it themselves.
+# cppcheck would check each file with and without __x86_64__, because a common header tests it.
+# Without __x86_64__ check only the files that test it themselves.
 # shellcheck disable=SC2046,SC2086 # file names without blanks, by another check
 check_all()
 {

@@ -14,7 +14,7 @@ lint()
 	ruff check --quiet --output-format concise $scripts
 }
 
-# mypy takes two scripts without a package for the same module, so run it once for each.
+# mypy takes scripts outside packages for one module, so each script gets a run of mypy.
 types_of() # FILE...
 {
 	printf '%s\n' "$@" | grep -v '\.tap\.py$' | grep '\.py$' |
@@ -24,7 +24,7 @@ types_of() # FILE...
 	done
 }
 
-# A change of any file can make a type wrong, so the identity covers all files.
+# A change of any Python file can break types elsewhere, so the cache key of mypy covers all files.
 # shellcheck disable=SC2086 # as above
 types()
 {

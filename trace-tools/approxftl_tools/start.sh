@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# approxftl @VERB@, which is a module of the Python package approxftl_tools. Installed, the package
-# is in ../lib/approxftl/python; in a build directory the file python-tools says where it is.
+# approxftl @VERB@, which is a module of the Python package approxftl_tools.
+# The package is in ../lib/approxftl/python if installed, else where the file python-tools says.
 set -eu
 
 own=$(readlink -f "$0")
@@ -31,11 +31,11 @@ weights) wanted='numpy sklearn' ;;
 *) wanted=numpy ;;
 esac
 
-# Ignore the caller's Python settings and, with -P, modules in the working directory, such as a
-# random.py. A Python too old for -P is too old for the package.
+# Ignore the caller's Python settings and, with -P, modules in the working directory.
+# A Python too old for the option -P is too old for the package.
 unset PYTHONHOME PYTHONPATH PYTHONSTARTUP
 
-# In the project's own environment a module works if its directory exists, so no Python is started.
+# In the project's own Python environment a module works if its directory exists.
 has_folders() # MODULE...
 {
 	version=$(readlink -f "$venv/bin/python3") || return 1
@@ -44,8 +44,8 @@ has_folders() # MODULE...
 	done
 }
 
-# has PYTHON MODULE...: return true if PYTHON is new enough, numpy works and the other modules
-# exist. Importing numpy takes as long as starting a verb.
+# has PYTHON MODULE...: return true if PYTHON is new enough, numpy works and the modules exist
+# Do not import numpy to test for it, which would take as long as starting a verb.
 has()
 {
 	command -v "$1" >/dev/null || return 1
@@ -60,8 +60,8 @@ has()
 sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
 }
 
-# `make deps` installs packages for the first two interpreters; the python3 that is first in PATH
-# may have packages of its own.
+# `make deps` installs packages for the first two interpreters of the list.
+# The python3 that is first in PATH may have packages of its own.
 python=
 for modules in "$wanted" numpy; do
 	for candidate in ${venv:+"$venv/bin/python3"} /usr/bin/python3 python3; do
@@ -81,11 +81,11 @@ if [ -r "$here/libapproxftl.so.1" ]; then
 	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here
 	export LD_LIBRARY_PATH
 fi
-# numpy's matrices are so small here that threads would wait for each other most of the time.
+# Use one thread for numpy: with such small matrices threads would mostly wait for each other.
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
 # Python writes bytecode only where PYTHONPYCACHEPREFIX says, not beside the package.
 unwritten=-B
 [ -z "${PYTHONPYCACHEPREFIX:-}" ] || unwritten=
-# Block Ctrl-C until the package handles it: before, Python would print a traceback.
+# Block SIGINT until the package handles it; otherwise Python would print a traceback.
 exec env --block-signal=INT "$python" -P $unwritten -m approxftl_tools.@VERB@ "$@"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The part of the demonstration that runs in the lab: a file system on an emulated SSD, then the
-# same load on two SSDs with different policies. Writes the measurements to $RESULTS.
+# The demonstration's part in the lab: the same load on two emulated SSDs with different policies.
+# Writes the measurements to $RESULTS.
 #
 #   in-guest.sh FIO-PROFILES
 set -eu
@@ -45,8 +45,7 @@ file_system()
 	run approxftl remove ssd
 }
 
-# Run fio-profiles/clients.fio on an SSD that was overwritten twice and collects garbage, and half
-# of whose data are approximate.
+# Run fio-profiles/clients.fio on an SSD that collects garbage; half of its data are approximate.
 loaded() # POLICY
 {
 	say "fio-profiles/clients.fio on an aged SSD under $1, half of the data approximate"

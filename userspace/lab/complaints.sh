@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Kernel messages that fail a test, even if the test itself passes. KCSAN reports count only for our
-# module. To be sourced.
+# Kernel messages that fail a test, even if the test itself passes. To be sourced.
+# KCSAN reports count only for our module.
 
 # shellcheck disable=SC2034 # used by the sourcing script
 complaints='BUG: ([^K]|K[^C]|KCSAN:.*\[dm_approxftl\])|WARNING:|UBSAN:|Oops|general protection fault|KFENCE|hung task|blocked for more than|soft lockup|rcu.*stall|refcount_t|list_(add|del) corruption|ODEBUG:|guest: memory leaks'

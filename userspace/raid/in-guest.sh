@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run md's RAID-5 in the virtual machine, from the top of the tree: first over TLC devices, then
-# over ReSSD devices. Writes the members' counters to $RESULTS.
+# Run md's RAID-5 in the virtual machine, from the top of the tree, over TLC and ReSSD devices.
+# The counters of the members are written to $RESULTS.
 #
 #   in-guest.sh PREPARED MEMBERS
 set -eu

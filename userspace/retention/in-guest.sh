@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Retention of neural networks, run in the virtual machine from the top of the tree: copy networks
-# to an ext4 file system on flash with some P/E cycles, tag them, and read them back after months,
-# with a remount each time. The device is the one of the study weights-shelf.toml.
+# Retention of neural networks, run in the virtual machine: copy networks to ext4 on worn flash.
+# The networks are tagged and read back after months, with a remount each time.
+# The emulated device is the one of the study weights-shelf.toml.
 #
 #   in-guest.sh PREPARED      has directories CYCLES/TYPE-PLANES-SEED with the file "weights"; the
 #                             same directories below $RESULTS/MONTHS get the files read back and
