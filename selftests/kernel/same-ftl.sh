@@ -53,8 +53,7 @@ faults='unit 9 after write 20
 unit 3 after program 3
 block 5 after write 300
 age 1d after read 40
-wear 2000 after read 60
-die 2 after write 600'
+wear 2000 after read 60'
 
 # Worn blocks are retired when they are erased, until the device becomes read-only.
 last_faults='unit 7 after write 30
@@ -62,28 +61,61 @@ wear 2999 after write 200
 block 9 after write 250
 life end after write 700'
 
-# Arm faults, and write the same faults as a script for the simulator; I/O may fail from then on.
-use_with_faults()
+no_fault_waits()
 {
-	echo "$faults" | while read -r action number _ trigger at; do
-		case $action in age | life) number="\"$number\"" ;; esac
-		printf '[[fault]]\n%s = %s\nafter_%s = %s\n' "$action" "$number" "$trigger" "$at"
-	done >"$scratch/script.toml"
+	dmsetup message aftl-same 0 faults >"$scratch/list" &&
+		nothing grep -Eq ' (pending|due)$' "$scratch/list"
+}
+
+# Arm the faults and use the device. I/O may fail from then on.
+use_armed()
+{
 	echo "$faults" | while read -r fault; do
 		dmsetup message aftl-same 0 fault $fault || return
 	done || return
 	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
 		--eta=never --output="$scratch/fio" --bs=16k --iodepth=16 --continue_on_error=all \
 		--name=mix --rw=randrw --rwmixread=30 --size=16m --io_size=24m
-	dmsetup message aftl-same 0 faults >"$scratch/list" &&
-		nothing grep -E ' (pending|due)$' "$scratch/list"
+	no_fault_waits
+}
+
+write_more()
+{
+	dd if=/dev/zero of=/dev/mapper/aftl-same bs=4k count=16 seek=$((place += 16)) oflag=direct \
+		2>"$scratch/said"
+}
+
+# Write the faults as a script. A time counts from the moment at which the fault was armed, in the
+# simulator from the start: the script has the time at which the fault happened.
+write_script()
+{
+	while read -r action number _ trigger at _ when; do
+		case $action in age) number="\"${number}ns\"" ;; life) number="\"$number\"" ;; esac
+		case $trigger in time) at="\"${when}ns\"" ;; esac
+		printf '[[fault]]\n%s = %s\nafter_%s = %s\n' "$action" "$number" "$trigger" "$at"
+	done <"$scratch/list" >"$scratch/script.toml"
+}
+
+# At last a die fails at a time, while programs write.
+use_with_faults()
+{
+	use_armed && dmsetup message aftl-same 0 fault die 2 after time 1s || return
+	place=0
+	until no_fault_waits; do
+		write_more || return
+	done
+	for _ in 1 2 3 4 5; do
+		write_more || :
+	done
+	write_script
 }
 
 # Blocks are retired while garbage is collected, until the device is read-only.
 use_until_end_of_life()
 {
 	faults=$last_faults
-	use_with_faults && dmsetup message aftl-same 0 stats | grep -Eq '^retired_blocks ([2-9]|[0-9]{2})' &&
+	use_armed && write_script &&
+		dmsetup message aftl-same 0 stats | grep -Eq '^retired_blocks ([2-9]|[0-9]{2})' &&
 		dmsetup status aftl-same | grep -q ' ro '
 }
 
