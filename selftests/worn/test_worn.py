@@ -334,6 +334,14 @@ def pread(fd, size, at):
         return bytes(size)
 os.pread = pread
 """),
+    "commits of a database": ("sqlite-wal/power-loss", """
+import sqlite3
+class Liar(sqlite3.Connection):
+    def execute(self, sql, *values):
+        return super().execute("PRAGMA synchronous=OFF" if "synchronous" in sql else sql, *values)
+connect = sqlite3.connect
+sqlite3.connect = lambda *words, **named: connect(*words, factory=Liar, **named)
+"""),
 }
 
 
