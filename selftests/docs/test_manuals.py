@@ -4,6 +4,7 @@
 Those that need root and a device run in a virtual machine, by selftests/kernel.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -48,3 +49,10 @@ def test_examples_for_root_are_run_in_the_lab(page: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if ".1." in page.name], ids=page_name)
 def test_pages_of_programs_have_examples(page: Path) -> None:
     assert page in WITH_EXAMPLES
+
+
+def test_page_of_figures_lists_every_kind() -> None:
+    page = next(page for page in PAGES if page.name == "approxftl-figures.1.rst").read_text()
+    listed = re.findall(r"^([a-z-]+)\n    ", page.split("KINDS OF FIGURE\n=")[1], re.M)
+    found = json.loads(run_program(BUILD / "approxftl-figures", "--list", "--json").out)
+    assert listed == [one["name"] for one in found["rows"]]

@@ -200,9 +200,11 @@ PARAM(ecc_lent, PERCENT, 0, 20000, 5000,
 PARAM(seed, COUNT, 0, U64_MAX, 1, "seed of errors, bad blocks and every other draw")
 
 /* Starting state */
-PARAM(fill, CHOICE, 0, 2, AFTL_FILL_NONE, "preconditioning: write the device before it starts")
+PARAM(fill, CHOICE, 0, 2, AFTL_FILL_NONE,
+	"preconditioning: write the device before it starts (default of the simulator: random)")
 PARAM(fill_valid, PERCENT, 0, 10000, 10000, "how much of the logical capacity is written")
-PARAM(fill_overwrite, PERCENT, 0, 1000000, 0, "random rewrites after that, of the filled range")
+PARAM(fill_overwrite, PERCENT, 0, 1000000, 0,
+	"random rewrites after that, of the filled range; 100 % for a steady state")
 PARAM(fill_approx, PERCENT, 0, 10000, 0, "share of the starting data that is approximate")
 PARAM(cycles, COUNT, 0, 400000, 0, "erase count of each block when the device starts")
 PARAM(age, TIME, 0, 36500 * DAY, 0, "age of the device and its data when it starts")
