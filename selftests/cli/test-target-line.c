@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table lines: print and parse back, size by the core, refuse with an error message.
+ * Table lines are parsed as printed, get their size from the core, or are refused with a message.
  */
 #include "core/policy/nand-policy.h"
 #include "core/policy/param-registry.h"

@@ -195,7 +195,7 @@ TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 				    690000 + PROGRAM_NS);
 }
 
-/* Data that arrives 5 us before the end of the program has 5 us less to transfer then. */
+/* Data that arrives 5 us before the end of a program has 5 us less to transfer after it. */
 TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 {
 	struct test_request *writes[2];

@@ -137,7 +137,7 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 	CHECK_EQ(watch.followers, 24);
 }
 
-/* GC writes follow the same rule as host writes. */
+/* GC selects leaders and followers by the same rule as host writes. */
 TAP_TEST(relocation_follows_write_buffer_use_too)
 {
 	struct aftl_program_request need = { .units = 3, .cause = AFTL_CAUSE_GC };

@@ -134,7 +134,7 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 	CHECK_EQ(test_block_of(&device, 50)->kind, KIND_PRECISE);
 	discard_sparse_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
-		/* Approximate writes do not count as steps. */
+		/* The policy counts only precise writes until it uses a sparse block again. */
 		test_write_each(&device, 200, 1, AFTL_APPROX);
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);

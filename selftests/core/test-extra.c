@@ -185,7 +185,6 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 	}
 }
 
-/* No block needs extra metadata. */
 TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
 	CHECK_EQ(count_extra("approxftl", without_errors), 0);

@@ -167,7 +167,7 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
-	/* The write buffer serves reads of a newer version, and its discard leaves no data. */
+	/* The write buffer serves reads of a newer version, and a discard of it leaves no data. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	test_get_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
 	test_get_latency(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);

@@ -94,7 +94,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	check_unit_place(102, 0, HALF, KIND_LENDERS);
 	CHECK(unit_is_lent(102) && !unit_is_lent(0));
 	/*
-	 * Precise data open the next borrower block, and a precise block when both wait for
+	 * Precise data open a second borrower block, and a precise block when two blocks wait for
 	 * lenders.
 	 */
 	test_write_each(&device, 10, HALF, AFTL_PRECISE);

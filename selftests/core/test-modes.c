@@ -45,7 +45,7 @@ static void write_units_singly(u32 first, u32 units)
 	test_write_each(&device, first, units, AFTL_PRECISE);
 }
 
-/* Only the first page of each word line may be programmed. */
+/* Check that only the first page of each word line is programmed. */
 static void check_only_first_pages_programmed(const struct aftl_block *block, u32 bits)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);

@@ -40,7 +40,7 @@ static struct account accounts[4096];
 static u64 spent_ns;
 static u32 coarse_passes;
 static u32 fine_passes;
-/* Fine passes of blocks that were closed before their last coarse pass. */
+/* Number of fine passes in blocks that were closed before their last coarse pass. */
 static u32 early_fine_passes;
 static bool may_end_early;
 static bool reloading;
@@ -409,7 +409,7 @@ static void init_accounts_from_media(u32 open)
 			 0);
 }
 
-/* The saved device and the loaded one may both program before they can be told apart. */
+/* Reload the device and initialise the accounts, which cannot tell both devices apart. */
 static void reload_and_count(void)
 {
 	reloading = true;

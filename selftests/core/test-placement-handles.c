@@ -108,7 +108,7 @@ TAP_TEST(ids_above_the_handles_are_streams_of_the_policy)
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
 }
 
-/* A die failure closes its open reclaim units; other handles continue. */
+/* A die failure closes the open reclaim units of the die; other handles continue. */
 TAP_TEST(handles_leave_a_dead_die)
 {
 	u32 i;

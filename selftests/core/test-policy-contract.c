@@ -227,7 +227,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 		propose_illegal_place(wild, lun, placement);
 		return 0;
 	}
-	/* Refuse only if there is garbage: a device without garbage would become read-only. */
+	/* Report a lack of blocks only if there is garbage, or the device becomes read-only. */
 	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
 	    lun->free_blocks < lun->good_blocks / 2 && draw_misbehaving_below(wild, 8) == 0)
 		return -ENOSPC;

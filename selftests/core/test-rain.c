@@ -1104,7 +1104,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 
 /*
  * While a group erases a superblock, an idle LUN must not begin with another one, or with the same
- * one again: which blocks of the first have been erased would be forgotten.
+ * one again: the device would forget which blocks of the first one have been erased.
  */
 TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 {

@@ -479,7 +479,7 @@ static void write_units_twice(u32 first, u32 end)
 	}
 }
 
-/* Reclaiming one candidate takes eight relocations, the other six, as its first line is used up. */
+/* Reclaiming one candidate takes eight relocations; another one, with a used-up line, takes six. */
 TAP_TEST(the_cheapest_candidate_is_reclaimed)
 {
 	const struct aftl_block *eight;
@@ -543,7 +543,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, host_programs);
 	CHECK_RANGE(watcher.moves, 1, 8);
-	/* The block takes writes again. */
+	/* After an update the candidate block takes writes again. */
 	write_single_unit(unit - 1, NULL);
 	CHECK_EQ(count_blocks_with_note(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);

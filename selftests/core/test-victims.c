@@ -470,7 +470,7 @@ TAP_TEST(wear_levelling_empties_the_least_erased_block)
 	CHECK_RANGE(max_erases_with_wear_gap("4"), 1, without * 2 / 3);
 }
 
-/* The 16 blocks that were erased first are compared. */
+/* Wear levelling compares the 16 blocks that were erased first. */
 TAP_TEST(wear_levelling_opens_the_least_worn_free_block)
 {
 	struct aftl_lun *lun;
@@ -489,7 +489,7 @@ TAP_TEST(wear_levelling_opens_the_least_worn_free_block)
 		 lun->free_head);
 }
 
-/* The clock stands still, but selectors by age need ages: a log erases all its blocks in turn. */
+/* Although the clock stands still during a fill, victim selectors by age take the oldest block. */
 TAP_TEST(preconditioning_collects_the_oldest_blocks)
 {
 	const struct aftl_block *block;

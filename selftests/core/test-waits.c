@@ -152,7 +152,7 @@ TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_SUSPEND, 30000);
 }
 
-/* A queue of weight 1 beside one of weight 200, which always has requests: it starves. */
+/* A queue of weight 1 starves beside a queue of weight 200 that always has requests. */
 TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 {
 	struct test_request *request;

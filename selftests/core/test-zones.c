@@ -134,7 +134,7 @@ static u32 count_free_blocks(void)
 	return sum;
 }
 
-/* Erases the zone's own blocks immediately, without relocation. */
+/* A reset erases the zone's own blocks immediately, without relocation. */
 TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 {
 	u32 all;
@@ -392,7 +392,7 @@ struct step {
 	u32 written;
 };
 
-/* With three active zones, of which two may be open, of a capacity of 48 units. */
+/* A device with three active zones, two of them open, with a capacity of 48 units each. */
 static const struct step steps[] = {
 	{ AFTL_OP_WRITE, 0, 1, 1, -EIO, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_WRITE, 0, 0, 5, 0, AFTL_ZONE_IMPLICIT, 5 },
@@ -439,7 +439,7 @@ static const struct step steps[] = {
 	{ AFTL_OP_READ, 0, 0, 1, 0, AFTL_ZONE_CLOSED, 1 },
 };
 
-/* The states and results are those of the ZNS specification. */
+/* The expected states and results are those of the ZNS specification. */
 TAP_TEST(each_zone_request_leads_to_its_zone_state)
 {
 	static struct shadow_store store;
@@ -661,7 +661,7 @@ static void do_random_operation(struct aftl_random *random, u32 few)
 			    zone * device.ftl->geo.zone_units, 0, 0, 0, aftl_now(device.ftl));
 }
 
-/* Relocation may take extra blocks. */
+/* Return the number of extra blocks that relocation may take in a zone and a LUN. */
 static u32 spare_blocks_per_lun(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
@@ -706,7 +706,7 @@ static void drive_zone_requests(struct aftl_random *random)
 	test_drain(&device);
 	test_advance_by(&device, 1000000000);
 	check_blocks_per_zone(spare_blocks_per_lun());
-	/* GC collects only translation pages. */
+	/* On a zoned device GC collects only blocks with translation pages. */
 	CHECK_EQ(test_counters(&device)->programmed_gc_units,
 		 test_counters(&device)->gc_valid_units);
 	CHECK_RANGE(test_counters(&device)->gc_valid_units, 0,

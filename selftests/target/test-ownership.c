@@ -118,7 +118,7 @@ static bool table_fits_data(u32 i)
 	return table_kind_fits_data(model.born - 1, kinds[i]);
 }
 
-/* Steps of one table; each returns true if it was possible. */
+/* Steps of one table; each function returns true if its step was possible. */
 
 static bool step_begin_load(u32 i, u32 choice)
 {
@@ -143,7 +143,7 @@ static bool step_refuse_load(u32 i, u32 choice)
 	return true;
 }
 
-/* Choice 0 makes a spare device; choice 1 does not, as the table finds the existing device. */
+/* End the load of a table: choice 0 creates a spare device, choice 1 finds the existing device. */
 static bool step_end_load(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
@@ -221,7 +221,7 @@ static void resume_volume_table(u32 i, bool fails)
 		destroy_device(aftl_table_close_device(table));
 }
 
-/* The slow part of a resume. Choice 1: it fails; choice 2: a later step fails. */
+/* Do the slow part of a resume, which fails with choice 1; with choice 2 a later step fails. */
 static bool step_resume_work(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)

@@ -177,7 +177,7 @@ static void draw_small_buffer(struct life *life, struct aftl_config *config)
 	config->errors = false;
 }
 
-/* No parity protects the data of a die that fails. A fast erase may end before a program does. */
+/* Draw a device without parity, whose dies may fail; its erases may end before programs do. */
 static void draw_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
@@ -190,7 +190,7 @@ static void draw_die_failures(struct life *life, struct aftl_config *config)
 	config->erase = 1000;
 }
 
-/* Error rates of the coarsest sensing with a weak ECC. */
+/* Draw a high error rate and a weak ECC. */
 static void draw_error_rates(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;

@@ -113,7 +113,7 @@ static void apply_write_to_copy(struct history *history, const struct lying_writ
 	memcpy(disk->durable + write->offset + first, write->bytes + first, end - first);
 }
 
-/* Undo all writes of the subset on the judge's medium. */
+/* Undo all writes of the subset on the disk from which a crash is recovered. */
 static void undo_applied_writes(struct history *history)
 {
 	const struct lying_disk *live = &history->live.disk;

@@ -822,7 +822,7 @@ static void check_buffered_unit(u32 unit, u32 level)
 	CHECK_EQ(what.hint.stream, level ? 5 : 0);
 }
 
-/* The data survive without a flush; closing the device programs them. */
+/* Data in a persistent buffer survive without a flush; closing the device programs them. */
 TAP_TEST(a_persistent_buffer_survives_a_crash)
 {
 	volume_format("approxftl", small_safe, false);
@@ -853,7 +853,7 @@ static void erase_or_retire_older_version(int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), retired);
-	/* A reprogram without an erase has the same result as the erase. */
+	/* A reprogram without an erase commits the same state as the erase. */
 	CHECK_EQ(aftl_volume_commit_programs(durable.volume), reused);
 }
 
@@ -1216,7 +1216,7 @@ static void record_partial_page(struct aftl *ftl)
 	aftl_l2p_update(ftl, ftl->luns, block, to_lpn(700), ppn, AFTL_PRECISE);
 }
 
-/* Assign all free blocks to other uses. */
+/* Open all free blocks, so that none is free. */
 static void occupy_free_blocks(struct aftl *ftl)
 {
 	struct aftl_block *block;

@@ -662,7 +662,7 @@ static bool is_page_programmed_faster(u16 attr)
 	       mode == AFTL_MODE_ROUGH;
 }
 
-/* Attributes that the page would have after a normal program. */
+/* Return the attributes that a page would have after a program in normal mode. */
 static u16 attr_of_normal_program(u16 attr)
 {
 	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
@@ -773,7 +773,7 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 						 ns_or_read_ns(config, config->read_coarse);
 }
 
-/* A page of one bit per cell must not be read as such once the other bits are programmed. */
+/* A page must not be read as a page of one bit per cell once its cells hold more bits. */
 static void check_one_bit_page(struct account *account, u32 block, u32 page, u16 attr)
 {
 	u32 line = account->ftl->geo.word_line_pages;

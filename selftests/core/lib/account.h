@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Independent account of a chip: least time of each program, least wear of each erase, least errors
- * of each page read. It follows from the configuration and from earlier programs, which are
- * recorded here. It shares tables of measurements and word-line properties with the chip, but no
- * code that computes the cost of a command.
+ * of each page read. The account follows from the configuration and from earlier programs, which it
+ * records. It shares tables of measurements and word-line properties with the chip, but no code
+ * that computes the cost of a command.
  */
 #ifndef ACCOUNT_H
 #define ACCOUNT_H

@@ -95,7 +95,7 @@ static bool is_page_partial(const struct aftl_request *request, u32 index)
 	       (request->tail_skip && index == request->units - 1);
 }
 
-/* A write of a part of @unit must keep the rest of its newest state. */
+/* A partial write of @unit must keep the other bytes of the unit's newest version. */
 static void check_rest_of_partial_write(struct shadow_store *store,
 					const struct test_request *request, u32 index, u32 unit)
 {
@@ -523,7 +523,7 @@ static void shadow_on_complete(struct test_listener *listener, struct test_reque
 	struct shadow_store *store = shadow_store_of_listener(listener);
 	bool may_fail = store->full_disk || aftl_geometry(store->device->ftl)->zones;
 
-	/* A write fails if the rest of a unit cannot be read. */
+	/* A partial write fails if the rest of its unit cannot be read. */
 	may_fail |= request->request.op == AFTL_OP_READ ||
 		    (request->request.op == AFTL_OP_WRITE && request->lost);
 	CHECK_MSG(!request->request.status || may_fail,

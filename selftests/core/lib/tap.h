@@ -7,7 +7,7 @@
 
 #include "aftl-host.h"
 
-/* Messages printed per test point; further messages are only counted. */
+/* Number of messages printed for a test point; further messages are only counted. */
 #define TAP_MESSAGES_MAX 12
 
 /**
@@ -57,7 +57,7 @@ void tap_register(struct tap_test *test);
 /**
  * tap_run_all() - run the points of TAP_TEST() in the order of their lines, and print the plan
  *
- * A program without a main() does only this, or what TAP_SEED() says.
+ * A program without a main() of its own calls only tap_run_all(), or the function of TAP_SEED().
  *
  * Return: the exit status for main().
  */

@@ -164,8 +164,8 @@ struct test_device {
 /**
  * test_device_init() - prepare a configuration from @profile; create no device
  *
- * Finishes the device if it is open. A point of a test need not finish its devices, unless they or
- * their listeners are on the stack: what is open at its end is finished.
+ * Finishes the device if it is open. The end of a test point finishes open devices, unless a device
+ * or a listener is on the stack.
  */
 void test_device_init(struct test_device *device, const char *profile);
 
@@ -207,7 +207,7 @@ void test_device_unlisten(struct test_device *device, struct test_listener *list
 int test_device_create(struct test_device *device, const char *policy);
 
 /**
- * test_device_open() - initialise, set and create; bail out on failure
+ * test_device_open() - initialise, configure and create a device; bail out on failure
  */
 void test_device_open(struct test_device *device, const char *policy, const char *params);
 

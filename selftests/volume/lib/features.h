@@ -28,7 +28,7 @@ struct feature {
 /**
  * struct features - the table
  * @base: parameters that each device starts with
- * @triple: further ones of a device with three features
+ * @triple: additional parameters of a device with three features
  * @count: of @all
  * @all: features, in the order of the table
  */
