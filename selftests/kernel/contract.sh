@@ -108,7 +108,7 @@ pauses_write_little()
 	[ "$paused" -le 400 ] && [ "$reloaded" -le 100 ] && [ "$removed" -gt 200 ]
 }
 
-# After a power failure that follows a suspension, all data written before it are found.
+# After a power failure that follows a suspension, all data written before the suspension are found.
 a_pause_is_durable()
 {
 	create aftl-kept /dev/mapper/aftl-below $small buffer 256KiB buffer_hold 1s &&

@@ -155,7 +155,7 @@ check_blocks()
 	return 1
 }
 
-# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: arguments as blocks.py takes them
+# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: check crash states of blocks.py's load
 blocks_survive()
 {
 	operations=$1
@@ -196,7 +196,7 @@ check_files()
 	return 1
 }
 
-# files_survive JOURNALLING WRITER [KEY VALUE]...: check files of ext4 in this data= mode
+# files_survive JOURNALLING WRITER [KEY VALUE]...: check files of ext4 with data=JOURNALLING
 files_survive()
 {
 	mode=$1
@@ -276,12 +276,11 @@ same_files()
 	umount "$place" && return "$kept"
 }
 
-# In Linux 6.1 the cleaner of btrfs warns (block-group.c, btrfs_remove_block_group) of unwritten
-# metadata whenever btrfs removes a block group whose zone it finished itself.
-# Without a crash, on null_blk, `btrfs balance start -m` triggers the same warning each time.
-# Stable releases have the fix 306180142046 ("btrfs: zoned: do not remove unwritten non-data
-# block group"), which relies on c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone
-# finish", 6.6). A read-only mount does not start the cleaner of btrfs but replays the log.
+# A read-only mount does not start the cleaner of btrfs but replays the log.
+# In Linux 6.1 the cleaner warns of unwritten metadata when btrfs removes a zone that it finished.
+# The warning of btrfs_remove_block_group() also follows `btrfs balance start -m` on null_blk.
+# Stable releases have 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group").
+# That fix relies on c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6).
 case $(uname -r) in
 6.1.*) btrfs_mount=ro ;;
 *) btrfs_mount=rw ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The block device below the durable store fails, drops writes, or is slow. Only affected requests
-# fail, nothing hangs, and durable data are found again once the block device works.
+# The block device below the durable store fails, drops writes, or is slow.
+# Only affected requests fail, nothing hangs, and durable data are found once the device works.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -275,7 +275,7 @@ rewrites_the_rest()
 }
 
 # Four unreadable units of a block are relocated by GC as errors, and listed.
-# They stay unreadable after a close and a crash, until rewritten; all other units are intact.
+# The four units stay unreadable after close and crash, until rewritten; all others are intact.
 costs_what_was_there()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -389,7 +389,7 @@ flushed()
 		2>"$scratch/said"
 }
 
-# After the last block failed, no buffered data can be programmed: flushes fail, also after a reload.
+# After the last block failed, buffered data cannot be programmed: flushes fail, after reloads too.
 # A newly opened device has lost the data of its write buffer, so its flushes succeed.
 buffer_is_lost()
 {

@@ -58,7 +58,7 @@ watch_the_module()
 		echo function >"$tracing/current_tracer" && echo >"$tracing/trace"
 }
 
-# Count the traced calls.
+# Print the number of traced calls of the module's functions.
 calls()
 {
 	grep -vc '^#' "$tracing/trace"

@@ -54,7 +54,7 @@ can_make()
 	return 1
 }
 
-# The kernel has CONFIG_MIGRATION; the module needs it to detect that ext4 journals data.
+# Check for CONFIG_MIGRATION, which the module needs to detect that ext4 journals data.
 moves_pages()
 {
 	grep -q ' buffer_migrate_folio$' /proc/kallsyms

@@ -196,7 +196,7 @@ simulated()
 		--record "$scratch/stream.aft" -- "$program" sim --fill none "$@"
 }
 
-# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: use a device, then simulate the same
+# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: use a device, then simulate the same requests
 replayed()
 {
 	used "$@" || return

@@ -326,8 +326,8 @@ reads_below()
 		"/sys/block/dm-$(dmsetup info -c --noheadings -o minor aftl-part)/stat"
 }
 
-# Shards read at the same time: with 0.4 s per read, the sum of the reads' times exceeds the elapsed
-# time. The waiting task must not trigger the hung-task warning.
+# Shards read at the same time: reads of 0.4 s each add up to more than the elapsed time.
+# The waiting task must not trigger the hung-task warning.
 opens_at_once()
 {
 	stuck=/proc/sys/kernel/hung_task_timeout_secs

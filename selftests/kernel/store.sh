@@ -50,8 +50,8 @@ opens_with_large_buffers()
 		[ "$(status_word aftl-one 16)" -ge "$much" ] && dmsetup remove aftl-one
 }
 
-# New operations reuse the memory of completed ones. A round of writes has 4096 operations of some
-# 300 bytes; the number of operations in flight varies a little between rounds.
+# New operations reuse the memory of completed ones. A round of writes has 4096 operations.
+# An operation takes some 300 bytes; the number in flight varies a little between rounds.
 forgets_operations()
 {
 	wipe /dev/ram0 && create aftl-one /dev/ram0 $small buffer 4MiB buffer_safe on || return

@@ -5,9 +5,8 @@
 # The networks are tagged and read back after months, with a remount each time.
 # The emulated device is the one of the study weights-shelf.toml.
 #
-#   in-guest.sh PREPARED      has directories CYCLES/TYPE-PLANES-SEED with the file "weights"; the
-#                             same directories below $RESULTS/MONTHS get the files read back and
-#                             the device's reports on them
+#   in-guest.sh PREPARED      PREPARED has directories CYCLES/TYPE-PLANES-SEED with the file "weights"
+# The files read back, and the device's reports on them, go to directories below $RESULTS/MONTHS.
 set -eu
 
 approxftl=${APPROXFTL:-build/approxftl}
