@@ -191,7 +191,7 @@ static int open_backing_dev(struct aftl_target *target, const char *path, struct
 	ret = dm_get_device(ti, path, dm_table_get_mode(ti->table), &target->below);
 
 	if (ret == -EBUSY)
-		return aftl_fail(error, ret, "block device %.60s is in use, as by a file system",
+		return aftl_fail(error, ret, "block device %.60s is in use, e.g. by a file system",
 				 path);
 	if (ret)
 		return aftl_fail(error, ret, "block device %.60s cannot be opened; does it exist?",

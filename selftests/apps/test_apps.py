@@ -372,7 +372,7 @@ def test_wrong_options_are_refused(arguments: list[str], code: int, sentence: st
 def test_compute_needs_the_files_of_the_write_phase(tmp_path: Path) -> None:
     done = run_app("lu", tmp_path, "--phase", "compute")
     assert done.code == 3
-    assert "matrix: there is none; --phase write makes it" in done.err
+    assert "matrix: no such file; --phase write creates it" in done.err
     write_app_files("lu", tmp_path)
     done = run_app("lu", tmp_path, "--phase", "compute", "--seed", "9")
     assert done.code == 1

@@ -435,11 +435,11 @@ def change_header_numbers(path: Path, **changes: int) -> None:
     ("img", {"width": 64, "height": 64, "scans": 5}, {"scans": 99}, "scans 99 is not between"),
     ("img", {"width": 64, "height": 64, "scans": 5}, {"segment": 4}, "of another program than img"),
     ("img", {"width": 64, "height": 64, "scans": 5}, {"width": 16384, "height": 16384},
-     "too short for what its header says"),
+     "the file is shorter than its header says"),
     ("vid", {"width": 64, "height": 64, "group": 5}, {"group": 257}, "group 257 is not between"),
     ("vid", {"width": 64, "height": 64, "group": 5}, {"group": 1}, "group 1 is not between"),
     ("vid", {"width": 64, "height": 64, "group": 5}, {"segment": 3}, "of another program than vid"),
-    ("log", {"size": 5000}, {"size": 2**30}, "too short for what its header says"),
+    ("log", {"size": 5000}, {"size": 2**30}, "the file is shorter than its header says"),
     ("log", {"size": 5000}, {"size": 2**31}, "of another program than log"),
 ])
 def test_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, int], sentence: str,

@@ -329,7 +329,7 @@ TAP_TEST(live_parameters_change_on_a_loaded_device)
 	CHECK_EQ(aftl_set_param(device.ftl, "erase", "1h", &device.error), -EINVAL);
 	CHECK_EQ(aftl_set_param(device.ftl, "depth", "2048", &device.error), 0);
 	CHECK_EQ(aftl_set_param(device.ftl, "depth", "4096", &device.error), -EINVAL);
-	CHECK_MSG(!strcmp(device.error.text, "depth is 2048 as long as the device is loaded"),
+	CHECK_MSG(!strcmp(device.error.text, "depth stays 2048 as long as the device is loaded"),
 		  "\"%s\"", device.error.text);
 }
 

@@ -221,7 +221,7 @@ new_volume()
 refuses_a_file_system()
 {
 	wipe /dev/ram1 && mkfs.ext4 -q -F /dev/ram1 &&
-		refuses 'this is not a volume of approxftl' /dev/ram1 $small && mount /dev/ram1 "$scratch/m" && refuses 'is in use, as by a file system' /dev/ram1 $small &&
+		refuses 'this is not a volume of approxftl' /dev/ram1 $small && mount /dev/ram1 "$scratch/m" && refuses 'is in use, e.g. by a file system' /dev/ram1 $small &&
 		umount "$scratch/m" && e2fsck -fn /dev/ram1 >"$scratch/said" 2>&1
 }
 

@@ -264,6 +264,6 @@ ktap_test_run 'a value out of range is refused' \
 	policy erase 1h
 ktap_test_run 'line refuses changes of geometry' complains \
 	'the device was made with op 30, which cannot become 40' policy op 40
-ktap_test_run 'messages leak no memory' complains 'depth is 2048 as long as the device is loaded' \
+ktap_test_run 'messages leak no memory' complains 'depth stays 2048 as long as the device is loaded' \
 	policy depth 4096
 finished

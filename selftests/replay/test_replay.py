@@ -352,9 +352,9 @@ WRITES = [request_of_whole_units(i, i, WRITE) for i in range(10)]
         (pack_log([*WRITES, request_of_whole_units(3, 1, WRITE)]), "before that of the previous"),
         (pack_log([*WRITES, request_of_whole_units(30, 1, 9)]), "operation 9 is unknown"),
         (pack_log([*WRITES, request_of_whole_units(30, 1, WRITE, 2)]), "tag class 2 is unknown"),
-        (pack_log([*WRITES, request_of_whole_units(30, 1, WRITE, 0, 0)]), "has no length"),
+        (pack_log([*WRITES, request_of_whole_units(30, 1, WRITE, 0, 0)]), "a length of 0 sectors"),
         (pack_log(WRITES, Header(break_checksum=True)), "header is damaged"),
-        (pack_log([]), "has no request"),
+        (pack_log([]), "has no requests"),
         (pack_log([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
     ],
 )

@@ -149,7 +149,7 @@ USAGE = [
     (["--change", "5:policy=nix"], '--change: there is no policy "nix"'),
     (["--change", "5:nix=1"], '--change: unknown parameter "nix"'),
     (["--change", "5:age=37000d"], "--change: age: 37000d is out of range"),
-    (["--change", "6:age=1h,5:age=1h"], "--change: 5 cannot come after 6"),
+    (["--change", "6:age=1h,5:age=1h"], "--change: 5 follows 6; sort the changes"),
     (["--change", ",".join(["5:age=1h"] * 65)], "--change: at most 64 changes"),
     (["--requests", "9", "--change", "10:age=1h"], "--change: 10 is beyond the last request"),
     (["--requests", "9", "--warmup", "5", "--change", "15:age=1h"], "15 is beyond the last"),
@@ -184,8 +184,8 @@ def test_parameters_of_a_file_apply_at_their_position(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("content", "sentence"), [
     (b"op", '--set: "op" is not of the form KEY=VALUE'), (b"opp=7", 'unknown parameter "opp"'),
-    (b"op=91\n", "op: 91 is out of range"), (b"op=20\0", "is no file of parameters"),
-    (b"#" * 70000, "is no file of parameters"), (None, "No such file or directory")])
+    (b"op=91\n", "op: 91 is out of range"), (b"op=20\0", "is not a file of parameters"),
+    (b"#" * 70000, "is not a file of parameters"), (None, "No such file or directory")])
 def test_invalid_parameter_files_are_refused(
         tmp_path: Path, content: bytes | None, sentence: str) -> None:
     path = tmp_path / "given"

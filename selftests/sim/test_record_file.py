@@ -75,7 +75,7 @@ RECORDS = [
     (Record(0, 0, 8, 6 << LIFE | WRITE), "life time 6 is unknown, the largest is 5"),
     (Record(0, 0, 8, WRITE, klass=2), "tag class 2 is unknown, the largest is 1"),
     (Record(0, 0, 8, FLUSH), "a flush has a length of 8 sectors, it must be 0"),
-    (Record(0, 0, 0, READ), "a request has no length"),
+    (Record(0, 0, 0, READ), "a request has a length of 0 sectors"),
     (Record(0, 1 << 60, 8, READ), "sector 1152921504606846976 is beyond any device"),
 ]
 

@@ -52,7 +52,7 @@ def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
     assert done.code == 1
     assert [file.name for file in tmp_path.iterdir()] == ["s"]
     told = run_trace("info", "--from", "parquet", source)
-    assert (told.code, "--from: parquet is written, not read" in told.err) == (2, True)
+    assert (told.code, "--from: format parquet is only written" in told.err) == (2, True)
 
 
 def test_a_missing_library_is_reported(tmp_path: Path) -> None:

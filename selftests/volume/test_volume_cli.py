@@ -212,7 +212,7 @@ def test_each_shard_has_a_volume(sharded_image: Path) -> None:
     assert (own["shard"], own["uuid"][8:]) == (1, UUID[8:]) and own["uuid"] != UUID
     assert own["parameters"] == found["superblock"]["parameters"]
     assert own["parameters"]["shards"] == 2
-    assert "--shard 2: the last number is 1" in run_approxftl("dump", sharded_image, "--shard",
+    assert "--shard 2: the largest number is 1" in run_approxftl("dump", sharded_image, "--shard",
                                                            "2").err
 
 

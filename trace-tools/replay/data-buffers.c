@@ -53,12 +53,12 @@ static int map_data_arena(struct data_arena *arena, u64 bytes, struct aftl_error
 {
 	arena->memfd = memfd_create("approxftl-replay", MFD_CLOEXEC);
 	if (arena->memfd < 0 || ftruncate(arena->memfd, (off_t)bytes))
-		return aftl_fail(error, -errno, "no memory for the data of requests: %s",
+		return aftl_fail(error, -errno, "not enough memory for the data of requests: %s",
 				 strerror(errno));
 	arena->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->memfd, 0);
 	if (arena->memory == MAP_FAILED) {
 		arena->memory = NULL;
-		return aftl_fail(error, -errno, "no memory for the data of requests: %s",
+		return aftl_fail(error, -errno, "not enough memory for the data of requests: %s",
 				 strerror(errno));
 	}
 	return 0;

@@ -27,7 +27,7 @@ static int create_uring(struct engine *engine, struct aftl_error *error)
 	int ret = io_uring_queue_init(engine->config.depth, &engine->ring, 0);
 
 	if (ret == -ENOMEM)
-		return aftl_fail(error, ret, "no memory for an io_uring of %u; lower --limit",
+		return aftl_fail(error, ret, "no memory for %u requests in io_uring; lower --limit",
 				 engine->config.depth);
 	if (ret)
 		return aftl_fail(error, -EOPNOTSUPP,

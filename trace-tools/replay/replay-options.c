@@ -109,7 +109,7 @@ static int check_replay_operands(const struct replay_options *options, struct af
 		return aftl_fail(error, -EINVAL,
 				 "--record logs requests to a target; the simulator writes those that it gets with -- --record FILE");
 	if (options->sim_arguments && !options->simulate)
-		return aftl_fail(error, -EINVAL, "what follows \"--\" is for --simulate");
+		return aftl_fail(error, -EINVAL, "options after \"--\" need --simulate");
 	return 0;
 }
 

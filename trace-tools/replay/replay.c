@@ -149,7 +149,7 @@ static int check_replay_limits(const struct replay *replay, struct aftl_error *e
 	const struct stream_survey *survey = &replay->survey;
 
 	if (!survey->requests)
-		return aftl_fail(error, -EINVAL, "%.120s has no request", replay->options.trace);
+		return aftl_fail(error, -EINVAL, "%.120s has no requests", replay->options.trace);
 	if (survey->largest_bytes > DATA_BUFFER_LARGEST)
 		return aftl_fail(error, -EFBIG,
 				 "a request has %llu bytes, more than the maximum of %u",

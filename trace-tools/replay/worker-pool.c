@@ -140,7 +140,7 @@ int worker_pool_create(struct worker_pool **out, const struct engine_config *con
 	pthread_cond_init(&pool->work, NULL);
 	pool->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (pool->event < 0)
-		ret = aftl_fail(error, -errno, "no eventfd: %s", strerror(errno));
+		ret = aftl_fail(error, -errno, "cannot create an eventfd: %s", strerror(errno));
 	else
 		ret = start_workers(pool, threads, error);
 	if (ret)

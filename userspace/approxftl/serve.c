@@ -52,8 +52,8 @@ static int make_socket_directory(struct serving *serving, struct aftl_error *err
 	scnprintf(serving->directory, sizeof(serving->directory), "%s/approxftl-XXXXXX",
 		  parent ? parent : "/tmp");
 	if (!mkdtemp(serving->directory))
-		return aftl_fail(error, -errno, "%.160s: cannot be made: %s", serving->directory,
-				 strerror(errno));
+		return aftl_fail(error, -errno, "%.160s: cannot create the directory: %s",
+				 serving->directory, strerror(errno));
 	scnprintf(serving->ready, sizeof(serving->ready), "%s/pid", serving->directory);
 	return 0;
 }

@@ -50,8 +50,7 @@ int uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text, struct aftl_error *er
 int uuid_generate(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error)
 {
 	if (getrandom(uuid, AFTL_UUID_BYTES, 0) != AFTL_UUID_BYTES)
-		return aftl_fail(error, -errno, "there are no random numbers: %s",
-				 strerror(errno));
+		return aftl_fail(error, -errno, "cannot get random numbers: %s", strerror(errno));
 	/* Mark the UUID as version 4 of RFC 9562. */
 	uuid[6] = (uuid[6] & 0x0f) | 0x40;
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;

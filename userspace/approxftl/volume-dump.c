@@ -399,7 +399,7 @@ static int parse_number_arg(const char *what, const char *text, u32 limit, u32 *
 	if (ret)
 		return aftl_fail(error, -ERANGE, "--%s %.30s: %.100s", what, text, complaint.text);
 	if (value >= limit)
-		return aftl_fail(error, -ERANGE, "--%s %.30s: the last number is %u", what, text,
+		return aftl_fail(error, -ERANGE, "--%s %.30s: the largest number is %u", what, text,
 				 limit - 1);
 	*number = (u32)value;
 	return 0;

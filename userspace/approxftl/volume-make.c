@@ -133,7 +133,7 @@ static int fit_block_count(struct making *making, struct aftl_error *error)
 		blocks--;
 	if (blocks)
 		return 0;
-	return aftl_fail(error, -ENOSPC, "%.120s has %llu bytes, which no such volume fits into",
+	return aftl_fail(error, -ENOSPC, "%.120s has %llu bytes, too few for such a volume",
 			 making->file.path, (unsigned long long)bytes);
 }
 

@@ -66,7 +66,7 @@ static int open_and_tag_file(struct app_file *file, int flags, struct aftl_error
 		return 0;
 	if (errno != ENOENT)
 		return report_file_error(file, errno, "open", error);
-	return aftl_fail(error, -ENOENT, "%.80s/%s: there is none; --phase write makes it",
+	return aftl_fail(error, -ENOENT, "%.80s/%s: no such file; --phase write creates it",
 			 file->place->path, file->name);
 }
 
@@ -199,7 +199,7 @@ static int report_beyond_end(const struct app_file *file, u64 offset, size_t byt
 {
 	if (offset <= file->bytes && bytes <= file->bytes - offset)
 		return 0;
-	return aftl_fail(error, -EINVAL, "%.80s/%s: too short for what its header says",
+	return aftl_fail(error, -EINVAL, "%.80s/%s: the file is shorter than its header says",
 			 file->place->path, file->name);
 }
 

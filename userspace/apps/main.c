@@ -70,7 +70,7 @@ static enum exit_code exec_python_app(char **argv)
 	snprintf(name, sizeof(name), "approxftl-%.20s", argv[1]);
 	find_sibling_program(name, path, sizeof(path));
 	execvp(path, argv + 1);
-	aftl_fail(&error, -errno, "%s does not run: %s", name, strerror(errno));
+	aftl_fail(&error, -errno, "cannot run %s: %s", name, strerror(errno));
 	return report_app_error(&error, errno == ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 

@@ -24,7 +24,7 @@ static int read_parameter_text(const char *path, struct aftl_error *error)
 	if (code)
 		return aftl_fail(error, -EIO, "%.120s: %s", path, strerror(code));
 	if (used + length == sizeof(text) - 1 || strlen(text + used) != length)
-		return aftl_fail(error, -EINVAL, "%.120s is no file of parameters", path);
+		return aftl_fail(error, -EINVAL, "%.120s is not a file of parameters", path);
 	return 0;
 }
 

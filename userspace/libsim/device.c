@@ -115,7 +115,7 @@ static int create_simlib_ftl(struct simlib_device *device, const struct sim_opti
 		return ret;
 	ret = aftl_precondition(device->ftl);
 	if (ret == -EINTR)
-		return aftl_fail(error, ret, "stopped while the device was filled");
+		return aftl_fail(error, ret, "interrupted while the device was filled");
 	return ret ? sim_report_fill_failure(ret, error) : 0;
 }
 

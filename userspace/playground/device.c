@@ -83,7 +83,7 @@ static int check_page_options(struct aftl_error *error)
 	if (play.options.policy_count != 1)
 		return aftl_fail(error, -EINVAL, "a device has one policy; choose one");
 	if (play.options.seed_count > 1)
-		return aftl_fail(error, -EINVAL, "a device has one seed");
+		return aftl_fail(error, -EINVAL, "a device has one seed; choose one");
 	return 0;
 }
 

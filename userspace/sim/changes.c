@@ -34,7 +34,7 @@ static int check_change_time(const struct sim_changes *changes, u64 at, struct a
 	if (changes->count == SIM_CHANGES)
 		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);
 	if (last > at)
-		return aftl_fail(error, -EINVAL, "--change: %llu cannot come after %llu",
+		return aftl_fail(error, -EINVAL, "--change: %llu follows %llu; sort the changes",
 				 (unsigned long long)at, (unsigned long long)last);
 	return 0;
 }

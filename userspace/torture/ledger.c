@@ -157,7 +157,7 @@ static int load_ledger(struct ledger *ledger, struct aftl_error *error)
 {
 	if (ledger->apart &&
 	    pread(ledger->fd, ledger->header, ledger->bytes, 0) != (ssize_t)ledger->bytes)
-		return aftl_fail(error, -EIO, "the state cannot be read");
+		return aftl_fail(error, -EIO, "the state file cannot be read");
 	return 0;
 }
 

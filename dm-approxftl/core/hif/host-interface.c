@@ -95,7 +95,7 @@ static int check_runtime_param(const struct aftl *ftl, const struct aftl_config 
 	    aftl_param_get(&ftl->config, index) == aftl_param_get(config, index))
 		return ret;
 	aftl_param_format(aftl_param_at(index), aftl_param_get(&ftl->config, index), value);
-	return aftl_fail(error, -EINVAL, "%s is %s as long as the device is loaded",
+	return aftl_fail(error, -EINVAL, "%s stays %s as long as the device is loaded",
 			 aftl_param_at(index)->key, value);
 }
 

@@ -362,7 +362,7 @@ static int check_record_fields(const struct aftl_record_header *header,
 		return aftl_fail(error, -EINVAL, "a flush has a length of %u sectors, it must be 0",
 				 record->nsect);
 	if (record->op != AFTL_OP_FLUSH && !record->nsect)
-		return aftl_fail(error, -EINVAL, "a request has no length");
+		return aftl_fail(error, -EINVAL, "a request has a length of 0 sectors");
 	if (record->off_sect > AFTL_RECORD_SECTORS_MAX - record->nsect)
 		return aftl_fail(error, -EINVAL, "sector %llu is beyond any device",
 				 (unsigned long long)record->off_sect);
