@@ -11,7 +11,7 @@
 #include "store/trace.h"
 #include "tags/tags.h"
 
-static bool is_flush(const struct bio *bio)
+static bool is_flush_bio(const struct bio *bio)
 {
 	return bio->bi_opf & REQ_PREFLUSH && !bio_sectors(bio);
 }
@@ -19,7 +19,7 @@ static bool is_flush(const struct bio *bio)
 /* Return the enum aftl_op of @bio; AFTL_ZONE_OPS if the target does not support its operation. */
 static u8 bio_request_op(const struct bio *bio)
 {
-	if (is_flush(bio))
+	if (is_flush_bio(bio))
 		return AFTL_OP_FLUSH;
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
@@ -111,7 +111,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 	return true;
 }
 
-static bool is_discard_bio(const struct aftl_request *request)
+static bool is_discard_or_zeroing(const struct aftl_request *request)
 {
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
@@ -155,7 +155,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 	request->units = bio_sectors(bio) >> device->unit_shift;
 	if (likely(device->shards.count == 1))
 		return device->disks[0];
-	if (request->op == AFTL_OP_FLUSH || is_discard_bio(request))
+	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
 		return map_bio_part(device, bio, unit, request);
 	/*
 	 * A device of several shards gets no such reset, see aftl_split_zone_reset_all().
@@ -171,7 +171,7 @@ static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)
 
 	trace_aftl_submit(disk, request);
 	disk->submitted++;
-	if (is_discard_bio(request))
+	if (is_discard_or_zeroing(request))
 		disk->store->type->forget(disk->store, to_lpn(request->unit), request->units,
 					  &io->bytes);
 }
@@ -191,7 +191,7 @@ static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)
 {
 	int ret = aftl_disk_enter(disk, false);
 
-	io->request.arrival_ns = aftl_now(disk->ftl);
+	io->request.arrival_ns = aftl_device_time_ns(disk->ftl);
 	if (!ret && !complete_untimed_read(disk, io))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
@@ -254,7 +254,7 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 	disk = map_bio_to_shard(target, bio, &io->request);
 	if (unlikely(!disk))
 		return DM_MAPIO_KILL;
-	if (unlikely(is_discard_bio(&io->request) && !io->request.units)) {
+	if (unlikely(is_discard_or_zeroing(&io->request) && !io->request.units)) {
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}

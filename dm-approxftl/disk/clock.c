@@ -16,7 +16,7 @@ u64 aftl_disk_now_ns(const struct aftl_disk *disk)
 {
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF || !disk->running)
-		return aftl_now(disk->ftl);
+		return aftl_device_time_ns(disk->ftl);
 	return disk->start_ns + div_u64(ktime_get_ns() - disk->start_host_ns, disk->scale);
 }
 

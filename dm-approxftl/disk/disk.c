@@ -18,7 +18,7 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Units of aftl_work() after which the disk's lock is released: about 100 us. */
+/* Units of aftl_count_work() after which the disk's lock is released: about 100 us. */
 #define SLICE_WORK 128
 
 /* Slices that a submitter or a store's worker executes before disk_catch_up() takes over. */
@@ -51,7 +51,7 @@ bool aftl_disk_step(struct aftl_disk *disk)
 
 static bool disk_slice_is_over(const struct aftl_disk *disk, u32 begin)
 {
-	return aftl_work(disk->ftl) - begin >= SLICE_WORK;
+	return aftl_count_work(disk->ftl) - begin >= SLICE_WORK;
 }
 
 /*
@@ -60,7 +60,7 @@ static bool disk_slice_is_over(const struct aftl_disk *disk, u32 begin)
  */
 static bool run_untimed_slice(struct aftl_disk *disk)
 {
-	u32 begin = aftl_work(disk->ftl);
+	u32 begin = aftl_count_work(disk->ftl);
 
 	disk->stalled = false;
 	while (disk_has_due_work(disk)) {
@@ -77,7 +77,7 @@ static bool run_untimed_slice(struct aftl_disk *disk)
 /* Process a slice of the events up to @until_ns. Returns true if more of these are left. */
 static bool advance_disk_slice(struct aftl_disk *disk, u64 until_ns)
 {
-	u32 begin = aftl_work(disk->ftl);
+	u32 begin = aftl_count_work(disk->ftl);
 
 	lockdep_assert_held(&disk->lock);
 	do {
@@ -156,8 +156,8 @@ static bool run_due_disk_slice(struct aftl_disk *disk)
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF)
 		more = run_untimed_slice(disk);
-	else if (aftl_next_event_ns(disk->ftl) <= aftl_now(disk->ftl))
-		more = advance_disk_slice(disk, aftl_now(disk->ftl));
+	else if (aftl_next_event_ns(disk->ftl) <= aftl_device_time_ns(disk->ftl))
+		more = advance_disk_slice(disk, aftl_device_time_ns(disk->ftl));
 	if (!more && disk->scale != AFTL_TIMING_OFF)
 		arm_disk_timer(disk);
 	report_disk_failure(disk);
@@ -203,7 +203,7 @@ int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	lock_disk_and_read_clock(disk);
 	now_ns = aftl_disk_now_ns(disk);
 	while (!ret) {
-		if (advance_disk_slice(disk, max(now_ns, aftl_now(disk->ftl)))) {
+		if (advance_disk_slice(disk, max(now_ns, aftl_device_time_ns(disk->ftl)))) {
 			yield_disk_lock(disk);
 			if (killable && fatal_signal_pending(current))
 				ret = -EINTR;
@@ -315,7 +315,7 @@ static void disk_gc_work(struct work_struct *work)
 		aftl_disk_leave(disk);
 		return;
 	}
-	begin = aftl_work(disk->ftl);
+	begin = aftl_count_work(disk->ftl);
 	while (!disk_slice_is_over(disk, begin) && disk_may_continue_gc(disk) &&
 	       aftl_disk_step(disk))
 		;
@@ -518,7 +518,7 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	spin_lock_bh(&disk->lock);
 	disk->table = table;
 	disk->dev = disk_devt(dm_disk(dm_table_get_md(table)));
-	disk->start_ns = aftl_now(disk->ftl);
+	disk->start_ns = aftl_device_time_ns(disk->ftl);
 	disk->start_host_ns = ktime_get_ns();
 	disk->running = true;
 	aftl_disk_leave(disk);
@@ -563,7 +563,7 @@ int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io)
 {
 	int ret = aftl_disk_enter(disk, false);
 
-	io->request.arrival_ns = aftl_now(disk->ftl);
+	io->request.arrival_ns = aftl_device_time_ns(disk->ftl);
 	if (!ret)
 		ret = aftl_submit(disk->ftl, &io->request);
 	spin_unlock_bh(&disk->lock);

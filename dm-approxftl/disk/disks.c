@@ -308,7 +308,7 @@ struct aftl_counts *aftl_device_sum_counts(const struct aftl_device *device)
 
 		counts->disk[i].stats = *aftl_get_stats(disk->ftl);
 		counts->disk[i].late = disk->late;
-		counts->disk[i].now_ns = aftl_now(disk->ftl);
+		counts->disk[i].now_ns = aftl_device_time_ns(disk->ftl);
 		counts->disk[i].lock_waits = disk->lock_waits;
 		counts->disk[i].lock_wait_ns = disk->lock_wait_ns;
 		counts->disk[i].handovers = disk->handovers;

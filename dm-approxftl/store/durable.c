@@ -224,7 +224,7 @@ static void record_device_time(struct aftl_dev *dev)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 
-	aftl_volume_set_time(dev->volume, aftl_now(ftl), aftl_age_ns(ftl),
+	aftl_volume_set_time(dev->volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
 			     aftl_policy_state_word(ftl));
 }
 

@@ -384,7 +384,7 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 	struct aftl_flush *flush = &io->flush;
 	unsigned long flags;
 
-	flush->now_ns = aftl_now(ftl);
+	flush->now_ns = aftl_device_time_ns(ftl);
 	flush->age_ns = aftl_age_ns(ftl);
 	flush->memory = aftl_policy_state_word(ftl);
 	spin_lock_irqsave(&dev->lock, flags);

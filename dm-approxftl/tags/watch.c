@@ -36,7 +36,7 @@ static int parse_tag_attribute_class(const char *text, u32 *tag)
 {
 	u8 level = AFTL_APPROX;
 
-	if (text && !aftl_record_level(text, &level))
+	if (text && !aftl_record_level_of_name(text, &level))
 		return -EINVAL;
 	*tag = level;
 	return 0;

@@ -302,7 +302,7 @@ static int advance_disk_age(struct message *message, struct aftl_disk *disk, u64
 	int ret = begin_disk_change(message, disk);
 
 	if (!ret)
-		aftl_age(disk->ftl, ns);
+		aftl_advance_age(disk->ftl, ns);
 	aftl_disk_leave(disk);
 	return ret;
 }
@@ -550,7 +550,7 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 	u32 count;
 
 	spin_lock_bh(&disk->lock);
-	for (count = aftl_faults(disk->ftl, &fault); count; count--, fault++) {
+	for (count = aftl_get_faults(disk->ftl, &fault); count; count--, fault++) {
 		sz += emit_fault_action(message, shard, fault, result + sz, maxlen - sz);
 		DMEMIT(" after %s %llu %s", aftl_fault_triggers[fault->trigger],
 		       fault->trigger == AFTL_FAULT_PROGRAM ?
@@ -612,7 +612,7 @@ static int message_luns(struct message *message)
 		struct part lun = locate_lun_in_shard(message, i);
 
 		spin_lock_bh(&lun.disk->lock);
-		aftl_lun_info(lun.disk->ftl, lun.index, &info);
+		aftl_get_lun_info(lun.disk->ftl, lun.index, &info);
 		spin_unlock_bh(&lun.disk->lock);
 		DMEMIT("%u good_blocks %u free_blocks %u valid_units %u queued %u ", i,
 		       info.good_blocks, info.free_blocks, info.valid_units, info.queued);

@@ -25,7 +25,7 @@ static void sum_lun_status(const struct aftl *ftl, struct status *status)
 	u32 i;
 
 	for (i = 0; i < aftl_geometry(ftl)->luns; i++) {
-		aftl_lun_info(ftl, i, &info);
+		aftl_get_lun_info(ftl, i, &info);
 		status->valid_units += info.valid_units;
 		status->free_blocks += info.free_blocks;
 		status->dead_luns += !info.good_blocks;

@@ -207,7 +207,7 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 	for (unit = 0; unit < test_units(&device); unit += 2)
 		perform_access_letters(unit, "RR");
 	test_advance_by(&device, 2000000000);
-	aftl_lun_info(device.ftl, 0, &info);
+	aftl_get_lun_info(device.ftl, 0, &info);
 	CHECK_EQ(info.free_blocks, aftl_policy_type(device.ftl)->reserve);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 50,
 		    test_units(&device) / 2 - 1);

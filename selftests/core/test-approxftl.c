@@ -577,10 +577,10 @@ static void check_refresh_by_policy(const char *policy)
 				     unit < 200 ? AFTL_APPROX : AFTL_PRECISE, NULL);
 	test_execute_request(&device, AFTL_OP_READ, 0, 64, 0, NULL);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 200);
-	aftl_age(device.ftl, 181 * DAY_NS);
+	aftl_advance_age(device.ftl, 181 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 0);
-	aftl_age(device.ftl, 2 * DAY_NS);
+	aftl_advance_age(device.ftl, 2 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 0);
@@ -588,7 +588,7 @@ static void check_refresh_by_policy(const char *policy)
 	/* Bits that had flipped before the refresh stay flipped. */
 	for (unit = 0; unit < 400; unit += 8)
 		test_execute_request(&device, AFTL_OP_READ, unit, 8, 0, NULL);
-	aftl_age(device.ftl, 400 * DAY_NS);
+	aftl_advance_age(device.ftl, 400 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 }
@@ -608,14 +608,14 @@ TAP_TEST(each_page_is_refreshed_by_its_own_age)
 	open_device("vth_b", PRESSED);
 	for (unit = 0; unit < 80; unit += 4) {
 		if (unit == 40)
-			aftl_age(device.ftl, 100 * DAY_NS);
+			aftl_advance_age(device.ftl, 100 * DAY_NS);
 		test_execute_request(&device, AFTL_OP_WRITE, unit, 4, AFTL_APPROX, NULL);
 	}
-	aftl_age(device.ftl, 83 * DAY_NS);
+	aftl_advance_age(device.ftl, 83 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 40);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 40);
-	aftl_age(device.ftl, 100 * DAY_NS);
+	aftl_advance_age(device.ftl, 100 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
 }
@@ -624,7 +624,7 @@ TAP_TEST(without_refresh_old_approximate_data_stay_approximate, "refresh=0 turns
 {
 	open_device("vth_b", PRESSED " refresh=0");
 	test_execute_request(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
-	aftl_age(device.ftl, 3000 * DAY_NS);
+	aftl_advance_age(device.ftl, 3000 * DAY_NS);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 8);
 	CHECK_EQ(aftl_next_event_ns(device.ftl), U64_MAX);

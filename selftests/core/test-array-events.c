@@ -96,7 +96,7 @@ static void check_array_event(void *host, const struct aftl_array_event *event)
 	CHECK(event->op <= AFTL_ARRAY_RESUME && event->lun < geo->luns);
 	CHECK_EQ(event->block / geo->blocks_per_lun, event->lun);
 	CHECK(event->pages && event->page + event->pages <= geo->pages);
-	CHECK(event->begin_ns >= aftl_now(device.ftl) ||
+	CHECK(event->begin_ns >= aftl_device_time_ns(device.ftl) ||
 	      (event->op == AFTL_ARRAY_READ && aftl_config(device.ftl)->cache_commands));
 	CHECK(event->mode < AFTL_MODES && event->cause < AFTL_CAUSES);
 	counts[event->op]++;

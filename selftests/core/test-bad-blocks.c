@@ -238,7 +238,7 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	for (i = 0; i < ARRAY_SIZE(flushes); i++)
 		flushes[i] = test_submit_kept(&device, AFTL_OP_FLUSH, 0, 0, 0, 0,
-					      aftl_now(device.ftl));
+					      aftl_device_time_ns(device.ftl));
 	test_drain(&device);
 	for (i = 0; i < ARRAY_SIZE(flushes); i++) {
 		CHECK_EQ(flushes[i]->request.status, -EIO);

@@ -20,7 +20,8 @@ static void do_operator_action(struct aftl_random *random)
 	test_begin_host_call(&device);
 	switch (aftl_random_below(random, 4)) {
 	case 0:
-		aftl_age(device.ftl, (1 + aftl_random_below(random, 400)) * 24 * AFTL_HOUR_NS);
+		aftl_advance_age(device.ftl,
+				 (1 + aftl_random_below(random, 400)) * 24 * AFTL_HOUR_NS);
 		break;
 	case 1:
 		CHECK_EQ(aftl_start_lun_gc(device.ftl, aftl_random_below(random, geo->luns)), 0);

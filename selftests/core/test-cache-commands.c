@@ -28,7 +28,7 @@ static void open_device_with_data(const char *params, u32 pages)
 
 static struct test_request *submit_page_command(enum aftl_op op, u32 page)
 {
-	return test_submit_kept(&device, op, 2 * page, 2, 0, 0, aftl_now(device.ftl));
+	return test_submit_kept(&device, op, 2 * page, 2, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
 static u64 command_duration(struct test_request *request, u64 begun_ns)
@@ -60,7 +60,7 @@ static void check_times_of_three_requests(enum aftl_op op, const char *params, u
 	u32 i;
 
 	open_device_with_data(params, op == AFTL_OP_READ ? 3 : 0);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_page_command(op, i);
 	for (i = 0; i < 3; i++)
@@ -99,14 +99,14 @@ TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 	u64 begun_ns;
 
 	open_device_with_data(ONE_DIE " cache_commands=read", 2);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	test_advance_by(&device, SENSE_NS + 15000);
 	reads[1] = submit_page_command(AFTL_OP_READ, 1);
 	CHECK_EQ(command_duration(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(command_duration(reads[1], begun_ns), SENSE_NS + 15000 + SENSE_NS + PAGE_NS);
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	CHECK_EQ(command_duration(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(count_cache_reads(), 1);
 }
@@ -124,7 +124,7 @@ TAP_TEST(a_cache_read_follows_a_multi_plane_read)
 			 ONE_DIE " planes=2 plane_mode=wide cache_commands=read");
 	for (i = 0; i < 2; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 4 * i, 4, 0, NULL), 0);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	for (i = 0; i < 4; i++)
 		reads[i] = submit_page_command(AFTL_OP_READ, pages[i]);
 	CHECK_EQ(command_duration(reads[0], begun_ns), SENSE_NS + PAGE_NS);
@@ -140,7 +140,7 @@ TAP_TEST(a_read_after_a_program_is_no_cache_read)
 	u64 begun_ns;
 
 	open_device_with_data(ONE_DIE " cache_commands=both row=2 write_expire=0 order=fcfs", 2);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	reads[0] = submit_page_command(AFTL_OP_READ, 0);
 	write = submit_page_command(AFTL_OP_WRITE, 8);
 	reads[1] = submit_page_command(AFTL_OP_READ, 1);
@@ -164,12 +164,12 @@ static u64 time_half_valid_relocation(const char *commands)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, i / 2, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	while (aftl_count_luns_in_gc(device.ftl))
 		aftl_advance(device.ftl, aftl_next_event_ns(device.ftl));
 	CHECK_EQ(test_counters(&device)->array_erases, 1);
-	return aftl_now(device.ftl) - begun_ns;
+	return aftl_device_time_ns(device.ftl) - begun_ns;
 }
 
 /* Two pages are read for each program, so the second reads overlap with transfers. */
@@ -202,7 +202,7 @@ TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 	u64 begun_ns;
 
 	open_device_with_data(ONE_DIE " cache_commands=program", 0);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	writes[0] = submit_page_command(AFTL_OP_WRITE, 0);
 	test_advance_by(&device, PAGE_NS + PROGRAM_NS - 5000);
 	writes[1] = submit_page_command(AFTL_OP_WRITE, 1);
@@ -218,7 +218,7 @@ TAP_TEST(cached_data_waits_for_the_channel_of_another_die)
 	u32 i;
 
 	open_device_with_data("channels=1 chips=2 cache_commands=program bus=20", 0);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	for (i = 0; i < 4; i++)
 		writes[i] = submit_page_command(AFTL_OP_WRITE, i);
 	for (i = 0; i < 4; i++)

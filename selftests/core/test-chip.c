@@ -130,15 +130,16 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 		bool couples = page == layer + 3;
 
 		program.block = init_half_full_block(program.page, page);
-		CHECK_MSG(aftl_chip_allows(&device.ftl->chip, &program) == !couples,
+		CHECK_MSG(aftl_chip_allows_program(&device.ftl->chip, &program) == !couples,
 			  "page %u above page %u", program.page, page);
 		program.mode = AFTL_MODE_REDUCED;
 		program.class = AFTL_APPROX;
-		CHECK(aftl_chip_allows(&device.ftl->chip, &program));
+		CHECK(aftl_chip_allows_program(&device.ftl->chip, &program));
 		program = (struct aftl_program_command){
 			.block = init_half_full_block(page + 1, page), .page = page + 1, .pages = 1,
 		};
-		CHECK_EQ(aftl_chip_allows(&device.ftl->chip, &program), (page + 1) % layer == 0);
+		CHECK_EQ(aftl_chip_allows_program(&device.ftl->chip, &program),
+			 (page + 1) % layer == 0);
 	}
 	aftl_destroy(device.ftl);
 }
@@ -365,7 +366,7 @@ static void record_time_of_chip_command(struct aftl_policy *policy,
 {
 	struct aftl_program_result outcome;
 
-	if (!aftl_chip_allows(policy->core->chip, program))
+	if (!aftl_chip_allows_program(policy->core->chip, program))
 		return;
 	aftl_chip_program(policy->core->chip, program, &outcome);
 	if (outcome.ns >= *least_ns)
@@ -525,7 +526,7 @@ static void send_checked_requests(u32 requests, bool aged)
 	for (i = 0; i < requests && !account.wrong[0] && !tap_failures(); i++) {
 		test_stream_submit_one(&stream, &device);
 		if (aged && i % 500 == 499)
-			aftl_age(device.ftl, 10 * AFTL_DAY_NS);
+			aftl_advance_age(device.ftl, 10 * AFTL_DAY_NS);
 	}
 }
 
@@ -677,7 +678,7 @@ static void check_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
 static u32 illegal_program_order(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
-	    !aftl_switch_is_possible(aftl_policy_geometry(policy)))
+	    !aftl_has_in_place_switch(aftl_policy_geometry(policy)))
 		return AFTL_ORDER_SEQUENTIAL;
 	return cheat->order == ANY_ORDER ? draw_number(AFTL_ORDER_SUPER_LAYER) : cheat->order;
 }
@@ -726,7 +727,7 @@ static u32 find_dead_page(const struct aftl_policy *policy, const struct aftl_bl
 
 	for (page = 0; page < media->geo->pages; page++)
 		if (aftl_page_is_programmed(media, block, page) &&
-		    aftl_order_allows(media, block, page, 1))
+		    aftl_order_allows_program(media, block, page, 1))
 			break;
 	return page;
 }
@@ -746,8 +747,8 @@ static bool place_switched_step(const struct aftl_policy *policy, struct aftl_pl
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
 
-	placement->page = aftl_switch_next_page(geo, placement->block->programmed,
-						&placement->pages);
+	placement->page =
+		aftl_switched_order_next_page(geo, placement->block->programmed, &placement->pages);
 	first = aftl_is_switch_first_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
 	if (!draw_number(8))

@@ -285,7 +285,7 @@ static u32 count_misprogrammed_valid_pages(u32 *lines)
 			if (!is_page_misprogrammed(&media->blocks[i], page))
 				continue;
 			*lines += page % 3 == 0;
-			found += aftl_page_valid(media, &media->blocks[i], page);
+			found += aftl_page_has_valid_data(media, &media->blocks[i], page);
 		}
 	}
 	return found;
@@ -425,6 +425,6 @@ TAP_TEST(retries_never_decrease_with_age, "CU-6: retries never decrease with age
 			CHECK(ns >= before[unit]);
 			before[unit] = ns;
 		}
-		aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
+		aftl_advance_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	}
 }

@@ -88,9 +88,10 @@ static void process_events_until(struct aftl *ftl, u64 until)
 
 		first_complete_ns = U64_MAX;
 		aftl_run_to_completion(ftl, until);
-		CHECK(aftl_pending_requests(ftl) == pending || first_complete_ns == aftl_now(ftl));
-		CHECK(aftl_now(ftl) <= until);
-		CHECK(aftl_next_event_ns(ftl) > aftl_now(ftl));
+		CHECK(aftl_pending_requests(ftl) == pending ||
+		      first_complete_ns == aftl_device_time_ns(ftl));
+		CHECK(aftl_device_time_ns(ftl) <= until);
+		CHECK(aftl_next_event_ns(ftl) > aftl_device_time_ns(ftl));
 		CHECK(aftl_next_event_ns(ftl) > until || aftl_pending_requests(ftl) < pending);
 	}
 }
@@ -102,7 +103,7 @@ static const char *const habit_names[HABITS] = {
 static void advance_time_as_host_does(struct test_device *device, enum habit habit, u64 until,
 				      struct aftl_random *random)
 {
-	u64 now = aftl_now(device->ftl);
+	u64 now = aftl_device_time_ns(device->ftl);
 
 	switch (habit) {
 	case EVERY_EVENT:
@@ -138,7 +139,7 @@ static void record_outcome(struct test_device *device, const struct witness *wit
 	CHECK_EQ(device->pending, 0);
 	outcome->digest = aftl_digest(device->ftl);
 	outcome->completions = witness->hash;
-	outcome->now_ns = aftl_now(device->ftl);
+	outcome->now_ns = aftl_device_time_ns(device->ftl);
 	outcome->stats = *aftl_get_stats(device->ftl);
 	CHECK_MSG(outcome->stats.counters.gc_blocks > 20, "too little is going on");
 	test_audit(device);
@@ -203,7 +204,7 @@ static void submit_one_at_a_time(struct test_device *device, const struct stampe
 	u32 room = aftl_geometry(device->ftl)->units - unit;
 
 	test_submit(device, mine->op, unit, min(units, room), mine->class, mine->flags,
-		    aftl_now(device->ftl));
+		    aftl_device_time_ns(device->ftl));
 }
 
 static void run_one_at_a_time(const char *policy, const char *params, bool alone,
@@ -224,7 +225,7 @@ static void run_one_at_a_time(const char *policy, const char *params, bool alone
 
 		/* Start reads at various stages of programs, relocation and erases. */
 		if (!aftl_random_below(&random, 3))
-			test_advance(&device, aftl_now(device.ftl) +
+			test_advance(&device, aftl_device_time_ns(device.ftl) +
 						      aftl_random_below(&random, 200000));
 		/* Half of the reads follow the previous request at the same unit. */
 		again = i && read && aftl_random_below(&random, 2);

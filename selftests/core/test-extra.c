@@ -144,8 +144,8 @@ static u32 count_extra(const char *policy, const char *params)
 		run_random_requests(&frugal, 40);
 		run_random_requests(&usual, 40);
 		extras += count_extra_chunks_in_use(&frugal);
-		aftl_age(frugal.ftl, 5 * AFTL_HOUR_NS);
-		aftl_age(usual.ftl, 5 * AFTL_HOUR_NS);
+		aftl_advance_age(frugal.ftl, 5 * AFTL_HOUR_NS);
+		aftl_advance_age(usual.ftl, 5 * AFTL_HOUR_NS);
 	}
 	return extras;
 }

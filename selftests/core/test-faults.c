@@ -199,7 +199,7 @@ static const struct aftl_fault *fault_at(u32 index)
 {
 	const struct aftl_fault *all;
 
-	CHECK(index < aftl_faults(device.ftl, &all));
+	CHECK(index < aftl_get_faults(device.ftl, &all));
 	return &all[index];
 }
 
@@ -255,7 +255,7 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	CHECK_EQ(arm_fault_text("unit 2 after write 1"), 0);
 	CHECK_EQ(arm_fault_text("unit 3 after time 1s"), 0);
 	CHECK_EQ(arm_fault_text("unit 4 after program 4"), 0);
-	now_ns = aftl_now(device.ftl);
+	now_ns = aftl_device_time_ns(device.ftl);
 	test_get_latency(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, 0, NULL), -EIO);
@@ -298,8 +298,8 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 		test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 		test_drain(&device);
 		CHECK(read_takes_fastpath());
-		CHECK_EQ(aftl_faults(device.ftl, &all), min(i + 1, (u32)AFTL_FAULTS_MAX));
-		CHECK(all[min(i, AFTL_FAULTS_MAX - 1U)].when_ns <= aftl_now(device.ftl));
+		CHECK_EQ(aftl_get_faults(device.ftl, &all), min(i + 1, (u32)AFTL_FAULTS_MAX));
+		CHECK(all[min(i, AFTL_FAULTS_MAX - 1U)].when_ns <= aftl_device_time_ns(device.ftl));
 		CHECK(all[0].when_ns > 0);
 		CHECK(!i || all[0].when_ns < all[1].when_ns);
 		CHECK_EQ(all[0].action,
@@ -314,13 +314,15 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 	open_device("baseline", small);
 	CHECK_EQ(arm_fault_text("unit 0 after program 0"), 0);
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
-			     aftl_now(device.ftl)), 0);
+			     aftl_device_time_ns(device.ftl)),
+		 0);
 	test_advance_by(&device, 300000);
 	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(AFTL_NO_PPN));
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
-			     aftl_now(device.ftl)), 0);
+			     aftl_device_time_ns(device.ftl)),
+		 0);
 	test_drain(&device);
-	aftl_advance(device.ftl, aftl_now(device.ftl));
+	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl));
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 }
@@ -343,7 +345,7 @@ static void check_life_end(const char *policy, const char *params)
 	test_advance_by(&device, 20000000000);
 	CHECK(aftl_is_read_only(device.ftl));
 	CHECK(test_counters(&device)->retired_blocks > retired);
-	CHECK_EQ(aftl_faults(device.ftl, &all), 2);
+	CHECK_EQ(aftl_get_faults(device.ftl, &all), 2);
 	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(all[1].state, AFTL_FAULT_HAPPENED);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
@@ -386,12 +388,12 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 	open_device("baseline", "channels=2 chips=2 blocks=2500 layers=1 word_lines=1 op=60");
 	media = aftl_media(device.ftl);
 	CHECK_RANGE(media->geo->blocks, 2 * AFTL_WEAR_BLOCKS + 1, 3 * AFTL_WEAR_BLOCKS);
-	work = aftl_work(device.ftl);
+	work = aftl_count_work(device.ftl);
 	CHECK_EQ(arm_fault_text("wear 7"), 0);
 	CHECK_EQ(media->blocks[0].wear, 0);
 	test_advance_by(&device, 1);
-	CHECK(aftl_work(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
-	CHECK_EQ(aftl_faults(device.ftl, &all), 1);
+	CHECK(aftl_count_work(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
+	CHECK_EQ(aftl_get_faults(device.ftl, &all), 1);
 	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
 	for (i = 0; i < media->geo->blocks; i++)
 		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
@@ -410,14 +412,14 @@ TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 	CHECK_EQ(arm_fault_text("wear 7"), 0);
 	CHECK_EQ(arm_fault_text("wear 9 after time 1h"), 0);
 	aftl_clear_faults(device.ftl);
-	CHECK_EQ(aftl_faults(device.ftl, &all), 1);
+	CHECK_EQ(aftl_get_faults(device.ftl, &all), 1);
 	CHECK_EQ(all[0].state, AFTL_FAULT_DUE);
 	test_advance_by(&device, 1);
 	for (i = 0; i < media->geo->blocks; i++)
 		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
 	aftl_clear_faults(device.ftl);
-	CHECK_EQ(aftl_faults(device.ftl, &all), 0);
+	CHECK_EQ(aftl_get_faults(device.ftl, &all), 0);
 	/* The list is empty, so that a new fault counts writes from its arming on. */
 	CHECK_EQ(arm_fault_text("unit 1 after write 2"), 0);
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
@@ -463,7 +465,7 @@ static void arm_random_faults(struct aftl_random *random)
 static bool is_trigger_reached(const struct aftl_fault *fault, u64 since_ns)
 {
 	if (fault->trigger == AFTL_FAULT_TIME)
-		return aftl_now(device.ftl) - since_ns >= fault->after;
+		return aftl_device_time_ns(device.ftl) - since_ns >= fault->after;
 	if (fault->trigger == AFTL_FAULT_PROGRAM)
 		return model.programmed[fault->after];
 	return model.counts[fault->trigger] >= fault->after;
@@ -473,7 +475,7 @@ static void check_fault_states(u64 since_ns, u8 *states)
 {
 	u32 i;
 
-	aftl_advance(device.ftl, aftl_now(device.ftl));
+	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl));
 	for (i = 0; i < FAULTS; i++) {
 		const struct aftl_fault *fault = fault_at(i);
 
@@ -515,7 +517,7 @@ static u64 run_random_faults(u64 seed, u32 steps)
 	test_drain(&device);
 	memset(model.programmed, 0, test_units(&device));
 	memset(model.counts, 0, sizeof(model.counts));
-	since_ns = aftl_now(device.ftl);
+	since_ns = aftl_device_time_ns(device.ftl);
 	arm_random_faults(&random);
 	for (i = 0; i < 400 && !tap_failures(); i++) {
 		if (!test_stream_submit_one(&stream, &device))

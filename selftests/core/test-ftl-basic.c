@@ -149,7 +149,7 @@ TAP_TEST(invalid_requests_are_refused)
 static struct test_request *submit_timed_request(enum aftl_op op, u32 unit, u32 units)
 {
 	struct test_request *request = test_submit_kept(&device, op, unit, units, AFTL_PRECISE, 0,
-							aftl_now(device.ftl));
+							aftl_device_time_ns(device.ftl));
 
 	if (!request)
 		tap_bail_out("a good request is refused");
@@ -386,7 +386,7 @@ TAP_TEST(link_and_controller_times_overlap)
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(record_end_time(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
 	test_advance_by(&device, 1000000);
-	now_ns = aftl_now(device.ftl);
+	now_ns = aftl_device_time_ns(device.ftl);
 	for (i = 0; i < 3; i++)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
@@ -399,7 +399,7 @@ TAP_TEST(link_and_controller_times_overlap)
 	CHECK_EQ(record_end_time(requests[0]), 10000 + unit_ns + 7000);
 	CHECK_EQ(record_end_time(requests[1]), 10000 + unit_ns + 7000);
 	CHECK_EQ(record_end_time(requests[2]), 20000 + 7000);
-	CHECK(aftl_now(device.ftl) > now_ns);
+	CHECK(aftl_device_time_ns(device.ftl) > now_ns);
 }
 
 TAP_TEST(controller_time_applies_without_a_link_too)
@@ -485,12 +485,12 @@ TAP_TEST(drain_completes_requests_and_holds_partial_pages,
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	submit_timed_request(AFTL_OP_WRITE, 0, 1);
 	aftl_drain_requests(device.ftl);
-	CHECK_EQ(aftl_now(device.ftl), 0);
+	CHECK_EQ(aftl_device_time_ns(device.ftl), 0);
 	submit_timed_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 1);
 	aftl_drain_requests(device.ftl);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
-	CHECK_EQ(aftl_now(device.ftl), WRITE_NS);
+	CHECK_EQ(aftl_device_time_ns(device.ftl), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
@@ -847,7 +847,7 @@ TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 	CHECK_EQ(request->request.arrival_ns, 5000000);
 	CHECK_EQ(record_end_time(request), WRITE_NS);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 90000000);
-	CHECK_EQ(aftl_now(device.ftl), 90000000);
+	CHECK_EQ(aftl_device_time_ns(device.ftl), 90000000);
 	CHECK_EQ(record_end_time(request), WRITE_NS);
 }
 
@@ -870,11 +870,11 @@ TAP_TEST(complete_may_submit, "complete() may submit a request")
 	requests_left = 99;
 	open_device("demo", "baseline", NULL);
 	test_device_listen(&device, &chain);
-	start = aftl_now(device.ftl);
+	start = aftl_device_time_ns(device.ftl);
 	test_submit(&device, AFTL_OP_WRITE, 500, 2, AFTL_PRECISE, 0, 0);
 	test_drain(&device);
 	CHECK_EQ(requests_left, 0);
-	CHECK_EQ(aftl_now(device.ftl) - start, 100 * WRITE_NS);
+	CHECK_EQ(aftl_device_time_ns(device.ftl) - start, 100 * WRITE_NS);
 }
 
 TAP_TEST(response_statistics_are_exact)
@@ -898,7 +898,7 @@ TAP_TEST(response_statistics_are_exact)
 	aftl_reset_stats(device.ftl);
 	CHECK_EQ(stats->write_response.count, 0);
 	CHECK_EQ(stats->counters.host_write_units, 0);
-	CHECK_EQ(stats->since_ns, aftl_now(device.ftl));
+	CHECK_EQ(stats->since_ns, aftl_device_time_ns(device.ftl));
 }
 
 TAP_TEST(memory_is_accounted_for, "aftl_memory_bytes() equals the allocated bytes")
@@ -924,9 +924,9 @@ TAP_TEST(the_clock_can_advance_to_its_maximum)
 	signal(SIGALRM, report_hung_clock);
 	alarm(20);
 	test_submit(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
-	CHECK_EQ(aftl_now(device.ftl), U64_MAX / 2);
+	CHECK_EQ(aftl_device_time_ns(device.ftl), U64_MAX / 2);
 	aftl_advance(device.ftl, U64_MAX - 1);
-	CHECK(aftl_now(device.ftl) >= U64_MAX / 2);
+	CHECK(aftl_device_time_ns(device.ftl) >= U64_MAX / 2);
 	alarm(0);
 	test_device_close(&device);
 }

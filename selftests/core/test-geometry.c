@@ -138,7 +138,7 @@ static void check_page_position(const struct aftl_media *media, const struct aft
 	u32 device_page = (block - media->blocks) * geo->pages + page;
 	aftl_ppn_t ppn = aftl_page_ppn(media, block, page);
 
-	CHECK_EQ(aftl_layer(geo, page), layer);
+	CHECK_EQ(aftl_layer_of_page(geo, page), layer);
 	CHECK_EQ(aftl_word_line_of_page(geo, page), layer * geo->word_lines + line);
 	CHECK_EQ(from_ppn(ppn), device_page * geo->page_units);
 	CHECK_EQ(aftl_page_of_ppn(media, ppn), device_page);
@@ -156,7 +156,7 @@ static void check_block_addresses(const struct aftl_media *media, const struct a
 
 	for (layer = 0; layer < geo->layers; layer++)
 		for (line = 0; line < geo->word_lines; line++) {
-			CHECK_EQ(aftl_word_line_page(geo, layer, line), page);
+			CHECK_EQ(aftl_first_page_of_word_line(geo, layer, line), page);
 			for (bit = 0; bit < geo->word_line_pages; bit++)
 				check_page_position(media, block, page++, layer, line);
 		}

@@ -68,7 +68,8 @@ static void write_unit_with_hint(u32 unit, u32 units)
 	device.hint.life = life_hint_of_unit(unit);
 	device.hint.stream = device.hint.life + 100;
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
-			     aftl_now(device.ftl)), 0);
+			     aftl_device_time_ns(device.ftl)),
+		 0);
 	test_drain_to(&device, 16);
 }
 
@@ -172,8 +173,8 @@ static void write_hot_and_cold(const char *policy, bool hinted)
 		device.hint.life = !hinted ? 0 : hot ? AFTL_LIFETIME_SHORT : AFTL_LIFETIME_EXTREME;
 		if (i == places)
 			aftl_reset_stats(device.ftl);
-		test_submit(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS,
-			    AFTL_PRECISE, 0, aftl_now(device.ftl));
+		test_submit(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS, AFTL_PRECISE,
+			    0, aftl_device_time_ns(device.ftl));
 		test_drain_to(&device, 16);
 	}
 	test_drain(&device);

@@ -184,7 +184,9 @@ static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_r
 		u32 depth = aftl_random_below(random, 3) ? WAITING_MAX / 2 : 2;
 
 		device.queue = (u8)aftl_random_below(random, 256);
-		CHECK_EQ(test_submit(&device, op, unit, units, 0, 0, aftl_now(device.ftl)), 0);
+		CHECK_EQ(test_submit(&device, op, unit, units, 0, 0,
+				     aftl_device_time_ns(device.ftl)),
+			 0);
 		test_drain_to(&device, depth);
 		if (!aftl_random_below(random, 50))
 			set_queue_weights(model, random);
@@ -241,7 +243,8 @@ static void submit_for_tenant(struct tenants *tenants, u32 queue)
 	u32 unit = aftl_random_below(&tenants->random, test_units(&device));
 
 	device.queue = (u8)queue;
-	CHECK_EQ(test_submit(&device, tenants->op, unit, 1, 0, 0, aftl_now(device.ftl)), 0);
+	CHECK_EQ(test_submit(&device, tenants->op, unit, 1, 0, 0, aftl_device_time_ns(device.ftl)),
+		 0);
 }
 
 static void tenant_request_done(struct test_listener *self, struct test_request *request)
@@ -326,14 +329,15 @@ static u64 completion_time_with_queues(const char *weights, u32 at_once, u32 que
 	test_device_open(&device, "baseline", SHAPE);
 	for (i = 0; i < 2000; i++) {
 		device.queue = (u8)(i % queues);
-		CHECK_EQ(test_submit(&device, aftl_random_below(&random, 2) ? AFTL_OP_READ :
-									      AFTL_OP_WRITE,
+		CHECK_EQ(test_submit(&device,
+				     aftl_random_below(&random, 2) ? AFTL_OP_READ : AFTL_OP_WRITE,
 				     aftl_random_below(&random, test_units(&device)), 1, 0, 0,
-				     aftl_now(device.ftl)), 0);
+				     aftl_device_time_ns(device.ftl)),
+			 0);
 		test_drain_to(&device, at_once);
 	}
 	test_drain(&device);
-	now_ns = aftl_now(device.ftl) ^ aftl_digest(device.ftl);
+	now_ns = aftl_device_time_ns(device.ftl) ^ aftl_digest(device.ftl);
 	return now_ns;
 }
 
@@ -356,7 +360,9 @@ TAP_TEST(requests_survive_a_change_to_a_single_queue)
 	test_device_open_demo(&device, "baseline", SHAPE " queue_weights=1:200");
 	for (i = 0; i < 400; i++) {
 		device.queue = (u8)(i % 2);
-		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, 0, 0, aftl_now(device.ftl)), 0);
+		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, 0, 0,
+				     aftl_device_time_ns(device.ftl)),
+			 0);
 		if (i == 200)
 			CHECK_EQ(aftl_set_param(device.ftl, "queue_weights", "0", &device.error),
 				 0);

@@ -180,7 +180,7 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	test_advance_by(&device, 10000000000ULL);
 	measure_write_ns(30, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
-	aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
+	aftl_advance_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	test_advance_by(&device, 1000000000);
 	measure_write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);

@@ -139,7 +139,7 @@ static u64 measure_read_ns(u32 unit)
 static u64 error_rate_of_unit(u32 unit)
 {
 	return aftl_cell_rber_q40(&device.ftl->cell, test_block_of(&device, unit),
-				  ips_page_of_unit(unit), aftl_hours(device.ftl));
+				  ips_page_of_unit(unit), aftl_age_in_hours(device.ftl));
 }
 
 /* A switch senses the stored bit and then takes a full program. */
@@ -165,7 +165,8 @@ static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 	u64 before = test_counters(&device)->array_suspends;
 
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
-			     aftl_now(device.ftl)), 0);
+			     aftl_device_time_ns(device.ftl)),
+		 0);
 	test_advance_by(&device, program_ns / 4);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
@@ -185,7 +186,7 @@ TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 static u64 age_hours_of_unit(u32 unit)
 {
 	return aftl_page_age_hours(aftl_media(device.ftl), test_block_of(&device, unit),
-				   ips_page_of_unit(unit), aftl_hours(device.ftl));
+				   ips_page_of_unit(unit), aftl_age_in_hours(device.ftl));
 }
 
 /*

@@ -134,7 +134,7 @@ static u32 model_sensing_levels(u32 raw, u32 correctable, u32 lent)
 static struct aftl_errors errors_of_unit(u32 unit)
 {
 	return aftl_cell_read_errors(aftl_cell(device.ftl), test_lookup(&device, unit),
-				     aftl_hours(device.ftl));
+				     aftl_age_in_hours(device.ftl));
 }
 
 /* ECC corrects 160 bits in a unit of 4 KiB. */
@@ -178,7 +178,7 @@ static bool program_model_page(u32 block, u32 page, u32 class)
 		.mode = AFTL_MODE_LENDING, .class = class,
 	};
 
-	return aftl_chip_allows(&device.ftl->chip, &program);
+	return aftl_chip_allows_program(&device.ftl->chip, &program);
 }
 
 /* The first half of a block is full; page 0 becomes a borrower that the chip must refuse. */

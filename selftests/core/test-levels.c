@@ -46,10 +46,10 @@ static void check_levels_change_nothing(const char *policy, const char *params)
 	open_device(policy, params, 0);
 	run_level_requests(4000);
 	plain = *test_counters(&device);
-	ended_ns = aftl_now(device.ftl);
+	ended_ns = aftl_device_time_ns(device.ftl);
 	open_device(policy, params, AFTL_LEVELS);
 	run_level_requests(4000);
-	CHECK_EQ(aftl_now(device.ftl), ended_ns);
+	CHECK_EQ(aftl_device_time_ns(device.ftl), ended_ns);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_MSG(is_level_counter(i) || aftl_counter_get(&plain, i) ==
 			  aftl_counter_get(test_counters(&device), i), "%s: %s differs", policy,
@@ -251,7 +251,7 @@ TAP_TEST(promoted_data_lose_their_level)
 	for (unit = 0; unit < 200; unit++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_APPROX, NULL),
 			 0);
-	aftl_age(device.ftl, 200 * AFTL_DAY_NS);
+	aftl_advance_age(device.ftl, 200 * AFTL_DAY_NS);
 	test_advance_by(&device, 200000000000ULL);
 	for (unit = 0; unit < 200; unit++)
 		CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(unit)), 0);

@@ -78,7 +78,7 @@ static void check_dead_lun(u32 lun)
 
 	for (i = 0; i < geo->blocks_per_lun; i++)
 		CHECK_EQ(block[i].state, AFTL_BLOCK_BAD);
-	aftl_lun_info(device.ftl, lun, &info);
+	aftl_get_lun_info(device.ftl, lun, &info);
 	CHECK_EQ(info.good_blocks, 0);
 	CHECK_EQ(info.free_blocks, 0);
 	CHECK_EQ(info.queued, 0);
@@ -120,8 +120,8 @@ static void check_lun_death_any_moment(const char *params)
 		stream.gap_ns = 20000;
 		stream.depth = 64;
 		send_requests_until_failure(20 + aftl_random_below(&random, 300));
-		aftl_advance(device.ftl, aftl_now(device.ftl) +
-			     aftl_random_below(&random, 1000000));
+		aftl_advance(device.ftl,
+			     aftl_device_time_ns(device.ftl) + aftl_random_below(&random, 1000000));
 		CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(&random, 4)), 0);
 		test_audit(&device);
 		send_requests_until_failure(100);

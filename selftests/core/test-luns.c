@@ -126,11 +126,11 @@ TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 		idle += !reads;
 		while (reads--)
 			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
-				    aftl_now(device.ftl));
+				    aftl_device_time_ns(device.ftl));
 	}
 	for (i = 0; i < 2 * LUNS; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
-			    aftl_now(device.ftl));
+			    aftl_device_time_ns(device.ftl));
 	/* A program that waits for its LUN is reported later; idle LUNs start at once. */
 	for (i = 0; i < count; i++)
 		CHECK_EQ(work[told[i]], 0);
@@ -153,12 +153,12 @@ TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 		busy[told[i]] = i % 2;
 		while (reads--)
 			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
-				    aftl_now(device.ftl));
+				    aftl_device_time_ns(device.ftl));
 	}
 	count = 0;
 	for (i = 0; i < LUNS / 2; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
-			    aftl_now(device.ftl));
+			    aftl_device_time_ns(device.ftl));
 	test_drain(&device);
 	CHECK_EQ(count, LUNS / 2);
 	for (i = 0; i < count; i++)

@@ -46,7 +46,7 @@ static void init_block_of_order(enum aftl_order order, u32 layers, u32 word_line
 
 static bool is_program_allowed(u32 page, u32 pages)
 {
-	return aftl_order_allows(&one.media, &one.block, page, pages);
+	return aftl_order_allows_program(&one.media, &one.block, page, pages);
 }
 
 static bool page_is_used(u32 page)

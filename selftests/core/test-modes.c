@@ -129,7 +129,7 @@ TAP_TEST(program_modes_keep_their_numbers)
 	for (mode = 0; mode < AFTL_MODES; mode++) {
 		u16 attr = aftl_page_attr(AFTL_APPROX, mode, 2);
 
-		CHECK_EQ(aftl_mode_bits(mode), bits[mode]);
+		CHECK_EQ(aftl_mode_bits_per_cell(mode), bits[mode]);
 		CHECK_EQ(aftl_page_mode(attr), mode);
 		CHECK_EQ(aftl_page_class(attr), AFTL_APPROX);
 		CHECK_EQ(aftl_page_reprograms(attr), 2);

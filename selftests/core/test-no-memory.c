@@ -59,7 +59,7 @@ TAP_TEST(an_existing_device_allocates_no_memory)
 	for (i = 0; i < 500; i++)
 		test_submit(&device, i % 5, i, i % 5 == AFTL_OP_FLUSH ? 0 : 7, i % 2, 0, i * 9999);
 	test_drain(&device);
-	aftl_age(device.ftl, 200ULL * 86400 * 1000000000);
+	aftl_advance_age(device.ftl, 200ULL * 86400 * 1000000000);
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(device.allocations, allocations);
 	test_device_close(&device);

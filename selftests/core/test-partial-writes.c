@@ -213,7 +213,9 @@ static void submit_sectors(enum aftl_op op, u32 first, u32 count)
 
 	device.head_skip = first % UNIT_SECTORS;
 	device.tail_skip = units * UNIT_SECTORS - device.head_skip - count;
-	CHECK_EQ(test_submit(&device, op, unit, units, AFTL_PRECISE, 0, aftl_now(device.ftl)), 0);
+	CHECK_EQ(test_submit(&device, op, unit, units, AFTL_PRECISE, 0,
+			     aftl_device_time_ns(device.ftl)),
+		 0);
 }
 
 static void write_sectors(u32 first, u32 count)
@@ -223,11 +225,11 @@ static void write_sectors(u32 first, u32 count)
 
 static u64 write_and_drain(u32 first, u32 count)
 {
-	u64 begin_ns = aftl_now(device.ftl);
+	u64 begin_ns = aftl_device_time_ns(device.ftl);
 
 	write_sectors(first, count);
 	test_drain(&device);
-	return aftl_now(device.ftl) - begin_ns;
+	return aftl_device_time_ns(device.ftl) - begin_ns;
 }
 
 /* Compare all sectors of page @unit with the newest writes. */
@@ -279,7 +281,7 @@ static void run_random_partial_writes(const char *params, u64 seed)
 
 		if (aftl_random_below(&random, 100) < 2)
 			test_submit(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, 0,
-				    aftl_now(device.ftl));
+				    aftl_device_time_ns(device.ftl));
 		submit_sectors(aftl_random_below(&random, 100) < 70 ? AFTL_OP_WRITE : AFTL_OP_READ,
 			       first, count);
 		test_drain_to(&device, depth);
@@ -405,7 +407,8 @@ TAP_TEST(a_discard_during_the_read_leaves_zeroes)
 	open_device(timed);
 	write_and_drain(0, UNIT_SECTORS);
 	write_sectors(4, 1);
-	test_submit(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+	test_submit(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE, 0,
+		    aftl_device_time_ns(device.ftl));
 	test_drain(&device);
 	check_sector_stamp(3, 0);
 	check_sector_stamp(4, 2);
@@ -440,7 +443,7 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost)
 	CHECK_EQ(aftl_mark_unit_lost(device.ftl, aftl_lookup(device.ftl, to_lpn(0), &class)), true);
 	device.head_skip = 4;
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0,
-				   aftl_now(device.ftl));
+				   aftl_device_time_ns(device.ftl));
 	test_drain(&device);
 	CHECK_EQ(request->request.status, -EIO);
 	test_release_request(&device, request);

@@ -165,14 +165,14 @@ TAP_TEST(the_passes_of_a_block_have_one_legal_order)
 					.block = &block, .page = page, .pages = 4, .mode = mode,
 				};
 
-				CHECK_MSG(aftl_chip_allows(&chip, &program) ==
-					  (page == first && mode == wanted),
+				CHECK_MSG(aftl_chip_allows_program(&chip, &program) ==
+						  (page == first && mode == wanted),
 					  "step %u: page %u in mode %u", i, page, mode);
 				program.pages = 3;
-				CHECK(!aftl_chip_allows(&chip, &program));
+				CHECK(!aftl_chip_allows_program(&chip, &program));
 				program.pages = 4;
 				program.ispp.skip = 1;
-				CHECK(!aftl_chip_allows(&chip, &program));
+				CHECK(!aftl_chip_allows_program(&chip, &program));
 			}
 		}
 		for (page = first; page < first + 4; page++)

@@ -139,7 +139,8 @@ static void run_mixed_tenants(const char *policy, const char *handles, const cha
 
 		device.hint.stream = (u8)(place / 64 % 8);
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, place, 8, AFTL_PRECISE, 0,
-				     aftl_now(device.ftl)), 0);
+				     aftl_device_time_ns(device.ftl)),
+			 0);
 		test_drain_to(&device, 16);
 	}
 	test_drain(&device);
@@ -173,10 +174,10 @@ TAP_TEST(persistent_isolation_equals_policy_streams)
 
 	run_mixed_tenants("streams", "0", "initial");
 	streams = *test_counters(&device);
-	now_ns = aftl_now(device.ftl);
+	now_ns = aftl_device_time_ns(device.ftl);
 	run_mixed_tenants("baseline", "7", "persistent");
 	CHECK_EQ(memcmp(&streams, test_counters(&device), sizeof(streams)), 0);
-	CHECK_EQ(aftl_now(device.ftl), now_ns);
+	CHECK_EQ(aftl_device_time_ns(device.ftl), now_ns);
 	check_handle_statistics();
 	run_mixed_tenants("baseline", "7", "initial");
 	CHECK(streams.programmed_gc_units != test_counters(&device)->programmed_gc_units);

@@ -482,8 +482,8 @@ static void check_die_failure_any_moment(const char *params, const char *policy)
 		stream.depth = 64;
 		test_stream_write_all(&stream, &device);
 		send_requests_to_rain(20 + aftl_random_below(&random, 400));
-		aftl_advance(device.ftl, aftl_now(device.ftl) +
-			     aftl_random_below(&random, 1000000));
+		aftl_advance(device.ftl,
+			     aftl_device_time_ns(device.ftl) + aftl_random_below(&random, 1000000));
 		fail_die_of_lun(die);
 		send_requests_to_rain(aftl_random_below(&random, 200));
 		if (i % 2)
@@ -553,7 +553,7 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	test_write_each(&device, 0, written, AFTL_PRECISE);
 	for (;; written++) {
 		test_submit(&device, AFTL_OP_WRITE, written, 1, AFTL_PRECISE, 0,
-			    aftl_now(device.ftl));
+			    aftl_device_time_ns(device.ftl));
 		test_advance_by(&device, device.config.program / 4);
 		ppn = test_lookup(&device, written);
 		lost = find_unit_in_stripe(ppn, written);
@@ -563,7 +563,7 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	}
 	fail_die_of_lun(lun_of_ppn(test_lookup(&device, lost)));
 	test_submit(&device, AFTL_OP_READ, find_unit_in_lun(lun_of_ppn(ppn)), 1, AFTL_PRECISE, 0,
-		    aftl_now(device.ftl));
+		    aftl_device_time_ns(device.ftl));
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, lost, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	CHECK(test_counters(&device)->read_recovered_units > 0);
@@ -1032,7 +1032,7 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 			device.hint.stream = (u8)aftl_random_below(&stream.random, ids);
 			test_submit(&device, AFTL_OP_WRITE,
 				    (u32)aftl_random_below(&stream.random, test_units(&device) - 4),
-				    4, AFTL_PRECISE, 0, aftl_now(device.ftl));
+				    4, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
 			test_drain_to(&device, 16);
 		}
 		count_mixed_superblocks(&used, &mixed);

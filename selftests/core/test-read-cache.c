@@ -77,7 +77,7 @@ TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 	u64 now_ns;
 
 	test_device_open_demo(&device, "baseline", CACHE);
-	now_ns = aftl_now(device.ftl);
+	now_ns = aftl_device_time_ns(device.ftl);
 	first = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns);
 	second = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns + 50000);
 	test_wait_for_request(&device, second);
@@ -111,7 +111,7 @@ TAP_TEST(a_hit_returns_the_bits_as_first_sensed)
 	test_device_listen(&device, &listener);
 	read_single_unit(8);
 	flips = seen_flips;
-	aftl_age(device.ftl, 10 * YEAR_NS);
+	aftl_advance_age(device.ftl, 10 * YEAR_NS);
 	read_single_unit(8);
 	CHECK_EQ(count_cache_hits(), 1);
 	CHECK_EQ(seen_flips, flips);
@@ -141,7 +141,7 @@ TAP_TEST(a_hit_survives_uncorrectable_cells)
 			      "ecc_bits=0 ecc_levels=0 refresh=0");
 	CHECK_EQ(count_lost_units(16), 0);
 	read_units(0, 16);
-	aftl_age(device.ftl, 10 * YEAR_NS);
+	aftl_advance_age(device.ftl, 10 * YEAR_NS);
 	CHECK_EQ(count_lost_units(16), 0);
 	CHECK_EQ(read_units(0, 16), 9000);
 	aftl_read_cache_clear(device.ftl);
@@ -386,7 +386,8 @@ static void submit_read_of_a_reader(struct aftl_random *random, u32 at[2])
 
 	if (at[who] + units > test_units(&device) || !aftl_random_below(random, 50))
 		at[who] = (u32)aftl_random_below(random, test_units(&device) - 4);
-	CHECK_EQ(test_submit(&device, AFTL_OP_READ, at[who], units, 0, 0, aftl_now(device.ftl)),
+	CHECK_EQ(test_submit(&device, AFTL_OP_READ, at[who], units, 0, 0,
+			     aftl_device_time_ns(device.ftl)),
 		 0);
 	at[who] += units;
 }
@@ -409,7 +410,7 @@ static void drive_two_readers(struct aftl_random *random)
 		submit_read_of_a_reader(random, at);
 		test_drain_to(&device, stream.depth);
 		if (i % 100 == 99)
-			aftl_age(device.ftl, YEAR_NS / 8);
+			aftl_advance_age(device.ftl, YEAR_NS / 8);
 	}
 	test_drain(&device);
 	wait_until_idle();

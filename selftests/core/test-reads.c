@@ -55,7 +55,7 @@ static u64 least_sense_ns(const struct aftl_block *block, u32 page)
 		return ns_or_read_ns(device.config.read_mlc);
 	if (!device.config.read_fine && !device.config.read_coarse)
 		return device.config.read;
-	rber = aftl_cell_rber_q40(cell, block, page, aftl_hours(device.ftl));
+	rber = aftl_cell_rber_q40(cell, block, page, aftl_age_in_hours(device.ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX || rber <= aftl_sense_limit_q40[0])
 		return ns_or_read_ns(device.config.read_fine);
 	return rber <= aftl_sense_limit_q40[1] ? device.config.read :
@@ -64,7 +64,7 @@ static u64 least_sense_ns(const struct aftl_block *block, u32 page)
 
 static u32 best_shift(const struct aftl_block *block, u32 page)
 {
-	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_hours(device.ftl));
+	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_age_in_hours(device.ftl));
 }
 
 /* With read_move, the first sensing of a page that is relocated has a time of its own. */
@@ -242,7 +242,7 @@ TAP_TEST(each_step_between_references_is_a_retry)
 		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
 			struct aftl_read_result sensing =
 				aftl_read_page_timing(&device.ftl->sense, block, page, start,
-						      aftl_hours(device.ftl));
+						      aftl_age_in_hours(device.ftl));
 
 			CHECK_EQ(sensing.shift, best);
 			CHECK_EQ(sensing.retries, start > best ? start - best : best - start);
@@ -322,7 +322,7 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 		for (k = 0; k < 32; k++)
 			write_unit_in_mode(k, mine->mode, mine->class);
 		CHECK_EQ(measure_read_ns(5), mine->new_ns);
-		aftl_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
+		aftl_advance_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
 		if (aftl_l2p_lookup(device.ftl, to_lpn(5), &ppn)) {
 			u32 page = aftl_page_of_ppn(&device.ftl->media, ppn);
 			u32 shift = best_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
@@ -565,7 +565,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 static u64 error_rate_after_reads(struct aftl_block *block, u64 reads_of_each_page)
 {
 	block->reads = reads_of_each_page * device.ftl->geo.pages;
-	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_hours(device.ftl));
+	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_age_in_hours(device.ftl));
 }
 
 TAP_TEST(reads_raise_the_error_rate_of_their_block)
@@ -745,7 +745,7 @@ static void check_adversary(const struct adversary *adversary, const char *profi
 	test_stream_write_all(&stream, &device);
 	for (i = 0; i < 1500 && !tap_failures(); i++) {
 		if (old && i % 500 == 0)
-			aftl_age(device.ftl, 4 * MONTH_HOURS * AFTL_HOUR_NS);
+			aftl_advance_age(device.ftl, 4 * MONTH_HOURS * AFTL_HOUR_NS);
 		test_stream_submit_one(&stream, &device);
 	}
 	test_drain(&device);

@@ -177,7 +177,7 @@ static void open_refresh_device(void)
 /* Return the largest number of pages that one event checked for age. */
 static u32 max_pages_checked_until(u64 ns)
 {
-	u64 end_ns = aftl_now(device->ftl) + ns;
+	u64 end_ns = aftl_device_time_ns(device->ftl) + ns;
 	u32 most = 0;
 
 	while (aftl_next_event_ns(device->ftl) <= end_ns) {
@@ -192,11 +192,11 @@ TAP_TEST(the_daily_search_for_old_data_is_sliced)
 {
 	open_refresh_device();
 	asked = 0;
-	aftl_age(device->ftl, 29 * AFTL_DAY_NS);
+	aftl_advance_age(device->ftl, 29 * AFTL_DAY_NS);
 	CHECK_EQ(asked, 0);
 	CHECK_RANGE(max_pages_checked_until(AFTL_HOUR_NS), 512, EVENT_PAGES);
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, 0);
-	aftl_age(device->ftl, 2 * AFTL_DAY_NS);
+	aftl_advance_age(device->ftl, 2 * AFTL_DAY_NS);
 	CHECK_RANGE(max_pages_checked_until(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
 	/* All old data were refreshed, once each. */
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
@@ -207,8 +207,8 @@ TAP_TEST(the_daily_search_for_old_data_is_sliced)
 TAP_TEST(the_search_for_old_data_alternates_between_luns)
 {
 	open_refresh_device();
-	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
-	aftl_advance(device->ftl, aftl_now(device->ftl) + 250000);
+	aftl_advance_age(device->ftl, 31 * AFTL_DAY_NS);
+	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + 250000);
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
 }
 
@@ -235,8 +235,8 @@ static void save_during_refresh_scan(u64 at_ns)
 
 	open_sliced_device(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
-	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
-	aftl_advance(device->ftl, aftl_now(device->ftl) + at_ns);
+	aftl_advance_age(device->ftl, 31 * AFTL_DAY_NS);
+	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + at_ns);
 	CHECK_EQ(save_in_slices(), 0);
 	source = test_bytes_source(&bytes);
 	CHECK_EQ(aftl_load(&loaded, &source, &device->ops, device, &device->error), 0);
@@ -264,12 +264,12 @@ TAP_TEST(with_refresh_off_no_daily_event_is_due)
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "0", &device->error), 0);
 	alarm(20);
-	aftl_advance(device->ftl, aftl_now(device->ftl) + 3 * AFTL_DAY_NS);
+	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + 3 * AFTL_DAY_NS);
 	alarm(0);
 	CHECK_EQ(aftl_next_event_ns(device->ftl), U64_MAX);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "30d", &device->error), 0);
-	aftl_age(device->ftl, 40 * AFTL_DAY_NS);
-	aftl_advance(device->ftl, aftl_now(device->ftl) + AFTL_HOUR_NS);
+	aftl_advance_age(device->ftl, 40 * AFTL_DAY_NS);
+	aftl_advance(device->ftl, aftl_device_time_ns(device->ftl) + AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
 }
 
@@ -316,7 +316,7 @@ static void open_and_count(const char *params)
 static void record_call_work(u32 work)
 {
 	calls++;
-	most_work = max(most_work, aftl_work(device->ftl) - work);
+	most_work = max(most_work, aftl_count_work(device->ftl) - work);
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
 }
@@ -324,8 +324,8 @@ static void record_call_work(u32 work)
 /* Process pending events one by one, as a host does before it calls the core. */
 static void count_pending_events(void)
 {
-	while (aftl_next_event_ns(device->ftl) <= aftl_now(device->ftl)) {
-		u32 work = aftl_work(device->ftl);
+	while (aftl_next_event_ns(device->ftl) <= aftl_device_time_ns(device->ftl)) {
+		u32 work = aftl_count_work(device->ftl);
 
 		test_step(device);
 		record_call_work(work);
@@ -337,18 +337,18 @@ static void count_submit_work(enum aftl_op op, u32 unit, u32 units)
 	u32 work;
 
 	count_pending_events();
-	work = aftl_work(device->ftl);
-	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_now(device->ftl)), 0);
+	work = aftl_count_work(device->ftl);
+	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_device_time_ns(device->ftl)), 0);
 	record_call_work(work);
 }
 
 static void count_event_work(void)
 {
-	u32 work = aftl_work(device->ftl);
+	u32 work = aftl_count_work(device->ftl);
 
 	while (aftl_is_busy(device->ftl) && test_step(device)) {
 		record_call_work(work);
-		work = aftl_work(device->ftl);
+		work = aftl_count_work(device->ftl);
 	}
 }
 
@@ -384,7 +384,7 @@ TAP_TEST(luns_are_woken_in_slices)
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
 		CHECK_EQ(count_woken_luns(), calls * AFTL_SLICE_LUNS);
-		aftl_step(device->ftl, aftl_now(device->ftl));
+		aftl_step(device->ftl, aftl_device_time_ns(device->ftl));
 	}
 	CHECK_RANGE(count_woken_luns(), 1, 4 * AFTL_SLICE_LUNS - 1);
 	count_event_work();
@@ -414,12 +414,12 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	calls = 0;
 	for (i = 0; i < 4096; i++) {
 		count_pending_events();
-		work = aftl_work(device->ftl);
+		work = aftl_count_work(device->ftl);
 		CHECK_EQ(aftl_start_lun_gc(device->ftl, i), 0);
 		record_call_work(work);
 	}
 	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
-		work = aftl_work(device->ftl);
+		work = aftl_count_work(device->ftl);
 		test_step(device);
 		record_call_work(work);
 	}
@@ -507,9 +507,10 @@ static u64 reset_zones_and_continue(bool at_once)
 			test_step(device);
 		/* Check the first reset only: later ones may wait for open blocks of a zone. */
 		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
-		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0, aftl_now(device->ftl));
+		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,
+			    aftl_device_time_ns(device->ftl));
 		test_submit(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,
-			    aftl_now(device->ftl));
+			    aftl_device_time_ns(device->ftl));
 		aftl_set_drain_mode(device->ftl, i % 2);
 	}
 	aftl_set_drain_mode(device->ftl, true);

@@ -78,8 +78,8 @@ static void check_same_state(void)
 	u32 unit;
 
 	CHECK_EQ(aftl_digest(loaded.ftl), aftl_digest(device.ftl));
-	CHECK_EQ(aftl_now(loaded.ftl), aftl_now(device.ftl));
-	CHECK_EQ(aftl_hours(loaded.ftl), aftl_hours(device.ftl));
+	CHECK_EQ(aftl_device_time_ns(loaded.ftl), aftl_device_time_ns(device.ftl));
+	CHECK_EQ(aftl_age_in_hours(loaded.ftl), aftl_age_in_hours(device.ftl));
 	CHECK(aftl_policy_type(loaded.ftl) == aftl_policy_type(device.ftl));
 	CHECK(!memcmp(aftl_config(loaded.ftl), aftl_config(device.ftl),
 		      sizeof(struct aftl_config)));

@@ -25,7 +25,7 @@ static u64 erased_ns;
 
 static void record_erase_end(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
-	erased_ns = aftl_now(device.ftl) - begun_ns;
+	erased_ns = aftl_device_time_ns(device.ftl) - begun_ns;
 }
 
 static struct test_listener listener = { .erase = record_erase_end };
@@ -51,7 +51,7 @@ static void begin_block_erase(const char *params)
 	test_advance_by(&device, 2 * PROGRAM_NS);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_DISCARD, 0, luns * BLOCK_UNITS, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	erased_ns = 0;
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(is_lun_erasing());
@@ -66,7 +66,7 @@ static void check_erase_end(u64 ns)
 
 static struct test_request *begin_suspending(enum aftl_op op, u32 unit, u32 units)
 {
-	return test_submit_kept(&device, op, unit, units, 0, 0, aftl_now(device.ftl));
+	return test_submit_kept(&device, op, unit, units, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
 static u64 end_operation_and_return_time(struct test_request *request)
@@ -130,7 +130,7 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	test_advance_by(&device, 2 * ERASE_NS);
 	counters = test_counters(&device);
 	energy = counters->erase_energy_pj;
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	test_advance_by(&device, 100000);
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, BLOCK_UNITS, 1, 0, NULL), 0);
@@ -209,7 +209,7 @@ static void begin_relocation(const char *params, u32 valid)
 				      NULL),
 		 0);
 	aftl_reset_stats(device.ftl);
-	begun_ns = aftl_now(device.ftl);
+	begun_ns = aftl_device_time_ns(device.ftl);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
 }

@@ -143,7 +143,7 @@ static u64 latest_completion(struct test_request *const *requests, u32 count)
 static struct test_request *submit_kept_read(u32 unit)
 {
 	return test_submit_kept(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, 0,
-				aftl_now(device.ftl));
+				aftl_device_time_ns(device.ftl));
 }
 
 /* Two dies load two translation pages in parallel, and misses of one page share a load. */
@@ -231,7 +231,8 @@ TAP_TEST(reads_complete_although_commands_run_out)
 			      SHAPE " map_cache=4KiB fill=sequential depth=16");
 	for (i = 0; i < 400; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, i * 97 % 4900, 8, AFTL_PRECISE, 0,
-				     aftl_now(device.ftl)), 0);
+				     aftl_device_time_ns(device.ftl)),
+			 0);
 	test_drain(&device);
 	CHECK_EQ(device.completed, 400);
 	CHECK_EQ(device.ftl->free_read_count, 16);
@@ -277,7 +278,8 @@ TAP_TEST(writes_wait_for_evictions)
 	cmt = &device.ftl->cmt;
 	for (i = 0; i < 300; i++) {
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i * 131 % 4900, 1, AFTL_PRECISE, 0,
-				     aftl_now(device.ftl)), 0);
+				     aftl_device_time_ns(device.ftl)),
+			 0);
 		while (device.pending > 20)
 			test_step(&device);
 		most = max(most, cmt->cached);
@@ -374,7 +376,8 @@ TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	for (i = 0; i < 6; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, (30 - i) * EACH, 1, AFTL_PRECISE, 0,
-				     aftl_now(device.ftl)), 0);
+				     aftl_device_time_ns(device.ftl)),
+			 0);
 	for (i = 0; i < 12; i++)
 		requests[i] = submit_kept_read(i * EACH);
 	test_step(&device);

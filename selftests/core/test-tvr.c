@@ -83,7 +83,7 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 	measure_write_ns(1);
 	CHECK(is_unit_short_lived(1));
 	/* Data six days old would fit the budget, but the daily search may find them a day late. */
-	aftl_age(device.ftl, 6 * DAY_NS);
+	aftl_advance_age(device.ftl, 6 * DAY_NS);
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
 	check_block_modes();
@@ -127,7 +127,7 @@ static u64 age_hours_of_unit(u32 unit)
 	const struct aftl_block *block = aftl_block_of_ppn(media, test_lookup(&device, unit));
 	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
 
-	return aftl_hours(device.ftl) - block->first_hour -
+	return aftl_age_in_hours(device.ftl) - block->first_hour -
 	       aftl_page_hours_after_first_program(media, block, page);
 }
 
@@ -255,7 +255,7 @@ static u64 error_rate_of_unit(u32 unit)
 	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
 
 	return aftl_cell_rber_q40(aftl_cell(device.ftl), test_block_of(&device, unit), page,
-				  aftl_hours(device.ftl));
+				  aftl_age_in_hours(device.ftl));
 }
 
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
@@ -267,7 +267,7 @@ static u64 error_rate_with_margin(const char *margin, u64 age_ns)
 
 	test_device_open_demo(&device, "tvr", params);
 	measure_write_ns(0);
-	aftl_age(device.ftl, age_ns);
+	aftl_advance_age(device.ftl, age_ns);
 	CHECK(is_unit_short_lived(0));
 	rber = error_rate_of_unit(0);
 	return rber;

@@ -121,7 +121,7 @@ static void run_until_lun_phase(u32 phase)
 static void check_wait_reason(enum aftl_op op, u32 unit, enum aftl_wait reason, u64 ns)
 {
 	struct test_request *request = test_submit_kept(&device, op, unit, 1, AFTL_PRECISE, 0,
-							aftl_now(device.ftl));
+							aftl_device_time_ns(device.ftl));
 
 	test_drain(&device);
 	CHECK(request->done);
@@ -135,7 +135,7 @@ TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 	open_one_die("");
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	run_until_lun_phase(AFTL_PHASE_ERASE);
-	aftl_advance(device.ftl, aftl_now(device.ftl) + ERASE_NS / 4);
+	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl) + ERASE_NS / 4);
 	check_wait_reason(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
 }
 
@@ -144,8 +144,8 @@ TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 	const struct aftl_work *work;
 
 	open_one_die("suspend=both suspend_cost=30us");
-	test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
-	aftl_advance(device.ftl, aftl_now(device.ftl));
+	test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, aftl_device_time_ns(device.ftl));
+	aftl_advance(device.ftl, aftl_device_time_ns(device.ftl));
 	work = &device.ftl->luns->work;
 	CHECK_EQ(work->phase, AFTL_PHASE_PROGRAM);
 	aftl_advance(device.ftl, work->array_ns + 1000);
@@ -161,14 +161,17 @@ TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 	open_one_die("depth=16 queue_weights=1:200");
 	device.queue = 1;
 	for (i = 0; i < 50; i++)
-		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+			    aftl_device_time_ns(device.ftl));
 	device.queue = 0;
-	test_submit(&device, AFTL_OP_WRITE, 60, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+	test_submit(&device, AFTL_OP_WRITE, 60, 1, AFTL_PRECISE, 0,
+		    aftl_device_time_ns(device.ftl));
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 61, 1, AFTL_PRECISE, 0,
-				   aftl_now(device.ftl));
+				   aftl_device_time_ns(device.ftl));
 	device.queue = 1;
 	for (i = 0; i < 30; i++)
-		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+			    aftl_device_time_ns(device.ftl));
 	test_drain(&device);
 	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] > sum_of_waits(&request->waits) * 2 / 3);
 	CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);

@@ -631,7 +631,7 @@ static void write_in_zone(struct aftl_random *random, u32 zone)
 	test_submit(&device, AFTL_OP_WRITE, zone * geo->zone_units + at,
 		    min(units, geo->zone_units - at), aftl_random_below(random, 2),
 		    append ? AFTL_REQUEST_APPEND : 0,
-		    aftl_now(device.ftl) + aftl_random_below(random, 300000));
+		    aftl_device_time_ns(device.ftl) + aftl_random_below(random, 300000));
 }
 
 static void read_random_units(struct aftl_random *random)
@@ -639,7 +639,7 @@ static void read_random_units(struct aftl_random *random)
 	u32 units = 1 + aftl_random_below(random, min(test_units(&device), 60U));
 	u32 unit = aftl_random_below(random, test_units(&device) - units + 1);
 
-	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_now(device.ftl));
+	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
 static void do_random_operation(struct aftl_random *random, u32 few)
@@ -657,8 +657,8 @@ static void do_random_operation(struct aftl_random *random, u32 few)
 	else if (draw < 90)
 		read_random_units(random);
 	else
-		test_submit(&device, ops[draw % ARRAY_SIZE(ops)],
-			    zone * device.ftl->geo.zone_units, 0, 0, 0, aftl_now(device.ftl));
+		test_submit(&device, ops[draw % ARRAY_SIZE(ops)], zone * device.ftl->geo.zone_units,
+			    0, 0, 0, aftl_device_time_ns(device.ftl));
 }
 
 /* Return the number of extra blocks that relocation may take in a zone and a LUN. */

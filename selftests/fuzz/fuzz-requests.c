@@ -148,7 +148,7 @@ static void submit_fuzzed_request(struct fuzz_bytes *input, u32 op)
 	request->class = said % 2;
 	request->level = request->class ? said / 2 % AFTL_LEVELS : 0;
 	request->flags = fuzz_next_byte(input) % 16 ? 0 : AFTL_REQUEST_FUA;
-	request->arrival_ns = aftl_now(run.ftl) + fuzz_next_u16(input) * 100ULL;
+	request->arrival_ns = aftl_device_time_ns(run.ftl) + fuzz_next_u16(input) * 100ULL;
 	run.busy[index] = true;
 	run.pending++;
 	if (aftl_submit(run.ftl, request)) {
@@ -166,11 +166,12 @@ static void do_device_action(struct fuzz_bytes *input)
 					     what < 24 ? AFTL_OP_READ :
 							 what % 5);
 	else if (what == 29)
-		aftl_age(run.ftl, fuzz_next_byte(input) * 86400000000000ULL);
+		aftl_advance_age(run.ftl, fuzz_next_byte(input) * 86400000000000ULL);
 	else if (what == 30 && aftl_fail_block(run.ftl, fuzz_next_u16(input) % 64))
 		demand(aftl_geometry(run.ftl)->blocks <= 64);
 	else
-		aftl_advance(run.ftl, aftl_now(run.ftl) + fuzz_next_u16(input) * 10000ULL);
+		aftl_advance(run.ftl,
+			     aftl_device_time_ns(run.ftl) + fuzz_next_u16(input) * 10000ULL);
 }
 
 int fuzz_input(const u8 *data, size_t size)

@@ -41,7 +41,7 @@ static void check_loaded_device(struct aftl *ftl)
 
 	demand(!aftl_audit(ftl, &error));
 	completed = 0;
-	write.arrival_ns = aftl_now(ftl);
+	write.arrival_ns = aftl_device_time_ns(ftl);
 	demand(!aftl_submit(ftl, &write));
 	while (!completed && aftl_next_event_ns(ftl) != U64_MAX && events++ < 100000)
 		aftl_advance(ftl, aftl_next_event_ns(ftl));

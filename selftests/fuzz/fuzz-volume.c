@@ -154,7 +154,7 @@ static void submit_volume_write(u32 i, u32 stride)
 		.units = 1,
 		.class = i % 2,
 		.level = i % 2 ? i / 2 % AFTL_LEVELS : 0,
-		.arrival_ns = aftl_now(ftl),
+		.arrival_ns = aftl_device_time_ns(ftl),
 	};
 
 	demand(!aftl_submit(ftl, &request));

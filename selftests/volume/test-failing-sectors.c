@@ -64,7 +64,7 @@ static void relocate_block_of_luns(u32 block)
 		CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
 	for (i = 0; i < geo->luns; i++)
 		CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, i), 0);
-	aftl_advance(durable.device.ftl, aftl_now(durable.device.ftl) + 1000000000);
+	aftl_advance(durable.device.ftl, aftl_device_time_ns(durable.device.ftl) + 1000000000);
 	durable_commit_all(&durable);
 }
 

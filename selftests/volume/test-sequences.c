@@ -146,7 +146,8 @@ static void write_unit_if_possible(struct durable_device *durable, u32 unit)
 	if (zones)
 		unit -= unit % zone_units(durable);
 	CHECK_EQ(test_submit(device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE,
-			     zones ? AFTL_REQUEST_APPEND : 0, aftl_now(device->ftl)), 0);
+			     zones ? AFTL_REQUEST_APPEND : 0, aftl_device_time_ns(device->ftl)),
+		 0);
 	test_drain(device);
 	CHECK_EQ(test_execute_request(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	CHECK_EQ(durable_commit_all(durable), 0);
@@ -328,7 +329,9 @@ static void submit_request(struct history *history, enum aftl_op op, u32 unit, u
 {
 	struct test_device *device = &history->live.device;
 
-	CHECK_EQ(test_submit(device, op, unit, units, class, flags, aftl_now(device->ftl)), 0);
+	CHECK_EQ(test_submit(device, op, unit, units, class, flags,
+			     aftl_device_time_ns(device->ftl)),
+		 0);
 }
 
 static void write_one_unit(struct history *history)
@@ -363,7 +366,7 @@ static void submit_flush(struct history *history)
 
 static void advance_device_age(struct history *history)
 {
-	aftl_age(history->live.device.ftl, YEAR_NS);
+	aftl_advance_age(history->live.device.ftl, YEAR_NS);
 }
 
 static void collect_garbage(struct history *history)

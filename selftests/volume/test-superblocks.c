@@ -30,7 +30,7 @@ static u32 valid_units_in_lun(u32 lun)
 {
 	struct aftl_lun_info info;
 
-	aftl_lun_info(durable.device.ftl, lun, &info);
+	aftl_get_lun_info(durable.device.ftl, lun, &info);
 	return info.valid_units;
 }
 
@@ -173,7 +173,7 @@ TAP_TEST(the_entry_of_one_block_marks_its_die_dead)
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	volume_crash();
 	volume_start("baseline");
-	aftl_lun_info(durable.device.ftl, 1, &info);
+	aftl_get_lun_info(durable.device.ftl, 1, &info);
 	CHECK_EQ(info.good_blocks, 0);
 }
 

@@ -1092,7 +1092,8 @@ static void write_newer_versions(void)
 	drain_write_buffer();
 	for (i = TWICE; i--;)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
-				     aftl_now(device->ftl)), 0);
+				     aftl_device_time_ns(device->ftl)),
+			 0);
 }
 
 /*
@@ -1196,7 +1197,8 @@ static void crash_between_passes(void)
 				 0);
 	for (i = 0; i < 50; i++)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
-				     aftl_now(device->ftl)), 0);
+				     aftl_device_time_ns(device->ftl)),
+			 0);
 	while (!is_word_line_between_passes(device->ftl) && test_step(device))
 		;
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);

@@ -160,7 +160,7 @@ static u8 level_digit_of_class(const struct trace_output *output, u32 class)
 	u8 level = TRACE_PRECISE;
 
 	if (class < output->classes)
-		aftl_record_level(output->class_names[class], &level);
+		aftl_record_level_of_name(output->class_names[class], &level);
 	return level;
 }
 

@@ -329,7 +329,7 @@ static int rewrite_damaged_sectors(struct checkup *checkup, const struct aftl *f
 {
 	int ret;
 
-	aftl_volume_set_time(checkup->now.volume, aftl_now(ftl), aftl_age_ns(ftl),
+	aftl_volume_set_time(checkup->now.volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
 			     aftl_policy_state_word(ftl));
 	ret = aftl_volume_repair_entries(checkup->now.volume);
 	if (ret)

@@ -175,7 +175,7 @@ static void submit_request(struct simlib_device *device, struct device_request *
 			   s64 lpn, s64 pages)
 {
 	own->request = (struct aftl_request){
-		.arrival_ns = aftl_now(device->ftl),
+		.arrival_ns = aftl_device_time_ns(device->ftl),
 		.unit = (u32)lpn,
 		.units = (u32)pages,
 		.op = (u8)op,
@@ -189,7 +189,7 @@ static void submit_request(struct simlib_device *device, struct device_request *
 /* Advance time until a request completes. Return false if none ever does. */
 static bool wait_for_completion(struct simlib_device *device)
 {
-	u64 now_ns = aftl_now(device->ftl);
+	u64 now_ns = aftl_device_time_ns(device->ftl);
 
 	device->stopped = is_sim_device_stuck(aftl_next_event_ns(device->ftl), now_ns);
 	if (!device->stopped)
@@ -347,7 +347,7 @@ u64 simlib_device_now(struct simlib_device *device)
 	u64 now_ns;
 
 	pthread_mutex_lock(&device->lock);
-	now_ns = aftl_now(device->ftl);
+	now_ns = aftl_device_time_ns(device->ftl);
 	pthread_mutex_unlock(&device->lock);
 	return now_ns;
 }
@@ -362,7 +362,7 @@ static int apply_fault(struct simlib_device *device, enum simlib_fault kind, u64
 	case SIMLIB_FAULT_UNIT:
 		return aftl_fail_unit(device->ftl, to_lpn((u32)min(number, (u64)U32_MAX)));
 	case SIMLIB_FAULT_AGE:
-		aftl_age(device->ftl, number);
+		aftl_advance_age(device->ftl, number);
 		return 0;
 	}
 	return -EINVAL;

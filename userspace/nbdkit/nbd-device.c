@@ -352,7 +352,7 @@ static int submit_nbd_io(struct nbd_device *device, struct nbd_io *io)
 	struct aftl_request *request = &io->request;
 	u32 level = request->op == AFTL_OP_WRITE ? quality_level_of_unit(device, request->unit) : 0;
 
-	request->arrival_ns = aftl_now(device->ftl);
+	request->arrival_ns = aftl_device_time_ns(device->ftl);
 	request->level = level;
 	request->class = level ? AFTL_APPROX : AFTL_PRECISE;
 	if (request->op == AFTL_OP_WRITE && (request->head_skip || request->tail_skip)) {
@@ -529,7 +529,7 @@ int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
 	pthread_mutex_init(&device->lock, NULL);
 	pthread_mutex_init(&device->late_lock, NULL);
 	device->armed_ns = U64_MAX;
-	device->start_ns = aftl_now(device->ftl);
+	device->start_ns = aftl_device_time_ns(device->ftl);
 	device->start_host_ns = host_now_ns();
 	return 0;
 }

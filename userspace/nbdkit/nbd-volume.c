@@ -29,7 +29,7 @@ static void set_volume_time(struct nbd_volume *volume)
 {
 	const struct aftl *ftl = volume->device->ftl;
 
-	aftl_volume_set_time(volume->volume, aftl_now(ftl), aftl_age_ns(ftl),
+	aftl_volume_set_time(volume->volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
 			     aftl_policy_state_word(ftl));
 }
 

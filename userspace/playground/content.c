@@ -46,7 +46,7 @@ static int submit_content_write(u8 op, u32 unit, u32 units, u32 class)
 	struct aftl_error error;
 
 	*request = (struct aftl_request){
-		.arrival_ns = aftl_now(play.drive.ftl),
+		.arrival_ns = aftl_device_time_ns(play.drive.ftl),
 		.op = op,
 		.unit = unit,
 		.units = units,

@@ -178,7 +178,7 @@ int playground_age(u32 hours)
 						 "at most %u hours can pass at once",
 						 PLAY_AGE_HOURS),
 				       &error);
-	aftl_age(play.drive.ftl, hours * AFTL_HOUR_NS);
+	aftl_advance_age(play.drive.ftl, hours * AFTL_HOUR_NS);
 	return 0;
 }
 

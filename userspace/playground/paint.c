@@ -68,7 +68,8 @@ static u8 colour_by_valid_units(const struct subject *of)
 /* Colour a page by the logarithm of its age in hours. */
 static u8 colour_by_age(const struct subject *of)
 {
-	u64 hours = aftl_page_age_hours(of->media, of->block, of->page, aftl_hours(play.drive.ftl));
+	u64 hours = aftl_page_age_hours(of->media, of->block, of->page,
+					aftl_age_in_hours(play.drive.ftl));
 
 	return (u8)(1 + min(fls64(hours), (u32)AGE_STEPS));
 }
@@ -77,7 +78,7 @@ static u8 colour_by_age(const struct subject *of)
 static u8 colour_by_error_rate(const struct subject *of)
 {
 	u64 rate = aftl_cell_rber_q40(aftl_cell(play.drive.ftl), of->block, of->page,
-				      aftl_hours(play.drive.ftl));
+				      aftl_age_in_hours(play.drive.ftl));
 
 	return (u8)(1 + min(fls64(rate), 40U));
 }
@@ -217,8 +218,12 @@ static bool is_picture_different(const struct picture *picture, u32 view, u32 er
 	static u32 colours[PLAY_COLOURS];
 	static u64 last[6];
 	const u64 now[ARRAY_SIZE(last)] = {
-		view + 1, picture->width, picture->columns, picture->stride,
-		view == PLAY_VIEW_WEAR ? erases : 0, aftl_hours(play.drive.ftl),
+		view + 1,
+		picture->width,
+		picture->columns,
+		picture->stride,
+		view == PLAY_VIEW_WEAR ? erases : 0,
+		aftl_age_in_hours(play.drive.ftl),
 	};
 	bool another = memcmp(now, last, sizeof(now)) != 0 ||
 		       memcmp(colours, palette, sizeof(palette)) != 0;

@@ -10,7 +10,7 @@ int sim_report_overload(u64 after_ns, struct aftl_error *error)
 
 static int report_drive_overload(const struct sim_drive *drive, struct aftl_error *error)
 {
-	return sim_report_overload(aftl_now(drive->ftl) - drive->base_ns, error);
+	return sim_report_overload(aftl_device_time_ns(drive->ftl) - drive->base_ns, error);
 }
 
 static int submit_core_request(struct sim_drive *drive, struct aftl_request *request,
@@ -59,7 +59,7 @@ static int submit_to_drive(struct sim_drive *drive, const struct sim_request *wa
 			   struct aftl_error *error)
 {
 	struct aftl_request *request = request_pool_take_request(&drive->pool);
-	u64 free_ns = aftl_now(drive->ftl) - drive->base_ns;
+	u64 free_ns = aftl_device_time_ns(drive->ftl) - drive->base_ns;
 
 	if (!request)
 		return report_drive_overload(drive, error);
@@ -75,12 +75,12 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 {
 	struct aftl_request *request;
 
-	if (drive->ended || background_due_ns(&drive->beside) > aftl_now(drive->ftl))
+	if (drive->ended || background_due_ns(&drive->beside) > aftl_device_time_ns(drive->ftl))
 		return 0;
 	request = request_pool_take_request(&drive->pool);
 	if (!request)
 		return report_drive_overload(drive, error);
-	*request = (struct aftl_request){ .arrival_ns = aftl_now(drive->ftl) };
+	*request = (struct aftl_request){ .arrival_ns = aftl_device_time_ns(drive->ftl) };
 	background_begin(&drive->beside, request);
 	if (unlikely(drive->observes))
 		begin_observation(drive, request, false);
@@ -172,7 +172,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 			return ret;
 		/* Submissions or completions since the last iteration count as progress. */
 		if (drive->submitted - pending != seen || !drive->ended)
-			last_ns = aftl_now(drive->ftl);
+			last_ns = aftl_device_time_ns(drive->ftl);
 		seen = drive->submitted - pending;
 		ret = sim_drive_advance(drive, last_ns, error);
 		if (ret)
@@ -189,10 +189,10 @@ static u64 request_limit_before_event(const struct sim_drive *drive, u64 request
 
 int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error)
 {
-	u64 last_ns = aftl_now(drive->ftl);
+	u64 last_ns = aftl_device_time_ns(drive->ftl);
 	int ret = 0;
 
-	while (!ret && aftl_now(drive->ftl) < ns) {
+	while (!ret && aftl_device_time_ns(drive->ftl) < ns) {
 		u64 before = drive->submitted;
 
 		drive->limit = request_limit_before_event(drive, requests, ns);
@@ -202,7 +202,7 @@ int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_
 			break;
 		if (drive->depth == U32_MAX)
 			continue;
-		last_ns = drive->submitted != before ? aftl_now(drive->ftl) : last_ns;
+		last_ns = drive->submitted != before ? aftl_device_time_ns(drive->ftl) : last_ns;
 		ret = sim_drive_process_event(drive, last_ns, error);
 	}
 	return ret;
@@ -213,7 +213,7 @@ static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 	struct aftl_request *flush = request_pool_take_request(&drive->pool);
 
 	*flush = (struct aftl_request){
-		.arrival_ns = aftl_now(drive->ftl),
+		.arrival_ns = aftl_device_time_ns(drive->ftl),
 		.op = AFTL_OP_FLUSH,
 	};
 	if (aftl_submit(drive->ftl, flush))
@@ -230,7 +230,7 @@ int sim_drive_save(struct sim_drive *drive,
 		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
 		   struct aftl_error *error)
 {
-	u64 begin_ns = aftl_now(drive->ftl);
+	u64 begin_ns = aftl_device_time_ns(drive->ftl);
 	int ret = flush_write_buffer(drive, error);
 
 	/* Without drain mode a zone's data that do not fill a page stay in the write buffer. */
@@ -238,8 +238,8 @@ int sim_drive_save(struct sim_drive *drive,
 		aftl_set_drain_mode(drive->ftl, true);
 	if (!ret)
 		ret = save(drive->ftl, to, error);
-	while (ret == -EBUSY && aftl_now(drive->ftl) - begin_ns < SIM_STUCK_NS) {
-		ret = sim_drive_process_event(drive, aftl_now(drive->ftl), error);
+	while (ret == -EBUSY && aftl_device_time_ns(drive->ftl) - begin_ns < SIM_STUCK_NS) {
+		ret = sim_drive_process_event(drive, aftl_device_time_ns(drive->ftl), error);
 		if (!ret)
 			ret = save(drive->ftl, to, error);
 	}
@@ -253,7 +253,8 @@ static void set_drive_limits(struct sim_drive *drive, const struct sim_options *
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	if (options->tenant_count)
 		drive->depth = sim_tenants_queue_depth(&drive->tenants);
-	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(drive->ftl);
+	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 :
+								  aftl_device_time_ns(drive->ftl);
 	background_init(&drive->beside, options, drive->geo, drive->base_ns);
 	drive->log = options->log;
 	if (!drive->log)

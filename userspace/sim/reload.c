@@ -62,7 +62,7 @@ int sim_drive_apply_change(struct sim_drive *drive, const struct sim_change *cha
 	int ret = change->policy ? 0 : aftl_param_set(&config, change->key, change->value, error);
 
 	if (!ret && !strcmp(change->key, "age")) {
-		aftl_age(drive->ftl, config.age);
+		aftl_advance_age(drive->ftl, config.age);
 		return 0;
 	}
 	if (!ret)

@@ -343,9 +343,9 @@ static void store_device_result(struct run *run, struct sim_result *result)
 	result->interval_q16 = run->drive.arrivals.interval_q16;
 	result->warmup_requests = min(run->drive.submitted, run->warmup);
 	result->requests = run->drive.submitted - result->warmup_requests;
-	result->end_ns = aftl_now(ftl);
-	result->elapsed_ns = aftl_now(ftl) - result->stats.since_ns;
-	result->hours = aftl_hours(ftl);
+	result->end_ns = aftl_device_time_ns(ftl);
+	result->elapsed_ns = aftl_device_time_ns(ftl) - result->stats.since_ns;
+	result->hours = aftl_age_in_hours(ftl);
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_is_read_only(ftl);
@@ -354,7 +354,7 @@ static void store_device_result(struct run *run, struct sim_result *result)
 	sim_add_block_wear(ftl, result);
 	result->luns = memory_alloc_zeroed(run->drive.geo->luns, sizeof(*result->luns));
 	for (u32 i = 0; i < run->drive.geo->luns; i++)
-		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
+		aftl_get_lun_info(run->drive.ftl, i, &result->luns[i]);
 	sim_copy_queue_statistics(run->queues, run->drive.tenants.count, result);
 	result->slowest = run->slowest;
 	run->slowest.requests = NULL;
@@ -455,7 +455,7 @@ static enum exit_code arm_faults(struct run *run, struct aftl_error *error)
 static void note_faults_without_effect(const struct run *run)
 {
 	const struct aftl_fault *fault;
-	u32 count = aftl_faults(run->drive.ftl, &fault);
+	u32 count = aftl_get_faults(run->drive.ftl, &fault);
 
 	for (u32 i = 0; i < count; i++, fault++)
 		if (fault->state != AFTL_FAULT_HAPPENED)

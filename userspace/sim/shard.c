@@ -235,7 +235,7 @@ static int submit_to_shard(struct shard *shard, const struct shard_work *work,
 	struct part *part;
 
 	if (!request)
-		return sim_report_overload(aftl_now(shard->ftl), error);
+		return sim_report_overload(aftl_device_time_ns(shard->ftl), error);
 	part = container_of(request, struct part, request);
 	sim_request_copy_to_core(request, &work->request);
 	request->arrival_ns = work->request.time_ns;
@@ -307,7 +307,7 @@ int shard_do_work_list(struct shard *shard, const struct shard_work *list, u32 c
 
 int shard_drain_requests(struct shard *shard, struct aftl_error *error)
 {
-	u64 last_ns = aftl_now(shard->ftl);
+	u64 last_ns = aftl_device_time_ns(shard->ftl);
 	u32 pending;
 
 	while ((pending = aftl_pending_requests(shard->ftl))) {
@@ -317,7 +317,7 @@ int shard_drain_requests(struct shard *shard, struct aftl_error *error)
 			return sim_report_stuck_device(pending, error);
 		aftl_advance(shard->ftl, next_ns);
 		if (aftl_pending_requests(shard->ftl) != pending)
-			last_ns = aftl_now(shard->ftl);
+			last_ns = aftl_device_time_ns(shard->ftl);
 	}
 	return 0;
 }

@@ -481,10 +481,10 @@ static void store_sharded_result(const struct run *run, struct sim_result *resul
 	result->interval_q16 = run->arrivals.interval_q16;
 	result->warmup_requests = min(run->submitted, options->warmup);
 	result->requests = run->submitted - result->warmup_requests;
-	result->end_ns = aftl_now(first);
+	result->end_ns = aftl_device_time_ns(first);
 	result->stats.since_ns = aftl_get_stats(first)->since_ns;
 	result->elapsed_ns = result->end_ns - result->stats.since_ns;
-	result->hours = aftl_hours(first);
+	result->hours = aftl_age_in_hours(first);
 	result->interrupted = interrupted();
 	settling_init(&result->settling);
 	store_shard_results(run, result);
@@ -522,7 +522,7 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 	/* Advance all shards to the time of the latest one. */
 	run->until_ns = interrupted() ? 0 : run->options->until;
 	for (u32 i = 0; i < run->layout.count; i++) {
-		u64 own_ns = aftl_now(run->seats[i].shard.ftl);
+		u64 own_ns = aftl_device_time_ns(run->seats[i].shard.ftl);
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}

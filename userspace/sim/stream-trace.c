@@ -264,7 +264,8 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->fold = options->fold;
 	header = record_header(trace->reader);
 	for (u32 i = 0; i < header->classes; i++) {
-		trace->known[i] = aftl_record_level(header->class_names[i], &trace->level[i]);
+		trace->known[i] =
+			aftl_record_level_of_name(header->class_names[i], &trace->level[i]);
 		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
 	}
 	ret = check_trace_fits_device(trace, sim_options_request_limit(options), error);

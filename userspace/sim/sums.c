@@ -20,7 +20,7 @@ void sim_add_device_statistics(struct sim_result *result, const struct aftl *ftl
 		result->luns = memory_alloc_zeroed(result->geo.luns, sizeof(*result->luns));
 	aftl_stats_accumulate(&result->stats, aftl_get_stats(ftl));
 	for (u32 i = 0; i < luns; i++)
-		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
+		aftl_get_lun_info(ftl, i, &result->luns[index * luns + i]);
 	result->slots += aftl_geometry(ftl)->ppns;
 	result->memory_bytes += aftl_memory_bytes(ftl);
 	result->read_only |= aftl_is_read_only(ftl);

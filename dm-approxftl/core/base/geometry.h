@@ -111,7 +111,7 @@ int __must_check aftl_check_program_passes(const struct aftl_config *config,
 					   struct aftl_error *error);
 
 /* Number of logical pages and translation pages, all of which can have a ppn. */
-static inline u32 aftl_mapped_lpns(const struct aftl_geometry *geo)
+static inline u32 aftl_count_mappable_pages(const struct aftl_geometry *geo)
 {
 	return geo->units + geo->trans_pages;
 }
@@ -144,12 +144,13 @@ static inline u32 aftl_word_line_of_page(const struct aftl_geometry *geo, u32 pa
 	return page / geo->word_line_pages;
 }
 
-static inline u32 aftl_layer(const struct aftl_geometry *geo, u32 page)
+static inline u32 aftl_layer_of_page(const struct aftl_geometry *geo, u32 page)
 {
 	return aftl_word_line_of_page(geo, page) / geo->word_lines;
 }
 
-static inline u32 aftl_word_line_page(const struct aftl_geometry *geo, u32 layer, u32 word_line)
+static inline u32 aftl_first_page_of_word_line(const struct aftl_geometry *geo, u32 layer,
+					       u32 word_line)
 {
 	return (layer * geo->word_lines + word_line) * geo->word_line_pages;
 }

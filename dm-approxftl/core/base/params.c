@@ -211,7 +211,8 @@ static int parse_unscaled_number(const char *text, u64 scale, u64 *value)
 }
 
 /* A number without a suffix has the scale @bare_scale; 0 allows only zero without a suffix. */
-static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bare_scale, u64 *value)
+static int parse_number_with_suffix(const char *text, const struct suffix *suffix, u64 bare_scale,
+				    u64 *value)
 {
 	struct decimal number;
 	int ret = parse_decimal(&text, &number);
@@ -387,10 +388,10 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 		ret = parse_scaled_number(text, size_suffix_scale, value);
 		break;
 	case AFTL_PARAM_TIME:
-		ret = parse_suffixed(text, time_suffixes, 0, value);
+		ret = parse_number_with_suffix(text, time_suffixes, 0, value);
 		break;
 	case AFTL_PARAM_PERCENT:
-		ret = parse_suffixed(text, percent_suffixes, 100, value);
+		ret = parse_number_with_suffix(text, percent_suffixes, 100, value);
 		break;
 	case AFTL_PARAM_RATE:
 		ret = parse_error_rate(text, value);

@@ -140,7 +140,7 @@ void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order
 	block->kind = kind;
 	block->approx_only = 1;
 	block->opened_ns = (s64)(ftl->now_ns - ftl->fill_left_ns);
-	block->first_hour = min_t(u64, aftl_hours(ftl), U32_MAX);
+	block->first_hour = min_t(u64, aftl_age_in_hours(ftl), U32_MAX);
 }
 
 /* SLC cache blocks are in no victim list: they are folded, not collected. */

@@ -51,7 +51,7 @@ static int alloc_page_arrays(struct aftl *ftl)
 	media->models_errors = ftl->config.errors;
 	aftl_oob_layout_init(media);
 	if (!alloc_chunks(ftl, &media->oob, geo->blocks * geo->pages, media->oob_layout.bytes) ||
-	    !alloc_chunks(ftl, &ftl->l2p, aftl_mapped_lpns(geo), sizeof(u32)))
+	    !alloc_chunks(ftl, &ftl->l2p, aftl_count_mappable_pages(geo), sizeof(u32)))
 		return -ENOMEM;
 	return aftl_oob_extra_alloc(ftl);
 }
@@ -64,7 +64,7 @@ static void free_page_arrays(struct aftl *ftl)
 	if (media->blocks)
 		aftl_oob_extra_free(ftl);
 	free_chunks(ftl, &media->oob, geo->blocks * geo->pages, media->oob_layout.bytes);
-	free_chunks(ftl, &ftl->l2p, aftl_mapped_lpns(geo), sizeof(u32));
+	free_chunks(ftl, &ftl->l2p, aftl_count_mappable_pages(geo), sizeof(u32));
 }
 
 static int alloc_flash_media(struct aftl *ftl)
@@ -111,7 +111,7 @@ static int alloc_commands(struct aftl *ftl)
 	return 0;
 }
 
-static u32 count_lanes(const struct aftl *ftl)
+static u32 count_write_lanes(const struct aftl *ftl)
 {
 	return ftl->geo.zones ? ftl->streams + ftl->handles : AFTL_WRITE_STREAMS;
 }
@@ -126,7 +126,7 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 	lun->refresh_block = ftl->geo.blocks_per_lun;
 	lun->reads.head = AFTL_NIL;
 	lun->prefetches.head = AFTL_NIL;
-	lun->lanes = count_lanes(ftl);
+	lun->lanes = count_write_lanes(ftl);
 	lun->writes = ftl->luns->writes + (size_t)index * lun->lanes;
 	for (lane = 0; lane < lun->lanes; lane++)
 		lun->writes[lane].head = AFTL_NIL;
@@ -160,7 +160,7 @@ static int alloc_luns(struct aftl *ftl)
 	ftl->bus_ns = aftl_memory_alloc(ftl, geo->channels, sizeof(*ftl->bus_ns));
 	if (!ftl->luns || !ftl->victims || !ftl->bus_ns)
 		return -ENOMEM;
-	ftl->luns->writes = aftl_memory_alloc(ftl, (size_t)geo->luns * count_lanes(ftl),
+	ftl->luns->writes = aftl_memory_alloc(ftl, (size_t)geo->luns * count_write_lanes(ftl),
 					      sizeof(*ftl->luns->writes));
 	if (!ftl->luns->writes)
 		return -ENOMEM;
@@ -305,7 +305,7 @@ static int check_capacity(struct aftl *ftl, struct aftl_error *error)
 	}
 	if (ftl->allocation.rule.fixed)
 		room = (u64)least * ftl->geo.luns;
-	needed = aftl_mapped_lpns(&ftl->geo) + (u64)ftl->program_units * ftl->geo.luns;
+	needed = aftl_count_mappable_pages(&ftl->geo) + (u64)ftl->program_units * ftl->geo.luns;
 	if (room >= needed)
 		return 0;
 	return aftl_fail(error, -EINVAL,

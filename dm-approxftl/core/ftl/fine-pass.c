@@ -25,9 +25,9 @@ static void drop_overwritten_lpns(const struct aftl *ftl, struct aftl_payload *p
 	}
 }
 
-static void compute_fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun,
-				      const struct aftl_program_request *need,
-				      const struct aftl_placement *placement)
+static void compute_fine_pass_result(struct aftl *ftl, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     const struct aftl_placement *placement)
 {
 	struct aftl_program_command program = {
 		.block = placement->block,
@@ -72,7 +72,7 @@ struct aftl_fine_pending *aftl_fine_pass_get_due(struct aftl *ftl, struct aftl_l
 	};
 	pending = aftl_fine_pending_of_page(ftl, &lun->foggy[i - 1], page);
 	drop_overwritten_lpns(ftl, &pending->payload);
-	compute_fine_pass_outcome(ftl, lun, &pending->need, placement);
+	compute_fine_pass_result(ftl, lun, &pending->need, placement);
 	return pending;
 }
 
@@ -126,7 +126,7 @@ bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 		.pages = ftl->geo.program_pages,
 		.mode = AFTL_MODE_FOGGY,
 	};
-	compute_fine_pass_outcome(ftl, lun, &need, placement);
+	compute_fine_pass_result(ftl, lun, &need, placement);
 	aftl_program_commit(ftl, lun, &need, placement, NULL);
 	/* The policy does not see padding, so tell it that the block is full. */
 	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)

@@ -448,7 +448,7 @@ static u64 find_next_suspend_point(const struct aftl *ftl, const struct aftl_wor
 }
 
 /* The suspended operation pays for the suspend and for its resume, in array time and energy. */
-static void count_suspend(struct aftl *ftl, struct aftl_lun *lun)
+static void charge_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 ns = 2 * ftl->config.suspend_cost;
@@ -475,7 +475,7 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 	lun->suspended.suspends++;
 	lun->suspended.reads = 0;
 	lun->suspended_ns = lun->work.end_ns - ftl->now_ns + latency_ns;
-	count_suspend(ftl, lun);
+	charge_suspend(ftl, lun);
 	trace_array_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->suspended_ns);
 	lun->work.service_ns = 0;
 	lun->work.phase = latency_ns ? AFTL_PHASE_SUSPEND : AFTL_PHASE_IDLE;

@@ -383,7 +383,7 @@ u64 aftl_next_event_ns(const struct aftl *ftl);
  * @geo: geometry of the device
  *
  * Upper bound of the calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase()
- * and retire(), taken together, in one call of aftl_step(), aftl_submit(), aftl_age(),
+ * and retire(), taken together, in one call of aftl_step(), aftl_submit(), aftl_advance_age(),
  * aftl_set_param(), aftl_fail_unit(), aftl_fail_block(), aftl_fail_lun(), aftl_start_lun_gc(),
  * aftl_set_drain_mode(), aftl_park_step() or aftl_unpark(), if complete() submits nothing.
  * aftl_advance() is one aftl_step() for each event. Each zone request in flight adds
@@ -408,14 +408,14 @@ u32 aftl_max_host_calls(const struct aftl_geometry *geo);
 bool aftl_step(struct aftl *ftl, u64 now_ns);
 
 /**
- * aftl_work() - how much has been done so far
+ * aftl_count_work() - how much has been done so far
  * @ftl: device
  *
  * Counts events, LUNs that were looked at, and logical pages that were admitted, programmed or
  * unmapped, each of which takes some tenths of a microsecond: for a host that wants to know when it
  * has called aftl_step() for long enough.
  */
-u32 aftl_work(const struct aftl *ftl);
+u32 aftl_count_work(const struct aftl *ftl);
 
 /**
  * aftl_advance() - process all events up to and including @now_ns
@@ -435,7 +435,7 @@ void aftl_advance(struct aftl *ftl, u64 now_ns);
 void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns);
 
 /* Current device time. */
-u64 aftl_now(const struct aftl *ftl);
+u64 aftl_device_time_ns(const struct aftl *ftl);
 
 /* Number of requests submitted and not complete. */
 u32 aftl_pending_requests(const struct aftl *ftl);
@@ -472,14 +472,14 @@ bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn
 u32 __must_check aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what);
 
 /**
- * aftl_age() - advance the age of the cells without any operation
+ * aftl_advance_age() - advance the age of the cells without any operation
  * @ftl: device
  * @ns: device time that passes
  */
-void aftl_age(struct aftl *ftl, u64 ns);
+void aftl_advance_age(struct aftl *ftl, u64 ns);
 
 /* Device age in hours, as in the cell model. */
-u64 aftl_hours(const struct aftl *ftl);
+u64 aftl_age_in_hours(const struct aftl *ftl);
 
 /**
  * aftl_set_param() - change a parameter of a running device
@@ -567,7 +567,7 @@ enum aftl_fault_action {
 	AFTL_FAULT_UNIT,	/* aftl_fail_unit() */
 	AFTL_FAULT_BLOCK,	/* aftl_fail_block() */
 	AFTL_FAULT_DIE,		/* aftl_fail_lun() */
-	AFTL_FAULT_AGE,		/* aftl_age() */
+	AFTL_FAULT_AGE,		/* aftl_advance_age() */
 	AFTL_FAULT_WEAR,	/* aftl_wear_out() */
 	AFTL_FAULT_LIFE,	/* word "end": blocks fail until the device is read-only */
 	AFTL_FAULT_POWER,	/* word "cut": call cut_power() of the host */
@@ -651,7 +651,7 @@ int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault
 void aftl_clear_faults(struct aftl *ftl);
 
 /* Get the list, in the order of arming; return its length. A snapshot does not contain it. */
-u32 aftl_faults(const struct aftl *ftl, const struct aftl_fault **all);
+u32 aftl_get_faults(const struct aftl *ftl, const struct aftl_fault **all);
 
 /* Count a logical page whose data the host could not fetch in read() as unreadable. */
 void aftl_count_unreadable(struct aftl *ftl);
@@ -778,7 +778,7 @@ struct aftl_lun_info {
 	u32 queued;
 };
 
-void aftl_lun_info(const struct aftl *ftl, u32 lun, struct aftl_lun_info *info);
+void aftl_get_lun_info(const struct aftl *ftl, u32 lun, struct aftl_lun_info *info);
 
 /* Bytes of memory allocated from the host. */
 u64 aftl_memory_bytes(const struct aftl *ftl);

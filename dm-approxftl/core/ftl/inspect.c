@@ -106,7 +106,7 @@ bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors 
 	if (!aftl_has_error_model(&ftl->media) || from_lpn(lpn) >= ftl->geo.units ||
 	    !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return false;
-	*errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hours(ftl));
+	*errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_age_in_hours(ftl));
 	if (!(aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, errors)))
 		errors->lost |= aftl_block_of_ppn(&ftl->media, ppn)->state == AFTL_BLOCK_BAD;
 	recent = aftl_read_cache_find(ftl, lpn);
@@ -195,7 +195,7 @@ u64 aftl_memory_bytes(const struct aftl *ftl)
 	return ftl->memory_bytes;
 }
 
-void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info)
+void aftl_get_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info)
 {
 	const struct aftl_lun *lun = &ftl->luns[index];
 
@@ -246,7 +246,7 @@ static u64 digest_l2p_table(const struct aftl *ftl)
 	u64 digest = 0;
 	u32 i;
 
-	for (i = 0; i < aftl_mapped_lpns(&ftl->geo); i++) {
+	for (i = 0; i < aftl_count_mappable_pages(&ftl->geo); i++) {
 		if (*aftl_l2p_entry(ftl, i))
 			digest += aftl_hash64((u64)i << 32 | *aftl_l2p_entry(ftl, i));
 		if (i % SLICE_UNITS == 0)
@@ -314,8 +314,8 @@ static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *
 	u32 unit = from_lpn(aftl_ppn_lpn(&ftl->media, ppn));
 	aftl_ppn_t mapped;
 
-	if (unit >= aftl_mapped_lpns(&ftl->geo) || !aftl_l2p_lookup(ftl, to_lpn(unit), &mapped) ||
-	    mapped != ppn)
+	if (unit >= aftl_count_mappable_pages(&ftl->geo) ||
+	    !aftl_l2p_lookup(ftl, to_lpn(unit), &mapped) || mapped != ppn)
 		return aftl_fail(error, -EUCLEAN,
 				 "slot %u is valid, but unit %u is not mapped to it", from_ppn(ppn),
 				 unit);
@@ -334,7 +334,7 @@ static void audit_prefetch_l2p_entry(const struct aftl *ftl, u32 slot)
 			   from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) :
 			   U32_MAX;
 
-	if (unit < aftl_mapped_lpns(&ftl->geo))
+	if (unit < aftl_count_mappable_pages(&ftl->geo))
 		prefetch(aftl_l2p_entry(ftl, unit));
 }
 
@@ -411,7 +411,8 @@ static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *l
 				 index, census.programmed, block->programmed);
 	if (block->state == AFTL_BLOCK_FREE && block->programmed)
 		return aftl_fail(error, -EUCLEAN, "free block %u is not erased", index);
-	if (block->programmed && !aftl_passes_are_possible(&ftl->geo, block->bits, block->order))
+	if (block->programmed &&
+	    !aftl_is_block_order_possible(&ftl->geo, block->bits, block->order))
 		return aftl_fail(error, -EUCLEAN,
 				 "block %u has program order %u and %u bits per cell, which the chip cannot have",
 				 index, block->order, block->bits);
@@ -472,7 +473,7 @@ static int audit_device_totals(const struct aftl *ftl, struct aftl_error *error)
 	u32 i;
 	int ret;
 
-	for (i = 0; i < aftl_mapped_lpns(&ftl->geo); i++) {
+	for (i = 0; i < aftl_count_mappable_pages(&ftl->geo); i++) {
 		mapped += *aftl_l2p_entry(ftl, i) != 0;
 		ret = i % SLICE_UNITS ? 0 : yield_during_audit(ftl, error);
 		if (ret)

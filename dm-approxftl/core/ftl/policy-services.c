@@ -36,7 +36,7 @@ static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *l
 	if (ftl->geo.passes > 1)
 		order = AFTL_ORDER_FOGGY_FINE;
 	if (cause != ftl->placing_cause || kind >= AFTL_KINDS_MAX || (u32)order >= AFTL_ORDERS ||
-	    !aftl_passes_are_possible(&ftl->geo, 0, order)) {
+	    !aftl_is_block_order_possible(&ftl->geo, 0, order)) {
 		ftl->stats.counters.policy_bugs++;
 		return NULL;
 	}
@@ -98,7 +98,7 @@ static const struct aftl_policy_services services = {
 	.open = policy_open_block,
 	.close = policy_close_block,
 	.find = aftl_l2p_lookup,
-	.hours = aftl_hours,
+	.hours = aftl_age_in_hours,
 	.queued = aftl_count_queued_commands,
 	.room = lun_index_has_room,
 	.works = lun_is_alive,

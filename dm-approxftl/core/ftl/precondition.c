@@ -177,7 +177,7 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 }
 
 /* Relocation needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
-static int fill_collect_block(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
+static int fill_relocate_for_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	int ret = fill_store_recorded_entries(ftl, filler);
 
@@ -192,11 +192,11 @@ static int fill_place_after_gc(struct aftl *ftl, struct filler *filler, struct a
 		int ret = 1;
 
 		while (ret > 0 && aftl_gc_is_urgent(ftl, lun))
-			ret = fill_collect_block(ftl, filler, lun);
+			ret = fill_relocate_for_gc(ftl, filler, lun);
 		if (ret >= 0 && !aftl_program_place(ftl, lun, need, placement))
 			return 0;
 		if (ret >= 0)
-			ret = fill_collect_block(ftl, filler, lun);
+			ret = fill_relocate_for_gc(ftl, filler, lun);
 		if (ret <= 0)
 			return ret ? ret : -ENOSPC;
 	}
@@ -316,7 +316,7 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 	if (ftl->foggy_blocks)
 		aftl_fine_pass_run_untimed(ftl, lun);
 	if (aftl_is_repeated_program_due(ftl, lun))
-		ret = fill_collect_block(ftl, filler, lun);
+		ret = fill_relocate_for_gc(ftl, filler, lun);
 	else
 		start_fill_run(ftl, filler, lun, &placement);
 	if (ftl->geo.superblock_luns)
@@ -448,7 +448,7 @@ static bool fill_has_one_class(const struct aftl *ftl)
 	       ftl->config.fill_approx == 10000;
 }
 
-static bool fill_rounds_allowed(const struct aftl *ftl, const struct filler *filler)
+static bool fill_may_program_rounds(const struct aftl *ftl, const struct filler *filler)
 {
 	return !filler->asks_always && fill_has_one_class(ftl) && !ftl->ops->programmed &&
 	       lun_choice_rotates(ftl);
@@ -638,7 +638,7 @@ static int fill_finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
 		aftl_cmt_queue_dirty_pages(ftl);
 	ret = program_cmt_evictions_untimed(ftl, filler, 1);
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_cmt_take_back(ftl, &ftl->luns[i]);
+		aftl_cmt_reclaim_pending_pages(ftl, &ftl->luns[i]);
 	return ret;
 }
 
@@ -655,7 +655,7 @@ int aftl_precondition(struct aftl *ftl)
 	if (!filler.runs)
 		return -ENOMEM;
 	filler.asks_always = fill_must_ask_policy(ftl);
-	if (fill_rounds_allowed(ftl, &filler))
+	if (fill_may_program_rounds(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
 	/* The data are written to a new device; they get the configured age afterwards. */

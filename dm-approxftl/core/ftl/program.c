@@ -111,8 +111,8 @@ static bool program_time_follows_from_mode(const struct aftl *ftl,
  * Return true if only the program order can forbid this program: neither neighbouring word lines
  * nor the previous content of the page matter.
  */
-static bool program_order_suffices(const struct aftl_program_request *need,
-				   const struct aftl_placement *placement)
+static bool only_order_restricts_program(const struct aftl_program_request *need,
+					 const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 
@@ -133,7 +133,7 @@ static bool chip_accepts_program(struct aftl *ftl, struct aftl_lun *lun,
 	    (placement->mode != AFTL_MODE_FOGGY || placement->piggybacked ||
 	     !aftl_fine_pending_has_room(ftl, lun, placement->block)))
 		return false;
-	if (!aftl_chip_allows(&ftl->chip, &program))
+	if (!aftl_chip_allows_program(&ftl->chip, &program))
 		return false;
 	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
 	return true;
@@ -155,10 +155,11 @@ static bool placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 		return chip_accepts_program(ftl, lun, need, placement);
 	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
 	lun->outcome.overprogrammed = false;
-	if (likely(program_order_suffices(need, placement)))
-		return aftl_order_allows(&ftl->media, block, placement->page, placement->pages);
+	if (likely(only_order_restricts_program(need, placement)))
+		return aftl_order_allows_program(&ftl->media, block, placement->page,
+						 placement->pages);
 	program = make_program_command(need, placement);
-	return aftl_chip_allows(&ftl->chip, &program);
+	return aftl_chip_allows_program(&ftl->chip, &program);
 }
 
 /*
@@ -182,7 +183,8 @@ static int place_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
 		.pages = ftl->geo.program_pages,
 		.mode = aftl_block_program_mode(lun->fallback),
 	};
-	if (!aftl_order_allows(&ftl->media, lun->fallback, placement->page, placement->pages))
+	if (!aftl_order_allows_program(&ftl->media, lun->fallback, placement->page,
+				       placement->pages))
 		return -ENOSPC;
 	program = make_program_command(need, placement);
 	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
@@ -199,7 +201,7 @@ static bool policy_placement_is_legal(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Translation pages never share a block with data, and wait for free blocks as host writes do. */
-static bool program_frees_blocks(const struct aftl_program_request *need)
+static bool program_is_data_relocation(const struct aftl_program_request *need)
 {
 	return need->cause != AFTL_CAUSE_HOST && need->cause != AFTL_CAUSE_MAP;
 }
@@ -219,7 +221,7 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
 	if (ret && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
-	if (ret && !lun->free_blocks && program_frees_blocks(need) &&
+	if (ret && !lun->free_blocks && program_is_data_relocation(need) &&
 	    (lun->fallback || aftl_fallback_adopt_open_block(ftl, lun)))
 		return place_in_fallback_block(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_is_legal(ftl, lun, need, placement))) &&
@@ -279,7 +281,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
 	    !aftl_stream_is_trans_pages(ftl, need->stream)) {
 		ret = place_zone_relocation(ftl, lun, need, placement);
-	} else if (lun->below_reserve && program_frees_blocks(need)) {
+	} else if (lun->below_reserve && program_is_data_relocation(need)) {
 		ret = place_in_fallback_block(ftl, lun, need, placement);
 	} else if (ftl->slc_max_blocks &&
 		   (ftl->geo.zones || !aftl_handle_of_stream(ftl, need->stream)) &&

@@ -47,7 +47,7 @@ bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *bloc
 		return false;
 	limit = page_retention_limit_hours(ftl, attr);
 	return limit &&
-	       aftl_hours(ftl) >= (u64)block->first_hour +
+	       aftl_age_in_hours(ftl) >= (u64)block->first_hour +
 				  aftl_page_hours_after_first_program(&ftl->media, block, page) +
 				  limit;
 }
@@ -59,11 +59,11 @@ static bool block_needs_refresh(const struct aftl *ftl, const struct aftl_block 
 {
 	u32 page;
 
-	if (!block->valid || aftl_hours(ftl) == block->first_hour)
+	if (!block->valid || aftl_age_in_hours(ftl) == block->first_hour)
 		return false;
 	for (page = 0; page < ftl->geo.pages; page++)
 		if (aftl_refresh_page_due(ftl, block, page) &&
-		    aftl_page_valid(&ftl->media, block, page))
+		    aftl_page_has_valid_data(&ftl->media, block, page))
 			return true;
 	return false;
 }

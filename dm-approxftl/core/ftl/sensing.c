@@ -27,7 +27,8 @@ static void count_block_sensings(struct aftl *ftl, struct aftl_block *block, u32
 		aftl_block_lun(ftl, block)->disturbed = block;
 }
 
-static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+static inline u64 sense_page_and_count(struct aftl *ftl, struct aftl_block *block, u32 page,
+				       u64 hour)
 {
 	u32 shift = policy_initial_read_shift(ftl, block, page);
 	struct aftl_read_result sensing =
@@ -43,7 +44,7 @@ static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u3
 /* Read @page of @block at device age @hour. Return: array time, without extra sensing levels. */
 u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	return sense_and_count(ftl, block, page, hour);
+	return sense_page_and_count(ftl, block, page, hour);
 }
 
 /* Read all valid data of @page, with extra sensing levels if the data need them. */
@@ -51,7 +52,7 @@ u64 aftl_sense_valid_data(struct aftl *ftl, struct aftl_block *block, u32 page, 
 {
 	u32 levels = aftl_cell_extra_levels(&ftl->cell, block, page, hour);
 
-	return sense_and_count(ftl, block, page, hour) + levels * ftl->sense.further_ns;
+	return sense_page_and_count(ftl, block, page, hour) + levels * ftl->sense.further_ns;
 }
 
 /*

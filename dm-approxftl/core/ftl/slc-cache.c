@@ -209,7 +209,7 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_place_sequential(ftl->policy, lun, need, open, 0, placement);
 }
 
-static bool slc_fold_precedes(const struct aftl_block *block, const struct aftl_block *other)
+static bool slc_is_folded_before(const struct aftl_block *block, const struct aftl_block *other)
 {
 	return block->valid < other->valid ||
 	       (block->valid == other->valid && block->opened_ns < other->opened_ns);
@@ -226,7 +226,8 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 
 	for (; lun->slc_blocks && block < end; block++)
 		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
-		    !block->failing && !block->parity && (!best || slc_fold_precedes(block, best)))
+		    !block->failing && !block->parity &&
+		    (!best || slc_is_folded_before(block, best)))
 			best = block;
 	return best;
 }

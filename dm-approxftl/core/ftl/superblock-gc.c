@@ -570,7 +570,7 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
  * valid pages had been relocated before, so it counts as erased, too. In a dead LUN, pages that
  * could not be rebuilt are marked as lost.
  */
-static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 erases)
+static void block_catch_up_erases(struct aftl *ftl, struct aftl_block *block, u32 erases)
 {
 	u32 behind = erases - block->erases;
 
@@ -613,7 +613,7 @@ static void sync_superblock_erases(struct aftl *ftl, u32 group, u32 number)
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		erases = max(erases, aftl_superblock_block(ftl, group, number, i)->erases);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		block_sync_erases(ftl, aftl_superblock_block(ftl, group, number, i), erases);
+		block_catch_up_erases(ftl, aftl_superblock_block(ftl, group, number, i), erases);
 	drop_parity_in_dead_lun(ftl, group, number);
 }
 

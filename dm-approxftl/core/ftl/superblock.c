@@ -210,7 +210,8 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
  * Return true if the page counts for its stripe. After the coarse pass alone it does not: its data
  * are still in the controller.
  */
-static bool page_has_data(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+static bool page_is_readable_for_stripe(const struct aftl *ftl, const struct aftl_block *block,
+					u32 page)
 {
 	u16 attr = aftl_block_page_attr(&ftl->media, block, page);
 
@@ -225,7 +226,7 @@ static bool stripe_has_programmed_page(const struct aftl *ftl, u32 group, u32 nu
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (page_has_data(ftl, block, page))
+		if (page_is_readable_for_stripe(ftl, block, page))
 			return true;
 	}
 	return false;
@@ -255,7 +256,7 @@ static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u3
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (!block->parity && !page_has_data(ftl, block, page) &&
+		if (!block->parity && !page_is_readable_for_stripe(ftl, block, page) &&
 		    (block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_OPEN))
 			return false;
 	}
@@ -478,7 +479,7 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 
 	if (!aftl_has_error_model(&ftl->media) || aftl_cell_never_fails(&ftl->cell, attr))
 		return true;
-	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hours(ftl));
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_age_in_hours(ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX)
 		return errors.raw <= ftl->cell.correctable;
 	return errors.levels <= ftl->cell.levels;
@@ -496,8 +497,8 @@ static bool is_stripe_member_readable(const struct aftl *ftl, const struct aftl_
 
 	/* Parity that has not been programmed is lost together with its LUN. */
 	if (block->state == AFTL_BLOCK_BAD)
-		return !block->parity && !page_has_data(ftl, block, page);
-	return approx || !page_has_data(ftl, block, page) ||
+		return !block->parity && !page_is_readable_for_stripe(ftl, block, page);
+	return approx || !page_is_readable_for_stripe(ftl, block, page) ||
 	       ecc_can_decode(ftl, to_ppn(first + at));
 }
 
@@ -563,9 +564,9 @@ bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl
 	return true;
 }
 
-static bool block_has_page(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+static bool stripe_member_has_data(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
-	return block->state != AFTL_BLOCK_BAD && page_has_data(ftl, block, page);
+	return block->state != AFTL_BLOCK_BAD && page_is_readable_for_stripe(ftl, block, page);
 }
 
 /*
@@ -589,9 +590,9 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 		const struct aftl_block *block =
 			aftl_superblock_block(ftl, group, reconstruct->block, i);
 
-		if (block == own || !block_has_page(ftl, block, reconstruct->page) ||
-		    aftl_ppn_is_programming(ftl, aftl_page_ppn(&ftl->media, block,
-							       reconstruct->page)))
+		if (block == own || !stripe_member_has_data(ftl, block, reconstruct->page) ||
+		    aftl_ppn_is_programming(ftl,
+					    aftl_page_ppn(&ftl->media, block, reconstruct->page)))
 			continue;
 		reconstruct->left |= 1ULL << i;
 		aftl_lun_of_die_group(ftl, group, i)->stripe_requests |=

@@ -9,18 +9,18 @@ u64 aftl_next_event_ns(const struct aftl *ftl)
 	return aftl_is_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_first_ns(&ftl->events);
 }
 
-u64 aftl_now(const struct aftl *ftl)
+u64 aftl_device_time_ns(const struct aftl *ftl)
 {
 	return ftl->now_ns;
 }
 
 void aftl_update_device_hour(struct aftl *ftl)
 {
-	ftl->hour = aftl_hours(ftl);
+	ftl->hour = aftl_age_in_hours(ftl);
 	ftl->hour_ns = ftl->hour * AFTL_HOUR_NS;
 }
 
-u64 aftl_hours(const struct aftl *ftl)
+u64 aftl_age_in_hours(const struct aftl *ftl)
 {
 	return div64_u64(ftl->age_ns + ftl->now_ns, AFTL_HOUR_NS);
 }

@@ -457,12 +457,12 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 }
 
 /*
- * aftl_cmt_take_back() - take the translation pages of @lun that wait for a fine pass into the CMT
+ * aftl_cmt_reclaim_pending_pages() - put pages that wait for a fine pass back into the CMT
  *
- * The translation pages are dirty again. A device that stops evicts no others to make room: those
- * would wait for a fine pass, too.
+ * The translation pages of @lun are dirty again. A device that stops evicts no others to make room:
+ * those would wait for a fine pass, too.
  */
-void aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_fine_pending *pending;
 	u32 i;
@@ -492,7 +492,7 @@ void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 	u32 number;
 	u32 count;
 
-	aftl_cmt_take_back(ftl, lun);
+	aftl_cmt_reclaim_pending_pages(ftl, lun);
 	number = lun->evictions.head;
 	count = lun->evictions.count;
 	lun->evictions = (struct aftl_eviction_queue){ .head = AFTL_NIL };
@@ -581,7 +581,7 @@ static int audit_trans_page(const struct aftl *ftl, u32 number, struct aftl_erro
 	return 0;
 }
 
-static u32 cmt_count_flag(const struct aftl *ftl, u8 flag)
+static u32 cmt_count_pages_with_flag(const struct aftl *ftl, u8 flag)
 {
 	u32 count = 0;
 	u32 i;
@@ -592,7 +592,7 @@ static u32 cmt_count_flag(const struct aftl *ftl, u8 flag)
 }
 
 /* Length of an LRU list or, with @evicting, of an eviction queue; U32_MAX if it is inconsistent. */
-static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 evicting, u32 count)
+static u32 cmt_count_listed_pages(const struct aftl *ftl, u32 number, u8 evicting, u32 count)
 {
 	const u8 flags = AFTL_TP_CACHED | AFTL_TP_EVICTING;
 	u32 found = 0;
@@ -614,15 +614,19 @@ int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error)
 
 	for (i = 0; !ret && i < ftl->geo.trans_pages; i++)
 		ret = audit_trans_page(ftl, i, error);
-	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
-		evicting += cmt_count_list(ftl, ftl->luns[i].evictions.count ?
-					   ftl->luns[i].evictions.head : AFTL_NIL,
-					   AFTL_TP_EVICTING, ftl->luns[i].evictions.count);
+	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++) {
+		const struct aftl_eviction_queue *queue = &ftl->luns[i].evictions;
+
+		evicting += cmt_count_listed_pages(ftl, queue->count ? queue->head : AFTL_NIL,
+						   AFTL_TP_EVICTING, queue->count);
+	}
 	if (ret || !ftl->geo.trans_pages)
 		return ret;
-	if (evicting != cmt->evicting || evicting != cmt_count_flag(ftl, AFTL_TP_EVICTING) ||
-	    cmt_count_flag(ftl, AFTL_TP_CACHED) != cmt->cached ||
-	    cmt_count_list(ftl, cmt->oldest, 0, cmt->cached - evicting) != cmt->cached - evicting)
+	if (evicting != cmt->evicting ||
+	    evicting != cmt_count_pages_with_flag(ftl, AFTL_TP_EVICTING) ||
+	    cmt_count_pages_with_flag(ftl, AFTL_TP_CACHED) != cmt->cached ||
+	    cmt_count_listed_pages(ftl, cmt->oldest, 0, cmt->cached - evicting) !=
+		    cmt->cached - evicting)
 		return aftl_fail(error, -EUCLEAN,
 				 "the lists of cached translation pages do not have %u entries",
 				 cmt->cached);

@@ -41,7 +41,7 @@ struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct a
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_placement *placement, struct aftl_payload *payload);
 void aftl_cmt_queue_dirty_pages(struct aftl *ftl);
-void aftl_cmt_take_back(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_cmt_restore_trans_page(struct aftl *ftl, u32 number, u8 flags);
 void aftl_cmt_cache_all_dirty(struct aftl *ftl);

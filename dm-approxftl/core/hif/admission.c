@@ -47,13 +47,13 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
 	if (ftl->wait_head[write]) {
 		if (ftl->waits)
 			aftl_wait_set_reason(ftl, request, AFTL_WAIT_QUEUE);
-		aftl_request_append(&turns->head[queue], &turns->tail[queue], request);
+		aftl_request_list_append(&turns->head[queue], &turns->tail[queue], request);
 		turns->count++;
 		return;
 	}
 	turns->left = 0;
 	arbitration_charge_queue(ftl, turns, queue);
-	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
+	aftl_request_list_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
 /*
@@ -66,7 +66,7 @@ static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *re
 	if (ftl->queues > 1 || ftl->host_queues[write].count)
 		arbitration_enqueue(ftl, request, write);
 	else
-		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
+		aftl_request_list_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
 /* Make @request the next one to be admitted; if it is NULL, take one from the host queues. */
@@ -80,7 +80,7 @@ static void admission_set_next_request(struct aftl *ftl, struct aftl_request *re
 	request = arbitration_dequeue(ftl, turns);
 	if (ftl->waits)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_BUFFER);
-	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
+	aftl_request_list_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
 /* Complete @request with @status, without a page command. */

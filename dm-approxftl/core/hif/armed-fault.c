@@ -79,7 +79,7 @@ static int make_fault_happen(struct aftl *ftl, struct aftl_fault *fault)
 	case AFTL_FAULT_DIE:
 		return aftl_fail_lun(ftl, (u32)fault->number);
 	case AFTL_FAULT_AGE:
-		aftl_age(ftl, fault->number);
+		aftl_advance_age(ftl, fault->number);
 		return 0;
 	case AFTL_FAULT_WEAR:
 		fault->worn_blocks = aftl_wear_out(ftl, (u32)fault->number, fault->worn_blocks);
@@ -246,7 +246,7 @@ void aftl_clear_faults(struct aftl *ftl)
 	aftl_faults_set_event(ftl);
 }
 
-u32 aftl_faults(const struct aftl *ftl, const struct aftl_fault **all)
+u32 aftl_get_faults(const struct aftl *ftl, const struct aftl_fault **all)
 {
 	*all = ftl->faults.all;
 	return ftl->faults.count;

@@ -88,7 +88,7 @@ static inline void completion_append(struct aftl *ftl, struct aftl_request *requ
 	struct aftl_completion_queue *line = &ftl->completion.queues[index];
 
 	request->complete_ns = crossed_ns + line->delay_ns;
-	aftl_request_append(&line->head, &line->tail, request);
+	aftl_request_list_append(&line->head, &line->tail, request);
 	if (line->head == request)
 		completion_set_queue_event(ftl, index);
 }
@@ -286,13 +286,13 @@ static void complete_flushes(struct aftl *ftl, u32 epoch)
  * Begin a new epoch for the writes after a flush. If the ring is full, the epoch goes on, and the
  * flush waits for later writes, too.
  */
-static void epoch_advance(struct aftl *ftl)
+static void begin_next_epoch(struct aftl *ftl)
 {
 	if (next_epoch_number(ftl->epochs.newest) != ftl->epochs.oldest)
 		ftl->epochs.newest = next_epoch_number(ftl->epochs.newest);
 }
 
-static void epoch_retire_finished(struct aftl *ftl)
+static void complete_finished_epochs(struct aftl *ftl)
 {
 	while (!ftl->epochs.outstanding[ftl->epochs.oldest]) {
 		complete_flushes(ftl, ftl->epochs.oldest);
@@ -302,10 +302,10 @@ static void epoch_retire_finished(struct aftl *ftl)
 	}
 }
 
-void aftl_epoch_write_done(struct aftl *ftl, u32 epoch)
+void aftl_epoch_count_write_done(struct aftl *ftl, u32 epoch)
 {
 	if (!--ftl->epochs.outstanding[epoch])
-		epoch_retire_finished(ftl);
+		complete_finished_epochs(ftl);
 }
 
 /**
@@ -317,7 +317,7 @@ void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_FLUSH);
-	aftl_request_append(&ftl->epochs.flushes, &ftl->epochs.last_flush, request);
-	epoch_advance(ftl);
-	epoch_retire_finished(ftl);
+	aftl_request_list_append(&ftl->epochs.flushes, &ftl->epochs.last_flush, request);
+	begin_next_epoch(ftl);
+	complete_finished_epochs(ftl);
 }

@@ -508,7 +508,7 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
 		ftl->retry = true;
 		return false;
 	}
-	if (reset && !aftl_zones_reset_some(ftl, begin)) {
+	if (reset && !aftl_zones_continue_resets(ftl, begin)) {
 		ftl->retry = true;
 		return false;
 	}

@@ -22,7 +22,7 @@
 #include "core/hif/host-read.h"
 #include "core/hif/host-write.h"
 
-void aftl_age(struct aftl *ftl, u64 ns)
+void aftl_advance_age(struct aftl *ftl, u64 ns)
 {
 	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
 

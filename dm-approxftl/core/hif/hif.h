@@ -72,8 +72,8 @@ static inline bool aftl_request_page_is_partial(const struct aftl_request *reque
 
 /* completion.c */
 
-static inline void aftl_request_append(struct aftl_request **head, struct aftl_request **tail,
-				       struct aftl_request *request)
+static inline void aftl_request_list_append(struct aftl_request **head, struct aftl_request **tail,
+					    struct aftl_request *request)
 {
 	request->next = NULL;
 	if (*head)
@@ -105,7 +105,7 @@ void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 
 void aftl_completion_queue_event(struct aftl *ftl, u32 line);
 void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request);
-void aftl_epoch_write_done(struct aftl *ftl, u32 epoch);
+void aftl_epoch_count_write_done(struct aftl *ftl, u32 epoch);
 
 /* partial-write.c */
 
@@ -134,7 +134,7 @@ void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 
 bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request);
 int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request);
-bool aftl_zones_reset_some(struct aftl *ftl, u32 begin);
+bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin);
 
 /* admission.c */
 

@@ -148,7 +148,7 @@ bool aftl_is_busy(const struct aftl *ftl)
 	       (ftl->draining && aftl_count_writes_in_flight(ftl));
 }
 
-u32 aftl_work(const struct aftl *ftl)
+u32 aftl_count_work(const struct aftl *ftl)
 {
 	return ftl->work;
 }

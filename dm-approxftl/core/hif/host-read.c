@@ -317,7 +317,7 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 	ftl->stats.counters.map_misses++;
 	if (ftl->waits)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_MAP_MISS);
-	aftl_request_append(&tp->waiting, &tp->last_waiting, request);
+	aftl_request_list_append(&tp->waiting, &tp->last_waiting, request);
 	return true;
 }
 
@@ -442,7 +442,7 @@ void aftl_read_start_rest(struct aftl *ftl, struct aftl_request *request)
 	if (ftl->waits)
 		aftl_wait_set_reason(ftl, request, AFTL_WAIT_REST);
 	if (ftl->wait_head[0] || !aftl_read_admit(ftl, request))
-		aftl_request_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
+		aftl_request_list_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
 
 /* Count the errors of a sensed page, also for read-ahead or a reconstruction. */

@@ -80,7 +80,7 @@ static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_com
 }
 
 /* Bit of @lane in pending_write_lanes. Only on a zoned device do several lanes share a bit. */
-static u32 lane_bit(u32 lane)
+static u32 pending_mask_of_lane(u32 lane)
 {
 	return 1U << lane % AFTL_LANE_BITS;
 }
@@ -105,7 +105,7 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	aftl_command_queue_append(ftl, queue, index);
 	if (queue->count == ftl->program_units)
 		ftl->full_write_queues++;
-	lun->pending_write_lanes |= lane_bit(lane);
+	lun->pending_write_lanes |= pending_mask_of_lane(lane);
 	lun->in_flight++;
 }
 
@@ -150,7 +150,7 @@ static void write_dequeue(struct aftl *ftl, u32 index)
 	if (command->request)
 		queue->waited--;
 	if (queue->head == AFTL_NIL && !lanes_share_bit(lun, lane_of_write_command(command)))
-		lun->pending_write_lanes &= ~lane_bit(lane_of_write_command(command));
+		lun->pending_write_lanes &= ~pending_mask_of_lane(lane_of_write_command(command));
 	lun->in_flight--;
 }
 
@@ -256,7 +256,7 @@ static void write_release_command(struct aftl *ftl, u32 index)
 	if (ftl->writes_are_observed)
 		write_observe_release(ftl, index);
 	aftl_command_free(ftl, index, true);
-	aftl_epoch_write_done(ftl, command->epoch);
+	aftl_epoch_count_write_done(ftl, command->epoch);
 }
 
 static noinline void write_observe(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
@@ -736,7 +736,7 @@ static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *
 	ftl->unflushable++;
 	if (ftl->geo.zones)
 		aftl_zone_count_programmed(ftl, command->stream);
-	aftl_epoch_write_done(ftl, command->epoch);
+	aftl_epoch_count_write_done(ftl, command->epoch);
 }
 
 static void write_fail_command(struct aftl *ftl, u32 index)

@@ -108,12 +108,12 @@ static int zone_reset(struct aftl *ftl, struct aftl_request *request, struct aft
 }
 
 /*
- * aftl_zones_reset_some() - go on with the zones that are being reset
+ * aftl_zones_continue_resets() - go on with the zones that are being reset
  * @begin: ftl->work when this slice began
  *
  * Return: true if all zones are reset, so that the request that asked for it can complete.
  */
-bool aftl_zones_reset_some(struct aftl *ftl, u32 begin)
+bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin)
 {
 	struct aftl_zone_reset *reset = &ftl->zones.reset;
 
@@ -139,7 +139,7 @@ bool aftl_zones_reset_some(struct aftl *ftl, u32 begin)
  * @ftl: zoned device
  * @request: AFTL_OP_ZONE_...; its unit is the zone's first logical page
  *
- * Return: 0 or the status of the request; -EINPROGRESS if aftl_zones_reset_some() completes it.
+ * Return: 0 or the request's status; -EINPROGRESS if aftl_zones_continue_resets() completes it.
  */
 int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request)
 {

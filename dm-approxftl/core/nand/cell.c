@@ -266,7 +266,7 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 /* Map the layers of this geometry onto the points of the table; a planar block has no variation. */
 static u64 scale_rber_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
 {
-	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
+	u32 point = aftl_layer_of_page(geo, page) * AFTL_LAYER_POINTS / geo->layers;
 
 	if (geo->layers == 1)
 		return min(rber_q40, 1ULL << 39);

@@ -110,7 +110,7 @@ struct aftl_program_result {
 };
 
 /**
- * aftl_chip_allows() - return true if the chip accepts the command
+ * aftl_chip_allows_program() - return true if the chip accepts the command
  * @chip: chips of the device
  * @program: the command; its block exists, all else may be wrong
  *
@@ -118,12 +118,13 @@ struct aftl_program_result {
  * interference must either be the last of its neighbours (AFTER), or only neighbours with a lower
  * top voltage may follow (BETWEEN): any other later program is refused.
  */
-bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_command *program);
+bool aftl_chip_allows_program(const struct aftl_chip *chip,
+			      const struct aftl_program_command *program);
 
 /**
  * aftl_chip_program() - compute time and result of a program
  * @chip: chips of the device
- * @program: a command that aftl_chip_allows() accepts
+ * @program: a command that aftl_chip_allows_program() accepts
  * @outcome: takes the result
  */
 void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command *program,

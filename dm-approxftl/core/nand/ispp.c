@@ -56,9 +56,9 @@ static bool may_use_ispp(const struct aftl_program_command *program)
 {
 	const struct aftl_ispp *ispp = &program->ispp;
 
-	return aftl_ispp_is_default(ispp) ||
-	       (!aftl_mode_bits(program->mode) && ispp->skip <= AFTL_CUBE_MAX_SKIPPED_LOOPS &&
-		ispp_margin_mv(ispp) <= AFTL_MARGIN_MAX_MV);
+	return aftl_ispp_is_default(ispp) || (!aftl_mode_bits_per_cell(program->mode) &&
+					      ispp->skip <= AFTL_CUBE_MAX_SKIPPED_LOOPS &&
+					      ispp_margin_mv(ispp) <= AFTL_MARGIN_MAX_MV);
 }
 
 /* MLC mode in cells for more bits exists only for word lines that will be reprogrammed (ReSSD). */
@@ -194,9 +194,10 @@ static bool may_program_in_switched_mode(const struct aftl_chip *chip,
 	       aftl_ispp_is_default(&program->ispp);
 }
 
-bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_command *program)
+bool aftl_chip_allows_program(const struct aftl_chip *chip,
+			      const struct aftl_program_command *program)
 {
-	if (!aftl_order_allows(chip->media, program->block, program->page, program->pages))
+	if (!aftl_order_allows_program(chip->media, program->block, program->page, program->pages))
 		return false;
 	if (unlikely(program->block->bits))
 		return program->mode == aftl_block_program_mode(program->block) &&
@@ -229,7 +230,7 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 	const struct aftl_config *config = chip->config;
 	u64 ns = chip->program_ns[mode];
 
-	if (likely(!config->program_fast) || config->one_shot || aftl_mode_bits(mode) ||
+	if (likely(!config->program_fast) || config->one_shot || aftl_mode_bits_per_cell(mode) ||
 	    !is_first_page_of_word_line(chip->media->geo, page))
 		return ns;
 	return div64_u64(ns * config->program_fast, config->program);

@@ -35,8 +35,8 @@ static u32 random_factor_q8(u64 draw, u32 width)
 	return 256 - width + (u32)aftl_scale_random(draw, 2 * width + 1);
 }
 
-static u32 layer_errors(const struct aftl_chip *chip, const struct aftl_block *block, u32 point,
-			u64 layer)
+static u32 compute_layer_errors(const struct aftl_chip *chip, const struct aftl_block *block,
+				u32 point, u64 layer)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
 							 block->erases);
@@ -58,7 +58,7 @@ static void compute_layer_traits(const struct aftl_chip *chip, const struct aftl
 	*seen = (struct aftl_layer_traits){
 		.number = number + 1,
 		.erases = block->erases,
-		.errors = layer_errors(chip, block, point, number),
+		.errors = compute_layer_errors(chip, block, point, number),
 		.early = aftl_cube_early_verifies[point],
 		.lines = draw_layer_trait(chip, DRAW_LINES, (u64)block->erases << 32 ^ number),
 	};

@@ -2,7 +2,8 @@
 /* The flash array: validity of pages, and the layout of out-of-band (OOB) metadata. */
 #include "core/nand/media.h"
 
-bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+bool aftl_page_has_valid_data(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
 {
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u32 i;
@@ -13,7 +14,8 @@ bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *bl
 	return false;
 }
 
-u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+u32 aftl_page_min_quality_level(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page)
 {
 	u32 slot = from_ppn(aftl_page_ppn(media, block, page));
 	u32 end = slot + media->geo->page_units;

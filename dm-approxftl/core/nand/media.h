@@ -17,7 +17,7 @@
  * @valid: ppns that hold the current version of their lpn
  * @valid_approx: those of them that are approximate
  * @programmed: pages programmed since the erase
- * @frontier: position of the program order in the block, see aftl_order_allows()
+ * @frontier: position of the program order in the block, see aftl_order_allows_program()
  * @erases: completed erases
  * @wear: sum of the wear of its erases, in 1/10000 of a full erase
  * @reads: sensings of its pages since the erase
@@ -356,20 +356,22 @@ static inline bool aftl_page_is_programmed(const struct aftl_media *media,
 }
 
 /**
- * aftl_page_valid() - return true if a ppn of @page holds the current version of its lpn
+ * aftl_page_has_valid_data() - return true if a ppn of @page holds the current version of its lpn
  * @media: flash array
  * @block: block of the page
  * @page: page of the block
  */
-bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+bool aftl_page_has_valid_data(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page);
 
 /**
- * aftl_page_level() - smallest quality level of the valid data in @page
+ * aftl_page_min_quality_level() - smallest quality level of the valid data in @page
  * @media: flash array
  * @block: block of the page
  * @page: page with valid data
  */
-u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+u32 aftl_page_min_quality_level(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page);
 
 /**
  * aftl_oob_layout_init() - compute the layout of the OOB records

@@ -45,7 +45,7 @@ static inline u32 aftl_page_mode(u16 attr)
 }
 
 /* Bits per cell of a page programmed in @mode; 0: all that the cell can hold. */
-static inline u32 aftl_mode_bits(u32 mode)
+static inline u32 aftl_mode_bits_per_cell(u32 mode)
 {
 	static const u8 bits[AFTL_MODES] = {
 #define MODE(name, word, bits, program, share, read, curve, rate) \

@@ -15,7 +15,8 @@ static bool sequential_order_allows_page(const struct aftl_media *media,
 static bool leader_first_order_allows_page(const struct aftl_media *media,
 					   const struct aftl_block *block, u32 page)
 {
-	u32 leader = aftl_word_line_page(media->geo, aftl_layer(media->geo, page), 0);
+	u32 leader =
+		aftl_first_page_of_word_line(media->geo, aftl_layer_of_page(media->geo, page), 0);
 
 	if (aftl_page_is_programmed(media, block, page))
 		return false;
@@ -48,7 +49,7 @@ static bool may_reprogram_page(const struct aftl_media *media, const struct aftl
 
 	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
 	       aftl_word_line_reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
-	       !aftl_page_valid(media, block, page);
+	       !aftl_page_has_valid_data(media, block, page);
 }
 
 /* The first program of a word line starts at its first page and does not cross into another one. */
@@ -103,7 +104,7 @@ static bool foggy_fine_order_allows_page(const struct aftl_media *media,
 	       (due == media->geo->pages && sequential_order_allows_page(media, block, page));
 }
 
-u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
+u32 aftl_switched_order_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
 {
 	u32 window = AFTL_SWITCH_LAYERS * pages_per_layer(geo);
 	u32 first = programmed / window * window;
@@ -141,8 +142,8 @@ static bool switched_order_allows_page(const struct aftl_media *media,
 {
 	u32 next;
 
-	return aftl_switch_is_possible(media->geo) &&
-	       page == aftl_switch_next_page(media->geo, block->programmed, &next) &&
+	return aftl_has_in_place_switch(media->geo) &&
+	       page == aftl_switched_order_next_page(media->geo, block->programmed, &next) &&
 	       pages == next && !aftl_page_is_programmed(media, block, page);
 }
 
@@ -215,7 +216,8 @@ u32 aftl_program_order_next_page(const struct aftl_media *media, const struct af
 
 	if (block->bits || block->order == AFTL_ORDER_FOGGY_FINE)
 		return block->frontier;
-	while (page < geo->pages && !aftl_order_allows(media, block, page, geo->program_pages))
+	while (page < geo->pages &&
+	       !aftl_order_allows_program(media, block, page, geo->program_pages))
 		page += geo->program_pages;
 	return page;
 }
@@ -268,7 +270,8 @@ void aftl_program_order_advance(const struct aftl_media *media, struct aftl_bloc
 		super_layer_order_advance(media, block, page);
 		break;
 	case AFTL_ORDER_SWITCHED:
-		block->frontier = aftl_switch_next_page(media->geo, block->programmed, &pages);
+		block->frontier =
+			aftl_switched_order_next_page(media->geo, block->programmed, &pages);
 		break;
 	}
 }

@@ -6,7 +6,8 @@
 #include "core/nand/media.h"
 
 /* Return true if a block of this order can use @bits per cell (0: all); checks stored data. */
-static inline bool aftl_bits_are_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
+static inline bool aftl_are_block_bits_possible(const struct aftl_geometry *geo, u32 bits,
+						u32 order)
 {
 	return !bits || (bits * geo->planes_wide < geo->word_line_pages &&
 			 order == AFTL_ORDER_SEQUENTIAL);
@@ -16,7 +17,7 @@ static inline bool aftl_bits_are_possible(const struct aftl_geometry *geo, u32 b
 #define AFTL_SWITCH_BITS 3
 
 /* Return true if word lines can hold one bit per cell first and get the other bits later (IPS). */
-static inline bool aftl_switch_is_possible(const struct aftl_geometry *geo)
+static inline bool aftl_has_in_place_switch(const struct aftl_geometry *geo)
 {
 	return geo->word_line_pages == AFTL_SWITCH_BITS * geo->planes_wide &&
 	       geo->program_pages == geo->word_line_pages && geo->passes == 1;
@@ -26,10 +27,11 @@ static inline bool aftl_switch_is_possible(const struct aftl_geometry *geo)
  * Return true if a block can have @order and @bits, which were stored. On a device with two passes,
  * blocks with all bits use FOGGY_FINE; in-place switching depends on the geometry.
  */
-static inline bool aftl_passes_are_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
+static inline bool aftl_is_block_order_possible(const struct aftl_geometry *geo, u32 bits,
+						u32 order)
 {
 	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE) &&
-	       (order != AFTL_ORDER_SWITCHED || aftl_switch_is_possible(geo));
+	       (order != AFTL_ORDER_SWITCHED || aftl_has_in_place_switch(geo));
 }
 
 /* Mode in which a policy programs @block; the fine pass of FOGGY_FINE is issued by the core. */
@@ -87,12 +89,12 @@ static inline bool aftl_block_is_sequential(const struct aftl_block *block)
 	return block->order == AFTL_ORDER_SEQUENTIAL && !block->bits;
 }
 
-/* Out-of-line part of aftl_order_allows(). */
+/* Out-of-line part of aftl_order_allows_program(). */
 bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aftl_block *block,
 				u32 page, u32 pages);
 
 /**
- * aftl_order_allows() - return true if @pages pages from @page may be programmed now
+ * aftl_order_allows_program() - return true if @pages pages from @page may be programmed now
  * @media: flash array
  * @block: block of the pages
  * @page: page of the block
@@ -101,8 +103,8 @@ bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aft
  * All program constraints are checked here: the order of the block, the limit of reprograms, and
  * that a page is programmed once.
  */
-static inline bool aftl_order_allows(const struct aftl_media *media,
-				     const struct aftl_block *block, u32 page, u32 pages)
+static inline bool aftl_order_allows_program(const struct aftl_media *media,
+					     const struct aftl_block *block, u32 page, u32 pages)
 {
 	if (likely(aftl_block_is_sequential(block)))
 		return block->state == AFTL_BLOCK_OPEN && pages == media->geo->program_pages &&
@@ -131,14 +133,14 @@ u32 aftl_program_order_next_page(const struct aftl_media *media, const struct af
 void aftl_program_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
 
 /**
- * aftl_switch_next_page() - next program step of a block in the order SWITCHED
+ * aftl_switched_order_next_page() - next program step of a block in the order SWITCHED
  * @geo: geometry
  * @programmed: programmed pages of the block
  * @pages: takes the pages of the step
  *
  * Return: the first page of the step, or the number of pages if the block is full.
  */
-u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
+u32 aftl_switched_order_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
 
 /* Return true if @page of a switched word line is programmed by the first pass (SLC mode). */
 static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u32 page)

@@ -46,7 +46,7 @@ static bool page_holds_one_bit(const struct aftl_cell *cell, const struct aftl_b
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 
-	return aftl_mode_bits(aftl_page_mode(attr)) == 1;
+	return aftl_mode_bits_per_cell(aftl_page_mode(attr)) == 1;
 }
 
 /*
@@ -57,7 +57,8 @@ u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block
 			   u64 hour)
 {
 	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
-	u64 rank = draw_read_shift(cell, DRAW_LAYER, block, aftl_layer(cell->media->geo, page));
+	u64 rank = draw_read_shift(cell, DRAW_LAYER, block,
+				   aftl_layer_of_page(cell->media->geo, page));
 
 	if (!hours || page_holds_one_bit(cell, block, page) ||
 	    rank >> 48 >= shifted_layer_share_q16(block->erases, hours))

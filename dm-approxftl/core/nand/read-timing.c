@@ -67,7 +67,7 @@ u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_b
 	u16 attr = aftl_block_page_attr(media, block, page);
 	u32 level = ONE_LEVEL;
 
-	if (aftl_mode_bits(aftl_page_mode(attr)))
+	if (aftl_mode_bits_per_cell(aftl_page_mode(attr)))
 		return sense->mode_ns[aftl_page_mode(attr)];
 	if (sense->by_levels)
 		level = count_sense_levels_needed(sense->cell, block, page, attr, hour);

@@ -20,7 +20,7 @@ struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
 	return (struct aftl_word_line){
 		.reprograms = (u8)(lsb + msb),
 		.id = (u8)aftl_voltage_distribution_id(lsb, msb),
-		.valid = (u8)(aftl_page_valid(media, block, page) |
-			      aftl_page_valid(media, block, page + 1) << AFTL_MSB),
+		.valid = (u8)(aftl_page_has_valid_data(media, block, page) |
+			      aftl_page_has_valid_data(media, block, page + 1) << AFTL_MSB),
 	};
 }

@@ -83,7 +83,7 @@ void aftl_record_set_level_names(struct aftl_record_header *header, u32 levels)
 		scnprintf(header->class_names[i], AFTL_RECORD_NAME_SIZE, "%s", aftl_level_names[i]);
 }
 
-bool aftl_record_level(const char *name, u8 *level)
+bool aftl_record_level_of_name(const char *name, u8 *level)
 {
 	for (*level = 0; *level < AFTL_LEVELS; ++*level)
 		if (!strcmp(name, aftl_level_names[*level]))

@@ -50,7 +50,7 @@ struct snapshot_stream {
 	u8 buffer[BUFFER_SIZE];
 };
 
-static void stream_flush(struct snapshot_stream *stream)
+static void snapshot_flush_buffer(struct snapshot_stream *stream)
 {
 	if (!stream->ret && stream->used)
 		stream->ret = stream->sink->write(stream->sink->host, stream->buffer,
@@ -59,21 +59,21 @@ static void stream_flush(struct snapshot_stream *stream)
 	stream->used = 0;
 }
 
-static void stream_put(struct snapshot_stream *stream, u64 value, unsigned int size)
+static void snapshot_put_number(struct snapshot_stream *stream, u64 value, unsigned int size)
 {
 	if (stream->used + size > BUFFER_SIZE)
-		stream_flush(stream);
+		snapshot_flush_buffer(stream);
 	aftl_put_le(stream->buffer + stream->used, value, size);
 	stream->used += size;
 }
 
-static void stream_put_text(struct snapshot_stream *stream, const char *text, size_t size)
+static void snapshot_put_text(struct snapshot_stream *stream, const char *text, size_t size)
 {
 	while (size--)
-		stream_put(stream, *text ? *text++ : 0, 1);
+		snapshot_put_number(stream, *text ? *text++ : 0, 1);
 }
 
-static void stream_get_bytes(struct snapshot_stream *stream, void *bytes, size_t size)
+static void snapshot_get_bytes(struct snapshot_stream *stream, void *bytes, size_t size)
 {
 	memset(bytes, 0, size);
 	if (stream->ret)
@@ -82,11 +82,11 @@ static void stream_get_bytes(struct snapshot_stream *stream, void *bytes, size_t
 	stream->crc = aftl_crc32c(stream->crc, bytes, size);
 }
 
-static u64 stream_get(struct snapshot_stream *stream, unsigned int size)
+static u64 snapshot_get_number(struct snapshot_stream *stream, unsigned int size)
 {
 	u8 bytes[8];
 
-	stream_get_bytes(stream, bytes, size);
+	snapshot_get_bytes(stream, bytes, size);
 	return aftl_get_le(bytes, size);
 }
 
@@ -105,13 +105,13 @@ static void save_config(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	unsigned int i;
 
-	stream_put(stream, aftl_param_count(), 4);
+	snapshot_put_number(stream, aftl_param_count(), 4);
 	for (i = 0; i < aftl_param_count(); i++) {
 		size_t length = strlen(aftl_param_at(i)->key);
 
-		stream_put(stream, length, 1);
-		stream_put_text(stream, aftl_param_at(i)->key, length);
-		stream_put(stream, aftl_param_get(&ftl->config, i), 8);
+		snapshot_put_number(stream, length, 1);
+		snapshot_put_text(stream, aftl_param_at(i)->key, length);
+		snapshot_put_number(stream, aftl_param_get(&ftl->config, i), 8);
 	}
 }
 
@@ -134,20 +134,24 @@ static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < sizeof(magic); i++)
-		stream_put(stream, magic[i], 1);
-	stream_put(stream, ftl->lost_units ? AFTL_SNAPSHOT_MAJOR_LOST : AFTL_SNAPSHOT_MAJOR, 2);
-	stream_put(stream, AFTL_SNAPSHOT_MINOR, 2);
-	stream_put_text(stream, ftl->type->name, NAME_SIZE);
+		snapshot_put_number(stream, magic[i], 1);
+	snapshot_put_number(stream,
+			    ftl->lost_units ? AFTL_SNAPSHOT_MAJOR_LOST : AFTL_SNAPSHOT_MAJOR, 2);
+	snapshot_put_number(stream, AFTL_SNAPSHOT_MINOR, 2);
+	snapshot_put_text(stream, ftl->type->name, NAME_SIZE);
 	save_config(stream, ftl);
-	stream_put(stream, ftl->now_ns, 8);
-	stream_put(stream, ftl->age_ns, 8);
-	stream_put(stream, ftl->seq, 8);
-	stream_put(stream, ftl->type->save_state_word ? ftl->type->save_state_word(ftl->policy) : 0,
-		   8);
-	stream_put(stream, ftl->allocation.turn, 4);
+	snapshot_put_number(stream, ftl->now_ns, 8);
+	snapshot_put_number(stream, ftl->age_ns, 8);
+	snapshot_put_number(stream, ftl->seq, 8);
+	snapshot_put_number(stream,
+			    ftl->type->save_state_word ?
+				    ftl->type->save_state_word(ftl->policy) : 0, 8);
+	snapshot_put_number(stream, ftl->allocation.turn, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		stream_put(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].lun, 4);
-		stream_put(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].left, 4);
+		snapshot_put_number(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].lun,
+				    4);
+		snapshot_put_number(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].left,
+				    4);
 	}
 }
 
@@ -156,15 +160,15 @@ static void save_ppn(struct snapshot_stream *stream, const struct aftl_media *me
 {
 	struct aftl_origin origin = aftl_oob_origin(media, block, to_ppn(slot));
 
-	stream_put(stream,
-		   (aftl_ppn_is_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
-			   (aftl_ppn_is_marked_lost(media, to_ppn(slot)) ? FLAG_LOST : 0),
-		   1);
-	stream_put(stream, from_lpn(*aftl_oob_lpn_word(media, to_ppn(slot))), 4);
+	snapshot_put_number(stream,
+			    (aftl_ppn_is_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
+				    (aftl_ppn_is_marked_lost(media, to_ppn(slot)) ? FLAG_LOST : 0),
+			    1);
+	snapshot_put_number(stream, from_lpn(*aftl_oob_lpn_word(media, to_ppn(slot))), 4);
 	if (!aftl_has_error_model(media))
 		return;
-	stream_put(stream, origin.generation, 2);
-	stream_put(stream, origin.inherited, 2);
+	snapshot_put_number(stream, origin.generation, 2);
+	snapshot_put_number(stream, origin.inherited, 2);
 }
 
 /* Return true if the block needs the wide format: 16-bit attributes, or its own bits in a cell. */
@@ -187,9 +191,10 @@ static void save_pages(struct snapshot_stream *stream, const struct aftl_media *
 	u32 i;
 
 	for (page = first; page < first + media->geo->pages; page++) {
-		stream_put(stream, *aftl_page_attr_ptr(media, page), wide ? 2 : 1);
-		stream_put(stream, aftl_page_hours_after_first_program(media, block, page - first),
-			   2);
+		snapshot_put_number(stream, *aftl_page_attr_ptr(media, page), wide ? 2 : 1);
+		snapshot_put_number(stream,
+				    aftl_page_hours_after_first_program(media, block, page - first),
+				    2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_ppn(stream, media, block, page * media->geo->page_units + i);
 	}
@@ -208,20 +213,20 @@ static void save_block(struct snapshot_stream *stream, const struct aftl_media *
 {
 	bool wide = block_needs_wide_format(media, block);
 
-	stream_put(stream, block->state, 1);
-	stream_put(stream, block->order, 1);
-	stream_put(stream, aftl_encode_block_kind(block->kind, block->handle), 1);
-	stream_put(stream, snapshot_block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
-	stream_put(stream, block->note, 2);
-	stream_put(stream, block->programmed, 4);
-	stream_put(stream, block->frontier, 4);
-	stream_put(stream, block->erases, 4);
-	stream_put(stream, block->wear, 4);
-	stream_put(stream, block->reads, 4);
-	stream_put(stream, block->first_hour, 4);
-	stream_put(stream, (u64)block->opened_ns, 8);
+	snapshot_put_number(stream, block->state, 1);
+	snapshot_put_number(stream, block->order, 1);
+	snapshot_put_number(stream, aftl_encode_block_kind(block->kind, block->handle), 1);
+	snapshot_put_number(stream, snapshot_block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
+	snapshot_put_number(stream, block->note, 2);
+	snapshot_put_number(stream, block->programmed, 4);
+	snapshot_put_number(stream, block->frontier, 4);
+	snapshot_put_number(stream, block->erases, 4);
+	snapshot_put_number(stream, block->wear, 4);
+	snapshot_put_number(stream, block->reads, 4);
+	snapshot_put_number(stream, block->first_hour, 4);
+	snapshot_put_number(stream, (u64)block->opened_ns, 8);
 	if (wide)
-		stream_put(stream, block->bits, 1);
+		snapshot_put_number(stream, block->bits, 1);
 	if (block->programmed)
 		save_pages(stream, media, block, wide);
 }
@@ -229,7 +234,7 @@ static void save_block(struct snapshot_stream *stream, const struct aftl_media *
 static void save_block_list(struct snapshot_stream *stream, const struct aftl *ftl, u32 head)
 {
 	for (; head != AFTL_NIL; head = ftl->media.blocks[head].next)
-		stream_put(stream, head, 4);
+		snapshot_put_number(stream, head, 4);
 }
 
 static void save_lun(struct snapshot_stream *stream, const struct aftl *ftl,
@@ -239,19 +244,19 @@ static void save_lun(struct snapshot_stream *stream, const struct aftl *ftl,
 	u32 index;
 	u32 i;
 
-	stream_put(stream,
-		   (lun->out_of_blocks ? FLAG_NO_FREE_BLOCK : 0) |
-			   (lun->below_reserve ? FLAG_BELOW_RESERVE : 0),
-		   1);
-	stream_put(stream, lun->wear.due, 4);
-	stream_put(stream, lun->refresh_block, 4);
-	stream_put(stream, lun->free_blocks, 4);
+	snapshot_put_number(stream,
+			    (lun->out_of_blocks ? FLAG_NO_FREE_BLOCK : 0) |
+				    (lun->below_reserve ? FLAG_BELOW_RESERVE : 0),
+			    1);
+	snapshot_put_number(stream, lun->wear.due, 4);
+	snapshot_put_number(stream, lun->refresh_block, 4);
+	snapshot_put_number(stream, lun->free_blocks, 4);
 	save_block_list(stream, ftl, lun->free_head);
 	for (i = 0; i <= ftl->geo.block_ppns; i++)
 		for (index = lun->victims[i]; index != AFTL_NIL;
 		     index = ftl->media.blocks[index].next)
 			closed++;
-	stream_put(stream, closed, 4);
+	snapshot_put_number(stream, closed, 4);
 	for (i = 0; i <= ftl->geo.block_ppns; i++)
 		save_block_list(stream, ftl, lun->victims[i]);
 }
@@ -263,10 +268,10 @@ static void save_policy_words(struct snapshot_stream *stream, const struct aftl 
 	u64 word;
 
 	while (aftl_policy_instance_save(ftl->policy, index++, &word)) {
-		stream_put(stream, 1, 1);
-		stream_put(stream, word, 8);
+		snapshot_put_number(stream, 1, 1);
+		snapshot_put_number(stream, word, 8);
 	}
-	stream_put(stream, 0, 1);
+	snapshot_put_number(stream, 0, 1);
 }
 
 static void save_zones(struct snapshot_stream *stream, const struct aftl *ftl)
@@ -274,8 +279,8 @@ static void save_zones(struct snapshot_stream *stream, const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.zones; i++) {
-		stream_put(stream, ftl->zones.all[i].state, 1);
-		stream_put(stream, ftl->zones.all[i].written, 4);
+		snapshot_put_number(stream, ftl->zones.all[i].state, 1);
+		snapshot_put_number(stream, ftl->zones.all[i].written, 4);
 	}
 }
 
@@ -283,8 +288,8 @@ static void save_translation_page_list(struct snapshot_stream *stream, const str
 				       u32 number, u32 count)
 {
 	for (; count; count--, number = ftl->cmt.all[number].younger) {
-		stream_put(stream, number, 4);
-		stream_put(stream, ftl->cmt.all[number].flags, 1);
+		snapshot_put_number(stream, number, 4);
+		snapshot_put_number(stream, ftl->cmt.all[number].flags, 1);
 	}
 }
 
@@ -295,7 +300,7 @@ static void save_translation_pages(struct snapshot_stream *stream, const struct 
 
 	if (!ftl->geo.trans_pages)
 		return;
-	stream_put(stream, ftl->cmt.cached, 4);
+	snapshot_put_number(stream, ftl->cmt.cached, 4);
 	save_translation_page_list(stream, ftl, ftl->cmt.oldest,
 				   ftl->cmt.cached - ftl->cmt.evicting);
 	for (i = 0; i < ftl->geo.luns; i++)
@@ -319,9 +324,9 @@ static void save_device(struct snapshot_stream *stream, const struct aftl *ftl)
 	save_policy_words(stream, ftl);
 	save_zones(stream, ftl);
 	save_translation_pages(stream, ftl);
-	stream_flush(stream);
-	stream_put(stream, ~stream->crc, 4);
-	stream_flush(stream);
+	snapshot_flush_buffer(stream);
+	snapshot_put_number(stream, ~stream->crc, 4);
+	snapshot_flush_buffer(stream);
 }
 
 static bool all_luns_idle(const struct aftl *ftl)
@@ -348,7 +353,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 		return true;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_cmt_take_back(ftl, &ftl->luns[i]);
+		aftl_cmt_reclaim_pending_pages(ftl, &ftl->luns[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].reloc.kind != AFTL_RELOC_NONE)
 			aftl_reloc_cancel_task(ftl, &ftl->luns[i]);
@@ -407,11 +412,11 @@ static int load_magic(struct snapshot_stream *stream, struct aftl_error *error)
 	u8 bytes[sizeof(magic)];
 	u32 major;
 
-	stream_get_bytes(stream, bytes, sizeof(bytes));
+	snapshot_get_bytes(stream, bytes, sizeof(bytes));
 	if (stream->ret || memcmp(bytes, magic, sizeof(magic)) != 0)
 		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
-	major = (u32)stream_get(stream, 2);
-	stream_get(stream, 2);
+	major = (u32)snapshot_get_number(stream, 2);
+	snapshot_get_number(stream, 2);
 	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR && major != AFTL_SNAPSHOT_MAJOR_LOST)
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot has format %u, this program reads format %u", major,
@@ -423,7 +428,7 @@ static const struct aftl_policy_type *load_policy(struct snapshot_stream *stream
 {
 	char name[NAME_SIZE + 1];
 
-	stream_get_bytes(stream, name, NAME_SIZE);
+	snapshot_get_bytes(stream, name, NAME_SIZE);
 	name[NAME_SIZE] = '\0';
 	return aftl_policy_find(name);
 }
@@ -432,15 +437,15 @@ static int load_param(struct snapshot_stream *stream, struct aftl_config *config
 		      struct aftl_error *error)
 {
 	char key[KEY_SIZE + 1];
-	u32 length = (u32)stream_get(stream, 1);
+	u32 length = (u32)snapshot_get_number(stream, 1);
 	int index;
 	u64 value;
 
 	if (length > KEY_SIZE)
 		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: a key is too long");
-	stream_get_bytes(stream, key, length);
+	snapshot_get_bytes(stream, key, length);
 	key[length] = '\0';
-	value = stream_get(stream, 8);
+	value = snapshot_get_number(stream, 8);
 	index = aftl_param_find(key);
 	if (index < 0)
 		return aftl_fail(error, -EINVAL,
@@ -455,7 +460,7 @@ static int load_param(struct snapshot_stream *stream, struct aftl_config *config
 static int load_config(struct snapshot_stream *stream, struct aftl_config *config,
 		       struct aftl_error *error)
 {
-	u32 count = (u32)stream_get(stream, 4);
+	u32 count = (u32)snapshot_get_number(stream, 4);
 	int ret = 0;
 
 	aftl_config_set_defaults(config);
@@ -476,23 +481,23 @@ static int report_bad_snapshot(struct aftl_error *error, const char *what)
 static int load_ppn(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
 		    u32 slot, struct aftl_error *error)
 {
-	u8 flags = (u8)stream_get(stream, 1);
-	aftl_lpn_t word = to_lpn((u32)stream_get(stream, 4));
+	u8 flags = (u8)snapshot_get_number(stream, 1);
+	aftl_lpn_t word = to_lpn((u32)snapshot_get_number(stream, 4));
 	u32 unit = from_lpn(aftl_lpn_word_lpn(word));
 	u16 attr = aftl_ppn_attr(&ftl->media, to_ppn(slot));
 
 	*aftl_oob_lpn_word(&ftl->media, to_ppn(slot)) = word;
 	if (aftl_has_error_model(&ftl->media)) {
-		struct aftl_origin origin = { .generation = (u16)stream_get(stream, 2) };
+		struct aftl_origin origin = { .generation = (u16)snapshot_get_number(stream, 2) };
 
-		origin.inherited = (u16)stream_get(stream, 2);
+		origin.inherited = (u16)snapshot_get_number(stream, 2);
 		aftl_oob_store_origin(ftl, block, to_ppn(slot), origin);
 	}
 	if (!aftl_lpn_word_is_possible(word, attr))
 		return report_bad_snapshot(error, "a unit has an impossible level");
 	if (!flags)
 		return 0;
-	if (unit >= aftl_mapped_lpns(&ftl->geo) || *aftl_l2p_entry(ftl, unit) ||
+	if (unit >= aftl_count_mappable_pages(&ftl->geo) || *aftl_l2p_entry(ftl, unit) ||
 	    !(attr & AFTL_PAGE_PROGRAMMED))
 		return report_bad_snapshot(error, "a unit is stored twice or nowhere");
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, to_lpn(unit), to_ppn(slot),
@@ -511,13 +516,14 @@ static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct a
 	u32 i;
 
 	for (page = first; page < first + ftl->geo.pages; page++) {
-		u16 attr = (u16)stream_get(stream, wide ? 2 : 1);
+		u16 attr = (u16)snapshot_get_number(stream, wide ? 2 : 1);
 
 		if (!aftl_page_attr_is_possible(attr))
 			return report_bad_snapshot(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		*aftl_page_attr_ptr(&ftl->media, page) = attr;
-		aftl_oob_set_page_hours(ftl, block, page - first, (u16)stream_get(stream, 2));
+		aftl_oob_set_page_hours(ftl, block, page - first,
+					(u16)snapshot_get_number(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
 			if (load_ppn(stream, ftl, block, page * ftl->geo.page_units + i, error))
 				return -EUCLEAN;
@@ -535,10 +541,11 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 {
 	u8 flags;
 
-	block->state = (u8)stream_get(stream, 1);
-	block->order = (u8)stream_get(stream, 1);
-	aftl_decode_block_kind((u8)stream_get(stream, 1), zoned, &block->kind, &block->handle);
-	flags = (u8)stream_get(stream, 1);
+	block->state = (u8)snapshot_get_number(stream, 1);
+	block->order = (u8)snapshot_get_number(stream, 1);
+	aftl_decode_block_kind((u8)snapshot_get_number(stream, 1), zoned, &block->kind,
+			       &block->handle);
+	flags = (u8)snapshot_get_number(stream, 1);
 	aftl_block_set_first_colour(block, flags & FLAG_FLIP);
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
 	block->failing = flags & FLAG_FAILING ? 1 : 0;
@@ -546,20 +553,20 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 	block->parity = flags & FLAG_PARITY ? 1 : 0;
 	if (flags & FLAG_FALLBACK)
 		lun->fallback = block;
-	block->note = (u16)stream_get(stream, 2);
+	block->note = (u16)snapshot_get_number(stream, 2);
 	if (!stream->same) {
 		block->kind = 0;
 		block->note = 0;
 	}
-	block->programmed = (u32)stream_get(stream, 4);
-	block->frontier = (u32)stream_get(stream, 4);
-	block->erases = (u32)stream_get(stream, 4);
-	block->wear = (u32)stream_get(stream, 4);
-	block->reads = (u32)stream_get(stream, 4);
-	block->first_hour = (u32)stream_get(stream, 4);
-	block->opened_ns = (s64)stream_get(stream, 8);
+	block->programmed = (u32)snapshot_get_number(stream, 4);
+	block->frontier = (u32)snapshot_get_number(stream, 4);
+	block->erases = (u32)snapshot_get_number(stream, 4);
+	block->wear = (u32)snapshot_get_number(stream, 4);
+	block->reads = (u32)snapshot_get_number(stream, 4);
+	block->first_hour = (u32)snapshot_get_number(stream, 4);
+	block->opened_ns = (s64)snapshot_get_number(stream, 8);
 	if (flags & FLAG_WIDE)
-		block->bits = (u8)stream_get(stream, 1);
+		block->bits = (u8)snapshot_get_number(stream, 1);
 	return flags & FLAG_WIDE;
 }
 
@@ -575,14 +582,14 @@ static bool order_is_possible(const struct aftl_geometry *geo, const struct aftl
 	bool used = block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 
 	return block->order < AFTL_ORDERS &&
-	       (!used || aftl_passes_are_possible(geo, block->bits, block->order));
+	       (!used || aftl_is_block_order_possible(geo, block->bits, block->order));
 }
 
 static bool block_is_possible(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return block->state <= AFTL_BLOCK_BAD && order_is_possible(&ftl->geo, block) &&
 	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
-	       aftl_bits_are_possible(&ftl->geo, block->bits, block->order) &&
+	       aftl_are_block_bits_possible(&ftl->geo, block->bits, block->order) &&
 	       block->programmed <= aftl_block_usable_pages(&ftl->geo, block) &&
 	       frontier_is_possible(&ftl->geo, block) &&
 	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
@@ -606,7 +613,7 @@ static int load_block(struct snapshot_stream *stream, struct aftl *ftl, struct a
 static struct aftl_block *load_listed_block(struct snapshot_stream *stream, struct aftl *ftl,
 					    const struct aftl_lun *lun, enum aftl_block_state state)
 {
-	u32 index = (u32)stream_get(stream, 4);
+	u32 index = (u32)snapshot_get_number(stream, 4);
 	struct aftl_block *block;
 
 	if (stream->ret || index / ftl->geo.blocks_per_lun != lun->index)
@@ -618,12 +625,12 @@ static struct aftl_block *load_listed_block(struct snapshot_stream *stream, stru
 static int load_free_blocks(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_lun *lun,
 			    struct aftl_error *error)
 {
-	u8 flags = (u8)stream_get(stream, 1);
+	u8 flags = (u8)snapshot_get_number(stream, 1);
 	u32 count;
 
-	lun->wear.due = (u32)stream_get(stream, 4);
-	lun->refresh_block = (u32)stream_get(stream, 4);
-	count = (u32)stream_get(stream, 4);
+	lun->wear.due = (u32)snapshot_get_number(stream, 4);
+	lun->refresh_block = (u32)snapshot_get_number(stream, 4);
+	count = (u32)snapshot_get_number(stream, 4);
 	for (; count && !stream->ret; count--) {
 		struct aftl_block *block = load_listed_block(stream, ftl, lun, AFTL_BLOCK_FREE);
 
@@ -657,7 +664,7 @@ static void reverse_victim_lists(struct aftl *ftl, struct aftl_lun *lun)
 static int load_closed_blocks(struct snapshot_stream *stream, struct aftl *ftl,
 			      struct aftl_lun *lun, struct aftl_error *error)
 {
-	u32 count = (u32)stream_get(stream, 4);
+	u32 count = (u32)snapshot_get_number(stream, 4);
 
 	for (; count && !stream->ret; count--) {
 		struct aftl_block *block = load_listed_block(stream, ftl, lun, AFTL_BLOCK_CLOSED);
@@ -738,18 +745,18 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 	u64 memory;
 	u32 i;
 
-	ftl->now_ns = stream_get(stream, 8);
-	ftl->age_ns = stream_get(stream, 8);
-	ftl->seq = stream_get(stream, 8);
-	memory = stream_get(stream, 8);
+	ftl->now_ns = snapshot_get_number(stream, 8);
+	ftl->age_ns = snapshot_get_number(stream, 8);
+	ftl->seq = snapshot_get_number(stream, 8);
+	memory = snapshot_get_number(stream, 8);
 	if (stream->same && ftl->type->restore_state_word)
 		ftl->type->restore_state_word(ftl->policy, memory);
-	ftl->allocation.turn = (u32)stream_get(stream, 4);
+	ftl->allocation.turn = (u32)snapshot_get_number(stream, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
 		struct aftl_lane_lun *bind = &ftl->allocation.lanes[snapshot_lane_to_saved(i)];
 
-		bind->lun = (u32)stream_get(stream, 4);
-		bind->left = (u32)stream_get(stream, 4);
+		bind->lun = (u32)snapshot_get_number(stream, 4);
+		bind->left = (u32)snapshot_get_number(stream, 4);
 		if (bind->lun >= ftl->geo.luns)
 			return report_bad_snapshot(error, "a stream is bound to no LUN");
 	}
@@ -763,8 +770,8 @@ static void load_policy_words(struct snapshot_stream *stream, struct aftl *ftl)
 {
 	u64 index = 0;
 
-	while (stream_get(stream, 1) && !stream->ret) {
-		u64 word = stream_get(stream, 8);
+	while (snapshot_get_number(stream, 1) && !stream->ret) {
+		u64 word = snapshot_get_number(stream, 8);
 
 		if (stream->same)
 			aftl_policy_instance_restore(ftl->policy, index++, word);
@@ -785,8 +792,8 @@ static int load_zones(struct snapshot_stream *stream, struct aftl *ftl, struct a
 	for (i = 0; i < ftl->geo.zones; i++) {
 		struct aftl_zone *zone = &ftl->zones.all[i];
 
-		zone->state = (u8)stream_get(stream, 1);
-		zone->written = (u32)stream_get(stream, 4);
+		zone->state = (u8)snapshot_get_number(stream, 1);
+		zone->written = (u32)snapshot_get_number(stream, 4);
 		if (!zone_is_possible(ftl, zone))
 			return report_bad_snapshot(error, "a zone is in an impossible state");
 	}
@@ -796,12 +803,12 @@ static int load_zones(struct snapshot_stream *stream, struct aftl *ftl, struct a
 static int load_translation_pages(struct snapshot_stream *stream, struct aftl *ftl,
 				  struct aftl_error *error)
 {
-	u32 count = ftl->geo.trans_pages ? (u32)stream_get(stream, 4) : 0;
+	u32 count = ftl->geo.trans_pages ? (u32)snapshot_get_number(stream, 4) : 0;
 
 	for (; count && !stream->ret; count--) {
-		u32 number = (u32)stream_get(stream, 4);
+		u32 number = (u32)snapshot_get_number(stream, 4);
 
-		if (!aftl_cmt_restore_trans_page(ftl, number, (u8)stream_get(stream, 1)))
+		if (!aftl_cmt_restore_trans_page(ftl, number, (u8)snapshot_get_number(stream, 1)))
 			return report_bad_snapshot(error,
 						   "a translation page is in an impossible state");
 	}
@@ -812,7 +819,7 @@ static int check_snapshot_crc(struct snapshot_stream *stream, struct aftl_error 
 {
 	u32 expected = ~stream->crc;
 
-	if (stream_get(stream, 4) != expected && !stream->ret)
+	if (snapshot_get_number(stream, 4) != expected && !stream->ret)
 		return report_bad_snapshot(error, "its checksum is wrong");
 	return stream->ret;
 }

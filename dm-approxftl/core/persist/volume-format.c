@@ -524,8 +524,8 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 	u32 i;
 
 	if (spare->order >= AFTL_ORDERS || spare->kind >= AFTL_KINDS_MAX ||
-	    !aftl_bits_are_possible(geo, spare->bits, spare->order) ||
-	    !aftl_passes_are_possible(geo, spare->bits, spare->order) ||
+	    !aftl_are_block_bits_possible(geo, spare->bits, spare->order) ||
+	    !aftl_is_block_order_possible(geo, spare->bits, spare->order) ||
 	    ((aftl_page_is_foggy(spare->attr) || spare->parity) && spare->mapped) ||
 	    (spare->parity && !geo->superblock_luns) || !aftl_page_attr_is_possible(spare->attr) ||
 	    (spare->mapped | spare->lost) >> geo->page_units)
@@ -533,7 +533,7 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 	for (i = 0; i < geo->page_units; i++)
 		if (!aftl_lpn_word_is_possible(spare->word[i], spare->attr) ||
 		    (spare->mapped >> i & 1 &&
-		     from_lpn(aftl_lpn_word_lpn(spare->word[i])) >= aftl_mapped_lpns(geo)))
+		     from_lpn(aftl_lpn_word_lpn(spare->word[i])) >= aftl_count_mappable_pages(geo)))
 			return false;
 	return true;
 }

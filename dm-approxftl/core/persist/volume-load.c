@@ -32,7 +32,7 @@ static int reader_open_tables(struct aftl_volume_reader *reader, const struct af
 static const u8 *read_table_entry(struct aftl_volume_reader *reader, struct aftl_place place,
 				  int *ret, struct aftl_error *error)
 {
-	const u8 *bytes = aftl_volume_reader_sector(reader, place.sector, ret, error);
+	const u8 *bytes = aftl_volume_reader_get_sector(reader, place.sector, ret, error);
 
 	return bytes ? bytes + place.offset : NULL;
 }
@@ -59,8 +59,8 @@ static int read_snapshot_bytes(void *host, void *data, size_t size)
 		u32 offset = from->at % AFTL_FRAME_BYTES;
 		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
 		u64 index = first + from->at / AFTL_FRAME_BYTES;
-		const u8 *frame = aftl_volume_reader_frame(&from->reader, index, &ret,
-							   &from->error);
+		const u8 *frame =
+			aftl_volume_reader_get_frame(&from->reader, index, &ret, &from->error);
 
 		if (!frame)
 			return ret;
@@ -253,7 +253,8 @@ static int scan_discard_table(struct scan *scan, struct aftl_error *error)
 
 	for (unit = 0; !ret && unit < scan->volume->geo.units; unit += AFTL_DISCARDS_PER_SECTOR) {
 		struct aftl_place at = aftl_discard_place(&scan->volume->header.layout, unit);
-		const u8 *bytes = aftl_volume_reader_sector(&scan->spares, at.sector, &ret, error);
+		const u8 *bytes =
+			aftl_volume_reader_get_sector(&scan->spares, at.sector, &ret, error);
 
 		if (bytes)
 			apply_discard_sector(scan, unit, bytes);
@@ -858,14 +859,15 @@ static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 
 static void replay_leader_first_order(struct aftl *ftl, struct aftl_block *block)
 {
-	u32 page;
+	const struct aftl_geometry *geo = &ftl->geo;
+	u32 page, leader;
 
-	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages) {
+	for (page = 0; page < geo->pages; page += geo->program_pages) {
 		if (!program_step_is_known(ftl, block, page))
 			continue;
+		leader = aftl_first_page_of_word_line(geo, aftl_layer_of_page(geo, page), 0);
 		assume_program_step(ftl, block, page);
-		assume_program_step(ftl, block,
-				    aftl_word_line_page(&ftl->geo, aftl_layer(&ftl->geo, page), 0));
+		assume_program_step(ftl, block, leader);
 	}
 }
 
@@ -877,7 +879,7 @@ static void replay_super_layer_order(struct aftl *ftl, struct aftl_block *block)
 
 	while (!aftl_page_is_programmed(&ftl->media, block, last))
 		last--;
-	last = aftl_layer(&ftl->geo, last);
+	last = aftl_layer_of_page(&ftl->geo, last);
 	block->frontier = last < ftl->geo.super_layers ?
 				  0 : (last + 1 - ftl->geo.super_layers) * layer_pages;
 }
@@ -893,7 +895,7 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 	u32 pages;
 
 	while (left) {
-		u32 page = aftl_switch_next_page(&ftl->geo, done, &pages);
+		u32 page = aftl_switched_order_next_page(&ftl->geo, done, &pages);
 		u32 end = page + pages;
 		bool first = aftl_is_switch_first_pass(&ftl->geo, page);
 
@@ -905,7 +907,7 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 		if (!first)
 			aftl_mark_word_line_switched(&ftl->media, block, end - 1);
 	}
-	block->frontier = aftl_switch_next_page(&ftl->geo, done, &pages);
+	block->frontier = aftl_switched_order_next_page(&ftl->geo, done, &pages);
 }
 
 /* Mark the programmed pages that the program order implies, and find where it continues. */
@@ -1021,7 +1023,7 @@ static void restore_device_time(struct scan *scan)
 	ftl->now_ns = scan->last_ns;
 	ftl->age_ns = scan->volume->state.age_ns;
 	ftl->seq = scan->last_seq;
-	hours = (u32)min_t(u64, aftl_hours(ftl), U32_MAX);
+	hours = (u32)min_t(u64, aftl_age_in_hours(ftl), U32_MAX);
 	for (i = 0; i < ftl->geo.blocks; i++)
 		ftl->media.blocks[i].first_hour = min(ftl->media.blocks[i].first_hour, hours);
 }
@@ -1289,7 +1291,7 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, const struct aftl 
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory to check the tables");
 	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
-		if (!aftl_volume_reader_sector(&reader, sector, &ret, &damage)) {
+		if (!aftl_volume_reader_get_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;
 			if (aftl_error_is_damage(ret))
 				ret = rebuild_damaged_frame(volume, ftl, &sector, ret == -EUCLEAN,
@@ -1312,7 +1314,7 @@ static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *r
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		recovery->mapped_units += ftl->luns[i].valid;
-	for (i = ftl->geo.units; i < aftl_mapped_lpns(&ftl->geo); i++)
+	for (i = ftl->geo.units; i < aftl_count_mappable_pages(&ftl->geo); i++)
 		recovery->mapped_units -= *aftl_l2p_entry(ftl, i) != 0;
 	recovery->lost_units = ftl->lost_units;
 }
@@ -1320,7 +1322,8 @@ static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *r
 /* Free slot @index of the persisted write buffer; the next commit clears its entry. */
 static void clear_plp_slot(struct aftl_volume *volume, u32 index)
 {
-	u8 *bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
+	u8 *bytes = aftl_volume_change_entry(volume,
+					     aftl_plp_entry_place(&volume->header.layout, index));
 
 	volume->plp_slots[index].state = AFTL_PLP_SLOT_FREE;
 	if (bytes)

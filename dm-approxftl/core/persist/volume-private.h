@@ -136,7 +136,7 @@ int __must_check aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sect
  * Return the bytes of a table entry, which the next commit writes after the caller has changed
  * them; NULL after an error (@ret of the volume).
  */
-u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
+u8 *aftl_volume_change_entry(struct aftl_volume *volume, struct aftl_place place);
 
 /* plp-buffer.c */
 

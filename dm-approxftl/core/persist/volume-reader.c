@@ -183,8 +183,8 @@ static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *rea
 	return *ret ? NULL : chunk;
 }
 
-const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *reader, u64 number, int *ret,
-				   struct aftl_error *error)
+const u8 *aftl_volume_reader_get_frame(struct aftl_volume_reader *reader, u64 number, int *ret,
+				       struct aftl_error *error)
 {
 	const struct aftl_reader_chunk *chunk = reader_get_chunk(reader, number, ret, error);
 
@@ -208,8 +208,8 @@ static bool is_reader_sector_sound(const struct aftl_volume_reader *reader,
 	return true;
 }
 
-const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *reader, u64 sector, int *ret,
-				    struct aftl_error *error)
+const u8 *aftl_volume_reader_get_sector(struct aftl_volume_reader *reader, u64 sector, int *ret,
+					struct aftl_error *error)
 {
 	static const u8 zeroes[AFTL_SECTOR_BYTES] = { 0 };
 	struct aftl_reader_chunk *chunk;

@@ -58,14 +58,14 @@ void aftl_volume_reader_close(struct aftl_volume_reader *reader);
  * Return the bytes of a frame, valid until the next call; NULL with an error code in @ret and a
  * message if it cannot be read.
  */
-const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *reader, u64 number, int *ret,
-				   struct aftl_error *error);
+const u8 *aftl_volume_reader_get_frame(struct aftl_volume_reader *reader, u64 number, int *ret,
+				       struct aftl_error *error);
 
 /*
  * Return the bytes of a sector of the tables after its checksum has been verified. In an extent
  * that is not initialised these are zeroes.
  */
-const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *reader, u64 sector, int *ret,
-				    struct aftl_error *error);
+const u8 *aftl_volume_reader_get_sector(struct aftl_volume_reader *reader, u64 sector, int *ret,
+					struct aftl_error *error);
 
 #endif

@@ -375,7 +375,7 @@ int aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sector, bool read
 	return 0;
 }
 
-u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place)
+u8 *aftl_volume_change_entry(struct aftl_volume *volume, struct aftl_place place)
 {
 	u64 number = place.sector / AFTL_FRAME_SECTORS;
 	u32 sector = place.sector % AFTL_FRAME_SECTORS;
@@ -573,8 +573,8 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 {
 	struct aftl_spare entry = *spare;
 	struct aftl_spare recorded;
-	u8 *bytes = aftl_volume_change(volume, aftl_spare_place(&volume->header.layout,
-								&volume->geo, page));
+	u8 *bytes = aftl_volume_change_entry(volume, aftl_spare_place(&volume->header.layout,
+								      &volume->geo, page));
 
 	if (!bytes)
 		return volume->ret;
@@ -606,7 +606,7 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 		return volume->ret;
 
 	for (; units; units--, unit++) {
-		u8 *bytes = aftl_volume_change(volume,
+		u8 *bytes = aftl_volume_change_entry(volume,
 					       aftl_discard_place(&volume->header.layout, unit));
 
 		if (!bytes)
@@ -619,7 +619,7 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 
 int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone_state state)
 {
-	u8 *bytes = aftl_volume_change(volume, aftl_zone_place(&volume->header.layout, zone));
+	u8 *bytes = aftl_volume_change_entry(volume, aftl_zone_place(&volume->header.layout, zone));
 	struct aftl_zone_entry entry;
 
 	if (!bytes)
@@ -683,7 +683,8 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 		entry->seq = ++volume->state.seq;
 	if (ret)
 		return ret;
-	bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
+	bytes = aftl_volume_change_entry(volume,
+					 aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
 	/* A page that waited for a slot may have been persisted again, with a newer number. */
@@ -700,7 +701,8 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 static int record_block_erase(struct aftl_volume *volume, u32 block,
 			      const struct aftl_erase_entry *entry)
 {
-	u8 *bytes = aftl_volume_change(volume, aftl_erase_place(&volume->header.layout, block));
+	u8 *bytes =
+		aftl_volume_change_entry(volume, aftl_erase_place(&volume->header.layout, block));
 
 	if (!bytes)
 		return volume->ret;
@@ -741,7 +743,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume)
 static int invalidate_ppns_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
 {
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
-	u8 *bytes = aftl_volume_change(volume, at);
+	u8 *bytes = aftl_volume_change_entry(volume, at);
 	struct aftl_spare spare;
 
 	if (!bytes)
@@ -1029,7 +1031,8 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_volume_he
 	volume->nonce = aftl_volume_header_nonce(header);
 	volume->header.generation = 0;
 	memcpy(volume->state.policy, header->policy, sizeof(header->policy));
-	aftl_volume_set_time(volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_state_word(ftl));
+	aftl_volume_set_time(volume, aftl_device_time_ns(ftl), aftl_age_ns(ftl),
+			     aftl_policy_state_word(ftl));
 	return write_new_volume(volume, ftl);
 }
 

@@ -111,7 +111,7 @@ static void record_write_in_history(const struct aftl_policy *policy, u8 *entry)
 }
 
 /* Update the history of each lpn of the request; requests have no stream. */
-static u32 agcr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 agcr_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u8 *entry = agcr_history_entry(policy, write->lpn);
 	u32 i;
@@ -154,7 +154,7 @@ static void agcr_enqueue_rewrite(struct aftl_policy *policy, aftl_lpn_t lpn, u8 
 	*entry |= ENTRY_QUEUED;
 }
 
-static void agcr_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
+static void agcr_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
 	u8 *entry = agcr_history_entry(policy, lpn);
 
@@ -175,8 +175,8 @@ static aftl_lpn_t agcr_dequeue_rewrite(struct aftl_policy *policy, struct queue 
 }
 
 /* A queued lpn may have been written, relocated or discarded in the meantime. */
-static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			   struct aftl_idle_task *task)
+static void agcr_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+				  struct aftl_idle_task *task)
 {
 	u32 index = aftl_lun_index(lun);
 
@@ -212,8 +212,8 @@ static u32 agcr_cost_to_mode(u32 cost)
 }
 
 /* Relocated pages keep their cost. */
-static bool agcr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			  u32 *class, u32 *stream)
+static bool agcr_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				   u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;
@@ -221,7 +221,8 @@ static bool agcr_relocate(struct aftl_policy *policy, const struct aftl_relocati
 	return move->cause == AFTL_CAUSE_REWRITE || move->pass == *stream;
 }
 
-static u32 agcr_mode(struct aftl_policy *policy, const struct aftl_program_request *need)
+static u32 agcr_choose_program_mode(struct aftl_policy *policy,
+				    const struct aftl_program_request *need)
 {
 	if (need->cause == AFTL_CAUSE_HOST)
 		return agcr_cost_to_mode(*agcr_history_entry(policy, need->lpn) & ENTRY_LOW ?
@@ -229,17 +230,19 @@ static u32 agcr_mode(struct aftl_policy *policy, const struct aftl_program_reque
 	return agcr_cost_to_mode(need->stream);
 }
 
-static int agcr_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		      const struct aftl_program_request *need, struct aftl_placement *placement)
+static int agcr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			      const struct aftl_program_request *need,
+			      struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 
-	placement->mode = agcr_mode(policy, need);
+	placement->mode = agcr_choose_program_mode(policy, need);
 	return ret;
 }
 
-static int li_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		    const struct aftl_program_request *need, struct aftl_placement *placement)
+static int li_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_program_request *need,
+			    struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 	u32 cost = need->stream;
@@ -303,14 +306,14 @@ const struct aftl_policy_type aftl_policy_agcr = {
 	.params = { &group },
 	AFTL_OPEN_BLOCKS_METHODS,
 	.sanitize_arrays = agcr_sanitize_arrays,
-	.stream = agcr_stream,
+	.stream = agcr_choose_stream,
 	.prefetch_state = agcr_prefetch_state,
-	.host_read = agcr_host_read,
-	.place = agcr_place,
+	.host_read = agcr_record_host_read,
+	.place = agcr_place_program,
 	.fill_run = aftl_fill_whole_block,
-	.mode = agcr_mode,
-	.relocate = agcr_relocate,
-	.idle_task = agcr_idle_task,
+	.mode = agcr_choose_program_mode,
+	.relocate = agcr_choose_relocation,
+	.idle_task = agcr_choose_idle_task,
 };
 
 const struct aftl_policy_type aftl_policy_li = {
@@ -323,7 +326,7 @@ const struct aftl_policy_type aftl_policy_li = {
 	.copy_passes = COSTS,
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
-	.place = li_place,
+	.place = li_place_program,
 	.fill_run = aftl_fill_whole_block,
-	.relocate = agcr_relocate,
+	.relocate = agcr_choose_relocation,
 };

@@ -87,7 +87,7 @@ static void approxftl_restore_state_word(struct aftl_policy *policy, u64 memory)
 	state->opened = (u32)memory;
 }
 
-static u32 approxftl_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 approxftl_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u64 bytes = (u64)write->units * aftl_policy_geometry(policy)->unit_bytes;
 
@@ -237,9 +237,9 @@ static void count_approximate_write(struct aftl_block *block,
 	block->note = (block->note & ~NOTE_COPIES) | copies;
 }
 
-static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_program_request *need,
+				   struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct approxftl *state = to_approxftl(policy);
@@ -269,9 +269,9 @@ static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Precise data fills a precise block until something else changes the open blocks. */
-static u32 approxftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_program_request *need,
-			      const struct aftl_block *block)
+static u32 approxftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_program_request *need,
+				    const struct aftl_block *block)
 {
 	const struct pool *pool =
 		approxftl_pool(policy, aftl_lun_index(lun), need->stream == HOT ? HOT : COLD);
@@ -299,8 +299,8 @@ static u32 approxftl_victim_rank(struct aftl_policy *policy, struct aftl_lun *lu
  * Relocate approximate pages first: the precise pages can then use the second pass of the block.
  * Data that was approximate often enough becomes precise. Data that survives a collection is cold.
  */
-static bool approxftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			       u32 *class, u32 *stream)
+static bool approxftl_choose_relocation(struct aftl_policy *policy,
+					const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	u32 copies = move->from->note & NOTE_COPIES;
 
@@ -310,7 +310,8 @@ static bool approxftl_relocate(struct aftl_policy *policy, const struct aftl_rel
 	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
 }
 
-static bool approxftl_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
+static bool approxftl_allows_shallow_erase(struct aftl_policy *policy,
+					   const struct aftl_block *block)
 {
 	(void)policy;
 	return block->kind == ALL_APPROX && block->approx_only;
@@ -332,11 +333,11 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.save_state_word = approxftl_save_state_word,
 	.restore_state_word = approxftl_restore_state_word,
 	.closed = approxftl_block_closed,
-	.stream = approxftl_stream,
-	.place = approxftl_place,
-	.fill_run = approxftl_fill_run,
+	.stream = approxftl_choose_stream,
+	.place = approxftl_place_program,
+	.fill_run = approxftl_count_fill_run,
 	.victim_rank = approxftl_victim_rank,
-	.relocate = approxftl_relocate,
-	.shallow_erase = approxftl_shallow_erase,
+	.relocate = approxftl_choose_relocation,
+	.shallow_erase = approxftl_allows_shallow_erase,
 	.accept_free = approxftl_accept_free_block,
 };

@@ -68,7 +68,7 @@ static bool is_word_line_written(const struct aftl_media *media, const struct af
 				 u32 layer, u32 word_line)
 {
 	return aftl_page_is_programmed(media, block,
-				       aftl_word_line_page(media->geo, layer, word_line));
+				       aftl_first_page_of_word_line(media->geo, layer, word_line));
 }
 
 /*
@@ -137,21 +137,22 @@ static bool cubeftl_has_word_line(const struct aftl_geometry *geo, const struct 
 			has_unprogrammed_follower(geo, active);
 }
 
-static void take_leader_line(struct aftl_policy *policy, struct active *active,
-			     struct aftl_placement *placement)
+static void place_at_next_leader(struct aftl_policy *policy, struct active *active,
+				 struct aftl_placement *placement)
 {
-	placement->page = aftl_word_line_page(aftl_policy_geometry(policy), active->leader++, 0);
+	placement->page =
+		aftl_first_page_of_word_line(aftl_policy_geometry(policy), active->leader++, 0);
 	placement->mode = AFTL_MODE_NORMAL;
 	placement->monitor = true;
 }
 
-static void take_follower_line(struct aftl_policy *policy, struct active *active, const u16 *shown,
-			       struct aftl_placement *placement)
+static void place_at_next_follower(struct aftl_policy *policy, struct active *active,
+				   const u16 *shown, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 layer = active->follower_layer;
 
-	placement->page = aftl_word_line_page(geo, layer, active->follower++);
+	placement->page = aftl_first_page_of_word_line(geo, layer, active->follower++);
 	placement->mode = shown[layer] ? AFTL_MODE_FOLLOWER : AFTL_MODE_NORMAL;
 	placement->monitor = true;
 	if (shown[layer])
@@ -162,17 +163,18 @@ static void take_follower_line(struct aftl_policy *policy, struct active *active
 	}
 }
 
-static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *active,
-				   const u16 *shown, bool leader, struct aftl_placement *placement)
+static void cubeftl_place_at_word_line(struct aftl_policy *policy, struct active *active,
+				       const u16 *shown, bool leader,
+				       struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
 	placement->block = active->block;
 	placement->pages = geo->program_pages;
 	if (leader)
-		take_leader_line(policy, active, placement);
+		place_at_next_leader(policy, active, placement);
 	else
-		take_follower_line(policy, active, shown, placement);
+		place_at_next_follower(policy, active, shown, placement);
 	if (aftl_is_last_program_step(geo, active->block))
 		active->block = NULL;
 }
@@ -197,25 +199,26 @@ static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_
 	cubeftl_forget_leaders(policy, aftl_lun_index(lun), index);
 }
 
-static bool take_line_of_any_block(struct aftl_policy *policy, u32 lun, u32 count, bool leader,
-				   struct aftl_placement *placement)
+static bool place_at_line_of_any_block(struct aftl_policy *policy, u32 lun, u32 count, bool leader,
+				       struct aftl_placement *placement)
 {
 	struct active *active = cubeftl_active_blocks(policy, lun);
 	u32 i;
 
 	for (i = 0; i < count; i++) {
 		if (cubeftl_has_word_line(aftl_policy_geometry(policy), &active[i], leader)) {
-			cubeftl_take_word_line(policy, &active[i],
-					       cubeftl_leader_results(policy, lun, i), leader,
-					       placement);
+			cubeftl_place_at_word_line(policy, &active[i],
+						   cubeftl_leader_results(policy, lun, i), leader,
+						   placement);
 			return true;
 		}
 	}
 	return false;
 }
 
-static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int cubeftl_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	const struct own *own = policy->params[0];
 	bool leader = need->buffer_use <= own->burst;
@@ -223,20 +226,20 @@ static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	for (i = 0; i < ACTIVE; i++)
 		cubeftl_open_missing_blocks(policy, lun, need, i);
-	if (take_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, leader, placement) ||
-	    take_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, !leader, placement))
+	if (place_at_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, leader, placement) ||
+	    place_at_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, !leader, placement))
 		return 0;
 	return -ENOSPC;
 }
 
 /* cubeftl_minus programs the followers of a leader as soon as the leader is programmed. */
-static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			       const struct aftl_program_request *need,
-			       struct aftl_placement *placement)
+static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				       const struct aftl_program_request *need,
+				       struct aftl_placement *placement)
 {
 	cubeftl_open_missing_blocks(policy, lun, need, 0);
-	if (take_line_of_any_block(policy, aftl_lun_index(lun), 1, false, placement) ||
-	    take_line_of_any_block(policy, aftl_lun_index(lun), 1, true, placement))
+	if (place_at_line_of_any_block(policy, aftl_lun_index(lun), 1, false, placement) ||
+	    place_at_line_of_any_block(policy, aftl_lun_index(lun), 1, true, placement))
 		return 0;
 	return -ENOSPC;
 }
@@ -245,8 +248,9 @@ static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
  * After a follower whose leader's result is known come the other followers of the layer. None of
  * them is misprogrammed. The last one drops the result.
  */
-static u32 cubeftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need, const struct aftl_block *block)
+static u32 cubeftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  const struct aftl_block *block)
 {
 	const struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) +
 				      block->note % ACTIVE;
@@ -257,7 +261,7 @@ static u32 cubeftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (active->block != block || active->follower == 1 ||
 	    aftl_policy_config(policy)->misprograms)
 		return 0;
-	page = aftl_word_line_page(geo, active->follower_layer, active->follower - 1);
+	page = aftl_first_page_of_word_line(geo, active->follower_layer, active->follower - 1);
 	if (aftl_page_mode(aftl_block_page_attr(aftl_policy_media(policy), block, page)) !=
 		    AFTL_MODE_FOLLOWER)
 		return 0;
@@ -285,7 +289,7 @@ static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun 
 	if (block->order != AFTL_ORDER_LEADER_FIRST || block->note >= ACTIVE)
 		return false;
 	shown = cubeftl_leader_results(policy, aftl_lun_index(lun), block->note) +
-		aftl_layer(geo, placement->page);
+		aftl_layer_of_page(geo, placement->page);
 	if (placement->mode == AFTL_MODE_FOLLOWER)
 		bad = aftl_is_misprogrammed(*shown, outcome);
 	else
@@ -322,7 +326,7 @@ static void cubeftl_save_read_reference(struct aftl_policy *policy, const struct
 	},							\
 	.adopt = cubeftl_adopt_loaded_block,						\
 	.closed = cubeftl_block_closed,					\
-	.fill_run = cubeftl_fill_run,					\
+	.fill_run = cubeftl_count_fill_run,					\
 	.programmed = cubeftl_page_programmed,				\
 	.reference = cubeftl_first_read_reference,			\
 	.reference_found = cubeftl_save_read_reference
@@ -335,7 +339,7 @@ const struct aftl_policy_type aftl_policy_cubeftl = {
 	.reserve = ACTIVE + 1,
 	.params = { &group },
 	LEADER_METHODS,
-	.place = cubeftl_place,
+	.place = cubeftl_place_program,
 };
 
 const struct aftl_policy_type aftl_policy_cubeftl_minus = {
@@ -345,5 +349,5 @@ const struct aftl_policy_type aftl_policy_cubeftl_minus = {
 	.open_blocks = 1,
 	.reserve = 1,
 	LEADER_METHODS,
-	.place = cubeftl_minus_place,
+	.place = cubeftl_minus_place_program,
 };

@@ -33,8 +33,9 @@ void aftl_delegate_block_closed(struct aftl_policy *policy, const struct aftl_bl
 		aftl_policy_approxftl.closed(aftl_delegate_approxftl(policy), block);
 }
 
-int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_program_request *need, struct aftl_placement *placement)
+int aftl_delegate_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				const struct aftl_program_request *need,
+				struct aftl_placement *placement)
 {
 	u32 kind = need->class == AFTL_APPROX ? AFTL_DELEGATE_APPROX : AFTL_DELEGATE_PRECISE;
 
@@ -44,9 +45,9 @@ int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return aftl_open_blocks_place(policy, lun, need, kind, placement);
 }
 
-u32 aftl_delegate_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   const struct aftl_block *block)
+u32 aftl_delegate_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 const struct aftl_block *block)
 {
 	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
 
@@ -67,8 +68,8 @@ void aftl_delegate_restore_state_word(struct aftl_policy *policy, u64 memory)
 		aftl_policy_approxftl.restore_state_word(aftl_delegate_approxftl(policy), memory);
 }
 
-bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			    u32 *class, u32 *stream)
+bool aftl_delegate_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				     u32 *class, u32 *stream)
 {
 	if (aftl_delegate_approxftl(policy))
 		return aftl_policy_approxftl.relocate(aftl_delegate_approxftl(policy), move, class,
@@ -91,7 +92,7 @@ bool aftl_delegate_accept_free_block(struct aftl_policy *policy, const struct af
 	return !approx || aftl_policy_approxftl.accept_free(approx, block);
 }
 
-bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
+bool aftl_delegate_allows_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
 

@@ -42,28 +42,29 @@ bool aftl_delegate_create(struct aftl_policy *policy, bool wanted);
 bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);
 void aftl_delegate_block_closed(struct aftl_policy *policy, const struct aftl_block *block);
-int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_program_request *need, struct aftl_placement *placement);
+int aftl_delegate_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				const struct aftl_program_request *need,
+				struct aftl_placement *placement);
 
-u32 aftl_delegate_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   const struct aftl_block *block);
+u32 aftl_delegate_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 const struct aftl_block *block);
 u64 aftl_delegate_save_state_word(const struct aftl_policy *policy);
 void aftl_delegate_restore_state_word(struct aftl_policy *policy, u64 memory);
-bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			    u32 *class, u32 *stream);
+bool aftl_delegate_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				     u32 *class, u32 *stream);
 u32 aftl_delegate_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 			      const struct aftl_block *block);
 bool aftl_delegate_accept_free_block(struct aftl_policy *policy, const struct aftl_block *block);
-bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block);
+bool aftl_delegate_allows_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block);
 
 #define AFTL_DELEGATE_METHODS			\
-	.fill_run = aftl_delegate_fill_run,		\
+	.fill_run = aftl_delegate_count_fill_run,		\
 	.save_state_word = aftl_delegate_save_state_word,		\
 	.restore_state_word = aftl_delegate_restore_state_word,		\
-	.relocate = aftl_delegate_relocate,			\
+	.relocate = aftl_delegate_choose_relocation,			\
 	.victim_rank = aftl_delegate_victim_rank,	\
 	.accept_free = aftl_delegate_accept_free_block,	\
-	.shallow_erase = aftl_delegate_shallow_erase
+	.shallow_erase = aftl_delegate_allows_shallow_erase
 
 #endif

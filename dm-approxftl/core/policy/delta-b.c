@@ -3,8 +3,9 @@
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 
-static int delta_b_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int delta_b_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 
@@ -20,6 +21,6 @@ const struct aftl_policy_type aftl_policy_delta_b = {
 	.open_blocks = 1,
 	.reserve = 1,
 	AFTL_OPEN_BLOCKS_METHODS,
-	.place = delta_b_place,
+	.place = delta_b_place_program,
 	.fill_run = aftl_fill_whole_block,
 };

@@ -49,7 +49,7 @@ static bool density_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return (block->kind == SPARSE) == !!block->bits && aftl_delegate_adopt(policy, lun, block);
 }
 
-static u32 *density_dense_steps_left(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 *density_dense_steps_entry(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	return (u32 *)policy->arrays[0] + aftl_lun_index(lun);
 }
@@ -98,7 +98,7 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 {
 	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns +
 					aftl_lun_index(lun);
-	u32 *steps = density_dense_steps_left(policy, lun);
+	u32 *steps = density_dense_steps_entry(policy, lun);
 
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
@@ -111,8 +111,9 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 	return mine->open[SPARSE];
 }
 
-static int density_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int density_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	bool fresh = need->cause == AFTL_CAUSE_HOST && need->class == AFTL_PRECISE &&
 		     !aftl_policy_is_filling(policy);
@@ -120,9 +121,9 @@ static int density_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (fresh && density_open_sparse_block(policy, lun, need))
 		return aftl_open_blocks_place(policy, lun, need, SPARSE, placement);
-	ret = aftl_delegate_place(policy, lun, need, placement);
+	ret = aftl_delegate_place_program(policy, lun, need, placement);
 	if (!ret && fresh)
-		--*density_dense_steps_left(policy, lun);
+		--*density_dense_steps_entry(policy, lun);
 	return ret;
 }
 
@@ -144,6 +145,6 @@ const struct aftl_policy_type aftl_policy_density = {
 	.adopt = density_adopt_loaded_block,
 	.sanitize_arrays = density_sanitize_arrays,
 	.closed = aftl_delegate_block_closed,
-	.place = density_place,
+	.place = density_place_program,
 	AFTL_DELEGATE_METHODS,
 };

@@ -45,8 +45,8 @@ u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block
 /*
  * Include the pages of @need, which are about to be programmed, in the mean write time of @block.
  */
-static void update_block_mean_age(struct aftl_policy *policy, const struct aftl_block *block,
-				  const struct aftl_program_request *need)
+static void update_mean_write_time(struct aftl_policy *policy, const struct aftl_block *block,
+				   const struct aftl_program_request *need)
 {
 	u32 before = block->programmed * aftl_policy_geometry(policy)->page_units;
 	struct ages *ages = block_ages_of(policy, block);
@@ -64,8 +64,9 @@ static void update_block_mean_age(struct aftl_policy *policy, const struct aftl_
 					  need->units);
 }
 
-int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		   const struct aftl_program_request *need, struct aftl_placement *placement)
+int aftl_ftl_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   struct aftl_placement *placement)
 {
 	const struct aftl_ftl_policy *ftl = policy->type->ftl;
 	u32 stream = min(need->stream, policy->type->open_blocks - 1);
@@ -74,7 +75,7 @@ int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (ret || !ftl)
 		return ret;
 	if (ftl->block_ages)
-		update_block_mean_age(policy, placement->block, need);
+		update_mean_write_time(policy, placement->block, need);
 	if (ftl->block_opened && !placement->block->programmed)
 		ftl->block_opened(policy, placement->block);
 	return 0;
@@ -105,7 +106,7 @@ void aftl_ftl_number_first_writes(struct aftl_policy *policy, aftl_lpn_t first, 
 	order->at = at;
 }
 
-static u32 ftl_host_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 ftl_choose_host_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	struct aftl_page_write page = {
 		.lpn = write->lpn,
@@ -133,8 +134,8 @@ static aftl_lpn_t first_valid_lpn(const struct aftl_media *media, const struct a
  * policy meanwhile returns a stream whose pass is over, the page goes to the stream of the last
  * pass.
  */
-static bool ftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
-			 u32 *stream)
+static bool ftl_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				  u32 *class, u32 *stream)
 {
 	struct aftl_page_write page = {
 		.lpn = first_valid_lpn(aftl_policy_media(policy), move->from, move->page),
@@ -155,7 +156,7 @@ static bool ftl_relocate(struct aftl_policy *policy, const struct aftl_relocatio
 	return pass == move->pass;
 }
 
-static void ftl_unit_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void ftl_record_invalidation(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	const struct aftl_ftl_policy *ftl = policy->type->ftl;
 
@@ -167,7 +168,7 @@ static void ftl_unit_invalidated(struct aftl_policy *policy, struct aftl_block *
 }
 
 /* Blocks of placement handles and of the SLC cache were not opened for the policy. */
-static bool ftl_before_erase(struct aftl_policy *policy, const struct aftl_block *block)
+static bool ftl_prepare_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	if (!block->handle && !block->bits)
 		policy->type->ftl->block_collected(policy, block);
@@ -184,14 +185,14 @@ const struct aftl_policy_type *aftl_ftl_policy_type(const struct aftl_policy_typ
 	*complete = *type;
 	complete->stream_per_page = ftl->stream;
 	complete->copy_passes = type->reserve;
-	complete->stream = ftl->stream ? ftl_host_stream : NULL;
-	complete->relocate = ftl->stream ? ftl_relocate : NULL;
+	complete->stream = ftl->stream ? ftl_choose_host_stream : NULL;
+	complete->relocate = ftl->stream ? ftl_choose_relocation : NULL;
 	complete->select_victim = ftl->select_victim;
 	complete->lun = ftl->lun;
 	complete->idle_task = ftl->idle;
-	complete->invalidated = ftl->block_ages || ftl->page_invalidated ? ftl_unit_invalidated :
+	complete->invalidated = ftl->block_ages || ftl->page_invalidated ? ftl_record_invalidation :
 									   NULL;
-	complete->shallow_erase = ftl->block_collected ? ftl_before_erase : NULL;
+	complete->shallow_erase = ftl->block_collected ? ftl_prepare_erase : NULL;
 	complete->sanitize_arrays = ftl->restored;
 	if (ftl->block_ages)
 		complete->arrays[AGES] =

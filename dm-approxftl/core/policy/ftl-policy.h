@@ -86,7 +86,7 @@ struct aftl_ftl_policy {
 	.ignores_tags = true,						\
 	.two_passes = true,						\
 	AFTL_OPEN_BLOCKS_METHODS,					\
-	.place = aftl_ftl_place
+	.place = aftl_ftl_place_program
 
 /* Names of the streams, for statistics; a name for each. */
 #define AFTL_FTL_STREAMS(...)						\
@@ -149,8 +149,9 @@ static inline bool aftl_ftl_has_clock(const struct aftl_policy_type *type)
 	return type->ftl && type->ftl->clock;
 }
 
-int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		   const struct aftl_program_request *need, struct aftl_placement *placement);
+int aftl_ftl_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   struct aftl_placement *placement);
 
 /**
  * aftl_ftl_policy_type() - complete a policy type with the methods by which the core calls it

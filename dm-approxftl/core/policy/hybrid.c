@@ -166,7 +166,7 @@ static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_wr
 }
 
 /* Precise and approximate data of a pool form checkerboards, so that both have one stream. */
-static u32 hybrid_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 hybrid_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return write->class == AFTL_APPROX ? STREAM_NONE :
 					     choose_precise_stream(to_hybrid(policy), write);
@@ -179,7 +179,7 @@ static void hybrid_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t l
 }
 
 /* AGCR must not rewrite approximate, short-lived or reprogrammed pages: that speeds up no read. */
-static void hybrid_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
+static void hybrid_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
 	struct hybrid *state = to_hybrid(policy);
 
@@ -189,9 +189,9 @@ static void hybrid_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mod
 
 /* Placement */
 
-static int place_plain_mode(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need,
-			    struct aftl_placement *placement)
+static int place_in_plain_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				const struct aftl_program_request *need,
+				struct aftl_placement *placement)
 {
 	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
 
@@ -209,7 +209,7 @@ static int place_standard_mode(struct hybrid *state, struct aftl_lun *lun,
 	if (state->approx)
 		ret = aftl_policy_approxftl.place(state->approx, lun, &cold, placement);
 	else
-		ret = place_plain_mode(&state->policy, lun, need, placement);
+		ret = place_in_plain_block(&state->policy, lun, need, placement);
 	if (ret || !state->agcr || placement->mode != AFTL_MODE_NORMAL)
 		return ret;
 	if (need->stream == STREAM_LOW)
@@ -290,11 +290,11 @@ static int place_by_sub_policy(struct hybrid *state, struct aftl_lun *lun,
 /* Followers (cubeFTL) */
 
 /* Find a page of an earlier word line of the layer that was programmed in @mode; @page if none. */
-static u32 find_leader(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-		       u32 mode)
+static u32 find_programmed_leader(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 page, u32 mode)
 {
 	const struct aftl_geometry *geo = media->geo;
-	u32 leader = aftl_word_line_page(geo, aftl_layer(geo, page), 0);
+	u32 leader = aftl_first_page_of_word_line(geo, aftl_layer_of_page(geo, page), 0);
 
 	for (; leader < page; leader += geo->program_pages) {
 		u16 attr = aftl_block_page_attr(media, block, leader);
@@ -305,7 +305,7 @@ static u32 find_leader(const struct aftl_media *media, const struct aftl_block *
 	return page;
 }
 
-static bool may_have_followers(const struct hybrid *state, const struct aftl_block *block)
+static bool block_may_have_followers(const struct hybrid *state, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 
@@ -317,7 +317,7 @@ static bool may_have_followers(const struct hybrid *state, const struct aftl_blo
 static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct aftl_block *block,
 				u32 page, u32 mode)
 {
-	u32 leader = find_leader(aftl_policy_media(policy), block, page, mode);
+	u32 leader = find_programmed_leader(aftl_policy_media(policy), block, page, mode);
 	struct aftl_program_result outcome;
 
 	if (leader == page)
@@ -326,7 +326,7 @@ static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct a
 	return aftl_leader_result_encode(&outcome);
 }
 
-static void hybrid_follow_leader(struct aftl_policy *policy, struct aftl_placement *placement)
+static void hybrid_set_follower_ispp(struct aftl_policy *policy, struct aftl_placement *placement)
 {
 	u16 shown = hybrid_leader_result(policy, placement->block, placement->page,
 					 placement->mode);
@@ -343,14 +343,15 @@ static void hybrid_follow_leader(struct aftl_policy *policy, struct aftl_placeme
 	placement->mode = AFTL_MODE_FOLLOWER;
 }
 
-static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_program_request *need, struct aftl_placement *placement)
+static int hybrid_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				const struct aftl_program_request *need,
+				struct aftl_placement *placement)
 {
 	struct hybrid *state = to_hybrid(policy);
 	int ret = place_by_sub_policy(state, lun, need, placement);
 
-	if (!ret && may_have_followers(state, placement->block))
-		hybrid_follow_leader(policy, placement);
+	if (!ret && block_may_have_followers(state, placement->block))
+		hybrid_set_follower_ispp(policy, placement);
 	return ret;
 }
 
@@ -371,11 +372,13 @@ static u32 count_followers_left(const struct hybrid *state, const struct aftl_bl
 	return geo->word_lines - 1 - word_line;
 }
 
-static u32 hybrid_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need, const struct aftl_block *block)
+static u32 hybrid_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
-	u32 run = may_have_followers(state, block) ? count_followers_left(state, block) : U32_MAX;
+	u32 run = block_may_have_followers(state, block) ? count_followers_left(state, block) :
+							   U32_MAX;
 
 	if (run && state->approx)
 		run = min(run, aftl_policy_approxftl.fill_run(state->approx, lun, need, block));
@@ -422,7 +425,7 @@ static bool wants_high_cost_mode(const struct hybrid *state, const struct aftl_r
 	return program_holds_one_unit(&state->policy) && !move->bad;
 }
 
-static u32 choose_moved_stream(const struct hybrid *state, const struct aftl_relocation *move)
+static u32 choose_relocated_stream(const struct hybrid *state, const struct aftl_relocation *move)
 {
 	if (!state->agcr)
 		return STREAM_NONE;
@@ -443,8 +446,8 @@ static u32 choose_reloc_pass(u32 class, u32 stream)
 }
 
 /* Relocated pages keep their cost; rewrites in idle time have high cost. */
-static bool hybrid_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			    u32 *class, u32 *stream)
+static bool hybrid_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				     u32 *class, u32 *stream)
 {
 	struct hybrid *state = to_hybrid(policy);
 
@@ -453,7 +456,7 @@ static bool hybrid_relocate(struct aftl_policy *policy, const struct aftl_reloca
 		return aftl_policy_ressd.relocate(state->ressd, move, class, stream);
 	if (state->approx)
 		aftl_policy_approxftl.relocate(state->approx, move, class, stream);
-	*stream = *class == AFTL_APPROX ? STREAM_NONE : choose_moved_stream(state, move);
+	*stream = *class == AFTL_APPROX ? STREAM_NONE : choose_relocated_stream(state, move);
 	return move->pass == choose_reloc_pass(*class, *stream);
 }
 
@@ -478,7 +481,7 @@ static bool hybrid_accept_free_block(struct aftl_policy *policy, const struct af
 	return !approx || aftl_policy_approxftl.accept_free(approx, block);
 }
 
-static bool hybrid_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
+static bool hybrid_allows_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct aftl_policy *approx = to_hybrid(policy)->approx;
 
@@ -494,8 +497,8 @@ static u32 hybrid_retention_hours(struct aftl_policy *policy, u32 class, u32 mod
 	return tvr ? aftl_policy_tvr.retention_hours(tvr, class, mode) : 0;
 }
 
-static void hybrid_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			     struct aftl_idle_task *task)
+static void hybrid_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+				    struct aftl_idle_task *task)
 {
 	struct hybrid *state = to_hybrid(policy);
 
@@ -584,20 +587,20 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.save_state_word = hybrid_save_state_word,
 	.restore_state_word = hybrid_restore_state_word,
 	.closed = hybrid_block_closed,
-	.stream = hybrid_stream,
+	.stream = hybrid_choose_stream,
 	.prefetch_state = hybrid_prefetch_state,
-	.host_read = hybrid_host_read,
-	.place = hybrid_place,
-	.fill_run = hybrid_fill_run,
+	.host_read = hybrid_record_host_read,
+	.place = hybrid_place_program,
+	.fill_run = hybrid_count_fill_run,
 	.out_of_blocks = hybrid_out_of_blocks,
 	.programmed = hybrid_page_programmed,
 	.invalidated = hybrid_unit_invalidated,
 	.reference = hybrid_first_read_reference,
 	.reference_found = hybrid_save_read_reference,
 	.victim_rank = hybrid_victim_rank,
-	.relocate = hybrid_relocate,
-	.shallow_erase = hybrid_shallow_erase,
+	.relocate = hybrid_choose_relocation,
+	.shallow_erase = hybrid_allows_shallow_erase,
 	.accept_free = hybrid_accept_free_block,
 	.retention_hours = hybrid_retention_hours,
-	.idle_task = hybrid_idle_task,
+	.idle_task = hybrid_choose_idle_task,
 };

@@ -65,7 +65,7 @@ static u32 ips_cache_limit(const struct aftl_policy *policy)
 	const struct aftl_config *config = aftl_policy_config(policy);
 
 	if (config->slc_static || config->slc_dynamic ||
-	    !aftl_switch_is_possible(aftl_policy_geometry(policy)))
+	    !aftl_has_in_place_switch(aftl_policy_geometry(policy)))
 		return 0;
 	return (u32)ips_params(policy)->ips_blocks;
 }
@@ -113,10 +113,11 @@ static void ips_block_closed(struct aftl_policy *policy, const struct aftl_block
 
 /* Placement */
 
-static u32 ips_next_page(const struct aftl_policy *policy, const struct aftl_block *block,
-			 u32 *pages)
+static u32 ips_next_program_page(const struct aftl_policy *policy, const struct aftl_block *block,
+				 u32 *pages)
 {
-	return aftl_switch_next_page(aftl_policy_geometry(policy), block->programmed, pages);
+	return aftl_switched_order_next_page(aftl_policy_geometry(policy), block->programmed,
+					     pages);
 }
 
 static bool next_step_switches_line(const struct aftl_policy *policy,
@@ -125,7 +126,7 @@ static bool next_step_switches_line(const struct aftl_policy *policy,
 	u32 pages;
 
 	return !aftl_is_switch_first_pass(aftl_policy_geometry(policy),
-					  ips_next_page(policy, block, &pages));
+					  ips_next_program_page(policy, block, &pages));
 }
 
 /*
@@ -173,15 +174,16 @@ static struct aftl_block **ips_choose_block(struct aftl_policy *policy, struct a
 	return block ? block : ips_find_block(policy, lun, true);
 }
 
-static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_program_request *need, struct aftl_placement *placement)
+static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
 	struct aftl_block **block = ips_choose_block(policy, lun, need);
 
 	if (!block)
-		return aftl_delegate_place(policy, lun, need, placement);
+		return aftl_delegate_place_program(policy, lun, need, placement);
 	placement->block = *block;
-	placement->page = ips_next_page(policy, *block, &placement->pages);
+	placement->page = ips_next_program_page(policy, *block, &placement->pages);
 	placement->mode = next_step_switches_line(policy, *block) ? AFTL_MODE_SWITCHED :
 								    AFTL_MODE_SLC;
 	/* The core may collect and erase a full block, so the policy must not refer to it. */
@@ -230,8 +232,8 @@ static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *polic
 	return best;
 }
 
-static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			  struct aftl_idle_task *task)
+static void ips_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+				 struct aftl_idle_task *task)
 {
 	u32 room = ips_pages_to_switch(policy, lun);
 	u32 page = 0;
@@ -240,7 +242,7 @@ static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (!task->block)
 		return;
 	for (; room && page < aftl_policy_geometry(policy)->pages; page++)
-		room -= aftl_page_valid(aftl_policy_media(policy), task->block, page);
+		room -= aftl_page_has_valid_data(aftl_policy_media(policy), task->block, page);
 	task->kind = AFTL_IDLE_TASK_RELOCATE;
 	task->pages = page;
 }
@@ -260,7 +262,7 @@ const struct aftl_policy_type aftl_policy_ips = {
 	.create = ips_create,
 	.adopt = ips_adopt_loaded_block,
 	.closed = ips_block_closed,
-	.place = ips_place,
-	.idle_task = ips_idle_task,
+	.place = ips_place_program,
+	.idle_task = ips_choose_idle_task,
 	AFTL_DELEGATE_METHODS,
 };

@@ -59,7 +59,7 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
-	return aftl_cube_vert_mv[aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers];
+	return aftl_cube_vert_mv[aftl_layer_of_page(geo, page) * AFTL_LAYER_POINTS / geo->layers];
 }
 
 /*
@@ -77,5 +77,5 @@ u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
 	return &references[(size_t)read_reference_block_index(policy, block) * geo->layers +
-			   aftl_layer(geo, page)];
+			   aftl_layer_of_page(geo, page)];
 }

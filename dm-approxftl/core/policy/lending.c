@@ -38,7 +38,8 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 }
 
 /* If the step being placed fills the first half of a block, give the block its second role. */
-static void swap_role_of_half_full_block(struct aftl_policy *policy, struct aftl_open_blocks *mine)
+static void change_role_of_half_full_block(struct aftl_policy *policy,
+					   struct aftl_open_blocks *mine)
 {
 	struct aftl_block *block = mine->open[BORROWERS];
 	enum kind role = !mine->open[LENDERS] ? LENDERS : !mine->open[NEXT] ? NEXT : PRECISE;
@@ -58,8 +59,9 @@ static enum kind lending_choose_kind(const struct aftl_open_blocks *mine, u32 cl
 	return mine->open[PRECISE] ? PRECISE : BORROWERS;
 }
 
-static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	struct aftl_open_blocks *mine = lending_open_blocks(policy, lun);
 	enum kind kind = lending_choose_kind(mine, need->class);
@@ -69,14 +71,14 @@ static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (kind == LENDERS || kind == NEXT)
 		placement->mode = AFTL_MODE_LENDING;
 	else if (kind == BORROWERS)
-		swap_role_of_half_full_block(policy, mine);
+		change_role_of_half_full_block(policy, mine);
 	return 0;
 }
 
 /* The last step of the first half changes the role of the block, so it is not part of a run. */
-static u32 lending_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need,
-			    const struct aftl_block *block)
+static u32 lending_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_open_blocks *mine = lending_open_blocks(policy, lun);
@@ -89,8 +91,8 @@ static u32 lending_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 	return (aftl_lending_first_half_pages(geo) - block->frontier) / geo->program_pages - 1;
 }
 
-static bool lending_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			     u32 *class, u32 *stream)
+static bool lending_choose_relocation(struct aftl_policy *policy,
+				      const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;
@@ -109,7 +111,7 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.lun_size = sizeof(struct aftl_open_blocks),
 	.adopt = lending_adopt_loaded_block,
 	.closed = aftl_open_blocks_block_closed,
-	.place = lending_place,
-	.fill_run = lending_fill_run,
-	.relocate = lending_relocate,
+	.place = lending_place_program,
+	.fill_run = lending_count_fill_run,
+	.relocate = lending_choose_relocation,
 };

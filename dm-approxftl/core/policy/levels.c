@@ -12,14 +12,15 @@
 
 #define NAMES "precise", "level_1", "level_2", "level_3"
 
-static u32 levels_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 levels_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	(void)policy;
 	return write->level;
 }
 
-static int levels_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_program_request *need, struct aftl_placement *placement)
+static int levels_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				const struct aftl_program_request *need,
+				struct aftl_placement *placement)
 {
 	static const u8 modes[AFTL_LEVELS] = {
 		AFTL_MODE_NORMAL, AFTL_MODE_NORMAL, AFTL_MODE_REDUCED, AFTL_MODE_ROUGH,
@@ -31,15 +32,15 @@ static int levels_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-static bool levels_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			    u32 *class, u32 *stream)
+static bool levels_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				     u32 *class, u32 *stream)
 {
 	(void)class;
-	*stream = aftl_page_level(aftl_policy_media(policy), move->from, move->page);
+	*stream = aftl_page_min_quality_level(aftl_policy_media(policy), move->from, move->page);
 	return move->pass == *stream;
 }
 
-static bool levels_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
+static bool levels_allows_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	(void)policy;
 	return block->kind > AFTL_APPROX && block->approx_only;
@@ -54,9 +55,9 @@ const struct aftl_policy_type aftl_policy_levels = {
 	.reserve = AFTL_LEVELS,
 	.copy_passes = AFTL_LEVELS,
 	AFTL_OPEN_BLOCKS_METHODS,
-	.stream = levels_stream,
-	.place = levels_place,
+	.stream = levels_choose_stream,
+	.place = levels_place_program,
 	.fill_run = aftl_fill_whole_block,
-	.relocate = levels_relocate,
-	.shallow_erase = levels_shallow_erase,
+	.relocate = levels_choose_relocation,
+	.shallow_erase = levels_allows_shallow_erase,
 };

@@ -186,7 +186,7 @@ static struct midas_state *midas_state(const struct aftl_policy *policy)
 static const u32 fractions_q16[BINS_PER_OCTAVE] = { 65536, 77936, 92682, 110218 };
 
 /* Bin of an interval of at least 1. */
-static u32 interval_bin(u64 interval)
+static u32 bin_of_rewrite_interval(u64 interval)
 {
 	u32 octave = fls64(interval) - 1;
 	u64 fraction_q16 = octave < 16 ? interval << (16 - octave) : interval >> (octave - 16);
@@ -198,7 +198,7 @@ static u32 interval_bin(u64 interval)
 }
 
 /* Lower end of a bin. */
-static u64 interval_bin_start(u32 bin)
+static u64 start_of_interval_bin(u32 bin)
 {
 	if (!bin)
 		return 0;
@@ -221,7 +221,7 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 		curve->area[i] =
 			!i ? 0 :
 			     curve->area[i - 1] +
-					((interval_bin_start(i) - interval_bin_start(i - 1)) *
+					((start_of_interval_bin(i) - start_of_interval_bin(i - 1)) *
 						 (curve->tail_q16[i] + curve->tail_q16[i - 1]) >>
 					 17);
 	}
@@ -230,8 +230,8 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 /* Interpolate a curve at @age, with values @low and @high at the ends of @bin. */
 static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
-	u64 width = max(interval_bin_start(bin + 1) - interval_bin_start(bin), 1ULL);
-	u64 part = age - min(interval_bin_start(bin), age);
+	u64 width = max(start_of_interval_bin(bin + 1) - start_of_interval_bin(bin), 1ULL);
+	u64 part = age - min(start_of_interval_bin(bin), age);
 	u64 part_q16 = div64_u64(part << 16, width);
 
 	return low <= high ? low + ((high - low) * part_q16 >> 16) :
@@ -240,9 +240,9 @@ static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 
 static u64 survival_share_q16(const struct curve *curve, u64 age)
 {
-	u32 bin = interval_bin(max(age, 1ULL));
+	u32 bin = bin_of_rewrite_interval(max(age, 1ULL));
 
-	return age >= interval_bin_start(BINS) ?
+	return age >= start_of_interval_bin(BINS) ?
 		       0 :
 		       interpolate_curve_at_age(age, bin, curve->tail_q16[bin],
 						curve->tail_q16[bin + 1]);
@@ -250,15 +250,15 @@ static u64 survival_share_q16(const struct curve *curve, u64 age)
 
 static u64 survival_area_below(const struct curve *curve, u64 age)
 {
-	u32 bin = interval_bin(max(age, 1ULL));
+	u32 bin = bin_of_rewrite_interval(max(age, 1ULL));
 
-	return age >= interval_bin_start(BINS) ?
+	return age >= start_of_interval_bin(BINS) ?
 		       curve->area[BINS] :
 		       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
 
 /* Share of all host writes whose data are still valid after @age in the chain. */
-static u64 chain_tail_q16(const struct midas *midas, u64 hot_stay, u64 age)
+static u64 chain_valid_share_q16(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
 
@@ -286,9 +286,9 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	u32 i;
 
 	for (i = 0; i < ROUNDS; i++)
-		sum_q16 += chain_tail_q16(midas, hot_stay, age + i * stay);
+		sum_q16 += chain_valid_share_q16(midas, hot_stay, age + i * stay);
 	return (stay * sum_q16 >> 16) +
-	       count_valid_pages_of_chain(midas, hot_stay, interval_bin_start(BINS)) -
+	       count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
@@ -296,11 +296,11 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
 				 u64 held)
 {
-	u64 later = count_valid_pages_of_chain(midas, hot_stay, interval_bin_start(BINS)) -
+	u64 later = count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
 	/* Data that is never overwritten is part of @held, but in no histogram. */
 	u64 fixed = held - min(later, held);
-	u64 step = interval_bin_start(BINS - 1);
+	u64 step = start_of_interval_bin(BINS - 1);
 	u64 stay = 0;
 
 	for (; step > stay >> STAY_BITS; step >>= 1)
@@ -334,7 +334,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 hot_stay = predict_time_in_hot_group(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
 	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
-	u64 enters_q16 = chain_tail_q16(midas, hot_stay, 0);
+	u64 enters_q16 = chain_valid_share_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* Half of an open block is empty, and a group exceeds its size by up to a block. */
 	u64 unused = compute_group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
@@ -350,7 +350,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 		u64 leaves_q16;
 
 		age += div64_u64(group << 16, max(enters_q16, 1ULL));
-		leaves_q16 = chain_tail_q16(midas, hot_stay, age);
+		leaves_q16 = chain_valid_share_q16(midas, hot_stay, age);
 		if (valid_q16)
 			valid_q16[i] = div64_u64(leaves_q16 << 16, max(enters_q16, 1ULL));
 		waf_q16 += leaves_q16;
@@ -368,7 +368,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 }
 
 /* Return the first group with more or less valid data than predicted; GROUPS - 1 if none. */
-static u32 find_first_irregular_group(const struct midas *midas, const struct midas_state *state)
+static u32 midas_find_irregular_group(const struct midas *midas, const struct midas_state *state)
 {
 	u32 ppns = aftl_policy_geometry(&midas->policy)->block_ppns;
 	u64 predicted_q16[GROUPS] = { 0 };
@@ -388,7 +388,7 @@ static u32 find_first_irregular_group(const struct midas *midas, const struct mi
 }
 
 /* Compute the curves and the space for data from the saved state. */
-static void prepare_midas_model(struct midas *midas)
+static void midas_prepare_model(struct midas *midas)
 {
 	const struct midas_state *state = midas_state(&midas->policy);
 	const struct aftl_geometry *geo = aftl_policy_geometry(&midas->policy);
@@ -428,7 +428,7 @@ static void midas_end_epoch(struct midas *midas)
 	state->search = (struct search){ .phase = SEARCH_COUNT, .most = GROUPS - 1 };
 }
 
-static void search_count_used_blocks(struct midas *midas, struct search *search)
+static void midas_search_count_used_blocks(struct midas *midas, struct search *search)
 {
 	const struct aftl_media *media = aftl_policy_media(&midas->policy);
 	u64 end = min_t(u64, search->counted + COUNTED_BLOCKS, media->geo->blocks);
@@ -441,12 +441,12 @@ static void search_count_used_blocks(struct midas *midas, struct search *search)
 	}
 	if (end < media->geo->blocks)
 		return;
-	prepare_midas_model(midas);
+	midas_prepare_model(midas);
 	search->phase = SEARCH_CHECK;
 }
 
 /* Let the search try sizes of @group next, added to the base configuration. */
-static void search_begin_group(const struct midas *midas, struct search *search, u32 group)
+static void midas_search_begin_group(const struct midas *midas, struct search *search, u32 group)
 {
 	search->phase = SEARCH_SIZE;
 	search->group = group;
@@ -456,7 +456,7 @@ static void search_begin_group(const struct midas *midas, struct search *search,
 }
 
 /* Try one size of the group; after the last one, go on to the next group, and then to HOT. */
-static void search_try_group_size(const struct midas *midas, struct search *search)
+static void midas_search_try_group_size(const struct midas *midas, struct search *search)
 {
 	struct layout trial = search->base;
 	bool gain;
@@ -483,8 +483,9 @@ static void search_try_group_size(const struct midas *midas, struct search *sear
 		search->base = search->best;
 		search->base_q16 = search->best_q16;
 	}
-	search_begin_group(midas, search, gain && search->group + 1 < search->most ?
-			   (u32)search->group + 1 : HOT);
+	midas_search_begin_group(midas, search,
+				 gain && search->group + 1 < search->most ? (u32)search->group + 1 :
+									    HOT);
 }
 
 /* Age below which overwritten data is hot: that at which data leaves group 1. */
@@ -493,16 +494,17 @@ static void midas_set_hot_age(const struct midas *midas, struct midas_state *sta
 	u64 hot_stay = predict_time_in_hot_group(midas, &state->layout);
 
 	if (state->layout.groups > FIRST)
-		state->hot_age = hot_stay +
+		state->hot_age =
+			hot_stay +
 			div64_u64(compute_group_space(midas, state->layout.blocks[FIRST]) << 16,
-				  max(chain_tail_q16(midas, hot_stay, 0), 1ULL));
+				  max(chain_valid_share_q16(midas, hot_stay, 0), 1ULL));
 }
 
 /*
  * Take the best configuration if it gains enough. If the data does not fit the configuration in
  * use, take the best one even if the data does not fit that either.
  */
-static void search_finish_layout(const struct midas *midas, struct midas_state *state)
+static void midas_search_finish_layout(const struct midas *midas, struct midas_state *state)
 {
 	const struct search *search = &state->search;
 	u64 now_q16 = predict_waf_q16(midas, &state->layout, NULL);
@@ -520,30 +522,30 @@ static void search_finish_layout(const struct midas *midas, struct midas_state *
 }
 
 /* One step of the search: it evaluates the model for at most one configuration. */
-static void search_next_configuration(struct midas *midas)
+static void midas_search_next_configuration(struct midas *midas)
 {
 	struct midas_state *state = midas_state(&midas->policy);
 	struct search *search = &state->search;
 
 	switch (search->phase) {
 	case SEARCH_COUNT:
-		search_count_used_blocks(midas, search);
+		midas_search_count_used_blocks(midas, search);
 		break;
 	case SEARCH_CHECK:
 		if (state->settled)
-			search->most = find_first_irregular_group(midas, state);
+			search->most = midas_find_irregular_group(midas, state);
 		search->phase = SEARCH_BASE;
 		break;
 	case SEARCH_BASE:
 		search->base = (struct layout){ .groups = FIRST };
 		search->base_q16 = predict_waf_q16(midas, &search->base, NULL);
-		search_begin_group(midas, search, search->most > FIRST ? FIRST : HOT);
+		midas_search_begin_group(midas, search, search->most > FIRST ? FIRST : HOT);
 		break;
 	case SEARCH_SIZE:
-		search_try_group_size(midas, search);
+		midas_search_try_group_size(midas, search);
 		break;
 	case SEARCH_END:
-		search_finish_layout(midas, state);
+		midas_search_finish_layout(midas, state);
 		break;
 	default:
 		if (state->now >= state->epoch_ends)
@@ -559,14 +561,14 @@ static u32 midas_host_write_group(struct aftl_policy *policy, aftl_lpn_t lpn)
 	bool hot = *stamp && interval < state->hot_age;
 
 	if (*stamp)
-		state->updates[*stamp >= STAMP_HOT][interval_bin(max(interval, 1ULL))]++;
+		state->updates[*stamp >= STAMP_HOT][bin_of_rewrite_interval(max(interval, 1ULL))]++;
 	*stamp = max((u32)state->now & STAMP_TIME, 1U) | (hot ? STAMP_HOT : 0);
-	search_next_configuration(container_of(policy, struct midas, policy));
+	midas_search_next_configuration(container_of(policy, struct midas, policy));
 	return hot && state->layout.blocks[HOT] ? HOT : FIRST;
 }
 
 /* All data of a block moves to the same group, even if the configuration changes meanwhile. */
-static u32 midas_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 midas_choose_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	u32 last = max_t(u32, midas_state(policy)->layout.groups, FIRST);
 	u8 *target;
@@ -674,12 +676,12 @@ static void midas_state_restored(struct aftl_policy *policy)
 	search->most = min_t(u64, search->most, GROUPS - 1);
 	search->group = min_t(u64, search->group, GROUPS - 2);
 	search->blocks = min_t(u64, search->blocks, geo->blocks);
-	prepare_midas_model(container_of(policy, struct midas, policy));
+	midas_prepare_model(container_of(policy, struct midas, policy));
 }
 
 static const struct aftl_ftl_policy methods = {
 	.clock = STATE,
-	.stream = midas_stream,
+	.stream = midas_choose_stream,
 	.select_victim = midas_victim,
 	.block_opened = midas_block_opened,
 	.restored = midas_state_restored,

@@ -33,8 +33,8 @@
  * AFTL_IDLE_TASK_RELOCATE; aftl_policy_close_block() closes a block early.
  *
  * IPS: order SWITCHED; place() returns SLC programs, or SWITCHED programs with the remaining bits
- * of a word line, as aftl_switch_next_page() says; idle_task() returns AFTL_IDLE_TASK_RELOCATE to
- * fill the remaining bits.
+ * of a word line, as aftl_switched_order_next_page() says; idle_task() returns
+ * AFTL_IDLE_TASK_RELOCATE to fill the remaining bits.
  */
 #ifndef AFTL_NAND_POLICY_H
 #define AFTL_NAND_POLICY_H

@@ -79,7 +79,7 @@ struct lun_state {
  * @policy: the instance as the core sees it
  * @limit: largest number of candidates of a level
  * @reprograms: the geometry supports reprograms
- * @piggyback: pages found by the last count_pages_in_the_way()
+ * @piggyback: pages found by the last count_pages_blocking_program()
  */
 struct ressd {
 	struct aftl_policy policy;
@@ -217,8 +217,8 @@ static struct span find_span_to_empty(struct aftl_policy *policy, const struct a
 }
 
 /* Count the valid pages that block further programs of @span, and list the first of them. */
-static u32 count_pages_in_the_way(struct aftl_policy *policy, struct aftl_block *block,
-				  const struct span *span)
+static u32 count_pages_blocking_program(struct aftl_policy *policy, struct aftl_block *block,
+					const struct span *span)
 {
 	struct aftl_piggyback *carry = to_ressd(policy)->piggyback;
 	u32 count = 0;
@@ -240,16 +240,16 @@ static u32 count_pages_in_the_way(struct aftl_policy *policy, struct aftl_block 
 	return count;
 }
 
-static u32 count_pages_to_move(struct aftl_policy *policy, struct aftl_block *block)
+static u32 count_pages_to_empty(struct aftl_policy *policy, struct aftl_block *block)
 {
 	struct span span = find_span_to_empty(policy, block);
 
-	return count_pages_in_the_way(policy, block, &span);
+	return count_pages_blocking_program(policy, block, &span);
 }
 
 /* Candidates */
 
-static void set_block_role(struct aftl_block *block, u32 role)
+static void set_reprogram_role(struct aftl_block *block, u32 role)
 {
 	block->note = (block->note & (NOTE_LEVEL | NOTE_VIRTUAL)) | role;
 }
@@ -264,7 +264,7 @@ static struct aftl_block *remove_candidate(struct level *level, u32 index)
 	return block;
 }
 
-static void add_candidate(struct level *level, struct aftl_block *block)
+static void add_reprogram_candidate(struct level *level, struct aftl_block *block)
 {
 	u32 index = 0;
 
@@ -272,13 +272,13 @@ static void add_candidate(struct level *level, struct aftl_block *block)
 		index++;
 	level->candidates[index] = block;
 	level->count++;
-	set_block_role(block, NOTE_CANDIDATE | index);
+	set_reprogram_role(block, NOTE_CANDIDATE | index);
 }
 
-static void set_active_block(struct level *level, struct aftl_block *block, u32 role)
+static void set_active_reprogram_block(struct level *level, struct aftl_block *block, u32 role)
 {
 	level->active = block;
-	set_block_role(block, role);
+	set_reprogram_role(block, role);
 }
 
 /* A page of a candidate was invalidated: check whether its word line can be reprogrammed now. */
@@ -301,7 +301,7 @@ static void ressd_unit_invalidated(struct aftl_policy *policy, struct aftl_block
 }
 
 /* Index of the candidate whose super layer has the least valid data; there is at least one. */
-static u32 find_cheapest_candidate(struct aftl_policy *policy, const struct level *level)
+static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct level *level)
 {
 	u32 least = U32_MAX;
 	u32 best = 0;
@@ -314,7 +314,7 @@ static u32 find_cheapest_candidate(struct aftl_policy *policy, const struct leve
 		if (!level->candidates[i])
 			continue;
 		span = super_layer_span(aftl_policy_geometry(policy), level->candidates[i]);
-		count = count_pages_in_the_way(policy, level->candidates[i], &span);
+		count = count_pages_blocking_program(policy, level->candidates[i], &span);
 		if (count < least) {
 			least = count;
 			best = i;
@@ -325,8 +325,9 @@ static u32 find_cheapest_candidate(struct aftl_policy *policy, const struct leve
 
 static void pick_reclaim_candidate(struct aftl_policy *policy, struct level *level)
 {
-	set_active_block(level, remove_candidate(level, find_cheapest_candidate(policy, level)),
-			 NOTE_RECLAIM);
+	u32 index = find_least_valid_candidate(policy, level);
+
+	set_active_reprogram_block(level, remove_candidate(level, index), NOTE_RECLAIM);
 	if (ressd_params(policy)->virtual_layers == AFTL_ON)
 		level->active->note |= NOTE_VIRTUAL;
 }
@@ -391,8 +392,8 @@ static void begin_next_layer(struct aftl_policy *policy, struct aftl_block *bloc
 }
 
 /* Find the next program of @block; false if there is none at present. */
-static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
-			   struct aftl_placement *placement)
+static bool place_in_reprogram_block(struct aftl_policy *policy, struct aftl_block *block,
+				     struct aftl_placement *placement)
 {
 	struct span span = super_layer_span(aftl_policy_geometry(policy), block);
 	struct aftl_word_line status;
@@ -415,7 +416,7 @@ static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
 }
 
 /* Close the active block if it is used up, else make it a candidate: it takes no program now. */
-static void demote_active_block(struct aftl_policy *policy, struct level *level)
+static void close_or_demote_active_block(struct aftl_policy *policy, struct level *level)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block = level->active;
@@ -426,11 +427,11 @@ static void demote_active_block(struct aftl_policy *policy, struct level *level)
 	    word_lines_are_used_up(policy, block, span.first, span.end))
 		aftl_policy_close_block(policy, block);
 	else
-		add_candidate(level, block);
+		add_reprogram_candidate(level, block);
 }
 
-static bool open_active_block(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_program_request *need, struct level *level)
+static bool open_reprogram_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need, struct level *level)
 {
 	struct aftl_block *block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SUPER_LAYER,
 							  KIND_REPROGRAMMABLE);
@@ -438,21 +439,23 @@ static bool open_active_block(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (!block)
 		return false;
 	block->note = (need->stream - 1) << NOTE_LEVEL_SHIFT;
-	set_active_block(level, block, 0);
+	set_active_reprogram_block(level, block, 0);
 	return true;
 }
 
 /* Activate a candidate with reprogrammable pages, a new block, or a candidate to reclaim. */
-static bool activate_block(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need, struct level *level)
+static bool choose_active_reprogram_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					  const struct aftl_program_request *need,
+					  struct level *level)
 {
 	if (level->ready) {
 		u32 index = (fls64(level->ready & -level->ready) - 1) % 64;
 
-		set_active_block(level, remove_candidate(level, index), 0);
+		set_active_reprogram_block(level, remove_candidate(level, index), 0);
 		return true;
 	}
-	if (level->count < to_ressd(policy)->limit && open_active_block(policy, lun, need, level))
+	if (level->count < to_ressd(policy)->limit &&
+	    open_reprogram_block(policy, lun, need, level))
 		return true;
 	if (!level->count)
 		return false;
@@ -468,10 +471,10 @@ static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lu
 				 const struct aftl_program_request *need, struct aftl_block *from,
 				 struct aftl_placement *placement, int *ret)
 {
-	u32 count = count_pages_to_move(policy, from);
+	u32 count = count_pages_to_empty(policy, from);
 
 	if (!count) {
-		set_block_role(from, 0);
+		set_reprogram_role(from, 0);
 		return false;
 	}
 	*ret = aftl_open_blocks_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);
@@ -487,20 +490,21 @@ static int place_hot_data(struct aftl_policy *policy, struct aftl_lun *lun,
 	int ret;
 
 	for (;;) {
-		if (!level->active && !activate_block(policy, lun, need, level))
+		if (!level->active && !choose_active_reprogram_block(policy, lun, need, level))
 			return aftl_open_blocks_place(policy, lun, need, AFTL_HOTNESS_COLD,
 						      placement);
 		if (level->active->note & NOTE_RECLAIM &&
 		    place_with_piggyback(policy, lun, need, level->active, placement, &ret))
 			return ret;
-		if (place_in_block(policy, level->active, placement))
+		if (place_in_reprogram_block(policy, level->active, placement))
 			return 0;
-		demote_active_block(policy, level);
+		close_or_demote_active_block(policy, level);
 	}
 }
 
-static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need, struct aftl_placement *placement)
+static int ressd_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_REWRITE ? AFTL_KIND_DISPLACED : AFTL_KIND_COLLECTED;
 
@@ -512,8 +516,8 @@ static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Relocated data becomes precise and cold. A reclaim relocates reprogrammable word lines only. */
-static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			   u32 *class, u32 *stream)
+static bool ressd_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				    u32 *class, u32 *stream)
 {
 	u32 line = move->page / AFTL_REPROGRAM_BITS;
 
@@ -526,7 +530,7 @@ static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocat
 /* Idle time */
 
 /* Relocation in idle time must not use one of the last free blocks. */
-static bool displaced_data_fit(struct aftl_policy *policy, struct aftl_lun *lun)
+static bool displaced_data_have_room(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *open =
@@ -537,7 +541,7 @@ static bool displaced_data_fit(struct aftl_policy *policy, struct aftl_lun *lun)
 	       (open && open->frontier + pages + geo->program_pages < geo->pages);
 }
 
-static bool is_reclaim_wanted(struct aftl_policy *policy, struct level *level)
+static bool level_needs_reclaim(struct aftl_policy *policy, struct level *level)
 {
 	return !level->active && !level->ready && level->count &&
 	       level->count >= to_ressd(policy)->limit;
@@ -548,7 +552,7 @@ static bool set_reclaim_idle_task(struct aftl_policy *policy, struct aftl_block 
 {
 	struct span span = find_span_to_empty(policy, block);
 
-	if (!count_pages_to_move(policy, block))
+	if (!count_pages_to_empty(policy, block))
 		return false;
 	task->kind = AFTL_IDLE_TASK_RELOCATE;
 	task->block = block;
@@ -557,18 +561,18 @@ static bool set_reclaim_idle_task(struct aftl_policy *policy, struct aftl_block 
 	return true;
 }
 
-static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
-			    struct aftl_idle_task *task)
+static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+				   struct aftl_idle_task *task)
 {
 	struct lun_state *state = ressd_lun_state(policy, lun);
 	u32 i;
 
-	if (!displaced_data_fit(policy, lun))
+	if (!displaced_data_have_room(policy, lun))
 		return;
 	for (i = 0; i < LEVELS; i++) {
 		struct level *level = &state->levels[i];
 
-		if (is_reclaim_wanted(policy, level))
+		if (level_needs_reclaim(policy, level))
 			pick_reclaim_candidate(policy, level);
 		if (level->active && level->active->note & NOTE_RECLAIM &&
 		    set_reclaim_idle_task(policy, level->active, task))
@@ -600,8 +604,8 @@ static bool block_is_well_formed(struct aftl_policy *policy, const struct aftl_b
 	return true;
 }
 
-static bool adopt_candidate(struct aftl_policy *policy, struct level *level,
-			    struct aftl_block *block)
+static bool adopt_reprogram_candidate(struct aftl_policy *policy, struct level *level,
+				      struct aftl_block *block)
 {
 	struct span span = super_layer_span(aftl_policy_geometry(policy), block);
 	u32 index = block->note & NOTE_INDEX;
@@ -626,7 +630,7 @@ static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *
 		return false;
 	level = ressd_block_level(policy, block);
 	if (block->note & NOTE_CANDIDATE)
-		return adopt_candidate(policy, level, block);
+		return adopt_reprogram_candidate(policy, level, block);
 	if (level->active)
 		return false;
 	level->active = block;
@@ -663,8 +667,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.name = "ressd",
 	.about = "updated data in word lines that are reprogrammed, by super layers",
 	.streams = { AFTL_HOTNESS_NAMES },
-	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced",
-		   "reprogrammable" },
+	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced", "reprogrammable" },
 	/* for cold, for relocated and for displaced data, and one for each hotness class */
 	.open_blocks = 3 + LEVELS,
 	.no_parity = true,
@@ -678,10 +681,10 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.adopt = ressd_adopt_loaded_block,
 	.closed = ressd_block_closed,
 	.stream = aftl_hotness_class,
-	.place = ressd_place,
+	.place = ressd_place_program,
 	.fill_run = aftl_fill_whole_block,
 	.out_of_blocks = ressd_out_of_blocks,
 	.invalidated = ressd_unit_invalidated,
-	.relocate = ressd_relocate,
-	.idle_task = ressd_idle_task,
+	.relocate = ressd_choose_relocation,
+	.idle_task = ressd_choose_idle_task,
 };

@@ -9,13 +9,13 @@
 
 enum { FRESH, MOVED };
 
-static u32 separated_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 separated_choose_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	(void)policy;
 	return page->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
 }
 
-static const struct aftl_ftl_policy methods = { .stream = separated_stream };
+static const struct aftl_ftl_policy methods = { .stream = separated_choose_stream };
 
 const struct aftl_policy_type aftl_policy_separated = {
 	.name = "separated",

@@ -67,7 +67,7 @@ static bool sepbit_is_younger_than_lifespans(const struct aftl_policy *policy, u
 	return !mean || age < lifespans * mean;
 }
 
-static u32 sepbit_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 sepbit_choose_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	u32 *written = aftl_lpn_state(policy, WRITTEN, u32, page->lpn);
 	u32 age = sepbit_age_since(policy, *written);
@@ -116,7 +116,7 @@ static void sepbit_state_restored(struct aftl_policy *policy)
 
 static const struct aftl_ftl_policy methods = {
 	.clock = LIFE,
-	.stream = sepbit_stream,
+	.stream = sepbit_choose_stream,
 	.block_opened = sepbit_block_opened,
 	.block_collected = sepbit_block_collected,
 	.restored = sepbit_state_restored,

@@ -10,7 +10,7 @@
 #define IDS 7
 
 /* A block contains data of one stream. Ids above the number of streams share them. */
-static u32 streams_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+static u32 streams_choose_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	u32 id = page->hint.stream ? page->hint.stream : page->hint.life;
 
@@ -20,7 +20,7 @@ static u32 streams_stream(struct aftl_policy *policy, const struct aftl_page_wri
 	return id ? (id - 1) % IDS + 1 : 0;
 }
 
-static const struct aftl_ftl_policy methods = { .stream = streams_stream };
+static const struct aftl_ftl_policy methods = { .stream = streams_choose_stream };
 
 const struct aftl_policy_type aftl_policy_streams = {
 	.name = "streams",

@@ -7,8 +7,9 @@
 #include "core/policy/open-blocks.h"
 #include "core/policy/hotness.h"
 
-static int tlc_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_program_request *need, struct aftl_placement *placement)
+static int tlc_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? need->stream : AFTL_KIND_COLLECTED;
 
@@ -27,6 +28,6 @@ const struct aftl_policy_type aftl_policy_tlc = {
 	.params = { &aftl_hotness_params },
 	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = aftl_hotness_class,
-	.place = tlc_place,
+	.place = tlc_place_program,
 	.fill_run = aftl_fill_whole_block,
 };

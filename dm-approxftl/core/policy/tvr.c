@@ -65,14 +65,15 @@ static bool write_is_short_lived(const struct aftl_policy *policy,
 }
 
 /* No preconditioned data are short-lived: the age of the data that they replace is unknown. */
-static u32 tvr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+static u32 tvr_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return !aftl_policy_is_filling(policy) && write_is_short_lived(policy, write) ? SHORT :
 											WHOLE;
 }
 
-static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_program_request *need, struct aftl_placement *placement)
+static int tvr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
 	u32 kind = need->stream == SHORT ? SHORT : WHOLE;
 
@@ -84,8 +85,8 @@ static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-static bool tvr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
-			 u32 *stream)
+static bool tvr_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
+				  u32 *class, u32 *stream)
 {
 	bool keeps = tvr_applies_to_whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;
@@ -112,9 +113,9 @@ const struct aftl_policy_type aftl_policy_tvr = {
 	.ignores_tags = true,
 	.params = { &group },
 	AFTL_OPEN_BLOCKS_METHODS,
-	.stream = tvr_stream,
-	.place = tvr_place,
+	.stream = tvr_choose_stream,
+	.place = tvr_place_program,
 	.fill_run = aftl_fill_whole_block,
-	.relocate = tvr_relocate,
+	.relocate = tvr_choose_relocation,
 	.retention_hours = tvr_retention_hours,
 };

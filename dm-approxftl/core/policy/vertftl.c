@@ -7,8 +7,9 @@
 #include "core/policy/open-blocks.h"
 #include "core/policy/layer-params.h"
 
-static int vertftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int vertftl_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 
@@ -17,8 +18,9 @@ static int vertftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* The parameters are safe unless a word line differs from its layer. */
-static u32 vertftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need, const struct aftl_block *block)
+static u32 vertftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  const struct aftl_block *block)
 {
 	(void)lun;
 	(void)need;
@@ -34,6 +36,6 @@ const struct aftl_policy_type aftl_policy_vertftl = {
 	.reserve = 1,
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
-	.place = vertftl_place,
-	.fill_run = vertftl_fill_run,
+	.place = vertftl_place_program,
+	.fill_run = vertftl_count_fill_run,
 };

@@ -6,8 +6,9 @@
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 
-static int vth_b_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need, struct aftl_placement *placement)
+static int vth_b_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, need->class, placement);
 
@@ -16,7 +17,7 @@ static int vth_b_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-static bool vth_b_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
+static bool vth_b_allows_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	(void)policy;
 	return block->kind == AFTL_APPROX && block->approx_only;
@@ -29,7 +30,7 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.open_blocks = 2,
 	.reserve = 2,
 	AFTL_OPEN_BLOCKS_METHODS,
-	.place = vth_b_place,
+	.place = vth_b_place_program,
 	.fill_run = aftl_fill_whole_block,
-	.shallow_erase = vth_b_shallow_erase,
+	.shallow_erase = vth_b_allows_shallow_erase,
 };

@@ -251,7 +251,7 @@ static u64 rate_after_a_year(const struct account *account, const struct aftl_pl
 	*at = attr;
 	place->block->erases = WORN;
 	rate = aftl_cell_rber_q40(&ftl->cell, place->block, place->page,
-				  aftl_hours(ftl) + YEAR_HOURS);
+				  aftl_age_in_hours(ftl) + YEAR_HOURS);
 	place->block->erases = erases;
 	*at = kept;
 	return rate;
@@ -677,7 +677,8 @@ static u64 page_rate_with_attr(const struct account *account, u32 block, u32 pag
 	u64 rate;
 
 	*at = attr;
-	rate = aftl_cell_rber_q40(&ftl->cell, &ftl->media.blocks[block], page, aftl_hours(ftl));
+	rate = aftl_cell_rber_q40(&ftl->cell, &ftl->media.blocks[block], page,
+				  aftl_age_in_hours(ftl));
 	*at = kept;
 	return rate;
 }
@@ -691,7 +692,7 @@ static u32 page_errors_with_attr(const struct account *account, u32 block, u32 p
 	u32 errors;
 
 	*at = attr;
-	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hours(ftl)).raw;
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_age_in_hours(ftl)).raw;
 	*at = kept;
 	return errors;
 }

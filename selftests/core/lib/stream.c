@@ -88,7 +88,7 @@ bool test_stream_submit_one(struct test_stream *stream, struct test_device *devi
 	u32 units = min(wanted, all - unit);
 	u32 class = draw_stream_below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
 	u32 flags = draw_stream_below(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
-	u64 at = aftl_now(device->ftl) +
+	u64 at = aftl_device_time_ns(device->ftl) +
 		 (stream->gap_ns ? draw_stream_below(stream, stream->gap_ns) : 0);
 
 	if (op == AFTL_OP_FLUSH) {

@@ -611,7 +611,7 @@ bool test_step(struct test_device *device)
 
 	if (next == U64_MAX)
 		return false;
-	CHECK_MSG(next >= aftl_now(device->ftl), "the next event lies in the past");
+	CHECK_MSG(next >= aftl_device_time_ns(device->ftl), "the next event lies in the past");
 	process_event_until(device, next);
 	return true;
 }
@@ -630,7 +630,7 @@ bool test_wait_for_request(struct test_device *device, struct test_request *requ
 int test_execute_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units,
 			 u32 class, u32 flags, u64 *latency_ns)
 {
-	u64 start = aftl_now(device->ftl);
+	u64 start = aftl_device_time_ns(device->ftl);
 	struct test_request *request = test_submit_kept(device, op, unit, units, class, flags,
 							start);
 	int status;
@@ -687,7 +687,7 @@ bool test_drain(struct test_device *device)
 
 void test_advance_by(struct test_device *device, u64 ns)
 {
-	test_advance(device, aftl_now(device->ftl) + ns);
+	test_advance(device, aftl_device_time_ns(device->ftl) + ns);
 }
 
 void test_flush_writes(struct test_device *device)

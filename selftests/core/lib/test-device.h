@@ -346,7 +346,7 @@ static inline struct aftl_lun_info test_lun_info(const struct test_device *devic
 {
 	struct aftl_lun_info info;
 
-	aftl_lun_info(device->ftl, lun, &info);
+	aftl_get_lun_info(device->ftl, lun, &info);
 	return info;
 }
 

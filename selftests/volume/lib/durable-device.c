@@ -140,7 +140,7 @@ static struct durable_op *queue_durable_op(struct durable_device *durable, enum 
 	struct durable_op *op = require_memory(calloc(1, sizeof(*op)));
 
 	op->kind = kind;
-	op->now_ns = aftl_now(ftl);
+	op->now_ns = aftl_device_time_ns(ftl);
 	op->age_ns = aftl_age_ns(ftl);
 	op->memory = aftl_policy_state_word(ftl);
 	if (durable->last)
@@ -875,7 +875,7 @@ static bool is_read_beyond_ecc(const struct durable_device *durable, const struc
 	return read->source == AFTL_SOURCE_FLASH && read->ppn != AFTL_NO_PPN &&
 	       aftl_has_error_model(&ftl->media) &&
 	       !aftl_ppn_is_marked_lost(&ftl->media, read->ppn) &&
-	       aftl_cell_read_errors(&ftl->cell, read->ppn, aftl_hours(ftl)).lost;
+	       aftl_cell_read_errors(&ftl->cell, read->ppn, aftl_age_in_hours(ftl)).lost;
 }
 
 static void durable_on_read(struct test_listener *self, struct test_request *request,
@@ -1231,8 +1231,8 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 		return ret;
 	test_audit(device);
 	durable_check(durable);
-	aftl_volume_set_time(durable->volume, aftl_now(device->ftl), aftl_age_ns(device->ftl),
-			     aftl_policy_state_word(device->ftl));
+	aftl_volume_set_time(durable->volume, aftl_device_time_ns(device->ftl),
+			     aftl_age_ns(device->ftl), aftl_policy_state_word(device->ftl));
 	ret = aftl_volume_mark_in_use(durable->volume, aftl_policy_find(policy), &device->config);
 	if (ret)
 		durable_stop(durable);

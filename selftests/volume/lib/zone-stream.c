@@ -21,7 +21,9 @@ static void submit_zone_request(const struct zone_stream *stream, struct test_de
 			    AFTL_PRECISE;
 
 	CHECK_EQ(test_submit(device, op, unit, units, class, flags,
-			     aftl_now(device->ftl) + draw_zone_stream_below(stream, 300000)), 0);
+			     aftl_device_time_ns(device->ftl) +
+				     draw_zone_stream_below(stream, 300000)),
+		 0);
 }
 
 static void write_zone(const struct zone_stream *stream, struct test_device *device, u32 zone)
