@@ -196,7 +196,7 @@ def test_frames_of_a_raw_video_are_pgm_images(tmp_path: Path) -> None:
     assert len(data) == 12 * (HEADER + 128 * 64)
 
 
-def test_stored_pixel_differences_are_small(tmp_path: Path) -> None:
+def test_video_stores_small_differences_between_frames(tmp_path: Path) -> None:
     write_app_files("vid", tmp_path, "--segment", "4")
     frames = np.fromfile(tmp_path / "video", dtype=np.uint8).reshape(12, -1)[:, HEADER:]
     spread = np.abs(frames.astype(np.int8).astype(int)).mean(axis=1)
@@ -204,7 +204,7 @@ def test_stored_pixel_differences_are_small(tmp_path: Path) -> None:
     assert compute_app_result("vid", tmp_path)["quality"]["psnr_db"] is None
 
 
-def test_same_seed_gives_the_same_files(tmp_path: Path) -> None:
+def test_apps_with_one_seed_write_the_same_files(tmp_path: Path) -> None:
     contents = []
     for seed in ("7", "7", "8"):
         write_app_files("lu", tmp_path, "--seed", seed)
@@ -218,7 +218,7 @@ def test_same_seed_gives_the_same_files(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("app", SMALL)
-def test_quality_falls_with_errors(app: str, tmp_path: Path) -> None:
+def test_output_quality_falls_with_bit_errors(app: str, tmp_path: Path) -> None:
     means = []
     for rate in (1e-5, 2e-4, 4e-3, 5e-2):
         found = []
@@ -305,7 +305,7 @@ def test_a_header_of_another_program_is_refused(tmp_path: Path) -> None:
 # Command line
 
 
-def test_separate_phases_give_the_same_report(tmp_path: Path) -> None:
+def test_separately_run_phases_give_the_same_report(tmp_path: Path) -> None:
     whole = run_app_for_report("sor", tmp_path, *SMALL["sor"])
     write_app_files("sor", tmp_path)
     later = compute_app_result("sor", tmp_path)

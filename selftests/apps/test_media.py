@@ -28,12 +28,12 @@ NAMES = {"img": "image", "vid": "video", "log": "series"}
 SLOW_INPUTS = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-def setup_as_options(setup: Setup) -> list[str]:
+def media_options(setup: Setup) -> list[str]:
     return [word for name, value in setup.items() for word in (f"--{name}", str(value))]
 
 
 def write_media_file(app: str, folder: Path, setup: Setup, *more: str) -> Path:
-    run_app_for_report(app, folder, "--phase", "write", *setup_as_options(setup), *more)
+    run_app_for_report(app, folder, "--phase", "write", *media_options(setup), *more)
     return folder / NAMES[app]
 
 
@@ -168,7 +168,7 @@ FORMS = st.sampled_from(sorted(SETUPS)).flatmap(
 @pytest.mark.slow
 @given(FORMS, st.sampled_from(["buffered", "mmap"]))
 @settings(max_examples=40, suppress_health_check=SLOW_INPUTS)
-def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
+def test_media_files_are_read_back_as_written(form: tuple[str, Setup], way: str) -> None:
     app, setup = form
     with TemporaryDirectory() as place:
         folder = Path(place)
@@ -203,7 +203,7 @@ def test_every_io_mode_writes_the_same_media_files(app: str, setup: Setup, way: 
     first, second = tmp_path / "a", tmp_path / "b"
     for folder, how in ((first, "buffered"), (second, way)):
         folder.mkdir()
-        run_app_for_report(app, folder, "--io", how, *setup_as_options(setup))
+        run_app_for_report(app, folder, "--io", how, *media_options(setup))
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes()
 
@@ -381,7 +381,8 @@ def corrupt_bytes_at(path: Path, spots: list[tuple[float, bytes]]) -> None:
 @pytest.mark.slow
 @given(FORMS, st.data())
 @settings(max_examples=60, suppress_health_check=SLOW_INPUTS)
-def test_damaged_files_are_refused_or_read(form: tuple[str, Setup], data: st.DataObject) -> None:
+def test_damaged_media_files_are_refused_or_read(form: tuple[str, Setup],
+                                                 data: st.DataObject) -> None:
     app, setup = form
     with TemporaryDirectory() as place:
         folder = Path(place)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from selftests.lib.json_schema import parse_document
-from selftests.lib.programs import BUILD, TOP, Done, install_without_module, run_program
+from selftests.lib.programs import BUILD, TOP, Done, install_verb_without_module, run_program
 
 from approxftl.models import parse_model
 from approxftl.models.planes import PlaneFile
@@ -60,7 +60,7 @@ def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> Non
     assert (tmp_path / "weights").read_bytes() == (tmp_path / "weights.precise").read_bytes()
 
 
-def test_rounding_is_to_the_nearest_even() -> None:
+def test_stored_weights_are_rounded_to_the_nearest_even() -> None:
     values = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -3.14159], np.float32)
     codes, scale = lossy.encode_numbers(values, lossy.KINDS["bfloat16"])
     assert scale == 1
@@ -171,7 +171,7 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_digits_package_is_reported(tmp_path: Path) -> None:
-    program = install_without_module(tmp_path, "weights", "sklearn")
+    program = install_verb_without_module(tmp_path, "weights", "sklearn")
     (tmp_path / "lib/approxftl/python/sklearn.py").rename(tmp_path / "sklearn.py")
     empty = tmp_path / "lib/approxftl/python/sklearn"
     empty.mkdir()

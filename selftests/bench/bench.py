@@ -140,7 +140,7 @@ class Case:
         return max(sample.peak_kib for sample in self.samples) / 1024
 
     @property
-    def only_policy_result(self) -> Json:
+    def result_of_single_policy(self) -> Json:
         first: Json = self.samples[0].result["runs"][0]
         return first
 
@@ -149,7 +149,7 @@ class Case:
         """Memory of the device per physical page."""
         geo = self.samples[0].result["geometry"]
         pages = geo["blocks"] * geo["pages_per_block"]
-        return float(self.only_policy_result["memory_bytes"] / pages)
+        return float(self.result_of_single_policy["memory_bytes"] / pages)
 
     def case_as_json(self) -> Json:
         """Return all measured values of the case as JSON members."""
@@ -157,7 +157,7 @@ class Case:
             "name": self.name,
             "args": self.command_arguments(self.requests),
             "profile": self.samples[0].result["profile"],
-            "policy": self.only_policy_result["policy"],
+            "policy": self.result_of_single_policy["policy"],
             "requests": self.requests,
             "cpu_s": [s.cpu_s for s in self.samples],
             "startup_cpu_s": [s.cpu_s for s in self.startups],
@@ -165,10 +165,10 @@ class Case:
             "peak_kib": [s.peak_kib for s in self.samples],
             "cpu_s_per_million_requests": self.us_per_request,
             "requests_per_cpu_s": self.requests_per_second,
-            "memory_bytes": self.only_policy_result["memory_bytes"],
+            "memory_bytes": self.result_of_single_policy["memory_bytes"],
             "bytes_per_page": self.memory_per_page_bytes,
-            "write_amplification": self.only_policy_result["write_amplification"]["total"],
-            "unmapped_read_units": self.only_policy_result["counters"]["unmapped_read_units"],
+            "write_amplification": self.result_of_single_policy["write_amplification"]["total"],
+            "unmapped_read_units": self.result_of_single_policy["counters"]["unmapped_read_units"],
         }
 
 
@@ -310,7 +310,7 @@ def print_tables_and_limits(cases: dict[str, Case], bars: Sequence[Bar]) -> None
     lines += [
         (c.name, f"{c.us_per_request:.3f}", f"{c.us_per_request / base:.2f}",
          f"{c.median_creation_s:.3f}", f"{c.peak_memory_mib:.0f}",
-         f"{c.only_policy_result['write_amplification']['total']:.2f}")
+         f"{c.result_of_single_policy['write_amplification']['total']:.2f}")
         for c in cases.values() if c is not cases["512 GiB, empty"]
     ]
     print_columns(lines)

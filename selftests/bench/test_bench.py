@@ -37,7 +37,7 @@ def run_benchmark(name: str, folder: Path, *arguments: str | Path) -> tuple[dict
 
 
 @pytest.mark.parametrize("name", BENCHES)
-def test_each_benchmark_writes_its_results(name: str, tmp_path: Path) -> None:
+def test_each_benchmark_writes_a_result_file(name: str, tmp_path: Path) -> None:
     if name == "bench_nbd" and not (PLUGIN.exists() and shutil.which("nbdkit")):
         pytest.skip("nbdkit and nbdkit-plugin-dev are not installed")
     arguments, rows = BENCHES[name]

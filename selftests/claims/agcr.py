@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about AGCR."""
+"""Claims of the paper about AGCR, computed or simulated."""
 
 from collections.abc import Callable
 
@@ -109,7 +109,7 @@ def measure_ag7_mapping_entry() -> list[Measured]:
                             for part in ("channels", "chips", "planes")), digits=0)]
 
 
-def mean_read_of_own_data_us(policy: str, *pace: str) -> float:
+def mean_read_of_written_data_us(policy: str, *pace: str) -> float:
     """Return the mean response in us of reads of data that a policy wrote at this rate."""
     common = ("--size=8KiB", "--footprint=1%")
     run = run_two_streams_on_one_device(
@@ -121,7 +121,7 @@ def mean_read_of_own_data_us(policy: str, *pace: str) -> float:
 
 def measure_ag8_slow_reads() -> list[Measured]:
     """Compare reads of data that agcr and li wrote, idle and in a queue; count low-cost writes."""
-    changes = [saving_in_percent(*(mean_read_of_own_data_us(policy, pace)
+    changes = [saving_in_percent(*(mean_read_of_written_data_us(policy, pace)
                                    for policy in ("agcr", "li")))
                for pace in ("--utilisation=2%", "--depth=512")]
     low = [arithmetic_mean(run["mode_pages"]["coarse"] / counter_of_run(run,

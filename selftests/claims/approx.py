@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about ApproxFTL."""
+"""Claims of the paper about ApproxFTL, computed or simulated."""
 
 from __future__ import annotations
 
@@ -251,9 +251,10 @@ def measure_ax10_accuracy() -> list[Measured]:
 
 def wear_rule_excess_percent(study: str, **where: Any) -> float:
     """Return by how much the most worn block exceeds the ideal rule's, relative to mean wear."""
-    own = Step.step_of_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
+    own = Step.step_from_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
     with falsified_settings(mutants=mutants_without_rules("approx-least-worn")):
-        ideal = Step.step_of_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
+        runs = results_of_study(study, policy="approxftl", **where)
+        ideal = Step.step_from_run(runs["approxftl"])
     return 100 * (own.peak / ideal.peak - 1)
 
 
@@ -318,7 +319,7 @@ class Step:
     peak: float
 
     @classmethod
-    def step_of_run(cls, run: Json) -> Step:
+    def step_from_run(cls, run: Json) -> Step:
         """Extract the measures from a run."""
         wear = run["blocks"]["wear"]
         return cls(program_us_per_page(run), program_us_per_unit(run),
@@ -330,7 +331,7 @@ class Step:
         """Return the mean program time of relocated data in us."""
         return (self.all_us - self.host_us) / (self.amplification - 1)
 
-    def step_as_text(self) -> str:
+    def step_as_cell(self) -> str:
         """Format the measures for a cell of the table."""
         return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
                 f"{self.lifetime:.1f} {self.peak:.2f}")
@@ -339,8 +340,8 @@ class Step:
 def run_ablation_step(policy: str, *missing: str) -> Step:
     """Run a policy without some enhancements on hot and cold data, half of it approximate."""
     with falsified_settings(mutants=mutants_without_rules(*missing)):
-        return Step.step_of_run(results_of_study("approx-skewed", policy=policy,
-                                                 stream="80 % on 20 %", blocks=1024)[policy])
+        return Step.step_from_run(results_of_study("approx-skewed", policy=policy,
+                                                   stream="80 % on 20 %", blocks=1024)[policy])
 
 
 def run_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
@@ -349,7 +350,8 @@ def run_without_and_with_rule(rule: str, load: str) -> tuple[Step, Step]:
     for after in (0, 1):
         missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]
         with falsified_settings(mutants=mutants_without_rules(*missing)):
-            found.append(Step.step_of_run(results_of_study("approx-rules", load=load)["approxftl"]))
+            runs = results_of_study("approx-rules", load=load)
+            found.append(Step.step_from_run(runs["approxftl"]))
     return found[0], found[1]
 
 
@@ -364,7 +366,7 @@ def ablate_approxftl() -> list[Measured]:
     steps = [run_ablation_step("baseline"), run_ablation_step("vth_b")]
     steps += [run_ablation_step("approxftl", *ENHANCEMENTS[i + 1:])
               for i in range(len(ENHANCEMENTS))]
-    shown = [f"from {a.step_as_text()} to {b.step_as_text()}" for a, b in pairwise(steps)]
+    shown = [f"from {a.step_as_cell()} to {b.step_as_cell()}" for a, b in pairwise(steps)]
     without_rule, with_rule = run_without_and_with_rule("approx-no-wear-rule", "for the wear rule")
     precise_first, approx_first = run_without_and_with_rule("approx-precise-copied-first",
                                                             "for the order of copies")

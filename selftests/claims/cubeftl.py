@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about cubeFTL."""
+"""Claims of the paper about cubeFTL, computed or simulated."""
 
 from collections.abc import Callable
 

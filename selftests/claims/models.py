@@ -48,14 +48,15 @@ def measure_ax11_cell_model() -> list[Measured]:
     """Return error rates of precise pages that are programmed faster, in 1e-8, and of Delta_b."""
     approximate, precise = map(cell.scaled_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
 
-    def rate(step_v: float, shift_mv: float) -> float:
+    def step_rber(step_v: float, shift_mv: float) -> float:
         return cell.cell_rber(cell.window_channel(cell.VMAX_PRECISE_V, step_v), shift_mv)
 
     faster, fastest = (cell.STEP_V / (1 - saving) for saving in
                        (program_time.SAVING_APPROX_NEIGHBOURS, program_time.SAVING_NO_NEIGHBOURS))
-    coarse = [rate(factor * cell.STEP_V, precise) for factor in (cell.DELTA_B_STEP_FACTOR, 6)]
-    shown = f"{1e8 * rate(faster, precise):.2f} before precise ones"
-    relaxed = make_measured(1e8 * rate(faster, approximate), 1e8 * rate(fastest, 0), digits=2)
+    coarse = [step_rber(factor * cell.STEP_V, precise) for factor in (cell.DELTA_B_STEP_FACTOR, 6)]
+    shown = f"{1e8 * step_rber(faster, precise):.2f} before precise ones"
+    relaxed = make_measured(1e8 * step_rber(faster, approximate), 1e8 * step_rber(fastest, 0),
+                            digits=2)
     return [
         make_measured(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
         make_measured(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),

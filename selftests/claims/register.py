@@ -129,7 +129,7 @@ class Entry:
         if close and has_limits:
             return "reproduced"
         limits_ = self.direction or (None if has_limits else (-math.inf, math.inf))
-        return "direction" if right and limits_ and are_values_within(ours.values, limits_) \
+        return "direction" if right and limits_ and are_values_within_limits(ours.values, limits_) \
             else "contradicted"
 
     def has_values_near_paper(self, values: Sequence[float]) -> bool:
@@ -139,7 +139,7 @@ class Entry:
                 [self.within] * len(self.paper_figures)
             near = zip(values, self.paper_figures, far, strict=True)
             return all(abs(a - b) <= limit + 1e-9 for a, b, limit in near)
-        return not self.band or are_values_within(values, self.band)
+        return not self.band or are_values_within_limits(values, self.band)
 
 
 def limits_as_text(band: tuple[float, float]) -> str:
@@ -150,7 +150,7 @@ def limits_as_text(band: tuple[float, float]) -> str:
     return f">= {low:g}" if math.isinf(high) else f"{low:g}..{high:g}"
 
 
-def are_values_within(values: Sequence[float], band: tuple[float, float]) -> bool:
+def are_values_within_limits(values: Sequence[float], band: tuple[float, float]) -> bool:
     return all(band[0] <= value <= band[1] for value in values)
 
 

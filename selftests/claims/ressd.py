@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about ReSSD and RSS-RAID."""
+"""Claims of the paper about ReSSD and RSS-RAID, computed or simulated."""
 
 import functools
 import math
@@ -57,7 +57,7 @@ def ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
                 100 * (measure_ratio("writes_per_erase") - 1), measure_ratio("collection_ns"))
 
 
-def gain_of_runs(runs: dict[str, Json]) -> Gain:
+def gain_over_tlc(runs: dict[str, Json]) -> Gain:
     """Return the ratios of ReSSD's run to the run of policy tlc."""
     return ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
@@ -102,9 +102,9 @@ def gain_in_percent(gain: Gain) -> tuple[float, float, float]:
 
 def measure_re5_little_spare() -> list[Measured]:
     """Measure writes per erase with less spare space and a single victim candidate."""
-    at90 = gain_of_runs(results_of_study("ressd-space", space="90 % valid"))
+    at90 = gain_over_tlc(results_of_study("ressd-space", space="90 % valid"))
     return [make_measured(at90.writes_per_erase),
-            make_measured(gain_of_runs(run_on_one_plane(candidates=1)).writes_per_erase),
+            make_measured(gain_over_tlc(run_on_one_plane(candidates=1)).writes_per_erase),
             make_measured(100 * 3 / pages_per_word_line(run_on_one_plane()["ressd"]))]
 
 
@@ -180,7 +180,7 @@ def response_time_change(runs: dict[str, Json], kind: str = "write") -> float:
 def measure_re6_raid_response() -> list[Measured]:
     """Measure RSS-RAID on a synthetic load with the share of hot data of the paper's 15 traces."""
     if trace_directory():
-        found = measure_on_real_traces(lambda played: (*gain_in_percent(gain_of_runs(played.raid)),
+        found = measure_on_real_traces(lambda played: (*gain_in_percent(gain_over_tlc(played.raid)),
                                                        *[response_time_change(played.raid)] * 2))
         return [*found, *[make_measured(math.nan)] * 7]
     runs = run_on_raid5()
@@ -191,12 +191,12 @@ def measure_re6_raid_response() -> list[Measured]:
     unbuffered = results_of_study("ressd-array", on="no buffer")
     _, later = free_blocks_after_short_runs()
     return [
-        *map(make_measured, gain_in_percent(gain_of_runs(runs))),
+        *map(make_measured, gain_in_percent(gain_over_tlc(runs))),
         make_measured(response_time_change(unbuffered)),
         make_measured(response_time_change(runs)),
         make_measured(*later),
         make_measured(change_in_percent(free_blocks_at_end, runs)),
-        make_measured(100 * (gain_of_runs(runs).moved - 1)),
+        make_measured(100 * (gain_over_tlc(runs).moved - 1)),
         make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
         make_measured(*(100 * part / sum(parts) for part in parts)),
         make_measured(100 * (collected_blocks_with_data(runs["ressd"])
@@ -225,9 +225,9 @@ def measure_re7_single_device() -> list[Measured]:
     """Measure a single device for the same user data, and an array over it."""
     if trace_directory():
         return measure_on_real_traces(
-            lambda played: gain_in_percent(gain_of_runs(played.alone))[:2])
-    raid, alone = gain_of_runs(run_on_raid5()), gain_of_runs(results_of_study("ressd-array",
-                                                                              on="one device"))
+            lambda played: gain_in_percent(gain_over_tlc(played.alone))[:2])
+    raid, alone = gain_over_tlc(run_on_raid5()), gain_over_tlc(results_of_study("ressd-array",
+                                                                                on="one device"))
     return [make_measured(gain_in_percent(alone)[0], holds=raid.pages < alone.pages),
             make_measured(gain_in_percent(alone)[1],
                           holds=raid.writes_per_erase > alone.writes_per_erase)]
@@ -255,7 +255,7 @@ def measure_re9_rewritten_data() -> list[Measured]:
     """Rewrite all data after an hour; without earlier updates both devices are equal."""
     runs = results_of_study("ressd-cold")
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
-    return [make_measured(*gain_in_percent(gain_of_runs(runs)), 100 * (busy[1] / busy[0] - 1),
+    return [make_measured(*gain_in_percent(gain_over_tlc(runs)), 100 * (busy[1] / busy[0] - 1),
                           digits=2)]
 
 
@@ -272,8 +272,8 @@ def ablate_ressd() -> list[Measured]:
     gains = []
     for candidates, missing, virtual in steps:
         with falsified_settings(mutants=mutants_without_rules(*missing)):
-            gains.append(gain_of_runs(run_on_one_plane(candidates=candidates,
-                                                       virtual_layers=virtual)))
+            gains.append(gain_over_tlc(run_on_one_plane(candidates=candidates,
+                                                        virtual_layers=virtual)))
     more = [b.writes_per_erase - a.writes_per_erase for a, b in pairwise(gains)]
     holds = [gains[0].writes_per_erase < 0, more[0] > 0, more[1] > 0, more[2] < 0, more[3] > 0]
     return [make_measured(*gain_in_percent(gain)[:2], holds=good)
@@ -284,10 +284,10 @@ def measure_re10_array_sizes() -> list[Measured]:
     """Measure arrays of 4 and of 6 members."""
     if trace_directory():
         return measure_on_real_traces(lambda played: [b - a for a, b in zip(
-            gain_in_percent(gain_of_runs(played.raid))[:2],
-            gain_in_percent(gain_of_runs(played.larger))[:2],
+            gain_in_percent(gain_over_tlc(played.raid))[:2],
+            gain_in_percent(gain_over_tlc(played.larger))[:2],
 strict=True)])
-    small, large = (gain_in_percent(gain_of_runs(run_on_raid5(members))) for members in (4, 6))
+    small, large = (gain_in_percent(gain_over_tlc(run_on_raid5(members))) for members in (4, 6))
     return [make_measured(b - a, shown=f"{b - a:+.1f}: {a:.1f}, {b:.1f}", holds=better)
             for a, b, better in ((small[0], large[0], large[0] < 0),
                                  (small[1], large[1], large[1] > 0))]
@@ -319,7 +319,7 @@ def measure_re12_mlc_mode() -> list[Measured]:
                                          mean_response_us(tlc, "write"))),
         make_measured(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
         make_measured(endurance),
-        make_measured(endurance / (1 + gain_of_runs(run_on_raid5()).writes_per_erase / 100)),
+        make_measured(endurance / (1 + gain_over_tlc(run_on_raid5()).writes_per_erase / 100)),
         make_measured(-saving_in_percent(*(mean_response_us(run, "read")
                                            for run in (with_reads["two"], with_reads["three"])))),
     ]
@@ -327,7 +327,7 @@ def measure_re12_mlc_mode() -> list[Measured]:
 
 def measure_re13_threshold() -> list[Measured]:
     """Measure writes per erase with the paper's threshold, under two interpretations of it."""
-    return [make_measured(gain_of_runs(runs).writes_per_erase)
+    return [make_measured(gain_over_tlc(runs).writes_per_erase)
             for runs in results_of_study("ressd-full", "filled", "policy").values()]
 
 
@@ -383,7 +383,7 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
     tlc, ours = runs["tlc"], runs["ressd"]
     consumed, host = (measure_of_run(ours, key) for key in ("consumed_pages", "host_pages"))
     moved = [counter_of_run(ours, f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
-    pages, writes_per_erase, collection = gain_in_percent(gain_of_runs(runs))
+    pages, writes_per_erase, collection = gain_in_percent(gain_over_tlc(runs))
     return [
         make_measured(measure_of_run(tlc, "consumed_pages") / written_pages(tlc),
                       digits=2),
@@ -391,7 +391,7 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
         *map(make_measured, (pages, writes_per_erase, collection)),
         make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
         make_measured(*(100 * part / consumed for part in (moved[0], host, moved[1]))),
-        make_measured(100 * (gain_of_runs(runs).moved - 1)),
+        make_measured(100 * (gain_over_tlc(runs).moved - 1)),
     ]
 
 

@@ -33,8 +33,8 @@ def make_claim_row(id_: str, what: str, paper: str, ours: str, tolerance: str,
     return Claim(id_, what, paper, ours, tolerance, "pass" if holds else "fail")
 
 
-def make_known_miss_row(id_: str, what: str, paper: str, ours: str, account: str,
-                        stays: bool) -> Claim:
+def make_deviation_row(id_: str, what: str, paper: str, ours: str, account: str,
+                       stays: bool) -> Claim:
     """Return a row for a known deviation, which fails if it is not as docs/systems describes."""
     return Claim(id_, what, paper, ours, account, "explained" if stays else "fail")
 

@@ -202,7 +202,7 @@ def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     return made
 
 
-def test_real_traces_keep_their_requests(
+def test_converted_real_traces_keep_their_requests(
         trace_volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
     found = real_traces.real_record_files()
     assert "README skipped: " in capsys.readouterr().err

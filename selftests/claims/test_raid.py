@@ -25,7 +25,7 @@ def load_compare_module() -> ModuleType:
 compare = load_compare_module()
 
 
-def test_array_requests_stay_inside_and_repeat_addresses() -> None:
+def test_requests_stay_inside_the_array_and_repeat_addresses() -> None:
     capacity = 3 * 2**20
     requests = compare.short_lived_requests(capacity, 5000, 4)
     assert requests == compare.short_lived_requests(capacity, 5000, 4)
@@ -60,7 +60,8 @@ def write_fake_results(folder: Path, policy: str, factor: float, members: int = 
 
 
 @pytest.mark.parametrize(("factor", "agrees"), [(1.0, True), (1.2, True), (1.4, False)])
-def test_arrays_agree_within_the_tolerance(tmp_path: Path, factor: float, agrees: bool) -> None:
+def test_md_and_simulated_arrays_agree_within_the_tolerance(tmp_path: Path, factor: float,
+                                                            agrees: bool) -> None:
     for policy in compare.POLICIES:
         write_fake_results(tmp_path, policy, factor)
     assert compare.report_arrays(tmp_path, 4) is agrees

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about the policy TVR."""
+"""Claims of the paper about TVR, computed or simulated."""
 
 from collections.abc import Callable
 

@@ -184,7 +184,7 @@ class TestList:
         if more:
             assert list(parse_list_rows(verb, "-o", f"+{more[0]}")[0]) == [*usual, more[0]]
 
-    def test_each_column_sorts(self, verb: str) -> None:
+    def test_rows_can_be_sorted_by_each_column(self, verb: str) -> None:
         every = ",".join(one["key"] for one in columns_of_help(verb))
         for one in columns_of_help(verb)[:16]:
             for sign in ("", "-"):

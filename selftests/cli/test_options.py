@@ -139,7 +139,7 @@ def error_prefix_pattern(words: Words) -> str:
 @pytest.mark.parametrize("line", [
     "sim", "sim -q", "list", "health ssd", "app fft .", "replay a.aft target",
     "compare a.json", "study status study.toml"])
-def test_the_json_file_is_named_without_a_blank(line: str, tmp_path: Path) -> None:
+def test_a_file_name_separated_from_option_json_is_refused(line: str, tmp_path: Path) -> None:
     for option, name in (("--json", "x.json"), ("-j", "-")):
         done = run_program(*command_line(tuple(line.split())), option, name, directory=tmp_path)
         assert done.code == 2, done
@@ -149,7 +149,7 @@ def test_the_json_file_is_named_without_a_blank(line: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
-    def test_help_lists_the_options_of_the_table(self, words: Words) -> None:
+    def test_help_text_lists_the_options_of_help_json(self, words: Words) -> None:
         """--help lists each option that --help=json lists; its examples may repeat some of them."""
         assert set(options_of_help_json(words)) <= set(options_of_help(words))
         assert {one.name for one in options_of_help_json(words)} == {one.name

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.processes import wait_until
-from selftests.lib.programs import BUILD, Done, install_beside_module, run_program
+from selftests.lib.programs import BUILD, Done, install_verb_with_module, run_program
 from selftests.lib.verbs import Words, command_line, help_of_verb, list_verbs_and_programs
 from selftests.traces import support as traces
 
@@ -417,7 +417,7 @@ def test_a_report_may_be_written_into_a_folder_that_it_reads(working_folder: Pat
 
 @pytest.mark.parametrize("line", ["report a.json -O -", "synth --like PRN_0 --requests 500 -O -",
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
-def test_a_dash_as_file_name_is_standard_output(line: str, working_folder: Path) -> None:
+def test_a_dash_as_output_file_name_is_standard_output(line: str, working_folder: Path) -> None:
     before = folder_contents(working_folder)
     done = subprocess.run(command_line(tuple(line.split())), cwd=working_folder, input=CSV,
                           capture_output=True, check=True)
@@ -442,7 +442,7 @@ def test_a_full_disk_is_reported_by_format(working_folder: Path) -> None:
         "No space left on device\n")
 
 
-def test_a_volume_is_a_disk_or_a_file(working_folder: Path) -> None:
+def test_format_accepts_only_disks_and_regular_files(working_folder: Path) -> None:
     options = COMMANDS[("format",)].split()[2:]
     os.mkfifo(working_folder / "pipe")
     (working_folder / "link").symlink_to("linked")
@@ -550,7 +550,7 @@ def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, 
     assert not (working_folder / "mounted").read_bytes()
 
 
-def test_an_output_that_cannot_be_replaced_is_not_lost(working_folder: Path) -> None:
+def test_an_output_that_cannot_be_replaced_is_kept_elsewhere(working_folder: Path) -> None:
     skip_without_namespaces("--mount")
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
@@ -594,8 +594,8 @@ def check_command_refused(line: str, code: int, place: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "name"), list_reading_commands())
-def test_errors_of_input_files_have_the_same_exit_status(line: str, name: str,
-                                                         working_folder: Path) -> None:
+def test_exit_status_is_3_for_missing_and_1_for_invalid_inputs(line: str, name: str,
+                                                               working_folder: Path) -> None:
     (working_folder / name).unlink(missing_ok=True)
     check_command_refused(line, 3, working_folder)
     (working_folder / name).mkdir()
@@ -612,7 +612,7 @@ def test_errors_of_input_files_have_the_same_exit_status(line: str, name: str,
 
 
 @pytest.mark.parametrize("words", list_verbs_and_programs(), ids=parameter_id)
-def test_help_to_a_full_disk_fails(words: Words) -> None:
+def test_printing_help_to_a_full_disk_fails(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*command_line(words), "--help"], stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False)
@@ -814,7 +814,7 @@ def test_an_interrupted_log_is_marked(working_folder: Path) -> None:
 SLOW_PYTHON = '''
 import atexit, pathlib, sys, time
 
-def pause():
+def wait_for_file_go():
     pathlib.Path("paused").touch()
     while not pathlib.Path("go").exists():
         time.sleep(0.02)
@@ -822,12 +822,12 @@ def pause():
 class Finder:
     def find_spec(self, name, path, target=None):
         if name == "WHERE":
-            pause()
+            wait_for_file_go()
 
 if "-m" in sys.orig_argv:
     sys.meta_path.insert(0, Finder())
     if "WHERE" == "exit":
-        atexit.register(pause)
+        atexit.register(wait_for_file_go)
 '''
 
 
@@ -836,12 +836,12 @@ if "-m" in sys.orig_argv:
       for where in ("approxftl_tools", "difflib", "approxftl_tools.command", "exit")),
     (("compare",), "approxftl_tools"), (("study", "status"), "approxftl_tools.command"),
     (("synth",), "exit")], ids=parameter_id)
-def test_python_is_interrupted_without_a_traceback(words: Words, where: str,
-                                                   working_folder: Path) -> None:
+def test_python_verbs_are_interrupted_without_a_traceback(words: Words, where: str,
+                                                          working_folder: Path) -> None:
     """SIGINT ends Python verbs cleanly before and after their signal handler is active."""
     (working_folder / "own").mkdir()
-    program = install_beside_module(working_folder / "own", words[0], "sitecustomize",
-                                    SLOW_PYTHON.replace("WHERE", where))
+    program = install_verb_with_module(working_folder / "own", words[0], "sitecustomize",
+                                       SLOW_PYTHON.replace("WHERE", where))
     arguments = output_command_line(words, "", "")[2:]
     process = subprocess.Popen(
         ["env", "--default-signal=INT", str(program), *arguments], cwd=working_folder, text=True,
@@ -856,7 +856,7 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str,
 
 
 @pytest.mark.parametrize("pause", [0, 0.2, 1])
-def test_a_second_signal_leaves_no_file(pause: float, working_folder: Path) -> None:
+def test_a_second_signal_leaves_no_temporary_file(pause: float, working_folder: Path) -> None:
     """The output of a child process that outlives its parent is an unlinked file."""
     os.mkfifo(working_folder / "endless")
     mark = f"{os.getpid()}-second-{pause}"

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import BUILD, Done, install_beside_module, run_program
+from selftests.lib.programs import BUILD, Done, install_verb_with_module, run_program
 
 VERBS = ("calibrate", "compare", "drives", "embeddings", "figures", "model", "parquet", "report",
          "study", "synth", "weights", "worn")
@@ -48,7 +48,7 @@ def test_pythons_environment_variables_are_ignored(name: str, value: str | None,
 
 def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
     """Without a package, the search tries the next Python environment, which has all packages."""
-    program = install_beside_module(tmp_path, "compare", "unused", "")
+    program = install_verb_with_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"
     (environment / "bin").mkdir(parents=True)
     (environment / "bin/python3").write_text("#!/bin/sh\nexit 1\n")
@@ -61,7 +61,7 @@ def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
 
 def test_bytecode_is_written_only_to_the_configured_directory(tmp_path: Path) -> None:
     """No bytecode is written beside the package; PYTHONPYCACHEPREFIX is obeyed."""
-    verb = install_beside_module(tmp_path / "installed", "compare", "unused", "")
+    verb = install_verb_with_module(tmp_path / "installed", "compare", "unused", "")
     for wanted in ("", str(tmp_path / "wanted")):
         done = run_program(verb, "--help", environment={"PYTHONPYCACHEPREFIX": wanted,
                                                         "PYTHONDONTWRITEBYTECODE": ""})

@@ -44,7 +44,7 @@ class Build:
     emulator: str = ""
 
 
-def foreign_build(machine: str, emulator: str) -> Build:
+def cross_build(machine: str, emulator: str) -> Build:
     """Return a static build for another machine.
 
     Its libdevmapper and libblkid are not installed, and nothing that runs here calls them.
@@ -63,8 +63,8 @@ BUILDS = (
     Build("gcc -O2 with sanitizers", "gcc", ("OPT=-O2", "SAN=address,undefined"), BUILD,
           "san-address-undefined"),
 )
-MACHINES = (foreign_build("aarch64", "aarch64"), foreign_build("riscv64", "riscv64"),
-            foreign_build("s390x", "s390x"))
+MACHINES = (cross_build("aarch64", "aarch64"), cross_build("riscv64", "riscv64"),
+            cross_build("s390x", "s390x"))
 
 
 @dataclass(frozen=True)

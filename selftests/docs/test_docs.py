@@ -143,7 +143,7 @@ def response_without_percentiles(shown: list[str]) -> str | None:
     return None
 
 
-def silently_cut_row(shown: list[str], printed: str) -> str | None:
+def first_row_cut_without_ellipsis(shown: list[str], printed: str) -> str | None:
     """Return the first row that a document omits from a table without an ellipsis, or None."""
     rows = [row for row in printed.splitlines() if row.strip()]
     at, marked = 0, False
@@ -209,7 +209,7 @@ def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> Non
         lost = first_missing_line(command.shown, done.stdout)
         assert lost is None, f"not in the output: {lost}\n{told}"
         if any(RESPONSE.match(line) for line in command.shown):
-            cut = silently_cut_row(command.shown, done.stdout)
+            cut = first_row_cut_without_ellipsis(command.shown, done.stdout)
             assert cut is None, f"left out without \"...\": {cut}\n{told}"
 
 
@@ -410,7 +410,7 @@ def test_the_readme_lists_all_areas_and_kernel_tests() -> None:
 
 
 @pytest.mark.parametrize("page", EXAMPLES)
-def test_pages_quote_their_examples(page: str) -> None:
+def test_documents_contain_their_example_programs_verbatim(page: str) -> None:
     language, *names = EXAMPLES[page]
     sources = [(TOP / "docs/examples" / name).read_text() for name in names]
     assert all(source.count("\n") < 60 for source in sources)
@@ -431,14 +431,14 @@ def test_policy_page_names_every_method() -> None:
     assert not [m for m in sorted(methods) if not re.search(rf"\b{m}\(\)", page)]
 
 
-def test_architecture_names_every_array() -> None:
+def test_the_architecture_document_names_every_media_array() -> None:
     header = (TOP / "dm-approxftl/core/nand/media.h").read_text()
     body = header.split("struct aftl_media {")[1].split("\n};")[0]
     arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
     assert arrays <= set(code_spans(TOP / "docs/architecture.md"))
 
 
-def test_reference_is_current(tmp_path: Path) -> None:
+def test_the_generated_reference_is_current(tmp_path: Path) -> None:
     script = TOP / "docs/generate-reference.py"
     fresh = tmp_path / "reference.md"
     subprocess.run([sys.executable, script, "--program", PROGRAM, "--out", fresh], check=True)

@@ -55,7 +55,7 @@ NAME = "aftl-approximate"
 scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
 
 
-def check_near_mean(found: float, wanted: float, what: str) -> None:
+def check_count_near_mean(found: float, wanted: float, what: str) -> None:
     """Compare a count with its mean, within four standard deviations."""
     require(abs(found - wanted) < 4 * math.sqrt(wanted), f"{found} {what}, {wanted:.0f} expected")
 
@@ -71,7 +71,7 @@ def read_device_back(path: Path, size: int) -> tuple[bytes, int]:
     return (scratch / "back").read_bytes(), read_counters(NAME)["read_flipped_bits"]
 
 
-def check_all_approximate() -> None:
+def check_tag_all_device() -> None:
     """Two reads agree, and differ from what was written as the error rate of 7.2e-4 says."""
     written = random.Random(1).randbytes(8 * MIB)
     (scratch / "written").write_bytes(written)
@@ -82,7 +82,7 @@ def check_all_approximate() -> None:
         require(first == second, "two reads differ")
         require(count_flipped_bits(written, first) == told, f"{told} are reported")
         if rate:
-            check_near_mean(told, rate * 8 * len(written), "flipped bits")
+            check_count_near_mean(told, rate * 8 * len(written), "flipped bits")
         require(rate or first == written, "precise data have errors")
 
 
@@ -341,7 +341,7 @@ def check_result_quality(report: Json) -> None:
             require(abs(found - wanted) < band, "the quality is not what the flipped bits predict")
 
 
-def check_each_program() -> None:
+def check_annotated_programs() -> None:
     """Run every annotated program on a device, and check its report."""
     with temporary_device(NAME) as path:
         system = Mount(path)
@@ -350,8 +350,9 @@ def check_each_program() -> None:
                 run_app_phase(name, place, "--phase", "write", "--io", how, *options)
                 system.remount_file_system()
                 report = run_app_phase(name, place, "--phase", "compute", "--io", how)
-                check_near_mean(check_app_report(report),
-                                7.2e-4 * 8 * report["inputs"]["approximate_bytes"], "flipped bits")
+                check_count_near_mean(check_app_report(report),
+                                      7.2e-4 * 8 * report["inputs"]["approximate_bytes"],
+                                      "flipped bits")
                 check_result_quality(report)
                 run_command("find", place, "-type", "f", "-delete")
 
@@ -388,7 +389,7 @@ def main() -> None:
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     run_point_in_turn("approximate data of a device have the reported errors",
-                      check_all_approximate)
+                      check_tag_all_device)
     system = Mount(create_device(NAME, LEVELS))
     with system:
         run_point("each quality level is stored as it was tagged", check_stored_levels, system)
@@ -402,7 +403,8 @@ def main() -> None:
     run_dmsetup("remove", NAME)
     run_point_in_turn("a model by bit plane has errors in its low bits only", check_model_by_plane)
     run_point_in_turn("a model has a quality level for each tensor", check_model_by_level)
-    run_point_in_turn("each annotated program finds the reported flipped bits", check_each_program)
+    run_point_in_turn("each annotated program finds the reported flipped bits",
+                      check_annotated_programs)
     run_point_in_turn("an aged image has the predicted quality", check_aged_image)
     run_command("rm", "-r", scratch)
     finish_test()

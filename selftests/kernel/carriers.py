@@ -202,7 +202,7 @@ def check_each_carrier(system: str, make: str) -> None:
                 "that is unexpected")
 
 
-def check_whole_file(place: Path, honoured: int) -> None:
+def check_whole_file_tag(place: Path, honoured: int) -> None:
     """Check APPROXFTL_TAG_FD: what it sets and tells, and that untagging takes all of it back."""
     with opened_file(place / "whole", NEW) as fd:
         told = Control().tag_whole_file(fd, APPROXIMATE)
@@ -217,26 +217,26 @@ def check_whole_file(place: Path, honoured: int) -> None:
                 "an untagged file is approximate")
 
 
-def check_nobody_may_not_tag(path: Path) -> None:
+def check_tags_refused_for_user_nobody(path: Path) -> None:
     """Check that another user may not tag the file."""
     drop_privileges()
     with opened_file(path) as fd:
         expect_refusal(errno.EPERM, approx.REASON_OWNER, Control().tag_whole_file, fd, APPROXIMATE)
 
 
-def check_whole_files() -> None:
+def check_whole_file_tags_by_carrier() -> None:
     """Tag whole files on devices with all carriers and with one; check who may, and with what."""
     with mounted_device(ALL, EXT4, "shards 2") as place:
-        check_whole_file(place, 15)
+        check_whole_file_tag(place, 15)
         control = Control()
         with opened_file(place / "owned", NEW) as fd:
             expect_refusal(errno.EINVAL, 0, control.tag_whole_file, fd, APPROXIMATE, PRIORITY)
             expect_refusal(errno.EINVAL, 0, control.tag_whole_file, fd, 7)
             expect_refusal(errno.EBADF, 0, control.tag_whole_file, -1, APPROXIMATE)
         (place / "owned").chmod(0o666)
-        run_in_child(check_nobody_may_not_tag, place / "owned")
+        run_in_child(check_tags_refused_for_user_nobody, place / "owned")
     with mounted_device("inode", EXT4) as place:
-        check_whole_file(place, 1)
+        check_whole_file_tag(place, 1)
 
 
 def check_precise_has_priority() -> None:
@@ -391,7 +391,7 @@ def main() -> None:
             run_point(name, check_each_carrier, system, make)
         else:
             skip_point(name, "the kernel does not have it")
-    run_point("a whole file is tagged by what its device honours", check_whole_files)
+    run_point("a whole file is tagged by what its device honours", check_whole_file_tags_by_carrier)
     run_point("a precise range of a hinted file stays precise", check_precise_has_priority)
     has_kernel_module("loop")
     run_point("a hint on the image of a loop device is ignored", check_loop_image)

@@ -76,7 +76,7 @@ def check_verb_refuses(code: int, sentence: str, *words: str) -> None:
             f"{' '.join(words)}: {out}{err}")
 
 
-def check_device_gone(name: str) -> None:
+def check_device_is_removed(name: str) -> None:
     """Check that the device and its node are removed."""
     done = subprocess.run(["dmsetup", "info", name], capture_output=True, check=False)
     require(done.returncode and not Path("/dev/mapper", name).exists(), f"{name} is there")
@@ -101,7 +101,7 @@ def check_create_without_udev() -> None:
     size = run_command("blockdev", "--getsize64", "/dev/mapper/aftl-bare")
     call_verb(0, "remove", "aftl-bare")
     os.environ["DM_DISABLE_UDEV"] = "1"
-    check_device_gone("aftl-bare")
+    check_device_is_removed("aftl-bare")
     require(size == "104857600\n", f"{size} bytes")
 
 
@@ -365,7 +365,7 @@ def check_deferred_remove() -> None:
         later = [one["deferred_remove"] for one in verb_as_json("list")["devices"]
                  if one["name"] == "aftl-later"]
         require(later == [True], f"{later}")
-    check_device_gone("aftl-later")
+    check_device_is_removed("aftl-later")
     call_verb(0, "create", "aftl-forced", "--size", "64MiB")
     with opened_file("/dev/mapper/aftl-forced", os.O_RDONLY) as fd:
         check_printed_line("goes as soon as nobody uses it", "remove", "aftl-forced", "--force")
@@ -375,12 +375,12 @@ def check_deferred_remove() -> None:
             pass
         else:
             require(False, "it can be read")
-    check_device_gone("aftl-forced")
+    check_device_is_removed("aftl-forced")
 
 
 def check_last_device_removed() -> None:
     call_verb(0, "remove", NAME)
-    check_device_gone(NAME)
+    check_device_is_removed(NAME)
     require(verb_as_json("list")["devices"] == [], "a device is listed")
     require(verb_as_json("doctor")["usable"]["native"], "doctor finds no module")
 

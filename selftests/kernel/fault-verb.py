@@ -57,7 +57,7 @@ def place_faults(*words: str | Path) -> list[dict[str, Any]]:
     return faults
 
 
-def check_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
+def check_faults_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
     """Check that the verb fault prints one line and places no fault."""
     lost = send_message(NAME, "lost", "0") if "--file" in words else ""
     done = subprocess.run([APPROXFTL, "fault", *words], capture_output=True, text=True,
@@ -128,7 +128,7 @@ def check_file_faults(folder: Path) -> None:
     require(place_faults(NAME, "--clear") == [] == place_faults(NAME, "--list"), "not cleared")
 
 
-def check_on_file_system(make: str, keys: str = SMALL) -> None:
+def check_faults_on_file_system(make: str, keys: str = SMALL) -> None:
     """Check the faults of files on a file system of the whole device."""
     with temporary_device(NAME, keys) as path, Mount(path, make) as folder:
         check_file_faults(folder)
@@ -183,22 +183,23 @@ def check_unplaceable_faults_are_refused() -> None:
             os.ftruncate(fd, 9 * UNIT)
         os.sync()
         for option in ("--offset=8KiB", "--length=12KiB", "--offset=1TiB"):
-            check_refused("the range goes beyond the end of the file at byte 8192",
-                          "--file", data, option, "uncorrectable")
-        check_refused("more than 64 logical pages, the most for armed faults", "--file", large,
-                      f"--length={65 * UNIT}", "uncorrectable", "after", "write", "1")
+            check_faults_refused("the range goes beyond the end of the file at byte 8192",
+                                 "--file", data, option, "uncorrectable")
+        check_faults_refused("more than 64 logical pages, the most for armed faults", "--file",
+                             large, f"--length={65 * UNIT}", "uncorrectable", "after", "write",
+                             "1")
         require(place_faults(NAME, "--list") == [], "a part of the file's faults is armed")
-        check_refused("byte 0 is inline in the file system's metadata", "--file",
-                      folder / "small", "uncorrectable")
-        check_refused("byte 0 is allocated and never written", "--file", folder / "none",
-                      "uncorrectable")
-        check_refused("byte 8192 is in a hole", "--file", folder / "none", "--offset", "8KiB",
-                      "uncorrectable")
-        check_refused("it is not a regular file", "--file", folder, "uncorrectable")
-        check_refused("No such file", "--file", folder / "no", "uncorrectable")
+        check_faults_refused("byte 0 is inline in the file system's metadata", "--file",
+                             folder / "small", "uncorrectable")
+        check_faults_refused("byte 0 is allocated and never written", "--file", folder / "none",
+                             "uncorrectable")
+        check_faults_refused("byte 8192 is in a hole", "--file", folder / "none", "--offset",
+                             "8KiB", "uncorrectable")
+        check_faults_refused("it is not a regular file", "--file", folder, "uncorrectable")
+        check_faults_refused("No such file", "--file", folder / "no", "uncorrectable")
         memory = Path("/dev/shm/aftl-verb")
         memory.write_bytes(bytes(UNIT))
-        check_refused("not directly on a block device", "--file", memory, "uncorrectable")
+        check_faults_refused("not directly on a block device", "--file", memory, "uncorrectable")
         memory.unlink()
 
 
@@ -211,8 +212,8 @@ def check_foreign_device_is_refused() -> None:
         try:
             with Mount(loop) as folder:
                 (folder / "data").write_bytes(bytes(UNIT))
-                check_refused(r"block device \d+:\d+ below is no emulated SSD", "--file",
-                              folder / "data", "uncorrectable")
+                check_faults_refused(r"block device \d+:\d+ below is no emulated SSD", "--file",
+                                     folder / "data", "uncorrectable")
         finally:
             run_command("losetup", "--detach", loop)
             image.unlink()
@@ -231,7 +232,7 @@ def check_fault_script() -> None:
             for one in armed] == [("unit", 5, "write", 1, "pending"),
                                   ("age", 3600 * 10**9, "time", 900 * 86400 * 10**9, "pending")],
                 f"{armed}")
-        check_refused(f"2 faults of {NAME} wait; clear them first", NAME, "--script", script)
+        check_faults_refused(f"2 faults of {NAME} wait; clear them first", NAME, "--script", script)
         run_command("dd", "if=/dev/zero", f"of={path}", "bs=4k", "count=1", "oflag=direct")
         require([one["state"] for one in place_faults(NAME, "--list")] == ["happened", "pending"],
                 "the write is no trigger")
@@ -239,10 +240,10 @@ def check_fault_script() -> None:
         place_faults(NAME, "--clear")
         script.write_text("[[fault]]\nunit = 5\nafter_write = 9\n"
                           "[[fault]]\ndie = 99\nafter_write = 9\n")
-        check_refused('fault 2 of 2: "99" is not a die', NAME, "--script", script)
+        check_faults_refused('fault 2 of 2: "99" is not a die', NAME, "--script", script)
         require(place_faults(NAME, "--list") == [], "a part of a script is armed")
         script.unlink()
-        check_refused("No such file", NAME, "--script", script, code=2)
+        check_faults_refused("No such file", NAME, "--script", script, code=2)
         place_faults(NAME, "unit", "6")
         require(send_message(NAME, "lost", "0") == "5 2\n", "unit 6 is not lost")
 
@@ -316,14 +317,15 @@ def check_end_of_life() -> None:
 def check_faults_in_shards() -> None:
     """Triggers count in each shard; units, blocks and dies are numbered over the whole device."""
     with temporary_device(NAME, f"{SMALL} shards 2") as path:
-        check_refused("shards of a device lose power at different times", NAME, "power", "cut")
+        check_faults_refused("shards of a device lose power at different times", NAME, "power",
+                             "cut")
         content = os.urandom(256 * UNIT)
         write_blocks(path, content, 0, sync=True)
         for words in ("unit 3 after read 2", "unit 200 after program 200", "age 1h after write 1",
                       "block 200 after write 1"):
             place_faults(NAME, *words.split())
-        check_refused("in different shards", NAME, "unit", "0", "after", "program",
-                      str(int(run_command("blockdev", "--getsz", path)) * 512 // UNIT - 1))
+        check_faults_refused("in different shards", NAME, "unit", "0", "after", "program",
+                             str(int(run_command("blockdev", "--getsz", path)) * 512 // UNIT - 1))
         write_blocks(path, content[200 * UNIT:201 * UNIT], 200, sync=True)
         states = [(one["action"], one["number"], one["state"])
                   for one in place_faults(NAME, "--list")]
@@ -339,12 +341,12 @@ def check_faults_in_shards() -> None:
 def main() -> None:
     """Run all test points."""
     subprocess.run(["modprobe", "-q", "loop"], check=False)  # or it is built in
-    run_point("bytes of a file on ext4 fail", check_on_file_system, EXT4)
+    run_point("bytes of a file on ext4 fail", check_faults_on_file_system, EXT4)
     if has_kernel_module("xfs"):
-        run_point("bytes of a file on xfs fail", check_on_file_system, XFS)
+        run_point("bytes of a file on xfs fail", check_faults_on_file_system, XFS)
     else:
         skip_point("bytes of a file on xfs fail", "this kernel has no xfs")
-    run_point("bytes of a file on ext4 over shards fail", check_on_file_system, EXT4,
+    run_point("bytes of a file on ext4 over shards fail", check_faults_on_file_system, EXT4,
               f"{SMALL} shards 2")
     run_point("bytes of a file above a partition of a loop device fail",
               check_file_faults_below_partition)

@@ -125,7 +125,7 @@ class Pair(Scenario):
         return "nested" in self.names
 
     @property
-    def load_program(self) -> list[str]:
+    def load_command(self) -> list[str]:
         if "zones" in self.names:
             return ["python3", "selftests/kernel/zone_load.py"]
         # Ranges of a device that is opened exclusively cannot be tagged.
@@ -142,7 +142,7 @@ class Pair(Scenario):
     def table_parameters(self) -> str:
         return f"{self.volume_parameters()} policy {self.policy} timing {self.timing}"
 
-    def repeat_command(self) -> str:
+    def command_to_repeat_run(self) -> str:
         return f"selftests/kernel/pairs.py {'+'.join(self.names)} {self.seed}: {self.media}"
 
 

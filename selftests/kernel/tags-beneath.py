@@ -183,7 +183,7 @@ def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
     return os.open(path, os.O_RDWR | os.O_DIRECT)
 
 
-def check_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
+def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
     """Return each device's share of approximate units; all must belong to the tagged file."""
     control = Control()
     found: dict[Path, set[int]] = {}
@@ -229,7 +229,7 @@ def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
             own.overwrite_mapping()
         os.fsync(own.fd)
         os.sync()
-        found = check_array_legs(legs, own.generation)
+        found = check_units_of_array_legs(legs, own.generation)
         require(least or not any(found.values()), f"{way_last}: something is approximate")
         shares.append(100 * len(set().union(*found.values())) // UNITS)
     print(f"# {shares[1]} % of what was written, {shares[0]} % of what was mapped")
@@ -253,7 +253,7 @@ def check_moving_program(folder: Path, program: str, leg: Path) -> None:
     for name in ("other", "tagged"):
         run_command(*program.split(), folder / name)
     os.sync()
-    check_array_legs([leg], own.generation)
+    check_units_of_array_legs([leg], own.generation)
 
 
 # Stacks
@@ -350,7 +350,7 @@ def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str
         run_in_child(check_tags_beneath, place, least, [ONE, TWO])
 
 
-def check_device_alone(least: Share, make: str = EXT4, options: str = "") -> None:
+def check_single_device(least: Share, make: str = EXT4, options: str = "") -> None:
     """Test tags on an approxftl device with slowed-down writes and no device above it."""
     with temporary_device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
@@ -412,24 +412,24 @@ def check_loop_devices() -> None:
                 run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=4k", "count=1",
                             "conv=notrunc")
             os.sync()
-            check_array_legs([ONE], NOWHERE)
+            check_units_of_array_legs([ONE], NOWHERE)
         # Some of the data are written back after the loop device is detached.
         make_tagged_image(place / "outlived", 1)
         write_through_loop(place / "outlived", "conv=notrunc,fsync")
         write_through_loop(place / "outlived", "conv=notrunc seek=4")
         os.sync()
-        check_array_legs([ONE], NOWHERE)
+        check_units_of_array_legs([ONE], NOWHERE)
         if KERNEL == (6, 1):  # which alone reports that all are written back after that
             make_tagged_image(place / "outlived", 1)
             write_through_loop(place / "outlived", "conv=notrunc")
             os.sync()
-            check_array_legs([ONE], NOWHERE)
+            check_units_of_array_legs([ONE], NOWHERE)
     with temporary_device(ONE.name, KEYS):
         run_command(APPROXFTL, "tag", "add", ONE, "0+")
         with loop_device_on(ONE) as loop:
             run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=1M", "count=2")
             os.sync()
-            check_array_legs([ONE], NOWHERE)
+            check_units_of_array_legs([ONE], NOWHERE)
 
 
 NOCOW = "-o nodatacow,discard=sync"
@@ -448,7 +448,7 @@ def main() -> None:
         some = many = None
     run_point("RAID-1 of md", check_stacked_device, "md1", some)
     run_point("dm-mirror", check_stacked_device, "mirror", some)
-    run_point("no other device", check_device_alone, (100, 100))
+    run_point("no other device", check_single_device, (100, 100))
     run_point_in_turn("moved by e4defrag", check_file_moves, "e4defrag", EXT4)
     run_point_in_turn("moved by xfs_fsr", check_file_moves, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
@@ -456,7 +456,7 @@ def main() -> None:
                       "-o data=journal")
     run_point_in_turn("RAID-5 of btrfs", check_btrfs_raid, "raid5", (0, 0))
     run_point_in_turn("RAID-1 of btrfs", check_btrfs_raid, "raid1", (100, 100))
-    run_point_in_turn("no other device, btrfs", check_device_alone, (100, 100), BTRFS, NOCOW)
+    run_point_in_turn("no other device, btrfs", check_single_device, (100, 100), BTRFS, NOCOW)
     run_point_in_turn("RAID-10 of md", check_stacked_device, "md10", some)
     run_point_in_turn("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
     run_point_in_turn("dm-raid", check_stacked_device, "raid", some)
@@ -466,7 +466,7 @@ def main() -> None:
     run_point_in_turn("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
         run_point("loop devices on a tagged image and on a tagged device", check_loop_devices)
-        run_point("no other device, XFS", check_device_alone, (100, 100), XFS)
+        run_point("no other device, XFS", check_single_device, (100, 100), XFS)
         run_point("dm-stripe", check_stacked_device, "stripes", many)
         run_point("dm-delay", check_stacked_device, "delay", (0, 0), XFS)
         run_point("dm-cache", check_stacked_device, "cache", some)

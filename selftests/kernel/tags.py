@@ -555,7 +555,7 @@ def leave_tagged_files(folder: Path) -> None:
     require(control.read_counters()["files"] == 200, "they are not tagged")
 
 
-def check_none_tagged() -> None:
+def check_no_tags_are_left() -> None:
     """Check that no tags are left in the module."""
     control = Control()
     require(has_few_tagged_files(control, 0), f"{control.read_counters()}")
@@ -931,7 +931,7 @@ def ext4_on_new_device(options: str = "", keys: str = KEYS) -> Iterator[Mount]:
             yield system
 
 
-def check_swap_refused(folder: str) -> None:
+def check_swap_file_is_refused(folder: str) -> None:
     """Tagging a swap file is refused."""
     swap = Path(folder, "swap")
     swap.write_bytes(bytes(4 << 20))
@@ -944,7 +944,7 @@ def check_swap_refused(folder: str) -> None:
         run_command("swapoff", swap)
 
 
-def check_checksums_refused() -> None:
+def check_btrfs_checksums_refused() -> None:
     """Tagging a file of btrfs is refused unless the file has no checksums."""
     with temporary_device(NAME, KEYS) as path, Mount(path, "mkfs.btrfs -q -f --mixed") as place:
         (place / "file").write_text("data")
@@ -1114,7 +1114,7 @@ def check_module_unload() -> None:
     run_command("rmmod", "dm_approxftl")
     run_command("rm", "-r", left)
     run_command("insmod", os.environ["MODULE"])
-    check_none_tagged()
+    check_no_tags_are_left()
 
 
 LINEAR, CRYPT = "aftl-linear", "aftl-crypt"
@@ -1148,7 +1148,7 @@ def check_file_system(name: str, make: str, cells: str, options: str = "", top: 
                           way, expected, number)
         if top != NAME:
             run_dmsetup("remove", top)
-    run_point(f"{name}: unmount removes all tags", check_none_tagged)
+    run_point(f"{name}: unmount removes all tags", check_no_tags_are_left)
 
 
 def check_all_file_systems() -> None:
@@ -1191,14 +1191,14 @@ def main() -> None:
         run_point_in_turn("the rate of labels in a trace is limited", run_in_child,
                           check_trace_note_limit)
         run_point_in_turn("limits per user", run_in_child, check_tag_limits, folder)
-        run_point("swap files are refused", check_swap_refused, folder)
+        run_point("swap files are refused", check_swap_file_is_refused, folder)
         run_point("encrypted files are refused", run_in_child, check_encrypted_folder,
                   f"{folder}/secret")
         run_point("concurrent use of all calls", run_on_two_processors,
                   change_tagged_files_in_processes, folder, "4")
         run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
-    run_point("unmount removes all tags", check_none_tagged)
-    run_point_in_turn("btrfs is accepted only without checksums", check_checksums_refused)
+    run_point("unmount removes all tags", check_no_tags_are_left)
+    run_point_in_turn("btrfs is accepted only without checksums", check_btrfs_checksums_refused)
     run_point_in_turn("raw devices, scopes, precedence", check_raw_device)
     run_point_in_turn("a device that waits for another of ours is asked",
                       check_device_waiting_for_lower_device)

@@ -172,7 +172,7 @@ class Scenario:
         return self.media == "ours"
 
     @property
-    def load_program(self) -> list[str]:
+    def load_command(self) -> list[str]:
         """Return the program that loads the device, and its options for this device."""
         flips = ["--flips", FLIPS] if self.tag_all == "approximate" else []
         return [TORTURE, *flips]
@@ -191,7 +191,7 @@ class Scenario:
         return (f"{self.volume_parameters()} {buffer}policy {self.policy} "
                 f"timing {self.timing} tag_all {self.tag_all}")
 
-    def repeat_command(self) -> str:
+    def command_to_repeat_run(self) -> str:
         words = [f"{f.name}={getattr(self, f.name)}" for f in fields(self)
                  if f.name != "seed" and getattr(self, f.name)]
         return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
@@ -312,7 +312,7 @@ class Load:
     def start_load(self, *options: str) -> None:
         """Start the load; with a saved state, resume it."""
         tolerant = ["--errors"] if self.scenario.may_medium_fail else []
-        self.arguments = [*self.scenario.load_program, "--state", str(self.folder / "state"),
+        self.arguments = [*self.scenario.load_command, "--state", str(self.folder / "state"),
                           "--seed", str(self.scenario.seed), "--time", "10h", "--depth",
                           str(self.scenario.depth), "--most", self.scenario.most, "--discard",
                           "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant,
@@ -626,7 +626,7 @@ def print_blocked_stacks() -> None:
 def run_random_scenario(scenario: Scenario, kind: type[Device] = Device) -> None:
     draw = random.Random(scenario.seed)
     scenario.choose_random_fields(draw)
-    print(f"# {scenario.repeat_command()}", flush=True)
+    print(f"# {scenario.command_to_repeat_run()}", flush=True)
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="torture-") as folder:
         device = kind(scenario, draw, Path(folder))
         try:
@@ -739,7 +739,7 @@ class Writer(threading.Thread):
         return not self.is_alive()
 
 
-def check_write_without_pages(unit: int) -> None:
+def check_write_without_free_memory(unit: int) -> None:
     """Check that a write without memory makes the write buffer program and free its data."""
     make_ram_disks(1, 262144)
     run_command("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", "count=256", "oflag=direct")
@@ -846,7 +846,7 @@ def main() -> None:
     for unit in (UNIT, 512):
         name = f"no memory for pages, all data in the write buffer, units of {unit} bytes"
         if is_point_of_this_turn(name):
-            run_torture_point(name, check_write_without_pages, unit)
+            run_torture_point(name, check_write_without_free_memory, unit)
     finish_test()
 
 

@@ -94,7 +94,7 @@ class Disk:
         if forced:
             self.record_durable_blocks([(at, generation, first + count)])
 
-    def manage_zone(self, zone: Zone, request: int) -> None:
+    def reset_or_finish_zone(self, zone: Zone, request: int) -> None:
         """Reset or finish a zone."""
         fcntl.ioctl(self.fd, request, struct.pack("=2Q", zone.sector, self.zone_bytes // 512))
 
@@ -103,7 +103,7 @@ class Disk:
         words, at = self.words, zone.at
         words[at + RESETTING] = 1
         words[at + NEWEST] += 1
-        self.manage_zone(zone, RESET_ZONE)
+        self.reset_or_finish_zone(zone, RESET_ZONE)
         words[at + DONE] = words[at + BEGUN] = words[at + FINISHING] = 0
         words[at + GENERATION] = words[at + NEWEST]
         words[at + RESETTING] = 0
@@ -201,7 +201,7 @@ class Disk:
 
     # The load
 
-    def keep_one_begun_zone(self, thread: int) -> list[Zone]:
+    def keep_one_partly_written_zone(self, thread: int) -> list[Zone]:
         """Return a zone that the thread has half written; reset its other half-written zones."""
         size, words = self.zone_bytes // self.unit, self.words
         zones = [zone for zone in self.zones[thread::THREADS]
@@ -238,7 +238,7 @@ class Disk:
             if draw.random() < 0.1:
                 self.flush_zones()
         self.words[zone.at + FINISHING] = 1
-        self.manage_zone(zone, FINISH_ZONE)
+        self.reset_or_finish_zone(zone, FINISH_ZONE)
 
     def handle_power_failure(self, *_: object) -> None:
         """Record that the power has failed: from now on no write becomes durable."""
@@ -247,7 +247,7 @@ class Disk:
     def write_until_signal(self, seed: int) -> None:
         wrong: list[BaseException] = []
 
-        begun = [self.keep_one_begun_zone(thread) for thread in range(THREADS)]
+        begun = [self.keep_one_partly_written_zone(thread) for thread in range(THREADS)]
 
         def run_writer_thread(thread: int) -> None:
             try:

@@ -37,14 +37,14 @@ class Stage:
         (place / "bin/qemu-system-x86_64").write_text(DOUBLE)
         (place / "bin/qemu-system-x86_64").chmod(0o755)
         self.kernel = place / "kernel"
-        self.make_kernel(RELEASE, "virtio_pci", "9pnet_virtio", "9p", "overlay")
+        self.make_fake_kernel(RELEASE, "virtio_pci", "9pnet_virtio", "9p", "overlay")
         self.temporary = place / "tmp"
         self.temporary.mkdir()
         self.environment = {
             "PATH": f"{place}/bin:{os.environ['PATH']}", "PLACE": str(place), "AFTL_KVM": "no",
             "XDG_CACHE_HOME": str(place / "cache"), "TMPDIR": str(self.temporary)}
 
-    def make_kernel(self, release: str, *builtin: str) -> Path:
+    def make_fake_kernel(self, release: str, *builtin: str) -> Path:
         modules = self.kernel / "lib/modules" / release
         modules.mkdir(parents=True)
         (modules / "modules.builtin").write_text("".join(f"kernel/{n}.ko\n" for n in builtin))
@@ -196,7 +196,7 @@ def test_list_names_the_kernels(fake_qemu: Stage) -> None:
 
 def test_user_mode_linux_is_run_as_a_program(fake_qemu: Stage) -> None:
     shutil.rmtree(fake_qemu.kernel)
-    image = fake_qemu.make_kernel("1.2.3-uml", "overlay")
+    image = fake_qemu.make_fake_kernel("1.2.3-uml", "overlay")
     image.write_text(DOUBLE.replace("local,id=share,path=", "share=").replace(",security.*", ""))
     image.chmod(0o755)
     for options, text in ([], "needs --real-time"), (["--parallel", "--disk", "1MiB"], "--disk"):
@@ -496,15 +496,15 @@ def test_missing_kvm_is_reported_once(fake_qemu: Stage) -> None:
 
 COUNTED = """#!/usr/bin/python3
 import os, subprocess, sys
-def say(*command):
+def print_output_of(*command):
     print(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip())
-say("uname", "-r")
-say("nproc")
-say("blockdev", "--getsize64", "/dev/nvme0n1", "/dev/nvme1n1")
-say("approxftl", "create", "ssd", "--size", "64MiB")
-say("dmsetup", "ls", "--target", "approxftl")
+print_output_of("uname", "-r")
+print_output_of("nproc")
+print_output_of("blockdev", "--getsize64", "/dev/nvme0n1", "/dev/nvme1n1")
+print_output_of("approxftl", "create", "ssd", "--size", "64MiB")
+print_output_of("dmsetup", "ls", "--target", "approxftl")
 print(open("/dev/nvme0n1", "rb").read(5))
-say("stat", "-c", "%a", "/", "/etc", "/usr", "/usr/bin")
+print_output_of("stat", "-c", "%a", "/", "/etc", "/usr", "/usr/bin")
 os.pwrite(os.open("/dev/nvme0n1", os.O_WRONLY | os.O_SYNC), b"there", 0)
 open(os.environ["RESULTS"] + "/x", "w").write(os.getcwd())
 sys.exit(42)

@@ -31,9 +31,9 @@ def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def install_without_module(place: Path, verb: str, module: str) -> Path:
+def install_verb_without_module(place: Path, verb: str, module: str) -> Path:
     """Install a verb written in Python, with a module in its package that cannot be imported."""
-    return install_beside_module(place, verb, module, "raise ImportError('not here')\n")
+    return install_verb_with_module(place, verb, module, "raise ImportError('not here')\n")
 
 
 def copy_packages(place: Path) -> None:
@@ -42,7 +42,7 @@ def copy_packages(place: Path) -> None:
         shutil.copytree(TOP / package, place / Path(package).name, dirs_exist_ok=True)
 
 
-def install_beside_module(place: Path, verb: str, module: str, text: str) -> Path:
+def install_verb_with_module(place: Path, verb: str, module: str, text: str) -> Path:
     """Install a verb written in Python, with a module of the given text in its package."""
     package = place / "lib/approxftl/python"
     copy_packages(package)

@@ -38,6 +38,6 @@ def run_python(program: str, *arguments: str | Path, log: Path | None = None,
     return run_with_library(sys.executable, "-c", program, *arguments, log=log, library=library)
 
 
-def parse_calls(log: Path) -> list[Call]:
+def parse_call_log(log: Path) -> list[Call]:
     lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
     return [Call(what, *(int(number) for number in numbers)) for what, *numbers in lines]

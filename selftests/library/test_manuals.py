@@ -48,7 +48,7 @@ def test_manual_pages_are_well_formed(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "_" in p.name], ids=lambda page: page.name)
-def test_example_compiles(page: Path) -> None:
+def test_examples_of_the_manual_pages_compile(page: Path) -> None:
     compile_c_text(f"{PRELUDE}{code_below_heading(page, 'EXAMPLE')}\n\t}}\n\treturn 0;\n}}\n")
 
 

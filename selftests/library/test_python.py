@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, TOP
-from selftests.library.support import DOUBLE, HEADERS, parse_calls, run_python
+from selftests.library.support import DOUBLE, HEADERS, parse_call_log, run_python
 
 NOWHERE = Path("/nowhere")  # a directory without the library
 BINDING = (TOP / "userspace/python/approxftl/__init__.py").read_text()
@@ -42,7 +42,7 @@ print(os.getxattr(path, "user.approxftl").decode())
 def test_open_tags_a_new_file(data_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert run_python_program(OPENED, data_file, log=log) == "0+4096=precise 4096+\n"
-    assert [(c.what, c.offset, c.length, c.kind) for c in parse_calls(log)] == [
+    assert [(c.what, c.offset, c.length, c.kind) for c in parse_call_log(log)] == [
         ("tag", 0, -1, 1), ("tag", 0, 4096, 0), ("untag", 8192, -1, 2)]
 
 
@@ -50,7 +50,7 @@ def test_open_for_reading_makes_no_tag_calls(data_file: Path, tmp_path: Path) ->
     log = tmp_path / "log"
     run_python_program("with approxftl.open(path) as f: assert len(f.read()) == 65536", data_file,
                        log=log)
-    assert parse_calls(log) == []
+    assert parse_call_log(log) == []
 
 
 def test_open_tags_ranges(data_file: Path) -> None:
@@ -79,7 +79,7 @@ for call in (lambda: approxftl.open(path, "r+b", level=0), lambda: Class.of_leve
     else:
         sys.exit(1)
 """, data_file, log=log)
-    assert [c.kind for c in parse_calls(log)] == [3, 0, 4]
+    assert [c.kind for c in parse_call_log(log)] == [3, 0, 4]
 
 
 EVERY_LEVEL = """
@@ -93,7 +93,7 @@ SAID = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(0, 6), st.integ
                 max_size=20)
 
 
-def levels_said(extents):
+def tagged_levels(extents):
     found = [None] * UNITS
     for one in extents:
         end = UNITS * 4096 if one.length == TO_END else one.offset + one.length
@@ -104,7 +104,7 @@ def levels_said(extents):
 
 @settings(max_examples=150, database=None)
 @given(SAID)
-def test(said):
+def compare_levels_with_model(said):
     with io_open(path, "r+b") as file, Device(path) as device:
         fd, model = file.fileno(), [None] * UNITS
         os.truncate(fd, UNITS * 4096)
@@ -120,7 +120,7 @@ def test(said):
                 device.tag(fd, first * 4096, length, Class.of_level(level))
             model[first:end] = [None if level == 4 else level] * (end - first)
         stored = [level or 0 for level in model]
-        assert levels_said(device.query(fd)) == model
+        assert tagged_levels(device.query(fd)) == model
         assert [unit.level for unit in device.stored(fd)] == stored
         assert [device.errors(fd, level=n).units for n in range(4)] == [
             stored.count(n) for n in range(4)]
@@ -128,10 +128,10 @@ def test(said):
         device.untag(fd)
         assert device.query(fd) == []
         device.recall(fd)
-        assert levels_said(device.query(fd)) == model
+        assert tagged_levels(device.query(fd)) == model
 
 
-test()
+compare_levels_with_model()
 """
 
 
@@ -186,8 +186,8 @@ try:
 except ValueError as error:
     assert "closed" in str(error)
 """, data_file, log=log)
-    assert [c.kind for c in parse_calls(log) if c.what == "scope"] == [1, 2]
-    assert [c.what for c in parse_calls(log)][-1] == "unwatch"
+    assert [c.kind for c in parse_call_log(log) if c.what == "scope"] == [1, 2]
+    assert [c.what for c in parse_call_log(log)][-1] == "unwatch"
 
 
 def test_a_refused_tag_raises_refused_error(data_file: Path) -> None:
@@ -274,7 +274,7 @@ else:
 """, data_file, library=library)
 
 
-def test_every_function_is_bound() -> None:
+def test_the_python_binding_has_every_library_function() -> None:
     header = (HEADERS / "approxftl.h").read_text()
     exported = set(re.findall(r"\tapproxftl_(\w+);", (HEADERS / "libapproxftl.map").read_text()))
     there = re.sub(r"/\*.*?\*/|^static inline .*?^}", "", header, flags=re.S | re.M)

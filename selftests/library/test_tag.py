@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done
-from selftests.library.support import DOUBLE, parse_calls, run_with_library
+from selftests.library.support import DOUBLE, parse_call_log, run_with_library
 
 
 def run_tag(*words: str | Path, log: Path | None = None) -> Done:
@@ -35,20 +35,20 @@ def data_file(tmp_path: Path) -> Path:
     return made
 
 
-def test_add_tags_a_whole_file(data_file: Path) -> None:
+def test_tag_add_tags_a_whole_file(data_file: Path) -> None:
     assert tag_verb_json("add", data_file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
     assert run_tag("add", data_file) == Done(0, "", direct_write_warning(data_file))
     assert run_tag("add", "--precise", data_file) == Done(0, "", "")
 
 
-def test_add_tags_ranges(data_file: Path) -> None:
+def test_tag_add_tags_ranges(data_file: Path) -> None:
     assert tag_verb_json("add", "--precise", data_file, "0+100", "4KiB+")["ranges"] == [
         {"offset_bytes": 0, "length_bytes": 100, "class": "precise", "level": 0},
         {"offset_bytes": 4096, "length_bytes": None, "class": "precise", "level": 0}]
 
 
-def test_remember_stores_tags_in_an_attribute(data_file: Path) -> None:
+def test_tag_remember_stores_tags_in_an_attribute(data_file: Path) -> None:
     tag_verb_json("add", "--remember", data_file, "4096+4096")
     assert os.getxattr(data_file, "user.approxftl") == b"4096+4096"
     assert tag_verb_json("del", "--remember", data_file)["ranges"] == []
@@ -61,10 +61,10 @@ def test_invalid_ranges_make_no_tag_calls(data_file: Path, tmp_path: Path, wrong
     done = run_tag("add", data_file, "0+1", wrong, log=log)
     assert (done.code, done.out) == (2, "")
     assert f'"{wrong}" is no range; give OFFSET+LENGTH' in done.err
-    assert parse_calls(log) == []
+    assert parse_call_log(log) == []
 
 
-def test_list_prints_the_tags(data_file: Path, tmp_path: Path) -> None:
+def test_tag_list_prints_the_tags(data_file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.touch()
     assert [f["path"] for f in tag_verb_json("list", data_file, other)["files"]] == [str(data_file),
@@ -76,7 +76,7 @@ def test_list_prints_the_tags(data_file: Path, tmp_path: Path) -> None:
         " directory\n"
 
 
-def test_query_prints_the_stored_class(data_file: Path) -> None:
+def test_tag_query_prints_the_stored_class(data_file: Path) -> None:
     document = tag_verb_json("query", data_file)
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
@@ -97,7 +97,7 @@ def test_tag_lists_have_columns(data_file: Path) -> None:
     assert done.out.splitlines() == ["RANGE    FLIPS", "0+65536      0"]
 
 
-def test_scan_restores_remembered_tags(tmp_path: Path) -> None:
+def test_tag_scan_restores_remembered_tags(tmp_path: Path) -> None:
     folder = tmp_path / "folder" / "below"
     folder.mkdir(parents=True)
     for name, text in (("a", b"0+4096=precise 4096+"), ("b", b"5+5"), ("c", None), ("d", b"x")):
@@ -111,7 +111,7 @@ def test_scan_restores_remembered_tags(tmp_path: Path) -> None:
     assert done.out == "2 of 4 files tagged, in 3 ranges\n"
     assert f"{folder}/d: the attribute makes no sense" in done.err
     assert len(done.err.splitlines()) == 1
-    assert sorted((c.offset, c.length, c.kind) for c in parse_calls(log)) == [
+    assert sorted((c.offset, c.length, c.kind) for c in parse_call_log(log)) == [
         (0, 4096, 0), (5, 5, 1), (4096, -1, 1)]
     (folder / "d").unlink()
     assert tag_verb_json("scan", tmp_path / "folder") | {"tool": None} == {
@@ -119,11 +119,11 @@ def test_scan_restores_remembered_tags(tmp_path: Path) -> None:
         "files": 3, "tagged_files": 2, "tagged_ranges": 3, "failed_files": 0}
 
 
-def test_watch_prints_new_tags(tmp_path: Path) -> None:
+def test_tag_watch_prints_new_tags(tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert tag_verb_json("watch", tmp_path, "on", log=log)["watched"] is True
     assert tag_verb_json("watch", tmp_path, "off", log=log)["watched"] is False
-    assert [c.what for c in parse_calls(log)] == ["watch", "unwatch"]
+    assert [c.what for c in parse_call_log(log)] == ["watch", "unwatch"]
     done = run_tag("watch", tmp_path, "yes")
     assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')
 

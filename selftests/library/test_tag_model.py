@@ -14,7 +14,7 @@ from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done
 from selftests.library import model_files
 from selftests.library.model_files import Made, make_tensor
-from selftests.library.support import DOUBLE, parse_calls, run_with_library
+from selftests.library.support import DOUBLE, parse_call_log, run_with_library
 from selftests.library.test_models import FEW, split_by_plane
 from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 
@@ -54,14 +54,14 @@ def model_file(tmp_path: Path) -> Path:
 
 
 def tagged_ranges(log: Path) -> list[tuple[int, int]]:
-    return [(call.offset, call.length) for call in parse_calls(log) if call.what == "tag"]
+    return [(call.offset, call.length) for call in parse_call_log(log) if call.what == "tag"]
 
 
 def test_the_weights_are_tagged_and_nothing_else(model_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     said = tag_model_json(model_file, log=log)
     codes = next(one for one in said["tensors"] if one["name"] == "codes")
-    assert [call.what for call in parse_calls(log)] == ["untag", "tag"]
+    assert [call.what for call in parse_call_log(log)] == ["untag", "tag"]
     assert tagged_ranges(log) == [(codes["offset_bytes"], 64 * 512)]
     begin = codes["offset_bytes"]
     whole = (begin + 64 * 512) // UNIT - -(-begin // UNIT)
@@ -79,7 +79,7 @@ def test_tensors_get_quality_levels(model_file: Path, tmp_path: Path) -> None:
     offsets = {one["name"]: one["offset_bytes"] for one in said["tensors"]}
     levels = {one["offset_bytes"]: one["level"] for one in said["ranges"]}
     assert levels == {offsets["codes"]: 2, offsets["embed"]: 3}
-    assert {(call.offset, call.kind) for call in parse_calls(log) if call.what == "tag"} == {
+    assert {(call.offset, call.kind) for call in parse_call_log(log) if call.what == "tag"} == {
         (offsets["codes"], 3), (offsets["embed"], 4)}
     assert {one["level"] for one in tag_model_json(model_file, "--dry-run")["ranges"]} == {1}
 
@@ -114,7 +114,7 @@ def test_a_dry_run_changes_nothing(model_file: Path, tmp_path: Path) -> None:
     said = tag_model_json(model_file, "--dry-run", log=log)
     tag_model_json(model_file, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
     assert said["ranges"] and not said["tagged"]
-    assert parse_calls(log) == [] and model_file.read_bytes() == before
+    assert parse_call_log(log) == [] and model_file.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
     assert run_tag_model(model_file, "--dry-run", device=False).code == 0
 
@@ -150,7 +150,7 @@ def test_a_model_survives_conversion_to_planes(model_file: Path, tmp_path: Path)
     assert low == {"embed": (23, 23 * UNIT), "codes": (4, 4 * UNIT)}
     assert said["approximate_bytes"] == 27 * UNIT
     assert sum(length for _, length in tagged_ranges(log)) == 27 * UNIT
-    assert {call.inode for call in parse_calls(log)} == {stored.stat().st_ino}
+    assert {call.inode for call in parse_call_log(log)} == {stored.stat().st_ino}
     again = tag_model_json(stored, "--planes", "2")
     assert again["by_plane"] and again["approximate_bytes"] == 4 * UNIT
     assert tag_model_json(stored, "--from-planes", back)["unchanged"]

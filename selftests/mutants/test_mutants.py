@@ -19,7 +19,7 @@ def test_each_mutant_matches(area: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_sample_of_mutants_is_caught() -> None:
+def test_a_sample_of_mutants_fails_its_tests() -> None:
     turn = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=table.TOP,
                           capture_output=True, text=True, check=False).stdout.strip() or "0"
     command = [str(table.HERE / "run"), "--sample", "2", "--turn", turn]

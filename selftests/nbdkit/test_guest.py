@@ -31,23 +31,23 @@ umount /tmp/on
 """
 
 
-def in_guest(address: str, command: str) -> str:
+def run_command_in_guest(address: str, command: str) -> str:
     done = run_program(PROGRAM, "lab", "--real-time", "--no-module", "--disk", address, "--cmd",
                        command)
     assert done.code == 0, done.out + done.err
     return done.out
 
 
-def last_sum(text: str) -> str:
+def last_checksum_line(text: str) -> str:
     return next(line for line in reversed(text.splitlines()) if line.endswith("  -"))
 
 
 def test_a_file_system_of_a_guest_survives_server_and_guest(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, "--size", "48MiB", "timing=real") as server:
-        written = last_sum(in_guest(server.uri, IN_GUEST))
+        written = last_checksum_line(run_command_in_guest(server.uri, IN_GUEST))
     assert run_program(PROGRAM, "check", volume).code == 0
     with run_server("--store", volume, "timing=off") as server:
-        read = in_guest(server.uri, "mkdir /tmp/on; mount -o ro /dev/nvme0n1 /tmp/on && "
-                                    "sha256sum </tmp/on/kept")
-    assert last_sum(read) == written
+        read = run_command_in_guest(server.uri, "mkdir /tmp/on; mount -o ro /dev/nvme0n1 /tmp/on "
+                                    "&& sha256sum </tmp/on/kept")
+    assert last_checksum_line(read) == written

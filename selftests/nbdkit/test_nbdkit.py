@@ -233,21 +233,21 @@ def test_nbd_requests_of_wrong_size_or_address_are_refused() -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
         server.run_nbdsh("""
 h.set_strict_mode(0)
-def refused(what, errno):
+def expect_error(what, errno):
     try:
         what()
     except nbd.Error as error:
         assert error.errno == errno, error
         return
     raise SystemExit("not refused")
-refused(lambda: h.pread(100, 0), "EINVAL")
-refused(lambda: h.pread(512, 100), "EINVAL")
-refused(lambda: h.pwrite(bytes(100), 0), "EINVAL")
-refused(lambda: h.trim(512, 1), "EINVAL")
-refused(lambda: h.pread(512, 1 << 20), "EINVAL")
-refused(lambda: h.pread(1024, (1 << 20) - 512), "EINVAL")
-refused(lambda: h.pwrite(bytes(512), 1 << 20), "ENOSPC")
-refused(lambda: h.pread(512, (1 << 63) - 512), "EINVAL")
+expect_error(lambda: h.pread(100, 0), "EINVAL")
+expect_error(lambda: h.pread(512, 100), "EINVAL")
+expect_error(lambda: h.pwrite(bytes(100), 0), "EINVAL")
+expect_error(lambda: h.trim(512, 1), "EINVAL")
+expect_error(lambda: h.pread(512, 1 << 20), "EINVAL")
+expect_error(lambda: h.pread(1024, (1 << 20) - 512), "EINVAL")
+expect_error(lambda: h.pwrite(bytes(512), 1 << 20), "ENOSPC")
+expect_error(lambda: h.pread(512, (1 << 63) - 512), "EINVAL")
 assert h.pread(512, (1 << 20) - 512) == bytes(512)
 """)
 

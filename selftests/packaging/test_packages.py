@@ -120,7 +120,7 @@ def test_installed_manual_pages_are_found(installation: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
+def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -> None:
     """Lab, demo and report work without the source tree and without anything in /usr/src."""
     prefix = tmp_path / "Übungen"
     run_successfully("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
@@ -144,7 +144,7 @@ def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
     assert [found for found in prefix.rglob("*") if not found.is_dir()] == []
 
 
-def test_schemas_are_those_that_the_manual_names(installation: Path) -> None:
+def test_installed_schemas_are_those_that_the_manual_names(installation: Path) -> None:
     manual = (TOP / "userspace/approxftl/approxftl.1.rst").read_text()
     schemas = (installation / "usr/share/approxftl/schemas").iterdir()
     assert sorted(re.findall(r"\*([a-z]+-output)\*", manual)) == sorted(
@@ -166,7 +166,7 @@ def test_installed_module_sources_are_complete(installation: Path) -> None:
     assert f'"{VERSION}"' in (ours / "dkms.conf").read_text()
 
 
-def test_a_program_is_built_with_the_library(installation: Path, tmp_path: Path) -> None:
+def test_a_program_is_built_with_the_installed_library(installation: Path, tmp_path: Path) -> None:
     here = {"PKG_CONFIG_PATH": str(installation / "usr/lib/pkgconfig"),
             "PKG_CONFIG_SYSROOT_DIR": str(installation)}
     flags = run_successfully("pkg-config", "--cflags", "--libs", "approxftl", where=TOP,

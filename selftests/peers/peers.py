@@ -152,7 +152,8 @@ def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str,
     return found
 
 
-def our_figures(peer: Path, pair: Pair, config: str, options: tuple[str, ...]) -> dict[str, float]:
+def approxftl_figures(peer: Path, pair: Pair, config: str,
+                      options: tuple[str, ...]) -> dict[str, float]:
     load = (["--trace", str(peer / f"traces/{pair.trace}.trace"), "--fold"] if pair.trace else
             ["--requests", str(pair.requests - pair.warmup), "--warmup", str(pair.warmup)])
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
@@ -185,7 +186,7 @@ def compare_pair(peer: Path, pair: Pair) -> bool:
         config, flow = set_xml_elements(config, step.config), flow | step.flow
         options += step.ours
         theirs = mqsim_figures(peer, pair, config, flow)
-        ours = our_figures(peer, pair, config, options)
+        ours = approxftl_figures(peer, pair, config, options)
         errors = {name: ours[name] / theirs[name] - 1 for name in pair.figures}
         agrees = all(abs(error) <= BAR for error in errors.values())
         for name, error in errors.items():

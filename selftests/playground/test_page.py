@@ -161,13 +161,13 @@ def test_address_and_command_give_the_same_device(browser: Browser) -> None:
     open_page(browser, address)
     digests = command_digests(browser)
     assert len(digests) == 2 and element_text(browser, "digest").split() == digests
-    assert stated_values(browser) == {**stated_values(browser), "a": "vth_b", "at": "1234",
+    assert state_of_page(browser) == {**state_of_page(browser), "a": "vth_b", "at": "1234",
                                       "seed": "7"}
     open_page(browser, updated_address(browser))
     assert element_text(browser, "digest").split() == digests
 
 
-def stated_values(browser: Browser) -> dict[str, str]:
+def state_of_page(browser: Browser) -> dict[str, str]:
     state: dict[str, str] = browser.run_script("app.state")
     return state
 
@@ -183,13 +183,13 @@ def test_stepping_back_restores_the_digest(browser: Browser) -> None:
     open_page(browser, "#at=500")
     first = element_text(browser, "digest")
     browser.run_script("document.getElementById('next').click()")
-    assert stated_values(browser)["at"] == "501"
+    assert state_of_page(browser)["at"] == "501"
     assert element_text(browser, "digest") != first
     browser.run_script("document.getElementById('back').click()")
     assert element_text(browser, "digest") == first
     browser.run_script("const scrub = document.getElementById('scrub'); scrub.value = 120;"
                        "scrub.dispatchEvent(new Event('input'))")
-    assert stated_values(browser)["at"] == "120"
+    assert state_of_page(browser)["at"] == "120"
     assert element_text(browser, "fact-a").startswith("request 120,")
 
 
@@ -225,7 +225,7 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
         wait_until_settled(browser)
         assert option in element_text(browser, "command")
         assert (element_text(browser, "digest") != before) == (name != "months"), name
-    assert stated_values(browser)["view"] == "errors"
+    assert state_of_page(browser)["view"] == "errors"
 
 
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
@@ -273,7 +273,7 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
 def test_printed_commands_reproduce_the_changes(lines: int, address: str, browser: Browser) -> None:
     """The shown commands reproduce the device up to the shown point, also after scrubbing."""
     open_page(browser, address)
-    at = stated_values(browser)["at"]
+    at = state_of_page(browser)["at"]
     shown = element_text(browser, "digest").split()
     assert len(element_text(browser, "command").splitlines()) == lines
     # Two equal devices need only one native run.
@@ -314,7 +314,7 @@ def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -
     write = """(() => { const input = document.getElementById("parameter"); input.value = "%s";
         input.dispatchEvent(new Event("change")); })()"""
     browser.run_script(write % "gc_idle_valid = 30%")
-    assert stated_values(browser)["do"] == "800:*:gc_idle_valid:30%"
+    assert state_of_page(browser)["do"] == "800:*:gc_idle_valid:30%"
     assert element_text(browser, "changes") == "at 800: gc_idle_valid 30%"
     assert command_digests(browser) == element_text(browser, "digest").split()
     for wrong, said in (("op=50", "which cannot become 50"), ("nix=1", "unknown parameter"),
@@ -322,10 +322,10 @@ def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -
                         ("age=5h", "by its name and"), ("policy=nix", "no policy")):
         browser.run_script(write % wrong)
         assert said in element_text(browser, "trouble"), wrong
-        assert stated_values(browser)["do"] == "800:*:gc_idle_valid:30%"
+        assert state_of_page(browser)["do"] == "800:*:gc_idle_valid:30%"
         assert browser.run_script("app.runs.a.at") == 800
     browser.run_script("document.getElementById('undo').click()")
-    assert stated_values(browser)["do"] == "" and browser.run_script("app.runs.a.at") == 800
+    assert state_of_page(browser)["do"] == "" and browser.run_script("app.runs.a.at") == 800
 
 
 def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None:
@@ -492,7 +492,7 @@ def test_dies_and_blocks_stay_zoomed(browser: Browser) -> None:
     assert browser.run_script("app.pictures.a.shows(300) && app.pictures.b.shows(300)")
     browser.set_screen_size(1280, 900)
     browser.run_script("setState({more: '--blocks 32 --op 60'})")
-    assert [stated_values(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
+    assert [state_of_page(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
     assert browser.run_script("app.pictures.a.zoom") is None
     assert browser.run_script("document.getElementById('trouble').hidden")
 
@@ -587,7 +587,7 @@ def test_the_page_is_usable_by_keyboard(browser: Browser) -> None:
     assert browser.run_script("app.pictures.a.zoom !== null")
     browser.run_script(f"({press})(document.body, 'Escape'); ({press})(document.body, '.')")
     assert browser.run_script("app.pictures.a.zoom") is None
-    assert stated_values(browser)["at"] == "201"
+    assert state_of_page(browser)["at"] == "201"
 
 
 def test_each_control_has_an_accessible_name(browser: Browser) -> None:
@@ -846,7 +846,7 @@ def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
     assert shown == pytest.approx(3000 * blocks * host / erases / units, rel=0.02)
 
 
-def test_each_step_of_a_tour_shows_its_device(browser: Browser) -> None:
+def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> None:
     """The device of each step can be created; a step about content shows that part of the page."""
     open_page(browser, "#place=course")
     steps = browser.run_script(

@@ -48,11 +48,11 @@ def test_a_stream_rule_in_python_equals_the_built_in_one() -> None:
     assert run_result(policy=rule) == run_result(policy="separated")
     seen: set[tuple[bool, bool]] = set()
 
-    def note(page: aftl.Page) -> int:
+    def record_page(page: aftl.Page) -> int:
         seen.add((page.relocated, page.approximate))
         return 0
 
-    aftl.simulate(**LOAD, approx_share=0.5, policy=aftl.Policy(stream=note))
+    aftl.simulate(**LOAD, approx_share=0.5, policy=aftl.Policy(stream=record_page))
     assert seen == {(False, False), (False, True), (True, False)}
 
 
@@ -150,13 +150,13 @@ def test_a_wrong_stream_ends_the_run(stream: Any, kind: type[Exception], said: s
 def test_an_exception_ends_a_call_and_not_the_device() -> None:
     fails = [True]
 
-    def select(blocks: aftl.Blocks) -> int:
+    def fail_or_select(blocks: aftl.Blocks) -> int:
         if fails:
             raise LookupError("undecided")
         return int(blocks.valid.argmin())
 
     device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none",
-                                  policy=aftl.Policy(select_victim=select))
+                                  policy=aftl.Policy(select_victim=fail_or_select))
     lpns = np.random.default_rng(1).integers(0, device.logical_pages, 60000)
     with pytest.raises(LookupError, match="undecided"):
         device.submit("write", lpns)
@@ -171,7 +171,7 @@ def test_an_exception_ends_a_call_and_not_the_device() -> None:
 def test_a_policy_cannot_use_its_own_device() -> None:
     refused: list[str] = []
 
-    def select(_blocks: aftl.Blocks) -> None:
+    def use_device(_blocks: aftl.Blocks) -> None:
         for use in (lambda: device.write(0), lambda: device.advance(1), device.check,
                     lambda: device.submit("write", [0])):
             with pytest.raises(aftl.SimulationError, match="only look at it") as caught:
@@ -179,7 +179,7 @@ def test_a_policy_cannot_use_its_own_device() -> None:
             refused.append(str(caught.value))
 
     device = aftl.SimulatedDevice(profile="demo", blocks=16, op=40, fill="none",
-                                  policy=aftl.Policy(select_victim=select))
+                                  policy=aftl.Policy(select_victim=use_device))
     lpns = np.random.default_rng(1).integers(0, device.logical_pages, 40000)
     for lpn in lpns[:30000].tolist():
         device.write(lpn)

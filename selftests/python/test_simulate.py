@@ -178,7 +178,7 @@ def test_a_saved_device_file_is_loaded_with_the_same_digest(tmp_path: Path) -> N
     assert sorted(tmp_path.iterdir()) == [file]
 
 
-def test_many_runs_share_a_parameter_file(tmp_path: Path) -> None:
+def test_many_python_runs_share_a_parameter_file(tmp_path: Path) -> None:
     file = tmp_path / "parameters"
     file.write_text("op=20\n#" + 20000 * "x" + "\n")
     for _ in range(5):

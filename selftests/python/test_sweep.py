@@ -223,12 +223,12 @@ def test_ctrl_c_cancels_a_job_array(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
 
-    def interrupt(done: int, of: int) -> None:
+    def raise_keyboard_interrupt(done: int, of: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        aftl.sweep(results=tmp_path / "results", slurm=[], progress=interrupt, seeds=2,
-                   **{**BASE, "requests": 100})
+        aftl.sweep(results=tmp_path / "results", slurm=[], progress=raise_keyboard_interrupt,
+                   seeds=2, **{**BASE, "requests": 100})
     assert (tmp_path / "cancelled").read_text() == "42\n"
 
 

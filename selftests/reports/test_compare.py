@@ -135,7 +135,7 @@ def test_files_with_one_policy_each_are_compared(tmp_path: Path) -> None:
         ("op10 baseline", "op10 baseline"), ("op20 baseline", "op10 baseline")]
 
 
-def test_each_file_has_its_own_reference(tmp_path: Path) -> None:
+def test_ratios_refer_to_the_first_run_of_the_same_file(tmp_path: Path) -> None:
     for name in ("a", "b"):
         simulate_to_file(tmp_path / f"{name}.json", "--requests", "500", "--policy",
                          "baseline,vth_b")
@@ -166,7 +166,7 @@ def test_closed_pipe_is_no_error(input_files: list[Path]) -> None:
     (None, "\u2013"), (0, "0"), (12.0, "12"), (0.123456, "0.1235"), (123456, "123456"),
     ("word", "word"), (1e20, "1e+20"),
 ])
-def test_numbers_are_printed_shortly(value: float | str | None, text: str) -> None:
+def test_numbers_are_printed_with_few_digits(value: float | str | None, text: str) -> None:
     assert number_as_text(value) == text
 
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from selftests.lib.programs import BUILD, copy_packages, install_without_module, run_program
+from selftests.lib.programs import BUILD, copy_packages, install_verb_without_module, run_program
 from selftests.reports.support import (
     Json,
     run_approxftl,
@@ -172,7 +172,7 @@ def test_a_command_without_files_is_refused(tmp_path: Path) -> None:
 
 def test_only_pdf_and_png_need_vl_convert(input_files: list[Path], tmp_path: Path) -> None:
     """A module that cannot be imported acts like a package that is not installed."""
-    program = install_without_module(tmp_path / "place", "figures", "vl_convert")
+    program = install_verb_without_module(tmp_path / "place", "figures", "vl_convert")
     done = run_program(program, input_files[0], "-O", tmp_path / "out")
     assert (done.code, done.err) == (0, "")
     done = run_program(program, input_files[0], "-O", tmp_path / "out", "--format", "pdf")

@@ -82,7 +82,7 @@ def results_of_figures(directory: Path) -> Iterator[Json]:
         yield json.loads(path.read_text())
 
 
-def test_each_system_has_figures() -> None:
+def test_each_simulated_system_has_paper_figures() -> None:
     systems = {study_plan.load_toml(path)["name"] for path in STUDIES}
     assert systems == set(papers.SYSTEMS)
     listed = run_successfully("figures", "--papers", "--list").splitlines()

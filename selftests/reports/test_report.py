@@ -21,7 +21,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
-from selftests.lib.programs import TOP, install_beside_module, install_without_module, run_program
+from selftests.lib.programs import (
+    TOP,
+    install_verb_with_module,
+    install_verb_without_module,
+    run_program,
+)
 from selftests.playground.support import Browser
 from selftests.reports.support import (
     EVERYTHING,
@@ -602,7 +607,7 @@ def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown_report: Browser) -> 
 
 
 def test_a_report_without_vl_convert_has_static_figures(report_page: Path, tmp_path: Path) -> None:
-    program = install_without_module(tmp_path / "place", "report", "vl_convert")
+    program = install_verb_without_module(tmp_path / "place", "report", "vl_convert")
     done = run_program(program, report_page.with_name("result.json"), "-O", tmp_path / "bare.html")
     assert (done.code, done.err) == (0, "")
     bare = (tmp_path / "bare.html").read_text()
@@ -611,7 +616,7 @@ def test_a_report_without_vl_convert_has_static_figures(report_page: Path, tmp_p
 
 
 def test_without_jinja2_no_report_is_written(report_page: Path, tmp_path: Path) -> None:
-    program = install_without_module(tmp_path / "place", "report", "jinja2")
+    program = install_verb_without_module(tmp_path / "place", "report", "jinja2")
     done = run_program(program, report_page.with_name("result.json"), "--output",
                        tmp_path / "bare.html")
     assert (done.code, done.err) == (1, "approxftl report: pages need Jinja2; install it "
@@ -644,7 +649,7 @@ def javascript_bundle():
 
 
 def test_the_script_bundle_is_made_once_and_cached(report_page: Path, tmp_path: Path) -> None:
-    program = install_beside_module(tmp_path / "place", "report", "vl_convert", VL_CONVERT)
+    program = install_verb_with_module(tmp_path / "place", "report", "vl_convert", VL_CONVERT)
 
     def make_report_text(cache: Path) -> str:
         done = run_program(program, report_page.with_name("result.json"), "-O", tmp_path / "r.html",
@@ -808,13 +813,13 @@ def test_a_policys_column_is_the_mean_over_seeds(report_of_seeds: Path) -> None:
 
 
 def test_interrupted_runs_are_left_out_of_means() -> None:
-    def make_run(seed: int, interrupted: bool, number: float) -> Run:
+    def make_seed_run(seed: int, interrupted: bool, number: float) -> Run:
         data = {"policy": "a", "seed": seed, "interrupted": interrupted, "requests": 10,
                 "parts": {"n": number}}
         return Run("", "", data, {}, Path("x.json"))
 
-    inputs = average_over_seeds(Inputs([make_run(1, False, 1), make_run(2, True, 50),
-                                        make_run(3, False, 4)]))
+    inputs = average_over_seeds(Inputs([make_seed_run(1, False, 1), make_seed_run(2, True, 50),
+                                        make_seed_run(3, False, 4)]))
     assert [(one.label, one.data["parts"]["n"]) for one in inputs.runs] == [
         ("a", 2.5), ("a (interrupted after 10 requests)", 50)]
 

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import install_without_module, run_program
+from selftests.lib.programs import install_verb_without_module, run_program
 from selftests.playground.support import Browser
 from selftests.reports.support import (
     PROGRAM,
@@ -224,7 +224,7 @@ def test_parts_of_a_bar_are_stacked(shown_study: Browser) -> None:
             assert y + height == pytest.approx(tops[facet, x, rank - 1])
 
 
-def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown_study: Browser) -> None:
+def test_policies_are_hidden_in_all_figures_and_series_in_one(shown_study: Browser) -> None:
     before, without, alone, after = run_script(shown_study, """
         const ids = ["lines", "dots", "bars"];
         for (const id of ids)
@@ -262,7 +262,7 @@ def test_without_javascript_bars_and_dots_have_titles(study_page: Path) -> None:
 
 
 def test_a_study_page_is_made_without_vl_convert(study_page: Path, tmp_path: Path) -> None:
-    program = install_without_module(tmp_path / "place", "study", "vl_convert")
+    program = install_verb_without_module(tmp_path / "place", "study", "vl_convert")
     done = run_program(program, "report", study_page.with_suffix(".toml"), "-O",
                        tmp_path / "x.html", environment={"APPROXFTL": str(PROGRAM)})
     assert done.code == 0, done

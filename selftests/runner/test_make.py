@@ -38,8 +38,8 @@ def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other
 
 @pytest.mark.parametrize(("installs", "status"), [
     ("true", 0), ("exit 1", 2), ('[ "$1" = --building ]', 2)])
-def test_only_missing_packages_end_a_check(tmp_path: Path, installs: str, status: int
-                                                 ) -> None:
+def test_missing_packages_end_a_check_but_failed_builds_do_not(tmp_path: Path, installs: str,
+                                                               status: int) -> None:
     """Missing packages end a check; a failed build does not, and every-test counts it."""
     own = linked_tree(tmp_path / "tree")
     (own / "selftests").unlink()

@@ -242,7 +242,7 @@ SAME_SHARES = [
 
 
 @pytest.mark.parametrize(("option", "fraction", "percentage"), SAME_SHARES)
-def test_fractions_and_percentages_are_the_same(
+def test_a_share_as_fraction_equals_its_percentage(
     option: str, fraction: str, percentage: str
 ) -> None:
     texts = (fraction, percentage)

@@ -47,7 +47,7 @@ def test_writes_wait_if_the_buffer_fills_during_housekeeping(rate: int, longest_
     assert write_response_us(run, "max_ns") / 1e3 == pytest.approx(longest_ms, abs=0.5)
 
 
-def test_a_fill_without_erases_sees_no_housekeeping() -> None:
+def test_without_erases_there_is_no_housekeeping() -> None:
     run = only_run_of(run_sim("--profile", "demo", "--buffer", "1MiB", "--write-share", "100%",
                               "--size", "4KiB", "--fill", "none", "--rate", "40000", "--set",
                               "program=20us", "--requests", "20000", "--set", "housekeeping=100ms"))

@@ -95,7 +95,7 @@ def test_a_message_names_the_path_of_a_script_once(tmp_path: Path) -> None:
         assert done.err.startswith(f"approxftl sim: {path}: {reason}")
 
 
-def test_faults_happen_in_the_run(tmp_path: Path) -> None:
+def test_a_scripted_die_failure_happens_after_its_write(tmp_path: Path) -> None:
     """The die fails after the write that the script names, and not before."""
     lost = {}
     for write in (1000, 2000):

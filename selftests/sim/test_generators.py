@@ -267,7 +267,7 @@ def test_hot_and_cold_sizes_follow_their_weights(run_generator: Generate) -> Non
     assert is_share_plausible(cold[32] / cold.total(), 0.25, cold.total())
 
 
-def test_hot_size_may_be_the_larger_one(run_generator: Generate) -> None:
+def test_hot_requests_may_be_larger_than_cold_ones(run_generator: Generate) -> None:
     hot, cold = count_hot_and_cold(run_generator(*HOT, "--hot-size", "32KiB"), run_generator.units)
     assert (set(hot), set(cold)) == ({64}, {8})
     assert is_share_plausible(hot.total() / N, 0.6, N)

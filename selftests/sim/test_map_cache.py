@@ -14,13 +14,13 @@ LEAVING = 4 * 2
 ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
 
 
-def run_one_by_one(size: int) -> Json:
+def run_at_depth_1(size: int) -> Json:
     return only_run_of(run_sim(*ONE, "--map_cache", str(size), "--verify"))
 
 
 @pytest.mark.parametrize("size", [64 << 10, 128 << 10, 256 << 10, 384 << 10])
 def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> None:
-    result = run_one_by_one(size)
+    result = run_at_depth_1(size)
     counters, mean = result["counters"], result["timing"]["read_response"]["mean_ns"]
     alone = READ_NS + UNIT / BUS
     missed = counters["map_misses"] / counters["map_lookups"]
@@ -32,7 +32,7 @@ def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> Non
 
 
 def test_a_cache_for_the_whole_table_costs_no_time() -> None:
-    whole, off = run_one_by_one(1 << 20), run_one_by_one(0)
+    whole, off = run_at_depth_1(1 << 20), run_at_depth_1(0)
     assert whole["counters"]["map_misses"] == 0
     assert whole["timing"] == off["timing"]
     assert off["counters"]["map_lookups"] == 0

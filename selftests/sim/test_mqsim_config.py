@@ -44,14 +44,14 @@ def config_text(**changed: str) -> str:
     known = {name: changed.get(name, VALUES.get(name, word if kind == "ONLY" else "1"))
              for _, name, kind, word in ROWS}
 
-    def elements(parent: str) -> str:
+    def xml_elements_of(parent: str) -> str:
         return "".join(f"\t<{name}>{known[name]}</{name}>\n" for of, name, *_ in ROWS
                        if of == parent)
 
     return ('<?xml version="1.0" encoding="us-ascii"?>\n<Execution_Parameter_Set>\n'
-            f"<Host_Parameter_Set>\n{elements('HOST')}</Host_Parameter_Set>\n"
-            f"<!-- <Seed> -->\n<Device_Parameter_Set>\n{elements('DEVICE')}"
-            f"<Flash_Parameter_Set>\n{elements('FLASH')}</Flash_Parameter_Set>\n"
+            f"<Host_Parameter_Set>\n{xml_elements_of('HOST')}</Host_Parameter_Set>\n"
+            f"<!-- <Seed> -->\n<Device_Parameter_Set>\n{xml_elements_of('DEVICE')}"
+            f"<Flash_Parameter_Set>\n{xml_elements_of('FLASH')}</Flash_Parameter_Set>\n"
             "</Device_Parameter_Set>\n</Execution_Parameter_Set>")
 
 

@@ -61,7 +61,7 @@ def test_a_wrong_header_is_refused(header: Header, sentence: str, tmp_path: Path
     assert "x.aft" in done.err
 
 
-def test_later_minor_version_is_read(tmp_path: Path) -> None:
+def test_a_record_file_of_a_later_minor_version_is_read(tmp_path: Path) -> None:
     header = Header(minor=4, spoil={60: 1})
     assert only_run_of(run_sim("--trace",
                                write_trace(tmp_path / "x.aft", GOOD, header)))["requests"] == 3
@@ -189,7 +189,7 @@ def test_shares_of_quality_levels_with_a_sum_above_1_are_refused() -> None:
     assert "--level-2-share" in run_approxftl("sim", "--level-2-share", "0.6").err
 
 
-def test_arrival_device_keeps_device_times(tmp_path: Path) -> None:
+def test_option_arrival_device_keeps_the_recorded_device_times(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(5000000, 0, 8, WRITE)])
     moved = only_run_of(run_sim("--trace", path))
     kept = only_run_of(run_sim("--trace", path, "--arrival", "device"))
@@ -198,7 +198,7 @@ def test_arrival_device_keeps_device_times(tmp_path: Path) -> None:
                          "device").err.endswith("--arrival device needs --trace\n")
 
 
-def test_the_device_continues_until_the_given_time(tmp_path: Path) -> None:
+def test_option_until_lets_the_device_work_on_after_the_trace(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
     options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB"]
     at_once = only_run_of(run_sim(*options))

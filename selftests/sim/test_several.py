@@ -51,7 +51,7 @@ def test_parallel_runs_print_what_sequential_runs_print(tmp_path: Path) -> None:
     assert [one for one in said if one != said[0]] == []
 
 
-def test_stderr_does_not_depend_on_jobs(tmp_path: Path) -> None:
+def test_notes_and_warnings_do_not_depend_on_option_jobs(tmp_path: Path) -> None:
     """Notes and warnings appear once and in the same order for any number of jobs."""
     trace = tmp_path / "x.csv"
     trace.write_text("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n"

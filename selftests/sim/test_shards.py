@@ -187,7 +187,7 @@ def response_times(records: list[Record], path: Path, *options: str) -> Json:
     return found
 
 
-def test_a_request_ends_with_its_last_part(tmp_path: Path) -> None:
+def test_a_request_to_several_shards_ends_with_its_last_part(tmp_path: Path) -> None:
     """A read spans two shards, one of which is busy with an earlier write."""
     busy = Record(0, (RUN + 8) * SECTORS, SECTORS, WRITE)
     both = Record(1000, (RUN - 1) * SECTORS, 2 * SECTORS, READ)
@@ -308,7 +308,7 @@ def test_a_zone_is_in_one_shard(how: tuple[str, ...]) -> None:
         assert many["counters"]["zone_resets"] == one["counters"]["zone_resets"]
 
 
-def test_resets_are_not_recorded(tmp_path: Path) -> None:
+def test_recording_a_zoned_workload_is_refused(tmp_path: Path) -> None:
     done = run_approxftl("sim", *ZONED, "--shards", "2", "--record", tmp_path / "x.aft")
     assert (done.code, done.out) == (1, "")
     assert "records have no resets of zones" in done.err

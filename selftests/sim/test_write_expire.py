@@ -21,12 +21,12 @@ def write_response_ns(run: dict[str, Any], what: str) -> float:
 
 @pytest.mark.parametrize("expire", (1, 2, 5))
 @pytest.mark.parametrize("suspend", ("off", "both"))
-def test_a_write_waits_no_longer_than_its_time(expire: int, suspend: str) -> None:
+def test_a_write_waits_no_longer_than_write_expire(expire: int, suspend: str) -> None:
     run = only_run_of(run_sim(*READS, "--suspend", suspend, "--write-expire", f"{expire}ms"))
     assert expire * MS < write_response_ns(run, "max_ns") < expire * MS + OPERATIONS
 
 
-def test_without_a_limit_reads_starve_writes() -> None:
+def test_without_write_expire_reads_starve_writes() -> None:
     unlimited = only_run_of(run_sim(*READS, "--write-expire", "0"))
     assert write_response_ns(unlimited, "p50_ns") > 100 * MS > 5 * write_response_ns(
         only_run_of(run_sim(*READS)), "p50_ns")

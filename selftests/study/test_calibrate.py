@@ -163,7 +163,7 @@ def run_approxftl(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_simulated_drive_is_recovered(tmp_path: Path) -> None:
+def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
     """All parameters of a simulated drive are found from measurements with an error of 1 %."""
     hidden = true_parameters(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))

@@ -200,7 +200,7 @@ def errors_of_bent_valley(values: Values) -> Vector:
                      -0.5]) * 5
 
 
-def test_the_minimum_is_found() -> None:
+def test_the_search_finds_a_known_minimum() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
         found = run_search(errors_of_bent_valley, start)
         assert found.best_values_so_far() == (70.0, 13.5, 3.0)
@@ -289,7 +289,7 @@ def write_measurements(folder: Path, bench: Bench) -> None:
             rows[f"own-{point.table}.csv"][point.row][column] = f"{ours:.6g}"
 
 
-def test_hidden_parameters_are_found(tmp_path: Path) -> None:
+def test_a_fit_finds_the_hidden_parameters_of_a_device(tmp_path: Path) -> None:
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path / "kept"))
     tables = tmp_path / "tables"
     tables.mkdir()

@@ -479,7 +479,7 @@ def test_no_output_destroys_an_input(finished_study: Path, tmp_path: Path) -> No
     assert path.read_text() == SMALL
 
 
-def test_each_group_has_its_reference(finished_study: Path) -> None:
+def test_each_group_is_compared_with_its_own_reference(finished_study: Path) -> None:
     plan = study_plan.read_study(finished_study, PROGRAM)
     groups = study_table.finished_groups(plan, Store(finished_study.with_suffix(".results")))
     for group in groups:

@@ -61,12 +61,13 @@ OF_OTHERS = re.compile(
     r"is not for \[optimise.range\]")
 
 
-def as_toml(value: Any) -> str:
+def value_as_toml(value: Any) -> str:
     """Return a value in TOML, on one line."""
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{json.dumps(k)} = {as_toml(v)}' for k, v in value.items())} }}"
+        pairs = (f"{json.dumps(k)} = {value_as_toml(v)}" for k, v in value.items())
+        return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, list):
-        return f"[{', '.join(map(as_toml, value))}]"
+        return f"[{', '.join(map(value_as_toml, value))}]"
     return json.dumps(value)
 
 
@@ -74,7 +75,7 @@ def reader_error(document: dict[str, Any]) -> str:
     """Return the reader's error for a study, or an empty string."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.toml"
-        path.write_text("".join(f"{json.dumps(key)} = {as_toml(value)}\n"
+        path.write_text("".join(f"{json.dumps(key)} = {value_as_toml(value)}\n"
                                 for key, value in document.items()))
         try:
             plan = study_plan.read_study(path, PROGRAM, sure=True)
@@ -121,7 +122,8 @@ def study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, A
 @example(("figure", 0, "title"), "another", 7)
 @example(("synth", "requests"), "another", {})
 @settings(max_examples=600)
-def test_schema_and_program_refuse_alike(way: tuple[Any, ...], how: str, value: Any) -> None:
+def test_the_study_schema_refuses_what_the_program_refuses(way: tuple[Any, ...], how: str,
+                                                           value: Any) -> None:
     study = study_with_change(way, how, value)
     found, said = Checker(SCHEMA).find_errors(study), reader_error(study)
     assert said or not found, found

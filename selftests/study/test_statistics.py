@@ -38,7 +38,7 @@ def test_t_quantiles_equal_scipys(freedom: int, share: float) -> None:
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
-def test_intervals_equal_scipys(values: list[float]) -> None:
+def test_t_intervals_equal_scipys(values: list[float]) -> None:
     found = statistics.estimate_mean(values)
     spread = scipy.sem(values)
     assert found.mean == pytest.approx(np.mean(values), abs=1e-9)
@@ -80,8 +80,8 @@ def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -
 
 @pytest.mark.parametrize(("runs", "least", "most"),
                          [(5, 0.96, 0.99), (8, 0.955, 0.98), (20, 0.94, 0.96), (40, 0.94, 0.96)])
-def test_bootstrap_covers_the_mean(runs: int, least: float, most: float,
-                                   random_generator: Generator) -> None:
+def test_bootstrap_intervals_cover_the_true_mean(runs: int, least: float, most: float,
+                                                 random_generator: Generator) -> None:
     """With few runs the bootstrap interval covers more than 95 %."""
     samples = random_generator.normal(7, 2, (STUDIES, runs))
     assert least <= share_of_covering_intervals(samples, statistics.bootstrap_widths(samples),
@@ -114,7 +114,7 @@ def test_equal_runs_have_a_zero_width_interval(tail: bool) -> None:
     assert statistics.estimate_mean([4.0] * 6, tail) == Estimate(4.0, 0.0, 6)
 
 
-def test_two_runs_of_a_tail_have_an_interval() -> None:
+def test_a_tail_of_two_runs_has_an_interval_by_t() -> None:
     """With two runs, intervals use t: half of the bootstrap resamples would be one run twice."""
     assert statistics.estimate_mean([1.0, 2.0], tail=True) == statistics.estimate_mean([1.0, 2.0])
 
@@ -148,6 +148,7 @@ def test_estimated_runs_give_the_requested_width(random_generator: Generator) ->
     ([[0.90, 0.91], [0.5, 0.5]], "write amplification: p has from 0.500 to 0.905 (0.841 to 0.969) "
      "of q's; 1 of 1 intervals of 95 % leave out 1; 1 more are of equal pairs, and tell nothing."),
 ])
-def test_verdicts_depend_on_the_interval(samples: list[list[float]], said: str) -> None:
+def test_sentences_about_ratios_depend_on_their_intervals(samples: list[list[float]],
+                                                          said: str) -> None:
     found = [statistics.estimate_mean(one) for one in samples]
     assert ratio_sentence("p", found, "q", "write_amplification") == said

@@ -87,7 +87,7 @@ def running_simulations(requests: int = 1000000) -> list[int]:
     return found
 
 
-def end_one_simulation(number: signal.Signals) -> bool:
+def signal_one_simulation(number: signal.Signals) -> bool:
     """Send a signal to one running simulation; return whether there was one."""
     for pid in running_simulations():
         with suppress(ProcessLookupError):
@@ -201,7 +201,7 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write_study(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     wait_for_results(tmp_path, 1)
-    wait_until(lambda: end_one_simulation(signal.SIGKILL))
+    wait_until(lambda: signal_one_simulation(signal.SIGKILL))
     assert driver.wait() == 0
     assert len(result_times(tmp_path)) == 8
 
@@ -336,7 +336,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     driver = subprocess.Popen([STUDY, "run",
                                write_study(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: end_one_simulation(signal.SIGTERM))
+    wait_until(lambda: signal_one_simulation(signal.SIGTERM))
     out, _ = driver.communicate()
     assert driver.returncode == 0
     assert len(json.loads(out)["rows"]) == 4
@@ -426,7 +426,7 @@ def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:
     assert asked.splitlines()[0].split() == ["policy", "approx-share", "runs", "erases"]
 
 
-def test_a_wide_table_is_divided() -> None:
+def test_a_table_wider_than_a_page_is_divided() -> None:
     names = ("write_response_mean_ns", "write_response_p99_ns", "write_amplification")
     row: study_table.Row = {"policy": "vth_b", "runs": 5, "drifting_runs": 0}
     for name in names:
@@ -450,7 +450,7 @@ def test_zero_width_intervals_are_left_out(low: float | None, said: str) -> None
     assert study_table.cell_with_interval(same, ratio) == "0.500"
 
 
-def test_measures_are_listed_by_subject(tmp_path: Path) -> None:
+def test_option_measures_lists_the_measures_by_subject(tmp_path: Path) -> None:
     told = run_study("table", write_study(tmp_path, SMALL), "--measures", "help").stdout
     assert "\nqueues of the host, N from 0 to 7\n  queue_N_requests_per_s\n" in told
     assert "  write_amplification (waf)\n" in told

@@ -94,7 +94,7 @@ def generation_of_block(block: bytes) -> int:
     return int.from_bytes(block[24:28], "little")
 
 
-def first_of_units(units: Iterator[int]) -> int:
+def first_unit(units: Iterator[int]) -> int:
     return next(units)
 
 
@@ -126,8 +126,8 @@ def swap_blocks(disk: Disk) -> str:
 
 
 def zero_block(disk: Disk) -> str:
-    unit = first_of_units(i for i, entry in enumerate(disk.allowed_generations())
-                          if entry[3] < entry[0])
+    unit = first_unit(i for i, entry in enumerate(disk.allowed_generations())
+                      if entry[3] < entry[0])
     disk.write_block(unit, bytes(UNIT))
     return rf"unit {unit} \(byte {unit * UNIT}\) holds zeroes; allowed: generations \d+ to \d+;"
 
@@ -157,8 +157,8 @@ def put_block_of_another_run(disk: Disk) -> str:
 def put_stale_block(disk: Disk) -> str:
     old = {unit: disk.read_block(unit) for unit in range(UNITS)}
     assert disk.run_torture("--resume", "--requests", "500").code == 0
-    unit = first_of_units(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u)) and
-                          generation_of_block(disk.read_block(u)) != generation_of_block(old[u]))
+    unit = first_unit(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u)) and
+                      generation_of_block(disk.read_block(u)) != generation_of_block(old[u]))
     disk.write_block(unit, old[unit])
     return (rf"unit {unit} .* holds its generation {generation_of_block(old[unit])}; "
             "allowed: generations")
@@ -212,7 +212,7 @@ def test_flushed_data_survive_a_power_failure(torture_file: Disk) -> None:
     assert (done.code, done.out[-9:]) == (4, " 1 wrong\n")
 
 
-def test_flushes_after_a_power_failure_make_nothing_durable(torture_file: Disk) -> None:
+def test_flushes_after_a_power_failure_do_not_make_data_durable(torture_file: Disk) -> None:
     assert torture_file.run_on_fresh_file("--requests", "100", "--depth", "4").code == 0
     before = torture_file.durable_generations()
     child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
@@ -286,7 +286,7 @@ def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
 
 def test_option_flips_limits_the_accepted_bit_flips_of_a_block(torture_file: Disk) -> None:
     assert torture_file.run_on_fresh_file("--requests", "100").code == 0
-    unit = first_of_units(u for u in range(UNITS) if any(torture_file.read_block(u)))
+    unit = first_unit(u for u in range(UNITS) if any(torture_file.read_block(u)))
     block = bytearray(torture_file.read_block(unit))
     for at in range(1, UNIT, 40):
         block[at] ^= 4
@@ -339,11 +339,11 @@ def test_sizes_that_do_not_fit_are_refused(torture_file: Disk) -> None:
     assert not any(torture_file.read_block(UNITS - 1))
 
 
-def test_with_zeroed_the_device_is_not_filled_first(torture_file: Disk) -> None:
+def test_option_zeroed_skips_filling_the_device(torture_file: Disk) -> None:
     done = torture_file.run_on_fresh_file("--requests", "20", "--zeroed")
     assert done.code == 0, done.err
-    zero = first_of_units(u for u, entry in enumerate(torture_file.allowed_generations())
-                          if entry[3] and not entry[2])
+    zero = first_unit(u for u, entry in enumerate(torture_file.allowed_generations())
+                      if entry[3] and not entry[2])
     assert torture_file.verify_file().code == 0
     torture_file.write_block(zero, b"x" * UNIT)
     assert torture_file.verify_file().code == 4

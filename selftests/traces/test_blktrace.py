@@ -148,7 +148,7 @@ def test_blktrace_versions_and_byte_orders_give_the_same_requests(tmp_path: Path
 
 
 @pytest.mark.parametrize("seed", [4, 6])
-def test_mean_latency_equals_btts(tmp_path: Path, seed: int) -> None:
+def test_mean_latency_equals_that_of_btt(tmp_path: Path, seed: int) -> None:
     name = write_capture(tmp_path, random_capture(seed))
     merged = tmp_path / "merged.bin"
     subprocess.run(["blkparse", "-i", name, "-d", merged, "-O"], check=True, capture_output=True)
@@ -163,7 +163,7 @@ def test_mean_latency_equals_btts(tmp_path: Path, seed: int) -> None:
         assert latency[ours] == pytest.approx(float(theirs) * 1e9, abs=1)
 
 
-def test_events_equal_blkparses(tmp_path: Path) -> None:
+def test_events_equal_those_of_blkparse(tmp_path: Path) -> None:
     name = write_capture(tmp_path, random_capture(8))
     spec = r"%T.%t %c %p %a %d %S %N\n"
     said = subprocess.run(["blkparse", "-i", name, "-q", "-f", spec], check=True,
@@ -259,7 +259,7 @@ def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
     assert trace_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
 
 
-def test_tags_reach_their_writes(tmp_path: Path) -> None:
+def test_tag_notes_are_assigned_to_their_writes(tmp_path: Path) -> None:
     events = [
         request_event(10, QUEUE, WRITE, 0, 4096, cpu=0),
               request_event(11, QUEUE, WRITE, 8, 4096, cpu=1),

@@ -211,7 +211,7 @@ def test_operations_in_a_csv_trace_may_be_numbers(tmp_path: Path) -> None:
     assert [r.op for r in found] == ["write", "read"]
 
 
-def test_oracle_general_is_read(tmp_path: Path) -> None:
+def test_traces_in_oracle_general_format_are_read(tmp_path: Path) -> None:
     data = b"".join(struct.pack("<IQIq", t, 4096 * t, 4096, -1) for t in range(1, 4))
     file = write_named_file(tmp_path / "t", data + b"tail")
     done = run_trace_ok("info", "--from", "oracle", file)
@@ -228,7 +228,7 @@ FOUND = [(1_000_000, "write", 4096, 4096, 70_000), (1_500_000, "read", 1 << 49, 
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_vscsi_is_read(tmp_path: Path, version: int) -> None:
+def test_vscsi_traces_are_read(tmp_path: Path, version: int) -> None:
     data = b"".join(
         struct.pack("<IIIHHQQ", i, size, 1, command, 0x100, block, t_us) if version == 1 else
         struct.pack("<HHIIIQQQ", command, 0x205, i, size, 1, block, t_us, took)

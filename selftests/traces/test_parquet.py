@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from selftests.lib.programs import install_without_module, run_program
+from selftests.lib.programs import install_verb_without_module, run_program
 from selftests.traces.support import BINARY, run_trace, run_trace_ok, write_named_file
 from selftests.traces.test_round_trips import Request, random_stream, stream_as_csv
 
@@ -56,7 +56,7 @@ def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_a_missing_library_is_reported(tmp_path: Path) -> None:
-    install_without_module(tmp_path / "place", "parquet", "pyarrow")
+    install_verb_without_module(tmp_path / "place", "parquet", "pyarrow")
     program = shutil.copy(BINARY, tmp_path / "place/bin")
     source, out = write_named_file(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
     done = run_program(program, "convert", "-q", "--from", "spc", source, out)
@@ -65,7 +65,7 @@ def test_a_missing_library_is_reported(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_a_failing_program_is_reported(tmp_path: Path) -> None:
+def test_a_failing_trace_conversion_is_reported(tmp_path: Path) -> None:
     alone = tmp_path / "bin"
     alone.mkdir()
     (alone / "approxftl-trace").write_bytes(BINARY.read_bytes())

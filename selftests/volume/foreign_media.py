@@ -20,7 +20,7 @@ PAGE = 4096
 MASK = (1 << 64) - 1
 
 
-def make_sparse(path: Path, size: int) -> None:
+def make_sparse_file(path: Path, size: int) -> None:
     """Make a sparse file of zeroes."""
     with path.open("wb") as file:
         file.truncate(size)
@@ -70,11 +70,11 @@ def probe_offset(size: int, index: int) -> int:
     return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 
-def program_maker(size: int, *command: str) -> Callable[[Path], None]:
+def medium_by_program(size: int, *command: str) -> Callable[[Path], None]:
     """Return a function that makes a medium by running a formatting program."""
 
     def make_medium(path: Path) -> None:
-        make_sparse(path, size)
+        make_sparse_file(path, size)
         subprocess.run(
             [*command, str(path)], check=True, capture_output=True, input=b"pass",
             env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})  # fmt: skip
@@ -86,7 +86,7 @@ def medium_from_pieces(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable
     """Return a function that makes a medium by writing pieces at their offsets."""
 
     def make_medium(path: Path) -> None:
-        make_sparse(path, size)
+        make_sparse_file(path, size)
         for offset, data in pieces:
             put_bytes_at(path, offset, data)
 
@@ -153,12 +153,12 @@ def gpt_pieces() -> list[tuple[int, bytes]]:
 
 # By name: libblkid's name of the type, and the function that makes the medium.
 MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "btrfs": ("btrfs", program_maker(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
-    "ext4": ("ext4", program_maker(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
-    "xfs": ("xfs", program_maker(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
-    "f2fs": ("f2fs", program_maker(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
-    "swap": ("swap", program_maker(SIZE, "mkswap", "-q", "-L", "pictures")),
-    "luks2": ("crypto_LUKS", program_maker(
+    "btrfs": ("btrfs", medium_by_program(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
+    "ext4": ("ext4", medium_by_program(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
+    "xfs": ("xfs", medium_by_program(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
+    "f2fs": ("f2fs", medium_by_program(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
+    "swap": ("swap", medium_by_program(SIZE, "mkswap", "-q", "-L", "pictures")),
+    "luks2": ("crypto_LUKS", medium_by_program(
         SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks2", "--key-file", "-",
         "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")),
     "md 1.0": ("linux_raid_member", raid_superblock(SIZE - 8192, SIZE - 8192)),

@@ -12,7 +12,7 @@ from selftests.volume.foreign_media import (
     NAME,
     PLACES,
     SIZE,
-    make_sparse,
+    make_sparse_file,
     nonzero_digest,
     probe_offset,
     put_bytes_at,
@@ -64,13 +64,13 @@ SAMPLES = tuple(probe_offset(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499, 500, 
 @pytest.mark.parametrize("at", ENDS + SAMPLES)
 def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
     """A non-zero byte is found near either end, and at each examined place between them."""
-    make_sparse(tmp_path / "disk", SIZE + 512)
+    make_sparse_file(tmp_path / "disk", SIZE + 512)
     put_bytes_at(tmp_path / "disk", at, b"\1")
     check_format_refused(tmp_path / "disk", "is not empty" if at else "")
 
 
 def test_the_content_check_probes_a_large_device_at_a_thousand_places(tmp_path: Path) -> None:
-    make_sparse(tmp_path / "disk", LARGE)
+    make_sparse_file(tmp_path / "disk", LARGE)
     places = sorted(probe_offset(LARGE, index) for index in range(PLACES))
     assert END <= places[0] < 2 * END and LARGE - 2 * END < places[-1] <= LARGE - END - 4096
     assert len(set(places)) > 980
@@ -82,7 +82,7 @@ def test_a_device_with_random_data_is_not_formatted(tmp_path: Path) -> None:
 
 
 def test_only_force_formats_a_device_with_content(tmp_path: Path) -> None:
-    make_sparse(tmp_path / "disk", SIZE)
+    make_sparse_file(tmp_path / "disk", SIZE)
     assert run_approxftl("format", tmp_path / "disk", *SMALL).code == 0
     check_format_refused(tmp_path / "disk", "is a volume already")
     MEDIA["ext4"][1](tmp_path / "disk")
@@ -92,7 +92,7 @@ def test_only_force_formats_a_device_with_content(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at", [300, 8, 40])
 def test_a_damaged_or_newer_volume_is_recognised(tmp_path: Path, at: int) -> None:
-    make_sparse(tmp_path / "disk", SIZE)
+    make_sparse_file(tmp_path / "disk", SIZE)
     assert run_approxftl("format", tmp_path / "disk", *SMALL).code == 0
     for copy in (0, 4096):
         put_bytes_at(tmp_path / "disk", copy + at, b"\x77\x77")

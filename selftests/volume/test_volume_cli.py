@@ -249,7 +249,7 @@ def test_a_long_finding_is_printed_completely(sharded_image: Path) -> None:
     assert findings[1].endswith("see approxftl check --repair")
 
 
-def test_repairing_one_shard_leaves_the_others(sharded_image: Path) -> None:
+def test_repairing_one_shard_does_not_change_the_others(sharded_image: Path) -> None:
     change_byte_at(sharded_image,
                    first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
     change_byte_at(sharded_image, second_shard_offset(sharded_image) + FRAME + 300)
@@ -292,7 +292,7 @@ def test_a_write_error_of_a_later_shard_is_reported(sharded_image: Path) -> None
     assert limited.code != 0 and "File too large" in limited.err
 
 
-def test_a_damaged_state_is_reported(volume_image: Path) -> None:
+def test_a_damaged_saved_state_is_reported(volume_image: Path) -> None:
     change_byte_at(volume_image, 2 * FRAME + 20)
     done = run_approxftl("check", volume_image)
     assert done.code == 4 and "state" in done.out
@@ -300,7 +300,7 @@ def test_a_damaged_state_is_reported(volume_image: Path) -> None:
     assert [state["sound"] for state in states] == [False, True]
 
 
-def test_a_damaged_copy_is_reported(volume_image: Path) -> None:
+def test_a_damaged_copy_of_the_volume_header_is_reported(volume_image: Path) -> None:
     change_byte_at(volume_image, FRAME + 300)
     found = check_verb_json("check", volume_image, code=4)
     assert found["findings"] == 1 and "copy" in found["listed_findings"][0]
@@ -309,8 +309,8 @@ def test_a_damaged_copy_is_reported(volume_image: Path) -> None:
 
 @pytest.mark.parametrize(("frame", "more", "sound"),
                          [(0, 1, True), (0, 2, False), (1, 1, True), (1, 2, False), (0, 0, False)])
-def test_headers_are_written_in_order(volume_image: Path, frame: int, more: int,
-                                      sound: bool) -> None:
+def test_volume_headers_may_differ_by_one_generation(volume_image: Path, frame: int, more: int,
+                                                     sound: bool) -> None:
     """A power failure may leave one header older; any other difference is damage."""
     data = bytearray(volume_image.read_bytes())
     super_block = data[frame * FRAME:(frame + 1) * FRAME]

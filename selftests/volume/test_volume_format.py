@@ -48,14 +48,14 @@ def make_small_volume(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_the_document_has_every_table() -> None:
+def test_the_format_document_has_every_table_of_the_header() -> None:
     text = DOCUMENT.read_text()
     assert len(documented_tables()) == 9
     for table in documented_tables():
         assert f"```text\n{table}```" in text
 
 
-def test_fields_do_not_overlap() -> None:
+def test_fields_of_volume_structures_do_not_overlap() -> None:
     for index in (0, 2, 3, 4, 5, 6, 7, 8):
         end = 0
         for offset, size, what in fields_of_table(index):

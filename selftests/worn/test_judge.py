@@ -123,20 +123,21 @@ def run_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Fin
     return ledger, ledger.judge_answers(answers)
 
 
-def outcome_of(stack: HonestStack) -> Outcome:
+def worst_outcome_of_stack(stack: HonestStack) -> Outcome:
     """Return the worst outcome that the judge finds for a stack."""
     return worst_outcome(one.outcome for one in run_stack(stack)[1])
 
 
 def test_a_stack_without_errors_is_judged_correct() -> None:
-    assert outcome_of(HonestStack()) == Outcome.CORRECT
+    assert worst_outcome_of_stack(HonestStack()) == Outcome.CORRECT
 
 
 @pytest.mark.parametrize(("stack", "outcome"), [
     (FsyncLiar, Outcome.LOST), (StaleReader, Outcome.LOST), (MisplacedReader, Outcome.WRONG),
     (BitFlipper, Outcome.WRONG), (TearingStack, Outcome.WRONG)])
-def test_each_kind_of_wrong_answer_is_found(stack: type[HonestStack], outcome: Outcome) -> None:
-    assert outcome_of(stack()) == outcome
+def test_the_judge_finds_each_kind_of_wrong_answer(stack: type[HonestStack],
+                                                   outcome: Outcome) -> None:
+    assert worst_outcome_of_stack(stack()) == outcome
 
 
 def test_an_unreported_error_is_lost_data_and_a_reported_one_a_refusal() -> None:
@@ -151,7 +152,7 @@ def test_an_unreported_error_is_lost_data_and_a_reported_one_a_refusal() -> None
 def test_a_transaction_in_flight_may_be_present_or_absent() -> None:
     stack = HonestStack()
     stack.crash = stack.write_transaction  # type: ignore[assignment, method-assign]
-    assert outcome_of(stack) == Outcome.CORRECT
+    assert worst_outcome_of_stack(stack) == Outcome.CORRECT
 
 
 def test_a_file_write_in_flight_may_be_torn_but_not_contain_another_file() -> None:
@@ -209,7 +210,8 @@ def test_transactions_must_be_acknowledged_in_order() -> None:
 
 
 @given(st.text("abc0.", min_size=1, max_size=12), st.integers(0, 1 << 40), st.integers(1, 8))
-def test_each_sector_contains_its_name_and_version(key: str, version: int, sectors: int) -> None:
+def test_each_sector_of_a_value_names_its_object_and_version(key: str, version: int,
+                                                             sectors: int) -> None:
     value = make_value(key, version, sectors)
     for number in range(sectors):
         sector = value[number * SECTOR:(number + 1) * SECTOR]

@@ -179,10 +179,10 @@ def test_a_cell_without_result_is_run_again(tmp_path: Path,
 def test_a_workload_that_cannot_be_opened_is_refused_and_does_not_crash(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         ) -> None:
-    def fail(place: Path) -> worn_work.Work:
+    def fail_to_open(place: Path) -> worn_work.Work:
         raise OSError(5, "Input/output error", str(place))
 
-    monkeypatch.setitem(worn_work.KINDS, "git", fail)
+    monkeypatch.setitem(worn_work.KINDS, "git", fail_to_open)
     monkeypatch.setattr(sys, "argv", ["worn_work", "read", "git", str(tmp_path), "k1"])
     worn_work.main()
     assert capsys.readouterr().out.startswith("closed ")
@@ -199,11 +199,11 @@ def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int
 def test_a_failing_list_is_reduced_to_the_items_that_it_needs(needed: set[int]) -> None:
     tried: list[list[int]] = []
 
-    def fails(items: list[int]) -> bool:
+    def fails_with(items: list[int]) -> bool:
         tried.append(items)
         return needed <= set(items)
 
-    assert worn.reduce_failing_list(list(range(1, 91)), fails) == sorted(needed)
+    assert worn.reduce_failing_list(list(range(1, 91)), fails_with) == sorted(needed)
     assert len(tried) < 250
 
 

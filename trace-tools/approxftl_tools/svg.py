@@ -360,7 +360,7 @@ def dot_element(plot: Dots, index: int, about: str, one: Estimate, y: float,
             + svg_element("circle", said, cx=x, cy=y, r=5, class_=css_class_of_series(plot, index)))
 
 
-def dots_height(plot: Dots) -> float:
+def height_of_dots(plot: Dots) -> float:
     return LINE * (1 + len(plot.series)) * max(1, len(plot.categories))
 
 
@@ -647,7 +647,7 @@ def panel_drawers(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], floa
         return lambda plot, area: draw_bars(plot, area, scale), lambda plot: PLOT_HEIGHT
     if isinstance(first, Dots):
         own, log = dots_scale([one for one in plots if isinstance(one, Dots)])
-        return lambda plot, area: draw_dots(plot, area, own, log), dots_height
+        return lambda plot, area: draw_dots(plot, area, own, log), height_of_dots
     if isinstance(first, Means):
         both = means_scales([one for one in plots if isinstance(one, Means)])
         return lambda plot, area: draw_means(plot, area, *both), lambda plot: PLOT_HEIGHT

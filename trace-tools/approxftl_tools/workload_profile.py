@@ -38,7 +38,7 @@ class Sizes:
     weights: tuple[float, ...]
 
     def mean_size_kib(self) -> float:
-        """Return the mean length (KiB)."""
+        """Return the mean request length (KiB)."""
         return float(np.average(self.units, weights=self.weights)) * KIB_PER_UNIT
 
 

@@ -122,7 +122,7 @@ class Plan:
 
 def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
     """Return a function that parses a comma-separated list of the names in a table."""
-    def parse(text: str) -> list[Any]:
+    def parse_names(text: str) -> list[Any]:
         found = []
         for name in text.split(","):
             entry = next((one for one in table if one.name == name), None)
@@ -131,7 +131,7 @@ def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
                 raise argparse.ArgumentTypeError(f'there is no {kind} "{name}"; there are {known}')
             found.append(entry)
         return found
-    return parse
+    return parse_names
 
 
 def parse_cells(text: str) -> list[tuple[Stack, Life]]:

@@ -405,8 +405,8 @@ class Cell:
                 told.append(f"{key} is not on the drive")
         return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
 
-    def read_often(self, limit: str, only: str) -> tuple[str, list[str]]:
-        """Read around an object until its page fails; return whether it failed, and the event.
+    def read_often_around_object(self, limit: str, only: str) -> tuple[str, list[str]]:
+        """Read around an object until its page fails; return a description, and the event.
 
         These reads are not traced.
         """
@@ -487,7 +487,7 @@ class Cell:
                 pages, parts = self.make_pages_uncorrectable(*f"{rest} ".split(" ")[:2])
                 told = "; " + ", ".join(pages)
             elif verb == "read-often":
-                told, parts = self.read_often(*[*rest.split(" "), ""][:2])
+                told, parts = self.read_often_around_object(*[*rest.split(" "), ""][:2])
             else:
                 raise RuntimeError(f'there is no event "{event.what}"')
             self.record["events"].append({"when": event.when, "what": event.what + told,

@@ -334,7 +334,8 @@ class Conversation:
         self.command = command
         self.process: subprocess.Popen[bytes] | None = None
 
-    def exchange(self, request: str, read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
+    def request_answer(self, request: str,
+                       read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
         """Return the answer to a request; the program's end is an error of the stack."""
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
@@ -391,7 +392,7 @@ class Git(Rows):
     def read_object(self, key: str) -> Answer:
         """Read a file of the last commit; after a failure, read it again for git's message."""
         with suppress(FailedError):
-            return self.blobs.exchange(f"HEAD:{key}\n", self.read_blob)
+            return self.blobs.request_answer(f"HEAD:{key}\n", self.read_blob)
         try:
             return run_for_output([*self.base, "cat-file", "blob", f"HEAD:{key}"])
         except FailedError as error:
@@ -452,8 +453,8 @@ class Postgres(Rows):
 
     def run_query(self, text: str) -> str:
         """Run a query and return its output."""
-        answer = self.session.exchange(f"{text}\n\\echo answered\n",
-                                       self.read_result).decode().strip()
+        answer = self.session.request_answer(f"{text}\n\\echo answered\n",
+                                             self.read_result).decode().strip()
         if re.search("^(ERROR|FATAL|PANIC|psql|server closed)", answer, re.MULTILINE):
             raise FailedError(answer)
         return answer

@@ -484,7 +484,7 @@ class File(_Closing):
         self.device.remember(self.raw.fileno())
 
 
-def _readable_too(mode: str) -> str:
+def _mode_with_reading(mode: str) -> str:
     """Return the mode with reading added, which the error report needs."""
     return mode if "+" in mode else mode + "+"
 
@@ -511,7 +511,7 @@ def open(
     if not 1 <= level <= _LEVEL_MAX:
         raise ValueError(f"{level} is no quality level of approximate data; it is 1 to 3")
     if mode.strip("rb"):
-        mode = _readable_too(mode)
+        mode = _mode_with_reading(mode)
     raw: IO[bytes] = builtins.open(path, mode)  # noqa: PTH123, SIM115 # File closes it
     try:
         device = Device(path, require=require)

@@ -153,7 +153,7 @@ class Policy:
         return f"<Policy {self.name}>"
 
 
-def _index(answer: Any, count: int, call: str, things: str) -> int:
+def _checked_index(answer: Any, count: int, call: str, things: str) -> int:
     """Return a policy's decision as a number; raise an exception that describes a wrong one."""
     try:
         number = operator.index(answer)
@@ -177,7 +177,7 @@ class Running:
         self._columns = np.zeros((0, 0), np.int64)
         self._block_pages = 0
         self._functions = _Functions(
-            _BEGIN(self._begin),
+            _BEGIN(self._prepare_for_device),
             _SELECT_VICTIM(self._select_victim) if policy.select_victim else _SELECT_VICTIM(),
             _STREAM(self._stream) if policy.stream else _STREAM())
         names = policy.streams
@@ -192,7 +192,7 @@ class Running:
         self.handle = handle.value
         weakref.finalize(self, lib.policy_destroy, self.handle)
 
-    def _guard(self, default: Any, decide: Callable[[], Any]) -> Any:
+    def _decide_or_default(self, default: Any, decide: Callable[[], Any]) -> Any:
         if self.error is not None:
             return default
         try:
@@ -203,35 +203,35 @@ class Running:
                 self.job.stop_call()
             return default
 
-    def _begin(self, device: Any) -> int | None:
-        def begin() -> int:
+    def _prepare_for_device(self, device: Any) -> int | None:
+        def allocate_columns() -> int:
             facts = Facts.from_buffer_copy(device.contents)
             self._columns = np.zeros((len(Blocks.COLUMNS), facts.blocks // facts.luns), np.int64)
             self._block_pages = facts.block_pages
             self.policy.start(facts)
             return self._columns.ctypes.data
-        found: int | None = self._guard(None, begin)
+        found: int | None = self._decide_or_default(None, allocate_columns)
         return found
 
     def _select_victim(self, count: int, lun: int, now_ns: int) -> int:
-        def select() -> int:
+        def call_select_victim() -> int:
             assert self.policy.select_victim
             columns = self._columns.view()
             columns.flags.writeable = False
             answer = self.policy.select_victim(Blocks(columns, count, lun, now_ns,
                                                       self._block_pages))
-            return FEWEST_VALID if answer is None else _index(answer, count, "select_victim()",
-                                                              "blocks")
-        found: int = self._guard(FEWEST_VALID, select)
+            return FEWEST_VALID if answer is None else _checked_index(answer, count,
+                                                                      "select_victim()", "blocks")
+        found: int = self._decide_or_default(FEWEST_VALID, call_select_victim)
         return found
 
     def _stream(self, *page: Any) -> int:
-        # Called for each page: _guard() would take as long as all the rest.
+        # Called for each page: _decide_or_default() would take as long as all the rest.
         if self.error is None:
             try:
                 assert self.policy.stream
                 answer = self.policy.stream(Page(*page))
-                return _index(answer, len(self.policy.streams), "stream()", "streams")
+                return _checked_index(answer, len(self.policy.streams), "stream()", "streams")
             except BaseException as error:
                 self.error = error
                 if self.job:
@@ -239,7 +239,7 @@ class Running:
         return 0
 
     @contextmanager
-    def offered(self, job: Job | None) -> Iterator[None]:
+    def offered_to_job(self, job: Job | None) -> Iterator[None]:
         """Let a job use the policy; raise its exception, if it has one, when the job is over."""
         self.job = job
         if job:
@@ -260,7 +260,7 @@ class Running:
             raise error
 
 
-def take_policy(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
+def replace_policy_by_name(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
     """Replace a policy written in Python by a name for the simulator; return the policy, too."""
     policy = options.get("policy")
     if isinstance(policy, Policy):

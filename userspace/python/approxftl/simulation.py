@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from approxftl.chart import Chart, chart_means
-from approxftl.policy import Policy, take_policy
+from approxftl.policy import Policy, replace_policy_by_name
 from approxftl.simlib import (
     USAGE,
     Job,
@@ -264,10 +264,10 @@ def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | 
 def _simulate_in_job(job: Job, options: dict[str, object], keep_requests: bool,
                      progress: Callable[[int], object] | None) -> Run:
     with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
-        options, policy = take_policy(options)
+        options, policy = replace_policy_by_name(options)
         line = command_line(_options_with_trace(options, folder))
         words = command_line_for_c(line)
-        with policy.offered(job) if policy else nullcontext():
+        with policy.offered_to_job(job) if policy else nullcontext():
             job.run_call(lambda: lib.simulate(job.handle, len(line), words, keep_requests),
                          progress)
     return Run(line, options, lib.job_json(job.handle).decode(), job.messages_of_call,
@@ -379,13 +379,14 @@ def _run_as_points(plan: Sequence[dict[str, object]], engine: Engine, store: Sto
         raise OptionError("policy: one in Python runs in this process only: leave out results,"
                           " scheduler and slurm", USAGE)
     program = simulator_and_digest(simulator_path())
-    points = [make_point(program, command_line(take_policy(one)[0])[2:-1]) for one in plan]
+    named = (replace_policy_by_name(one)[0] for one in plan)
+    points = [make_point(program, command_line(one)[2:-1]) for one in named]
 
-    def tell(ended: int, missing: int) -> None:
+    def report_progress(ended: int, missing: int) -> None:
         if progress:
             progress(len(plan) - missing + ended, len(plan))
 
-    require_results(points, store, engine, tell=tell)
+    require_results(points, store, engine, tell=report_progress)
     return [Run(["approxftl", "sim", *point.arguments, *OWN], one, store.read_result_text(point))
             for point, one in zip(points, plan, strict=True)]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from approxftl.policy import Running, take_policy
+from approxftl.policy import Running, replace_policy_by_name
 from approxftl.simlib import Facts, Job, SimulationError, command_line, command_line_for_c, lib
 
 if TYPE_CHECKING:
@@ -55,21 +55,21 @@ class SimulatedDevice:
     """
 
     def __init__(self, **options: Any) -> None:
-        options, policy = take_policy(options)
+        options, policy = replace_policy_by_name(options)
         line = command_line(options)[:-1]
         words = command_line_for_c(line)
         handle = ctypes.c_void_p()
         job = Job()
         try:
-            with policy.offered(job) if policy else nullcontext():
+            with policy.offered_to_job(job) if policy else nullcontext():
                 job.run_call(lambda: lib.device_create(job.handle, len(line), words,
                                                        ctypes.byref(handle)))
         finally:
             if handle:
-                self._end = weakref.finalize(self, _destroy, handle.value, policy)
+                self._end = weakref.finalize(self, _destroy_device, handle.value, policy)
         self._handle = handle.value
         self._policy = policy
-        self._do: Callable[[Any, int, int, int], int] = self._do_checked if policy else \
+        self._do: Callable[[Any, int, int, int], int] = self._execute_request if policy else \
             lib.device_do
         facts = Facts()
         lib.device_facts(self._handle, ctypes.byref(facts))
@@ -86,10 +86,11 @@ class SimulatedDevice:
         #: Bits of an entry of l2p() below its quality level; they are 0 or the ppn plus 1
         self.ppn_bits = int(facts.ppn_bits)
 
-    def _do_checked(self, *arguments: Any) -> int:
+    def _execute_request(self, *arguments: Any) -> int:
         """Execute a request; raise the exception of the policy if there is one."""
         assert self._policy
-        with self._policy.offered(None) if not lib.device_busy(self._handle) else nullcontext():
+        is_idle = not lib.device_busy(self._handle)
+        with self._policy.offered_to_job(None) if is_idle else nullcontext():
             return int(lib.device_do(*arguments))
 
     @contextmanager
@@ -100,7 +101,7 @@ class SimulatedDevice:
             return
         if lib.device_busy(self._handle):
             raise self._error_of_result(BUSY, 0, 0)
-        with self._policy.offered(job):
+        with self._policy.offered_to_job(job):
             yield
 
     def _error_of_result(self, result: int, lpn: int,
@@ -189,7 +190,7 @@ class SimulatedDevice:
         """The device time in ns."""
         return int(lib.device_now(self._handle))
 
-    def _view(self, address: int, dtype: Any, count: int) -> NDArray[Any]:
+    def _view_of_table(self, address: int, dtype: Any, count: int) -> NDArray[Any]:
         """Return a table of the device, whose memory lives as long as the array."""
         memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
         memory._device = self
@@ -199,14 +200,14 @@ class SimulatedDevice:
 
     def blocks(self) -> NDArray[Any]:
         """Return a view of all erase blocks, LUN by LUN, of dtype BLOCK; it changes with them."""
-        return self._view(lib.device_blocks(self._handle), BLOCK, self.block_count)
+        return self._view_of_table(lib.device_blocks(self._handle), BLOCK, self.block_count)
 
     def l2p(self) -> NDArray[np.uint32]:
         """Return a view of the L2P table that shows later changes; mapping() decodes it."""
         address = lib.device_l2p(self._handle)
         if address is None:
             raise SimulationError("the L2P table of so large a device is in several parts", 1)
-        return self._view(address, np.uint32, self.logical_pages)
+        return self._view_of_table(address, np.uint32, self.logical_pages)
 
     def mapping(self) -> NDArray[Any]:
         """Return a copy of the L2P table, of dtype MAPPING."""
@@ -241,7 +242,7 @@ class SimulatedDevice:
             job.run_call(lambda: lib.device_audit(job.handle, self._handle))
 
 
-def _destroy(handle: int | None, policy: Running | None) -> None:
+def _destroy_device(handle: int | None, policy: Running | None) -> None:
     """Destroy a device, and then its policy unless something else still uses it."""
     lib.device_destroy(handle)
     del policy

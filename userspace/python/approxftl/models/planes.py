@@ -163,12 +163,12 @@ class Layout:
     def write_plane_file(self, fd: int) -> None:
         """Write the whole file into an empty one, which may have been tagged before."""
         os.ftruncate(fd, self.size)
-        rest = self._write_rest(fd)
+        rest = self._write_remaining_bytes(fd)
         for planes in self.planes:
             self._write_planes(fd, planes)
         _write_all(fd, self._encode_header(sha256_of_file(self.model.source), rest), 0)
 
-    def _write_rest(self, fd: int) -> str:
+    def _write_remaining_bytes(self, fd: int) -> str:
         found, at = hashlib.sha256(), self._begin
         for begin, length in zip(self._gaps.begins, self._gaps.lengths, strict=True):
             for piece in read_in_pieces(self.model.source, begin, length):
@@ -272,13 +272,13 @@ class PlaneFile:
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
             planes = self.planes[number]
-            return self._read_joined(planes, offset - planes.tensor.offset,
-                                     min(length, planes.tensor.end_of_data - offset))
+            return self._read_from_planes(planes, offset - planes.tensor.offset,
+                                          min(length, planes.tensor.end_of_data - offset))
         into = offset - self._gaps.begins[number]
         return self.source.read_range(self._rest.offset + self._rests[number] + into,
                                       min(length, self._gaps.lengths[number] - into))
 
-    def _read_joined(self, planes: Planes, offset: int, length: int) -> bytes:
+    def _read_from_planes(self, planes: Planes, offset: int, length: int) -> bytes:
         size = planes.tensor.element.bits // 8
         first = offset // size // 8 * 8
         count = min(-(-(offset + length) // size), planes.count_of_numbers, first + _PIECE) - first
