@@ -189,7 +189,7 @@ def mutated_texts(edits: Iterable[Edit], top: Path) -> dict[str, str]:
 
 
 @contextmanager
-def write_texts_meanwhile(texts: dict[str, str], tree: Path) -> Iterator[None]:
+def temporarily_written_texts(texts: dict[str, str], tree: Path) -> Iterator[None]:
     """Context manager: write the texts to files in TREE, and restore the files at the end."""
     before = {file: (tree / file).read_text() for file in texts}
     try:
@@ -303,6 +303,10 @@ def check_mutant(mutant: Mutant, top: Path) -> str:
     for test in paths_of_mutant_tests(mutant):
         if not any((top / file).is_file() for file in test.split()):
             return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"
+        *_, source = test.split()
+        for word in re.findall(r" -k (\w+)", mutant.caught_by):
+            if not re.search(rf"def test_\w*{word}", (top / source).read_text()):
+                return f"{mutant.name}: {source} has no test with {word} in its name"
     try:
         mutated_texts(mutant.edits, top)
     except MutantError as wrong:
