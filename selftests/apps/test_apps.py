@@ -126,7 +126,7 @@ def split_into_tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex
 
 
 @pytest.mark.parametrize(("size", "rows"), [(2048, 64), (16384, 128), (32768, 256)])
-def test_fft_equals_that_of_numpy(size: int, rows: int, tmp_path: Path) -> None:
+def test_app_fft_computes_the_transform_of_numpy(size: int, rows: int, tmp_path: Path) -> None:
     run_app_for_report("fft", tmp_path, "--size", str(size))
     signal = split_into_tiles(read_float_values(tmp_path / "signal"), rows, size // rows).ravel()
     spectrum = split_into_tiles(read_float_values(tmp_path / "spectrum"), rows,
@@ -139,7 +139,7 @@ def split_into_blocks(data: Words, side: int) -> Words:
     return data.reshape(side, side, 64, 64).swapaxes(1, 2).reshape(side * 64, side * 64)
 
 
-def test_lu_factors_multiply_to_the_matrix(tmp_path: Path) -> None:
+def test_factors_of_app_lu_multiply_to_the_matrix(tmp_path: Path) -> None:
     run_app_for_report("lu", tmp_path, "--size", "192")
     matrix = split_into_blocks(read_float_values(tmp_path / "matrix"), 3)
     factors = split_into_blocks(read_float_values(tmp_path / "factors"), 3)
@@ -149,7 +149,7 @@ def test_lu_factors_multiply_to_the_matrix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
-def test_smm_equals_the_matrix_product(rounds: int, tmp_path: Path) -> None:
+def test_app_smm_computes_the_matrix_product(rounds: int, tmp_path: Path) -> None:
     run_app_for_report("smm", tmp_path, "--size", "500", "--degree", "7", "--rounds", str(rounds))
     begins = read_integer_values(tmp_path / "rows")[:501].astype(int)
     columns = read_integer_values(tmp_path / "columns").astype(int)
@@ -165,7 +165,7 @@ def test_smm_equals_the_matrix_product(rounds: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 15, 17, 40])
-def test_sor_equals_the_textbook_iteration(rounds: int, tmp_path: Path) -> None:
+def test_app_sor_computes_the_textbook_iteration(rounds: int, tmp_path: Path) -> None:
     run_app_for_report("sor", tmp_path, "--size", "32", "--rounds", str(rounds))
     grid = read_float_values(tmp_path / "grid")[:1024].reshape(32, 32)
     omega = 2 / (1 + math.sin(math.pi / 31))
@@ -178,7 +178,7 @@ def test_sor_equals_the_textbook_iteration(rounds: int, tmp_path: Path) -> None:
     assert np.allclose(relaxed, grid, rtol=0, atol=1e-12)
 
 
-def test_mc_estimates_pi_from_its_points(tmp_path: Path) -> None:
+def test_app_mc_estimates_pi_from_its_stored_points(tmp_path: Path) -> None:
     run_app_for_report("mc", tmp_path, "--size", "8192")
     points = read_float_values(tmp_path / "samples").reshape(4, 2048, 2)
     inside = ((points**2).sum(axis=2) <= 1).mean(axis=1) * 4

@@ -219,7 +219,7 @@ def test_stored_outliers_of_a_time_series_equal_its_jumps(tmp_path: Path) -> Non
     assert np.array_equal(pairs[1::2], values[jumps])
 
 
-def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
+def test_each_scan_of_a_progressive_image_improves_the_picture(tmp_path: Path) -> None:
     setup = {"width": 256, "height": 256, "scans": 11}
     data = np.fromfile(write_media_file("img", tmp_path, setup), dtype=np.uint8)
     original = read_raw_pictures("img", setup)[0]
@@ -232,7 +232,7 @@ def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
 # Damage
 
 
-def test_an_error_stays_within_its_group_of_pictures(tmp_path: Path) -> None:
+def test_a_video_error_stays_within_its_group_of_pictures(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 64, "frames": 11, "group": 4}
     path = write_media_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
@@ -276,8 +276,8 @@ COINCIDENCES = 0.04
       for count in (2, 8, 20)),
     ("log", {"size": 150000}),
 ])
-def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float,
-                                             tmp_path: Path) -> None:
+def test_media_quality_is_as_the_error_rate_predicts(app: str, setup: Setup, rate: float,
+                                                     tmp_path: Path) -> None:
     path = write_media_file(app, tmp_path, setup)
     precise = precise_unit_mask(app, np.fromfile(path, dtype=np.uint8), setup)
     flips = flip_bits(path, precise, rate, 11)
@@ -443,8 +443,8 @@ def change_header_numbers(path: Path, **changes: int) -> None:
     ("log", {"size": 5000}, {"size": 2**30}, "the file is shorter than its header says"),
     ("log", {"size": 5000}, {"size": 2**31}, "of another program than log"),
 ])
-def test_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, int], sentence: str,
-                                   tmp_path: Path) -> None:
+def test_media_files_with_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, int],
+                                                    sentence: str, tmp_path: Path) -> None:
     change_header_numbers(write_media_file(app, tmp_path, setup), **changes)
     done = run_app(app, tmp_path, "--phase", "compute")
     assert done.code == 1
@@ -463,8 +463,8 @@ def test_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, in
     (["log", "--size", "2000000000"], 1, "size is at most 2^30"),
     (["log", "--scans", "3"], 2, "log has no --scans"),
 ])
-def test_impossible_parameters_are_refused(arguments: list[str], code: int, sentence: str,
-                                           tmp_path: Path) -> None:
+def test_impossible_media_parameters_are_refused(arguments: list[str], code: int, sentence: str,
+                                                 tmp_path: Path) -> None:
     done = run_app(*arguments[:1], tmp_path, *arguments[1:])
     assert done.code == code
     assert sentence in done.err

@@ -79,7 +79,7 @@ def test_documents_contain_the_tables_of_the_register() -> None:
             f"{path.name}: run selftests/claims/register.py"
 
 
-def test_the_summary_counts_stated_verdicts() -> None:
+def test_the_summary_counts_the_verdicts_of_the_register() -> None:
     rows = register.count_verdicts_by_system([("AX", "reproduced"), ("AX", "absent"),
                                               ("RE", "absent")])
     assert rows[1] == ["approxftl", "1", "0", "0", "0", "0", "1", "2"]
@@ -126,13 +126,13 @@ def count_commits() -> int:
 
 @pytest.mark.parametrize("control", negative_controls.sample_negative_controls(2, count_commits()),
                          ids=lambda control: control.falsified_setting_text)
-def test_a_falsified_setting_makes_its_rows_fail(control: negative_controls.Control) -> None:
+def test_a_negative_control_makes_its_claims_fail(control: negative_controls.Control) -> None:
     with runs.falsified_settings(("--requests=100000",) if control.id.startswith("HY") else ()):
         assert control.rows_wrongly_held() == []
 
 
-def test_a_row_that_holds_when_falsified_is_reported(capsys: pytest.CaptureFixture[str],
-                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_that_a_negative_control_leaves_is_named(capsys: pytest.CaptureFixture[str],
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
     same = negative_controls.Control("TV-2", (1,), "nothing", constant="tvr.STEP_V = 0.2")
     monkeypatch.setattr(negative_controls, "CONTROLS", (same,))
     assert negative_controls.run_negative_controls(["TV-2"]) == 1
@@ -140,7 +140,7 @@ def test_a_row_that_holds_when_falsified_is_reported(capsys: pytest.CaptureFixtu
     assert "no control for: half widths" in capsys.readouterr().out
 
 
-def test_streams_with_falsified_settings_are_stored_in_other_files() -> None:
+def test_streams_of_negative_controls_are_stored_in_other_files() -> None:
     usual = studies.record_files_of_trace_volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):
@@ -151,8 +151,8 @@ def test_streams_with_falsified_settings_are_stored_in_other_files() -> None:
     assert studies.record_files_of_trace_volumes() == usual
 
 
-def test_falsified_options_override_those_of_a_study(tmp_path: Path,
-                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+def test_negative_controls_override_the_options_of_a_study(tmp_path: Path,
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "small.toml").write_text(
         'study = 1\nwarmup = "ignore"\n[base]\nwear_gap = 0\n[vary]\nrequests = [7, 8]\n')
     monkeypatch.setenv("APPROXFTL", str(runs.program_under_test()))
@@ -229,7 +229,7 @@ def test_claims_accept_traces_instead_of_synthetic_streams(trace_volumes: dict[s
 
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
-def test_array_claims_accept_traces(trace_volumes: dict[str, Stream], id_: str) -> None:
+def test_claims_about_arrays_accept_traces(trace_volumes: dict[str, Stream], id_: str) -> None:
     # Use small planes.
     with runs.falsified_settings(("--blocks=96",)):
         found = claims.judge_claim_figures(id_, claims.CLAIMS[id_]())

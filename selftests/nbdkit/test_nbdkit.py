@@ -170,7 +170,7 @@ def test_precise_data_have_no_bit_errors() -> None:
         assert server.run_nbdsh_json(WRITE_AND_COUNT) == 0
 
 
-def test_a_page_beyond_ecc_is_an_io_error() -> None:
+def test_reading_a_page_with_too_many_errors_gives_eio() -> None:
     with run_server("timing=off", "rber=1e-2", "ecc_bits=1", "ecc_levels=0") as server:
         server.run_nbdsh("""
 for i in range(65):
@@ -225,7 +225,7 @@ def test_an_option_given_twice_is_refused() -> None:
     assert "nbdkit: error: op is given twice" in run_plugin("op=10", "op=20").err
 
 
-def test_more_bytes_than_the_blocks_have_are_refused() -> None:
+def test_a_size_larger_than_the_flash_blocks_is_refused() -> None:
     assert "size: these blocks have room for " in run_plugin("blocks=128", "size=1GiB").err
 
 

@@ -75,8 +75,8 @@ def test_the_cell_model_gives_delta_b_an_error_rate_of_1_6e_8() -> None:
     ("cycles", "precise", "approx"),
     [(500, 6.5e-8, 4.7e-4), (2000, 3.1e-7, 7.1e-4), (10000, 5.1e-6, 1.7e-3)],
 )
-def test_the_public_channel_gives_the_expected_error_rates(cycles: int, precise: float,
-                                                           approx: float) -> None:
+def test_the_public_cell_model_gives_the_expected_error_rates(cycles: int, precise: float,
+                                                              approx: float) -> None:
     assert cell.cell_rber(public_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise,
                                                                                      rel=0.05)
     assert cell.cell_rber(public_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx,
@@ -90,13 +90,13 @@ def test_the_public_channel_gives_the_expected_error_rates(cycles: int, precise:
         (10000, 8760, (3.5e-3, 5.9e-3, 1.25e-2)),
     ],
 )
-def test_agcrs_steps_have_the_expected_error_rates(cycles: int, hours: int,
-                                                   expected: tuple[float, ...]) -> None:
+def test_program_steps_of_agcr_have_the_expected_error_rates(cycles: int, hours: int,
+                                                             expected: tuple[float, ...]) -> None:
     steps = [program_time.agcr_step_v(cost) for cost in (2, 1, 0)]
     rates = [cell.cell_rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
     assert rates == pytest.approx(expected, rel=0.05)
 
-def test_margins_reduce_the_error_rate_of_a_tvr_page() -> None:
+def test_voltage_margins_reduce_the_error_rate_of_a_tvr_page() -> None:
     rates = [cell.cell_rber(tvr.tvr_channel(i / 4), 0.0, 1000, 720) for i in range(5)]
     assert rates == sorted(rates, reverse=True)
     assert cell.cell_rber(tvr.tvr_channel(0.0), 0.0) <= tvr.RBER_LIMIT

@@ -189,7 +189,7 @@ def mode_program_us(parameter: str) -> int:
     return int(found.group(1))
 
 
-def test_profiles_have_the_times_of_the_models() -> None:
+def test_drive_profiles_have_the_operation_times_of_the_models() -> None:
     approx = ("program", "program_between", "program_after", "program_reduced", "program_coarse")
     times = [profile_time_ns("tcad18", name) for name in approx]
     assert times == list(program_time.approxftl_program_ns())

@@ -479,7 +479,7 @@ def test_after_rapid_changes_the_page_address_has_the_last_state(browser: Browse
                                                                                       "#b=&at=77"]
 
 
-def test_dies_and_blocks_stay_zoomed(browser: Browser) -> None:
+def test_the_zoom_survives_a_reload_and_a_resized_window(browser: Browser) -> None:
     """The zoom is kept in the address and when the window changes; a new device resets it."""
     open_page(browser, "#at=300")
     browser.run_script("choose('a', 300, 0); zoomInto('a')")
@@ -795,7 +795,7 @@ TASK = """(() => {
 
 
 @pytest.mark.parametrize("number", TOURS)
-def test_a_task_is_done_after_its_solution_only(number: int, browser: Browser) -> None:
+def test_a_tour_task_is_done_only_after_its_solution(number: int, browser: Browser) -> None:
     """A task is not fulfilled at its start, and the solution that the tour offers fulfils it."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     browser.run_script("document.querySelector('#tour .all').click()")
@@ -827,7 +827,7 @@ def test_playback_completes_a_task_of_the_course(browser: Browser) -> None:
     })()""")
 
 
-def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
+def test_the_shown_lifetime_follows_from_the_erases(browser: Browser) -> None:
     open_page(browser)
     options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 100% --op 20%"
     counters = [simulate_natively(*options.split(), "--requests", count)["runs"][0]["counters"]

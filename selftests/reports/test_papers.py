@@ -278,7 +278,7 @@ def test_wrong_arguments_of_papers_are_refused(tmp_path: Path, arguments: list[s
     assert done.err.count("\n") == 1
 
 
-def test_a_failed_run_is_named(tmp_path: Path) -> None:
+def test_a_failed_run_of_a_paper_figure_is_named(tmp_path: Path) -> None:
     program = tmp_path / "approxftl"
     program.write_text("#!/bin/sh\necho 'approxftl sim: no more' >&2\nexit 1\n")
     program.chmod(0o755)

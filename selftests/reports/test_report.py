@@ -207,8 +207,8 @@ def test_the_page_shows_the_distribution_of_response_times(report_dom: str,
     assert [float(row[2]) for row in rows] == pytest.approx([*longer, longer[-1]])
 
 
-def test_the_axis_of_a_distribution_is_logarithmic(report_dom: str,
-                                                   simulation_result: Json) -> None:
+def test_the_time_axis_of_a_distribution_is_logarithmic(report_dom: str,
+                                                        simulation_result: Json) -> None:
     """The axis is logarithmic: there is a line at each power of ten, equally spaced."""
     levels = re.findall(r'y1="([0-9.]+)" y2="\1" class="level"[^<]*(?:</line>)?<text [^>]*>'
                         r"([^<]*)</text>", figure_element(report_dom, "cdf-write"))

@@ -110,7 +110,7 @@ def test_the_study_page_is_small_and_loads_nothing(study_page: Path) -> None:
     assert "base64" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
 
 
-def test_findings_precede_figures_and_table(study_page: Path) -> None:
+def test_the_study_page_shows_findings_before_figures_and_table(study_page: Path) -> None:
     text = study_page.read_text()
     places = [text.index(one) for one in ("of baseline", '<figure id="lines"', "Means and")]
     assert places == sorted(places)

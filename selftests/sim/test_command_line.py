@@ -206,7 +206,7 @@ def test_output_does_not_overwrite_the_parameter_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["--fill-valid=50", "--fill_valid=50", "--set=fill-valid=50"])
-def test_a_parameter_may_be_spelled_in_several_ways(spelling: str) -> None:
+def test_a_parameter_name_may_be_spelled_in_several_ways(spelling: str) -> None:
     done = run_approxftl("sim", spelling, "--requests", "10", "--json")
     assert json.loads(done.out)["parameters"]["fill_valid_percent"] == 50
 
@@ -257,7 +257,7 @@ def test_a_share_as_fraction_equals_its_percentage(
     assert results[0] == results[1]
 
 
-def test_every_share_is_read_in_both_notations() -> None:
+def test_every_share_is_read_as_fraction_and_as_percentage() -> None:
     table = (Path(__file__).parents[2] / "userspace/sim/option-table.h").read_text()
     names = re.findall(r"^SIM_OPT\((\w+), SHARE,", table, re.MULTILINE)
     assert len(names) == 12

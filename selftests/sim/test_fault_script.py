@@ -36,8 +36,8 @@ SCRIPTS = st.lists(st.builds(lambda a, t: {**a, **t}, ACTIONS, TRIGGERS), max_si
 @given(faults=SCRIPTS, blank=st.sampled_from(["", " ", "\t "]),
        comment=st.sampled_from(["", " # why", "#", "  "]))
 @QUICK
-def test_valid_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[str, Any]], blank: str,
-                                      comment: str) -> None:
+def test_valid_fault_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[str, Any]],
+                                            blank: str, comment: str) -> None:
     """The fault list has a note that a fault did not happen during a run of one read."""
     lines = []
     for fault in faults:
@@ -57,7 +57,7 @@ def test_valid_scripts_are_valid_toml(tmp_path: Path, faults: list[dict[str, Any
                      "-", "9" * 30, "age", "1d", "x" * 50]), max_size=40).map(
                          lambda words: "".join(words).encode())))
 @QUICK
-def test_a_script_is_refused_unless_it_is_toml(tmp_path: Path, text: bytes) -> None:
+def test_a_fault_script_is_refused_unless_it_is_toml(tmp_path: Path, text: bytes) -> None:
     done = run_approxftl("sim", *DEVICE, "1", "--fault-script", write_script(tmp_path, text))
     assert done.code in {0, 2}, done.err
     if done.code:
@@ -82,13 +82,13 @@ def test_a_script_is_refused_unless_it_is_toml(tmp_path: Path, text: bytes) -> N
     ("[[fault]]\nunit = 5\nafter_flush = 1", 'fault 1: "flush" is not a trigger: '),
     ("[[fault]]\ndie = 1\nafter_write = 1\n" * 65, "there are more than 64 faults"),
 ])
-def test_wrong_scripts_are_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_wrong_fault_scripts_are_refused(tmp_path: Path, text: str, said: str) -> None:
     done = run_approxftl("sim", *DEVICE, "9", "--fault-script", write_script(tmp_path, text))
     assert done.code == 2
     assert said in done.err
 
 
-def test_a_message_names_the_path_of_a_script_once(tmp_path: Path) -> None:
+def test_a_message_names_the_path_of_a_fault_script_once(tmp_path: Path) -> None:
     for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such file")):
         done = run_approxftl("sim", *DEVICE, "1", "--fault-script", path)
         assert done.code == 2

@@ -201,7 +201,7 @@ def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], 
 
 
 @pytest.mark.slow
-def test_results_of_completed_runs_are_kept(tmp_path: Path) -> None:
+def test_results_of_completed_runs_are_kept_on_termination(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One child is stopped until the other one is complete.
     with running_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
@@ -246,7 +246,7 @@ def test_an_ended_command_leaves_no_process() -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
+def test_a_killed_simulation_is_reported_as_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     with running_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
                          f"--json={path}") as process:

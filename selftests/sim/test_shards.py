@@ -222,7 +222,7 @@ def test_a_large_discard_is_one_request(tmp_path: Path) -> None:
     assert counters["host_discard_units"] == 200000 // SECTORS
 
 
-def test_the_last_die_of_the_last_shard_dies() -> None:
+def test_option_die_dies_kills_the_last_die_of_the_last_shard() -> None:
     dead = only_run_of(run_sim(*SHAPE, *MIXED, "--shards", "2", "--requests", "500", "--die-dies",
                                "early", "--block-table"))
     states = dead["block_table"]["state"]
@@ -268,7 +268,7 @@ def test_a_recorded_closed_loop_can_be_repeated_with_shards(how: tuple[str, ...]
     assert first == again
 
 
-def test_tenants_keep_their_queues_full() -> None:
+def test_tenants_on_several_shards_keep_their_queues_full() -> None:
     result = only_run_of(run_sim(*SHAPE, "--shards", "4", "--tenants", "1,4", "--write-share", "0",
                                  "--fill", "sequential", "--requests", "4000"))
     few, many = (queue["read_response"] for queue in result["queues"])

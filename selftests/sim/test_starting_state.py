@@ -36,7 +36,7 @@ def test_a_loaded_device_has_starting_state_saved(tmp_path: Path) -> None:
     assert json.loads(done.out)["starting_state"] == "saved"
 
 
-def test_reads_of_unwritten_data_are_reported(tmp_path: Path) -> None:
+def test_reads_of_unwritten_data_cause_a_note(tmp_path: Path) -> None:
     assert UNWRITTEN not in run_approxftl("sim", *SMALL, "--fill=random").err
     assert (f"baseline: 100.0 {UNWRITTEN}; --fill random writes all data first\n"
             in run_approxftl("sim", *SMALL, "--fill=none", "--write-share=0%").err)

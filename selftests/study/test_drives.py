@@ -45,7 +45,8 @@ RESULTS = {"host_mbps", "wa_measured", "write_p50_us", "read_mean_us", "read_p50
 
 
 @pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
-def test_measured_results_do_not_influence_runs(drive: Drive, tmp_path: Path) -> None:
+def test_measured_results_of_a_drive_do_not_influence_its_runs(drive: Drive,
+                                                               tmp_path: Path) -> None:
     for path in OWN_TABLES.glob(f"{drive.name}-*.csv"):
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -172,7 +173,7 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     assert "no such directory" in run_drives("--tables", tmp_path / "x", status=3).err
 
 
-def test_the_page_shows_all_points(tmp_path: Path) -> None:
+def test_the_page_of_drives_shows_all_measured_points(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     run_drives("kioxia-xg6", "wd-zn540", "--only", "16 KiB, 1", "--html", page)
     text = page.read_text()

@@ -133,7 +133,7 @@ def test_a_wide_interval_is_reported() -> None:
     assert estimate_runs_needed(estimate_mean([1.0, 1.2, 0.9]), 0.02) > 20
 
 
-def test_drifting_runs_are_counted_and_can_be_refused(tmp_path: Path) -> None:
+def test_runs_with_drifting_response_times_are_counted_or_refused(tmp_path: Path) -> None:
     text = """study = 1
 [base]
 requests = 5000

@@ -86,8 +86,9 @@ def mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
 @pytest.mark.parametrize(("change", "meant"), [
     ("ratio", lambda ratio: ratio), ("cut", lambda ratio: 100 * (1 - ratio)),
     ("gain", lambda ratio: 100 * (ratio - 1))])
-def test_bars_show_a_relative_change(finished_study: Path, tmp_path: Path, change: str,
-                                     meant: Any) -> None:
+def test_bars_of_a_study_show_changes_relative_to_the_reference(finished_study: Path,
+                                                                tmp_path: Path, change: str,
+                                                                meant: Any) -> None:
     found = figure_marks(finished_study, tmp_path, f'x = "approx-share"\ny = "{Y}"\nkind = "bars"\n'
                          f'relative_to = "baseline"\nchange = "{change}"')
     times = {(one["seed"], one["approx-share"], one["policy"]):
@@ -110,7 +111,7 @@ def test_the_reference_may_be_on_another_axis(finished_study: Path, tmp_path: Pa
     assert [(mark["series"], mark["x"]) for mark in found] == [("10%", "10%"), ("50%", "50%")]
 
 
-def test_stacked_bars_show_shares(finished_study: Path, tmp_path: Path) -> None:
+def test_stacked_bars_show_the_shares_of_their_parts(finished_study: Path, tmp_path: Path) -> None:
     keys = ("precise_pages", "approximate_pages")
     found = figure_marks(finished_study, tmp_path,
                          'x = ["approx-share", "policy"]\nkind = "stack"\nshares = true\n'
@@ -250,8 +251,8 @@ def test_traces_are_generated_for_each_seed(tmp_path: Path) -> None:
     assert "0 differ" in said
 
 
-def test_each_version_generates_its_own_traces(tmp_path: Path,
-                                               monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_generator_version_makes_its_own_traces(tmp_path: Path,
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:
     streams = Streams(tmp_path / "s.toml", PROGRAM, Setting(made=tmp_path), {"requests": 300}, None)
     first = streams.generated_record_file("HM_0", 1)
     assert streams.generated_record_file("HM_0", 1) == first

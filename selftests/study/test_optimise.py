@@ -105,7 +105,7 @@ def test_a_trial_is_the_mean_over_varied_parameters(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_trials_run_in_parallel(tmp_path: Path) -> None:
+def test_trials_of_a_search_run_in_parallel(tmp_path: Path) -> None:
     text = SEARCH.replace("20000", "1999999").replace("seeds = 2", "seeds = 1").replace(
         "trials = 10", "trials = 3")
     driver = subprocess.Popen([STUDY, "optimise", write_study(tmp_path, text), "--jobs", "8"],

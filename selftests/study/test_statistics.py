@@ -104,7 +104,7 @@ def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator
 # ---------------------------------------------------------------- edge cases
 
 
-def test_one_run_has_no_interval() -> None:
+def test_a_single_run_has_no_confidence_interval() -> None:
     assert statistics.estimate_mean([3.0]) == Estimate(3.0, None, 1)
     assert Estimate(3.0, None, 1).low is None and not Estimate(3.0, None, 1).is_narrower_than(1)
 

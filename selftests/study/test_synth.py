@@ -56,7 +56,7 @@ def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> Non
     assert made["arrival_mean_ms"] == pytest.approx(wanted["arrival_mean_ms"], rel=0.1)
 
 
-def test_updated_data_are_as_old_as_published(tmp_path: Path) -> None:
+def test_overwritten_data_are_as_old_as_in_the_published_trace(tmp_path: Path) -> None:
     profile = workload_profile.find_profile("PRN_0")
     made = measure_stream(synthesis.generate_stream(profile, 400000, 1), tmp_path)
     for zone, share in enumerate(profile.zone_shares, 1):
