@@ -220,7 +220,7 @@ LONG = ("RE-6", "RE-7", "RE-10", "RE-17", "HY-3")
 
 
 def find_rows_without_control(id_: str) -> list[str]:
-    """Return the tested rows that have no negative control."""
+    """Return the tested rows of claims that have no negative control."""
     have = {i for control in CONTROLS if control.id == id_ for i in control.rows}
     rows: list[Judged | Claim] = [*measured_register_entries(id_)] if id_ in CLAIMS else [
         *measured_claim_rows(id_)]

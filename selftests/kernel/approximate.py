@@ -272,7 +272,7 @@ def check_model_by_plane() -> None:
 
 
 def check_model_by_level() -> None:
-    """Rewritten in its own format, a model has a quality level for each tensor."""
+    """A model rewritten in its own file format has a quality level for each tensor."""
     model = make_model()
     with temporary_device(NAME, LEVELS) as path:
         system = Mount(path)

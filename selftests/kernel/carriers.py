@@ -372,7 +372,7 @@ def check_streams_offered(path: Path) -> None:
 
 
 def check_placement_handles(path: Path) -> None:
-    """There are three handles; longer lifetimes go to the default handle."""
+    """The device has three placement handles; data of longer lifetimes go to the default handle."""
     for life in (0, 2, 3, 4):
         heard = life if HAS_HINTS else 0
         check_stream_counts("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,

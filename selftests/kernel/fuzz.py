@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call ACT; return OF[0] and the result. A success marks all names in OF as accepted."""
+        """Call ACT; return OF[0] with the result. Success marks the names in OF as accepted."""
         try:
             act()
         except OSError as error:

@@ -90,7 +90,7 @@ class Unused:
 
 @dataclass
 class Output:
-    """All loads of the files."""
+    """All loads that fio's output files describe."""
 
     loads: list[Measured] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)

@@ -151,7 +151,7 @@ def plot_chart_layers(plot: Plot) -> Json:
 
 @plot_chart_layers.register
 def bar_chart_layers(plot: Bars) -> Json:
-    """Return grouped or stacked bars."""
+    """Return the chart layers of grouped or stacked bars."""
     names = coloured_names(plot)
     apart: Json = {} if plot.stacked or len(names) < 2 else {
         "xOffset": {"field": "series", "type": "nominal", "sort": names}}
@@ -169,7 +169,7 @@ def bar_chart_layers(plot: Bars) -> Json:
 
 @plot_chart_layers.register
 def dot_chart_layers(plot: Dots) -> Json:
-    """Return means with their intervals."""
+    """Return the chart layers of means with their intervals."""
     scale, log = dots_scale([plot])
     encoding = {
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
@@ -194,7 +194,7 @@ def dot_chart_layers(plot: Dots) -> Json:
 
 @plot_chart_layers.register
 def curve_chart_layers(plot: Curves) -> Json:
-    """Return lines or points."""
+    """Return the chart layers of lines or points."""
     encoding: Json = {"x": quantitative_channel("c1", plot.x_label, plot.log_x, zero=False),
                 "y": quantitative_channel("c2", plot.y_label, plot.log_y),
                 "tooltip": tooltip_channel(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
@@ -313,7 +313,7 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
 
 @plot_chart_layers.register
 def study_chart_layers(plot: Means) -> Json:
-    """Return the means of a study beside published values."""
+    """Return the chart layers of a study's means beside published values."""
     place, y = vega_mark_encoding(plot)
     ends = ("from", "to") if plot.has_bars else ("c4", "c5")
     own: list[Json] = [*study_mean_chart_layers(plot, place, y),

@@ -179,7 +179,7 @@ def options_of_axis(key: str, values: Any) -> list[str]:
 
 
 def check_option_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
-    """Refuse malformed sets of options."""
+    """Refuse malformed named sets of options in [vary]."""
     for name, options in sets.items():
         if not isinstance(options, dict) or not all(map(is_option_value, options.values())):
             raise Refusal(f'{path}: [vary.{key}] "{name}" is a set of options, such as '

@@ -180,7 +180,7 @@ def output_files_by_option(arguments: argparse.Namespace) -> dict[str, Path]:
 
 
 def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Write the selected outputs."""
+    """Write the output files that the options select."""
     for path in (arguments.fit, arguments.profile):
         if path:
             command.CLAIMS.claim_input(path)

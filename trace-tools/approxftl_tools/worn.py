@@ -158,7 +158,7 @@ def parse_event(text: str) -> Event:
 
 
 def parse_only(text: str) -> str:
-    """Parse numbers of transactions."""
+    """Parse the numbers of the transactions to write, such as 1-90."""
     if not re.fullmatch("[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", text) or not (
             numbers := parse_numbers(text)) or numbers[0] < 1 or numbers[-1] > TRANSACTIONS:
         raise argparse.ArgumentTypeError(

@@ -147,7 +147,7 @@ def trace_requests(is_on: bool) -> None:
 
 
 class HungError(Exception):
-    """A process makes no progress."""
+    """Raised when a process makes no progress."""
 
 
 def idle_seconds() -> float:

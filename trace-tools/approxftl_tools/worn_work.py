@@ -39,7 +39,7 @@ APPROXIMATE = frozenset(f"a{file}.{block}" for file in range(APPROXIMATE_FILES)
 
 
 class FailedError(Exception):
-    """The stack reported an error."""
+    """Raised when the file system or database reports an error."""
 
 
 class CrashedError(FailedError):
@@ -56,13 +56,13 @@ class Work(Protocol):
         """Yield the objects of each transaction; the first ones write each object once."""
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Write values durably."""
+        """Write the values of a transaction durably."""
 
     def read_object(self, key: str) -> Answer:
-        """Read one object."""
+        """Read one object back from the stack."""
 
     def close_store(self) -> None:
-        """Release the files."""
+        """Close the files, or the database, of the workload."""
 
 
 @contextmanager
@@ -110,7 +110,7 @@ class Files:
         return self.place / f"worn-{key.split('.')[0]}"
 
     def sync_directory(self) -> None:
-        """Make the names durable."""
+        """Sync a directory, so that the names in it are durable."""
         fd = os.open(self.place, os.O_RDONLY)
         try:
             os.fsync(fd)
@@ -204,7 +204,7 @@ class Sqlite(Rows):
                 raise
 
     def read_object(self, key: str) -> Answer:
-        """Select one row."""
+        """Read one row of the database."""
         with report_errors(sqlite3.Error):
             row = self.base.execute("SELECT v FROM t WHERE k = ?", (key,)).fetchone()
         return row and bytes(row[0])
@@ -232,7 +232,7 @@ class Lmdb(Rows):
                 transaction.put(key.encode(), value)
 
     def read_object(self, key: str) -> Answer:
-        """Get one value."""
+        """Read one value of the database."""
         with report_errors(self.error), self.base.begin() as transaction:
             value: bytes | None = transaction.get(key.encode())
             return value
@@ -258,7 +258,7 @@ class Leveldb(Rows):
                 batch.put(key.encode(), value)
 
     def read_object(self, key: str) -> Answer:
-        """Get one value."""
+        """Read one value of the database."""
         with report_errors(self.error):
             value: bytes | None = self.base.get(key.encode(), verify_checksums=self.checked)
         return value
@@ -305,7 +305,7 @@ class Rocksdb(Rows):
         self.try_call_rocksdb("write", self.base, self.how_to_write, batch)
 
     def read_object(self, key: str) -> Answer:
-        """Get one value."""
+        """Read one value of the database."""
         size = ctypes.c_size_t()
         found = self.try_call_rocksdb("get", self.base, self.how_to_read, key.encode(),
                                       ctypes.c_size_t(len(key)), ctypes.byref(size))
@@ -401,7 +401,7 @@ class Git(Rows):
             raise
 
     def close_store(self) -> None:
-        """End git."""
+        """End the git process."""
         self.blobs.end_program()
 
 
@@ -434,7 +434,7 @@ class Postgres(Rows):
                                str(self.programs / name), *words])
 
     def start_server(self) -> None:
-        """Start the server."""
+        """Start the PostgreSQL server."""
         options = (f"-c listen_addresses= -c unix_socket_directories={self.socket} "
                    "-c shared_buffers=1MB -c min_wal_size=2MB -c max_wal_size=4MB "
                    "-c autovacuum=off -c max_connections=10 -c checkpoint_timeout=30s")
@@ -466,12 +466,12 @@ class Postgres(Rows):
                        "SET v = EXCLUDED.v; COMMIT;")
 
     def read_object(self, key: str) -> Answer:
-        """Select one row."""
+        """Read one row of the database."""
         text = self.run_query(f"SELECT encode(v, 'hex') FROM t WHERE k = '{key}';")
         return bytes.fromhex(text) if text else None
 
     def close_store(self) -> None:
-        """Stop the server."""
+        """Stop the PostgreSQL server."""
         self.session.end_program()
         with suppress(FailedError):
             self.run_program("pg_ctl", "-D", str(self.folder), "-w", "-m", "fast", "stop")

@@ -95,7 +95,7 @@ class Model:
 
 
 def check_tensor_count(count: int) -> None:
-    """Refuse too many tensors."""
+    """Raise ModelError for a model with too many tensors."""
     if count > TENSORS:
         raise ModelError(f"it has {count} tensors or more, and {TENSORS} is the most")
 
