@@ -31,33 +31,31 @@ TAP_TEST(bytes_of_a_file_are_located_within_their_extent)
 	CHECK_EQ(range.length, 1);
 }
 
-static void place_refused(int ret, const char *part)
+static void refuse_bytes(int ret, const char *part)
 {
 	CHECK_MSG(ret == -EINVAL && strstr(error.text, part), "%d: %s", ret, error.text);
 }
 
 TAP_TEST(bytes_of_a_file_without_a_device_address_are_refused)
 {
-	place_refused(file_extent_locate(NULL, 5, 6, &range, &error), "byte 5 is in a hole");
-	place_refused(locate_bytes(4096, 1 << 20, 4096, 0, 4095, 4096), "byte 4095 is in a hole");
-	place_refused(locate_bytes(4096, 1 << 20, 4096, 0, 8192, 8193), "byte 8192 is in a hole");
-	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC, 0,
-				   1),
-		      "not allocated yet");
-	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN, 0, 1), "does not tell");
-	place_refused(locate_bytes(0, 0, 4096,
-				   FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_INLINE, 0, 1),
-		      "inline");
-	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_TAIL,
-				   0, 1),
-		      "other files");
-	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED,
-				   0, 1),
-		      "encrypted");
-	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_ENCODED, 0, 1), "compressed");
-	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED, 0, 1),
-		      "begin of a block");
-	place_refused(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNWRITTEN, 0, 1), "never written");
+	refuse_bytes(file_extent_locate(NULL, 5, 6, &range, &error), "byte 5 is in a hole");
+	refuse_bytes(locate_bytes(4096, 1 << 20, 4096, 0, 4095, 4096), "byte 4095 is in a hole");
+	refuse_bytes(locate_bytes(4096, 1 << 20, 4096, 0, 8192, 8193), "byte 8192 is in a hole");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC, 0, 1),
+		     "not allocated yet");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNKNOWN, 0, 1), "does not tell");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_INLINE,
+				  0, 1),
+		     "inline");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_TAIL,
+				  0, 1),
+		     "other files");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED,
+				  0, 1),
+		     "encrypted");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_ENCODED, 0, 1), "compressed");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_NOT_ALIGNED, 0, 1), "begin of a block");
+	refuse_bytes(locate_bytes(0, 0, 4096, FIEMAP_EXTENT_UNWRITTEN, 0, 1), "never written");
 }
 
 int main(void)

@@ -16,7 +16,7 @@ static struct target_status status;
 static struct target_stats stats;
 static struct aftl_error error;
 
-static void parse_complete_status(void)
+static void check_complete_status(void)
 {
 	CHECK(!target_status_parse(&status, line, &error));
 	CHECK_TEXT(status.mode, "rw");
@@ -43,7 +43,7 @@ static void parse_complete_status(void)
 	CHECK_EQ(status.lost_units, 6);
 }
 
-static void parse_newer_status(void)
+static void check_newer_status(void)
 {
 	char text[sizeof(line) + 40];
 
@@ -53,7 +53,7 @@ static void parse_newer_status(void)
 }
 
 /* Each copy ends at the end of its allocation, so that a read past it is detected. */
-static void refuse_truncated_status(void)
+static void check_truncated_status_refused(void)
 {
 	size_t length;
 
@@ -74,7 +74,7 @@ static void check_refused_text(const char *text, const char *part)
 	CHECK_CONTAINS(error.text, part);
 }
 
-static void refuse_wrong_words(void)
+static void check_wrong_fields_refused(void)
 {
 	check_refused_text("Fail",
 			   "the device could not be resumed, or another table has taken it over");
@@ -155,7 +155,7 @@ static void make_stats_values(struct target_stats *made, u64 factor)
 
 static char answer[32768];
 
-static void stats_round_trip(void)
+static void check_stats_read_as_printed(void)
 {
 	struct target_stats made;
 
@@ -188,7 +188,7 @@ static void subtract_all_stats(void)
 	CHECK_RANGE(stats.late.largest, 4900, 4900 * 33 / 32);
 }
 
-static void stats_after_reset(void)
+static void check_stats_after_reset(void)
 {
 	struct target_stats before, after;
 
@@ -200,7 +200,7 @@ static void stats_after_reset(void)
 	CHECK(!memcmp(&stats, &after, sizeof(after)));
 }
 
-static void refuse_wrong_stats(void)
+static void check_wrong_stats_refused(void)
 {
 	struct target_stats made;
 
@@ -235,7 +235,7 @@ static void check_block_answers(void)
 	CHECK_EQ(survey.wear_sum, 70010);
 }
 
-static void refuse_wrong_blocks(void)
+static void check_wrong_blocks_refused(void)
 {
 	static const char *const wrong[] = {
 		"next", "next x", "0 free -", "0 free - 7\n", "0 free - x 1 0 0", "\n",
@@ -298,16 +298,16 @@ static void check_status_messages(void)
 
 int main(void)
 {
-	tap_run("every field of a status line is parsed", parse_complete_status);
-	tap_run("status fields of a newer target are skipped", parse_newer_status);
-	tap_run("a truncated status line is refused", refuse_truncated_status);
-	tap_run("invalid fields of a status line are refused", refuse_wrong_words);
-	tap_run("stats are read as printed", stats_round_trip);
+	tap_run("every field of a status line is parsed", check_complete_status);
+	tap_run("status fields of a newer target are skipped", check_newer_status);
+	tap_run("a truncated status line is refused", check_truncated_status_refused);
+	tap_run("invalid fields of a status line are refused", check_wrong_fields_refused);
+	tap_run("stats are read as printed", check_stats_read_as_printed);
 	tap_run("the difference of stats is computed", subtract_all_stats);
-	tap_run("after a reset the difference of stats is the new value", stats_after_reset);
-	tap_run("invalid stats are refused", refuse_wrong_stats);
+	tap_run("after a reset the difference of stats is the new value", check_stats_after_reset);
+	tap_run("invalid stats are refused", check_wrong_stats_refused);
 	tap_run("answers to the message blocks are parsed", check_block_answers);
-	tap_run("invalid answers to the message blocks are refused", refuse_wrong_blocks);
+	tap_run("invalid answers to the message blocks are refused", check_wrong_blocks_refused);
 	tap_run("runs of lost units are parsed, also of large devices", check_lost_runs);
 	tap_run("error messages in the kernel log are found", check_status_messages);
 	return tap_finish();

@@ -290,7 +290,7 @@ static struct aftl_block *draw_any_block(void)
 
 static bool shallow_erase_always(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	account_is_erase_shallow(&account, block, true);
+	account_record_shallow(&account, block, true);
 	return true;
 }
 
@@ -298,7 +298,7 @@ static bool shallow_erase_at_random(struct aftl_policy *policy, const struct aft
 {
 	bool gentle = draw_number(2);
 
-	account_is_erase_shallow(&account, block, gentle);
+	account_record_shallow(&account, block, gentle);
 	return gentle;
 }
 

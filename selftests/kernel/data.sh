@@ -27,7 +27,7 @@ ktap_test_run 'random writes, discards and zeroes are read as the model says' \
 ktap_test_run 'reads equal the model in real time, with a write buffer' \
 	python3 selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
 for overwritten in data real; do
-	ktap_test_run "what is read while it is overwritten, aftl-$overwritten" \
+	ktap_test_run "a read beside an overwrite returns old or new data, aftl-$overwritten" \
 		python3 selftests/kernel/overwritten.py /dev/mapper/aftl-$overwritten "$(share 3000)"
 done
 verified aftl-real --ioengine=libaio --iodepth=32 --bs=4k --size=4m

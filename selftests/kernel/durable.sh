@@ -449,7 +449,7 @@ if [ -e "$tracing/../../kprobe_events" ]; then
 elif next_turn "$whose"; then
 	ktap_test_skip "$whose" 'the kernel has no kprobes'
 fi
-in_turn 'suspended and resumed, it collects' collects_after_a_pause
+in_turn 'a device collects garbage after suspend and resume' collects_after_a_pause
 ktap_test_run 'a volume is suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
 in_turn 'in real time' in_real_time
@@ -472,7 +472,7 @@ in_turn 'a device that is or became too small is refused' refuses_what_is_too_sm
 in_turn 'a block device in use is refused' refuses_a_second_user
 in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
 
-in_turn 'several reads of its tables are under way' reads_ahead
+in_turn 'the tables of a volume are read by several reads at once' reads_ahead
 in_turn 'on a sparse file of 24 GiB, after a crash' on_a_sparse_file 24G 600
 in_turn 'two shards on a file of 40 GiB, after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
 finished

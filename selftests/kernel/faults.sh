@@ -639,8 +639,8 @@ in_turn 'failure of a die with many blocks' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
 	large_die_dies
 in_turn 'create fails without memory for a large device' no_memory
-in_turn 'a volume that could not be begun is, when it is mended' begins_when_it_is_mended
-in_turn 'who flushes after a reload is told what is lost' reload_tells_what_is_lost
+in_turn 'a volume is opened once its block device accepts writes' begins_when_it_is_mended
+in_turn 'the flush after a reload reports lost writes' reload_tells_what_is_lost
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
 	# Fill the RAM disk first, so that no allocation of brd fails instead of the target's.

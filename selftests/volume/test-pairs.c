@@ -415,7 +415,7 @@ TAP_TEST(the_random_runs_covered_every_case)
 	CHECK_RANGE(tally.displaced, 1, U64_MAX);
 }
 
-static u64 parse_or_default(const char *word, u64 otherwise)
+static u64 parse_u64_or(const char *word, u64 otherwise)
 {
 	return word ? strtoull(word, NULL, 10) : otherwise;
 }
@@ -426,20 +426,20 @@ static void try_named_features(int argc, char **argv, u64 seed)
 	struct feature_set set;
 
 	if (argc < 4) {
-		try_feature_set(mask, argc > 2 ? parse_or_default(argv[2], 0) : seed, U64_MAX);
+		try_feature_set(mask, argc > 2 ? parse_u64_or(argv[2], 0) : seed, U64_MAX);
 		return;
 	}
 	features_apply_set(&features, mask, &set);
 	tap_begin("%s", set.name);
-	run_life_once(&set, parse_or_default(argv[2], 0), parse_or_default(argv[3], 0),
-		      parse_or_default(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	run_life_once(&set, parse_u64_or(argv[2], 0), parse_u64_or(argv[3], 0),
+		      parse_u64_or(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
 	tap_end();
 }
 
 int main(int argc, char **argv)
 {
-	u64 seed = parse_or_default(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
-	u64 samples = parse_or_default(getenv("AFTL_CRASH_STATES"), SAMPLES);
+	u64 seed = parse_u64_or(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
+	u64 samples = parse_u64_or(getenv("AFTL_CRASH_STATES"), SAMPLES);
 	bool all = argc == 2 && !strcmp(argv[1], "all");
 
 	features_read_table(&features);

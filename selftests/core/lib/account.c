@@ -227,7 +227,7 @@ static bool mode_has_no_margins(u32 mode, u32 class)
 	return mode == AFTL_MODE_REDUCED && class == AFTL_PRECISE;
 }
 
-static u64 ns_or_read_ns(const struct aftl_config *config, u64 ns)
+static u64 read_ns_or_default(const struct aftl_config *config, u64 ns)
 {
 	return ns ? ns : config->read;
 }
@@ -388,7 +388,7 @@ static u64 least_program_ns(const struct account *account, const struct command 
 		ns = follower_program_ns(config, standard_ns, ns);
 	/* An in-place switch first senses the stored bit. */
 	if (mode == AFTL_MODE_SWITCHED)
-		ns += ns_or_read_ns(config, config->read_slc);
+		ns += read_ns_or_default(config, config->read_slc);
 	/* Without an error model an overshoot is detected at once and programmed again. */
 	if (!config->errors && program_must_overshoot(account, place))
 		ns += standard_ns;
@@ -625,7 +625,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 			 (unsigned long long)event->array_ns, (unsigned long long)mine->due_ns);
 }
 
-void account_is_erase_shallow(struct account *account, const struct aftl_block *block, bool gentle)
+void account_record_shallow(struct account *account, const struct aftl_block *block, bool gentle)
 {
 	account_of_block(account, aftl_block_index(&account->ftl->media, block))->gentle = gentle;
 }
@@ -745,8 +745,8 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 /* Shortest sensing time of any page of a word line. */
 static u64 shortest_configured_read_ns(const struct aftl_config *config)
 {
-	u64 least = min(ns_or_read_ns(config, config->read_first),
-			ns_or_read_ns(config, config->read_last));
+	u64 least = min(read_ns_or_default(config, config->read_first),
+			read_ns_or_default(config, config->read_last));
 
 	return min(least, (u64)config->read);
 }
@@ -759,19 +759,19 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 
 	switch (aftl_page_mode(attr)) {
 	case AFTL_MODE_MLC:
-		return ns_or_read_ns(config, config->read_mlc);
+		return read_ns_or_default(config, config->read_mlc);
 	case AFTL_MODE_SLC:
-		return ns_or_read_ns(config, config->read_slc);
+		return read_ns_or_default(config, config->read_slc);
 	case AFTL_MODE_TLC:
-		return ns_or_read_ns(config, config->read_tlc);
+		return read_ns_or_default(config, config->read_tlc);
 	}
 	if (!config->read_fine && !config->read_coarse)
 		return shortest_configured_read_ns(config);
 	rate = page_rate_with_attr(account, block, page, attr);
 	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
-		return ns_or_read_ns(config, config->read_fine);
+		return read_ns_or_default(config, config->read_fine);
 	return rate <= aftl_sense_limit_q40[1] ? shortest_configured_read_ns(config) :
-						 ns_or_read_ns(config, config->read_coarse);
+						 read_ns_or_default(config, config->read_coarse);
 }
 
 /* A page must not be read as a page of one bit per cell once its cells hold more bits. */

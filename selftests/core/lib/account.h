@@ -62,7 +62,7 @@ void account_close_device(struct account *account);
 void account_array_event(struct account *account, const struct aftl_array_event *event);
 
 /* Record the policy's answer whether the next erase of @block is shallow. */
-void account_is_erase_shallow(struct account *account, const struct aftl_block *block, bool gentle);
+void account_record_shallow(struct account *account, const struct aftl_block *block, bool gentle);
 
 /* Call from the host's erase(): the block that begins at ppn @first has been erased. */
 void account_block_erased(struct account *account, aftl_ppn_t first);

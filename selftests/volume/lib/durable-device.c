@@ -329,7 +329,7 @@ static void append_waiting_op(struct durable_op **link, struct durable_op *op)
 }
 
 /* Drop the operations on @tag that wait for a commit; NO_TAG: all of them. */
-static void drop_waiting_persists(struct durable_device *durable, u32 tag)
+static void drop_waiting_persist_ops(struct durable_device *durable, u32 tag)
 {
 	struct durable_op **link = &durable->keeps;
 
@@ -352,7 +352,7 @@ static int persist_waiting_entries(struct durable_device *durable)
 
 	for (op = durable->keeps; !ret && op; op = op->next)
 		ret = do_persist_op(durable, op);
-	drop_waiting_persists(durable, NO_TAG);
+	drop_waiting_persist_ops(durable, NO_TAG);
 	return ret;
 }
 
@@ -430,7 +430,7 @@ static int do_durable_op(struct durable_device *durable, struct durable_op *op)
 	case OP_KEEP:
 		return do_persist_op(durable, op);
 	case OP_LET_GO:
-		drop_waiting_persists(durable, op->number);
+		drop_waiting_persist_ops(durable, op->number);
 		aftl_volume_release_unit(volume, op->number);
 		return 0;
 	case OP_ERASE:
@@ -1247,7 +1247,7 @@ void durable_stop(struct durable_device *durable)
 
 	while (durable->ops)
 		drop_oldest_op(durable);
-	drop_waiting_persists(durable, NO_TAG);
+	drop_waiting_persist_ops(durable, NO_TAG);
 	while (durable->promises)
 		drop_oldest_durability_promise(durable);
 	drop_submitted_flushes(durable);
