@@ -569,13 +569,13 @@ void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io);
 void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
 /* End the part that the FTL or a fetch has in @io; return true if it was the last. Context: any. */
-bool aftl_dev_fetch_put(struct aftl_io *io);
+bool aftl_dev_put_fetch(struct aftl_io *io);
 
 /* Free the fetches of @io. Context: any but a hard interrupt. */
 void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Return the bytes of memory of @fetch_sets and @readers. */
-u64 aftl_dev_fetch_memory(const struct aftl_geometry *geo);
+u64 aftl_dev_fetch_memory_bytes(const struct aftl_geometry *geo);
 
 /* Context: process; may sleep. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);

@@ -335,7 +335,7 @@ static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, uns
 	INIT_LIST_HEAD(bytes);
 }
 
-static void dev_store_release(struct aftl_store *store, struct list_head *bytes)
+static void dev_store_release_pages(struct aftl_store *store, struct list_head *bytes)
 {
 	free_unused_pages(aftl_store_to_dev(store), bytes, 0);
 }
@@ -358,8 +358,8 @@ static unsigned int allocate_queue_pages(struct aftl_dev *dev, unsigned int coun
 }
 
 /* Reserve room in the queue and get pages for @count logical pages: all of them, or none. */
-static bool claim_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
-			struct list_head *bytes)
+static bool claim_pages_for_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
+				  struct list_head *bytes)
 {
 	unsigned int missing;
 
@@ -378,25 +378,27 @@ static bool claim_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
  * would wait for each other. All other pages are being written, or are in the write buffer, which
  * keeps them until more data come: so drain it.
  */
-static void claim_units_waiting(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
+static void wait_for_pages_for_units(struct aftl_dev *dev, unsigned int count,
+				     struct list_head *bytes)
 {
-	if (claim_units(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
+	if (claim_pages_for_units(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
 		return;
 	mutex_lock(&dev->gather_lock);
 	dev->disk->ops->hurry(dev->disk, true);
-	claim_units(dev, count, GFP_NOIO, bytes);
+	claim_pages_for_units(dev, count, GFP_NOIO, bytes);
 	dev->disk->ops->hurry(dev->disk, false);
 	mutex_unlock(&dev->gather_lock);
 }
 
-static int dev_store_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+static int dev_store_copy_from_bio(struct aftl_store *store, struct bio *bio,
+				   struct list_head *bytes)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
 	u32 unit_bytes = aftl_volume_geometry(dev->volume)->unit_bytes;
 	struct bvec_iter rest = bio->bi_iter;
 	struct page *page;
 
-	claim_units_waiting(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
+	wait_for_pages_for_units(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
 	list_for_each_entry(page, bytes, lru) {
 		struct bvec_iter at = rest;
 
@@ -407,8 +409,8 @@ static int dev_store_gather(struct aftl_store *store, struct bio *bio, struct li
 	return 0;
 }
 
-static void dev_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
-			     struct list_head *bytes)
+static void dev_store_accept_unit(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
+				  struct list_head *bytes)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
 	struct page *page = list_first_entry(bytes, struct page, lru);
@@ -419,8 +421,8 @@ static void dev_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 }
 
 /* Do nothing here: the FTL reports a discard to the durable store by the callback unmap(). */
-static void dev_store_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
-			     struct list_head *bytes)
+static void dev_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
+				   struct list_head *bytes)
 {
 }
 
@@ -447,7 +449,7 @@ static u64 tag_table_bytes(u32 tags)
 static u64 dev_store_needed_bytes(const struct aftl_geometry *geo)
 {
 	return sizeof(struct aftl_dev) + aftl_bdev_needed_bytes() +
-	       aftl_dev_queue_needed_bytes(geo) + aftl_dev_fetch_memory(geo) +
+	       aftl_dev_queue_needed_bytes(geo) + aftl_dev_fetch_memory_bytes(geo) +
 	       tag_table_bytes(geo->plp_entries) + aftl_volume_memory_bytes(geo);
 }
 
@@ -457,7 +459,7 @@ static u64 dev_store_overhead_bytes(struct aftl_store *store)
 
 	return sizeof(*dev) + aftl_bdev_memory_bytes(&dev->device) +
 	       aftl_dev_queue_memory_bytes(dev) +
-	       aftl_dev_fetch_memory(aftl_volume_geometry(dev->volume)) +
+	       aftl_dev_fetch_memory_bytes(aftl_volume_geometry(dev->volume)) +
 	       tag_table_bytes(dev->tag_count);
 }
 
@@ -465,10 +467,10 @@ const struct aftl_store_type aftl_store_dev = {
 	.name = "dev",
 	.about = "keeps data on a block device, for good",
 	.destroy = dev_store_destroy,
-	.gather = dev_store_gather,
-	.accept = dev_store_accept,
-	.forget = dev_store_forget,
-	.release = dev_store_release,
+	.gather = dev_store_copy_from_bio,
+	.accept = dev_store_accept_unit,
+	.forget = dev_store_forget_units,
+	.release = dev_store_release_pages,
 	.held = dev_store_held_bytes,
 	.overhead = dev_store_overhead_bytes,
 	.need = dev_store_needed_bytes,

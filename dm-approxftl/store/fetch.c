@@ -24,7 +24,7 @@ static u32 fetch_set_bytes(const struct aftl_geometry *geo)
 	return AFTL_IO_SECTORS / (geo->unit_bytes >> SECTOR_SHIFT) * sizeof(struct aftl_dev_fetch);
 }
 
-u64 aftl_dev_fetch_memory(const struct aftl_geometry *geo)
+u64 aftl_dev_fetch_memory_bytes(const struct aftl_geometry *geo)
 {
 	return SETS * (u64)fetch_set_bytes(geo) + aftl_dev_readers_needed_bytes(geo);
 }
@@ -49,7 +49,7 @@ void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io)
 	io->fetches = NULL;
 }
 
-bool aftl_dev_fetch_put(struct aftl_io *io)
+bool aftl_dev_put_fetch(struct aftl_io *io)
 {
 	return atomic_dec_and_test(&io->fetching);
 }
@@ -219,7 +219,7 @@ static void finish_transferred_fetches(struct aftl_dev *dev, struct aftl_dev_fet
 	for (fetch = first; fetch < first + run; fetch++)
 		aftl_io_flip_bits(dev->disk, io, &fetch->read, fetch->flip_key);
 	while (run--)
-		if (aftl_dev_fetch_put(io))
+		if (aftl_dev_put_fetch(io))
 			dev->disk->ops->finish(dev->disk, &io->request);
 }
 

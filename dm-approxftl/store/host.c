@@ -17,7 +17,7 @@
  * Fail if @bytes are more than the available memory: the core allocates large arrays in chunks,
  * each of which Linux would grant until other tasks have no memory.
  */
-static void *host_alloc(void *host, size_t bytes)
+static void *host_alloc_memory(void *host, size_t bytes)
 {
 	const struct aftl_disk *disk = host;
 
@@ -27,13 +27,13 @@ static void *host_alloc(void *host, size_t bytes)
 			     disk ? disk->node : NUMA_NO_NODE);
 }
 
-static void host_free(void *host, void *memory, size_t bytes)
+static void host_free_memory(void *host, void *memory, size_t bytes)
 {
 	kvfree(memory);
 }
 
 /* Called while a device is created, filled, saved, loaded or checked; no spinlock is held. */
-static int host_pause(void *host)
+static int host_pause_long_call(void *host)
 {
 	const struct aftl_disk *disk = host;
 
@@ -51,7 +51,7 @@ static void add_completed_request(struct aftl_disk *disk, struct aftl_request *r
 	disk->done_tail = request;
 }
 
-static void host_complete(void *host, struct aftl_request *request)
+static void host_queue_completed_request(void *host, struct aftl_request *request)
 {
 	struct aftl_disk *disk = host;
 
@@ -59,14 +59,14 @@ static void host_complete(void *host, struct aftl_request *request)
 	add_completed_request(disk, request);
 }
 
-static void host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
+static void host_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	struct aftl_disk *disk = host;
 
 	disk->store->type->accept(disk->store, lpn, tag, &aftl_request_io(request)->bytes);
 }
 
-static void host_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+static void host_read_lpn(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	if (likely(!read->lost))
 		aftl_io_pin_data(host, aftl_request_io(request), read);
@@ -88,13 +88,13 @@ static void host_trace_array(void *host, const struct aftl_array_event *event)
 }
 
 const struct aftl_host_ops aftl_host_memory = {
-	.alloc = host_alloc,
-	.free = host_free,
-	.pause = host_pause,
-	.complete = host_complete,
-	.accept = host_accept,
+	.alloc = host_alloc_memory,
+	.free = host_free_memory,
+	.pause = host_pause_long_call,
+	.complete = host_queue_completed_request,
+	.accept = host_accept_write,
 	.unmapping = host_unmap_zone_data,
-	.read = host_read,
+	.read = host_read_lpn,
 	.array = host_trace_array,
 };
 
@@ -120,7 +120,7 @@ static void durable_complete_request(void *host, struct aftl_request *request)
 	lockdep_assert_held(&disk->lock);
 	if (io->commits && !request->status)
 		aftl_dev_queue_flush(disk->durable, io);
-	else if (!io->fetches || aftl_dev_fetch_put(io))
+	else if (!io->fetches || aftl_dev_put_fetch(io))
 		add_completed_request(disk, request);
 }
 
@@ -183,7 +183,7 @@ static void durable_queue_retire(void *host, u32 first, u32 blocks)
 
 static void durable_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
-	host_accept(host, request, lpn, tag);
+	host_accept_write(host, request, lpn, tag);
 	aftl_dev_record_write_submitter(host_to_dev_store(host), tag,
 					aftl_io_bio(aftl_request_io(request)));
 	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
@@ -201,9 +201,9 @@ static void durable_cut_power(void *host)
 }
 
 const struct aftl_host_ops aftl_host_durable = {
-	.alloc = host_alloc,
-	.free = host_free,
-	.pause = host_pause,
+	.alloc = host_alloc_memory,
+	.free = host_free_memory,
+	.pause = host_pause_long_call,
 	.complete = durable_complete_request,
 	.accept = durable_accept_write,
 	.program = durable_queue_program,

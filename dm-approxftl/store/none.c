@@ -21,18 +21,19 @@ static void none_store_destroy(struct aftl_store *store)
 	kfree(store);
 }
 
-static int none_store_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+static int none_store_ignore_bio_data(struct aftl_store *store, struct bio *bio,
+				      struct list_head *bytes)
 {
 	return 0;
 }
 
-static void none_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
-			      struct list_head *bytes)
+static void none_store_accept_unit(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
+				   struct list_head *bytes)
 {
 }
 
-static void none_store_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
-			      struct list_head *bytes)
+static void none_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
+				    struct list_head *bytes)
 {
 }
 
@@ -53,7 +54,7 @@ static struct page *none_store_hold(struct aftl_store *store, aftl_lpn_t lpn)
 }
 
 /* A table has one target, so bi_sector is a sector of the emulated device, in whatever shard. */
-static void none_store_copy(struct page *held, struct bio *bio, struct bvec_iter at)
+static void none_store_copy_to_bio(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	u32 unit_shift = ilog2(at.bi_size >> SECTOR_SHIFT);
 	struct bvec_iter iter;
@@ -63,7 +64,7 @@ static void none_store_copy(struct page *held, struct bio *bio, struct bvec_iter
 		fill_segment_with_word(&segment, cpu_to_le64(at.bi_sector >> unit_shift));
 }
 
-static void none_store_release(struct aftl_store *store, struct list_head *bytes)
+static void none_store_release_pages(struct aftl_store *store, struct list_head *bytes)
 {
 }
 
@@ -92,12 +93,12 @@ const struct aftl_store_type aftl_store_none = {
 	.about = "keeps no data: what was written reads as the number of its unit",
 	.create = none_store_create,
 	.destroy = none_store_destroy,
-	.gather = none_store_gather,
-	.accept = none_store_accept,
-	.forget = none_store_forget,
+	.gather = none_store_ignore_bio_data,
+	.accept = none_store_accept_unit,
+	.forget = none_store_forget_units,
 	.hold = none_store_hold,
-	.copy = none_store_copy,
-	.release = none_store_release,
+	.copy = none_store_copy_to_bio,
+	.release = none_store_release_pages,
 	.holds = none_store_has_data,
 	.held = none_store_held_bytes,
 	.overhead = none_store_overhead_bytes,

@@ -108,7 +108,7 @@ static void return_or_drop_page(struct ram_store *ram, struct page *page)
 		put_page(page);
 }
 
-static void ram_store_release(struct aftl_store *store, struct list_head *bytes)
+static void ram_store_release_pages(struct aftl_store *store, struct list_head *bytes)
 {
 	struct page *page;
 	struct page *next;
@@ -133,7 +133,8 @@ static void ram_store_destroy(struct aftl_store *store)
 	free_page_table(ram);
 }
 
-static int ram_store_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+static int ram_store_copy_from_bio(struct aftl_store *store, struct bio *bio,
+				   struct list_head *bytes)
 {
 	struct bvec_iter rest = bio->bi_iter;
 	u32 unit_bytes = to_ram(store)->unit_bytes;
@@ -152,8 +153,8 @@ static int ram_store_gather(struct aftl_store *store, struct bio *bio, struct li
 	return 0;
 }
 
-static void ram_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
-			     struct list_head *bytes)
+static void ram_store_accept_unit(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
+				  struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
 	struct page **place = page_entry_of_unit(ram, from_lpn(lpn));
@@ -169,8 +170,8 @@ static void ram_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 	*place = page;
 }
 
-static void ram_store_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
-			     struct list_head *bytes)
+static void ram_store_forget_units(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
+				   struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
 	u32 i;
@@ -195,7 +196,7 @@ static struct page *ram_store_hold(struct aftl_store *store, aftl_lpn_t lpn)
 	return page;
 }
 
-static void ram_store_copy(struct page *held, struct bio *bio, struct bvec_iter at)
+static void ram_store_copy_to_bio(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	aftl_copy_to_bio(bio, at, held ? page_address(held) : NULL);
 	if (likely(held))
@@ -227,12 +228,12 @@ const struct aftl_store_type aftl_store_ram = {
 	.about = "keeps data in memory until the device is removed",
 	.create = ram_store_create,
 	.destroy = ram_store_destroy,
-	.gather = ram_store_gather,
-	.accept = ram_store_accept,
-	.forget = ram_store_forget,
+	.gather = ram_store_copy_from_bio,
+	.accept = ram_store_accept_unit,
+	.forget = ram_store_forget_units,
 	.hold = ram_store_hold,
-	.copy = ram_store_copy,
-	.release = ram_store_release,
+	.copy = ram_store_copy_to_bio,
+	.release = ram_store_release_pages,
 	.holds = ram_store_has_data,
 	.held = ram_store_held_bytes,
 	.overhead = ram_store_overhead_bytes,

@@ -52,7 +52,7 @@ void aftl_trace_zeroing(const struct aftl_target *target, const struct bio *bio)
 				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio));
 }
 
-static int trace_note_text(struct aftl_target *target, void *text)
+static int add_note_to_target_trace(struct aftl_target *target, void *text)
 {
 	struct request_queue *queue = queue_of_target(target);
 
@@ -84,7 +84,7 @@ void aftl_trace_scope_note(u32 owner, u32 tag, const char *label)
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
 		  owner == APPROXFTL_THREAD ? "thread" : "process",
 		  tag == AFTL_TAG_NONE ? "end" : aftl_level_names[tag], *label ? " " : "", label);
-	aftl_call_on_each_target(trace_note_text, text);
+	aftl_call_on_each_target(add_note_to_target_trace, text);
 }
 
 int aftl_trace_label_note(const char *label)
@@ -94,6 +94,6 @@ int aftl_trace_label_note(const char *label)
 	if (!may_trace_note())
 		return -EAGAIN;
 	scnprintf(text, sizeof(text), "approxftl label %d %s", current->pid, label);
-	aftl_call_on_each_target(trace_note_text, text);
+	aftl_call_on_each_target(add_note_to_target_trace, text);
 	return 0;
 }

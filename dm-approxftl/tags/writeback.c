@@ -90,7 +90,7 @@ void aftl_writeback_init_file(struct aftl_file *file, const struct inode *inode)
  * Return true if a loop device uses the file or has used it. Its data may be written back after it
  * has released the file, so remember it: fsnotify does not report all writes by a loop device.
  */
-static bool file_has_loop(struct aftl_file *file, const struct address_space *mapping)
+static bool has_file_been_on_loop(struct aftl_file *file, const struct address_space *mapping)
 {
 	if (aftl_file_backs_loop(mapping))
 		WRITE_ONCE(file->on_loop, true);
@@ -102,7 +102,7 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 {
 	const struct address_space *mapping = READ_ONCE(folio->mapping);
 
-	if (!is_file_system_known(file) || !mapping || file_has_loop(file, mapping))
+	if (!is_file_system_known(file) || !mapping || has_file_been_on_loop(file, mapping))
 		return false;
 	if (!folio_test_writeback(folio) || bio->bi_opf & REQ_IDLE ||
 	    folio_maybe_dma_pinned(folio))

@@ -177,7 +177,8 @@ static unsigned int print_stream_units(const struct snap *snap, char *result, un
 	return sz;
 }
 
-static unsigned int print_handles(const struct snap *snap, char *result, unsigned int maxlen)
+static unsigned int print_handle_counters(const struct snap *snap, char *result,
+					  unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i, j;
@@ -206,8 +207,8 @@ static unsigned int print_lateness(const struct aftl_histogram *late, char *resu
 }
 
 /* Parse a number below @count; @what names the numbered thing, such as "block", in the error. */
-static int parse_number(struct message *message, const char *text, const char *what, u64 count,
-			u64 *number)
+static int parse_message_number(struct message *message, const char *text, const char *what,
+				u64 count, u64 *number)
 {
 	if (kstrtou64(text, 10, number) || *number >= count)
 		return aftl_fail(message->error, -EINVAL,
@@ -216,11 +217,11 @@ static int parse_number(struct message *message, const char *text, const char *w
 	return 0;
 }
 
-static int parse_index(struct message *message, const char *text, const char *what, u32 count,
-		       u32 *index)
+static int parse_message_index(struct message *message, const char *text, const char *what,
+			       u32 count, u32 *index)
 {
 	u64 number;
-	int ret = parse_number(message, text, what, count, &number);
+	int ret = parse_message_number(message, text, what, count, &number);
 
 	if (!ret)
 		*index = (u32)number;
@@ -235,13 +236,13 @@ static int parse_shard_argument(struct message *message, u32 *first, u32 *end)
 	*first = 0;
 	*end = message->device->shards.count;
 	if (message->count) {
-		ret = parse_index(message, message->words[0], "shard", *end, first);
+		ret = parse_message_index(message, message->words[0], "shard", *end, first);
 		*end = *first + 1;
 	}
 	return ret;
 }
 
-static int message_stats(struct message *message)
+static int handle_stats_message(struct message *message)
 {
 	struct snap *snap;
 	unsigned int sz;
@@ -257,7 +258,7 @@ static int message_stats(struct message *message)
 		accumulate_disk_stats(message->device->disks[i], snap);
 	sz = print_stats_counters(snap, message->result, message->maxlen);
 	sz += print_stream_units(snap, message->result + sz, message->maxlen - sz);
-	sz += print_handles(snap, message->result + sz, message->maxlen - sz);
+	sz += print_handle_counters(snap, message->result + sz, message->maxlen - sz);
 	print_lateness(&snap->late, message->result + sz, message->maxlen - sz);
 	kvfree(snap);
 	return 1;
@@ -276,7 +277,7 @@ static void reset_disk_stats(struct aftl_disk *disk)
 	spin_unlock_bh(&disk->late_lock);
 }
 
-static int message_reset(struct message *message)
+static int handle_reset_message(struct message *message)
 {
 	aftl_each_disk(disk, message->device)
 		reset_disk_stats(*disk);
@@ -307,7 +308,7 @@ static int advance_disk_age(struct message *message, struct aftl_disk *disk, u64
 	return ret;
 }
 
-static int message_age(struct message *message)
+static int handle_age_message(struct message *message)
 {
 	u64 ns;
 	int ret = aftl_parse_value(AFTL_PARAM_TIME, NULL, message->words[0], &ns, message->error);
@@ -356,12 +357,12 @@ static struct part locate_lun_in_shard(const struct message *message, u32 number
 
 static int parse_block(struct message *message, const char *text, u32 *number)
 {
-	return parse_index(message, text, "block", count_device_blocks(message), number);
+	return parse_message_index(message, text, "block", count_device_blocks(message), number);
 }
 
 static int parse_lun(struct message *message, const char *text, u32 *number)
 {
-	return parse_index(message, text, "LUN", count_device_luns(message), number);
+	return parse_message_index(message, text, "LUN", count_device_luns(message), number);
 }
 
 static int start_gc_in_lun(struct message *message, u32 number)
@@ -375,7 +376,7 @@ static int start_gc_in_lun(struct message *message, u32 number)
 	return ret;
 }
 
-static int message_gc(struct message *message)
+static int handle_gc_message(struct message *message)
 {
 	u32 i = 0;
 	int ret = message->count ? parse_lun(message, message->words[0], &i) : 0;
@@ -443,7 +444,7 @@ static void set_shard_param(struct message *message, u32 index, const struct aft
  * Change a parameter in all shards or in none: all are checked before the first one changes. The
  * table line changes, too, so that a reload of it keeps the FTLs.
  */
-static int message_policy(struct message *message)
+static int handle_policy_message(struct message *message)
 {
 	struct aftl_options *options = &message->target->options;
 	struct aftl_config config = options->config;
@@ -476,7 +477,7 @@ struct fault_place {
  * Replace the device's number of a logical page, block or LUN by the shard's; @place becomes the
  * shard. @kind is an enum aftl_fault_action.
  */
-static int localise_fault_number(struct message *message, u8 kind, u64 *number,
+static int fault_number_to_shard(struct message *message, u8 kind, u64 *number,
 				 struct fault_place *place)
 {
 	const struct aftl_shards *shards = &message->device->shards;
@@ -498,7 +499,7 @@ static int localise_fault_number(struct message *message, u8 kind, u64 *number,
 }
 
 /* The device's number of a logical page, block or LUN of a shard. */
-static u64 fault_device_number(const struct message *message, u32 shard, u8 kind, u64 number)
+static u64 fault_number_to_device(const struct message *message, u32 shard, u8 kind, u64 number)
 {
 	const struct aftl_shards *shards = &message->device->shards;
 	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
@@ -519,7 +520,8 @@ static unsigned int emit_fault_action(const struct message *message, u32 shard,
 	if (word)
 		DMEMIT("%s", word);
 	else
-		DMEMIT("%llu", fault_device_number(message, shard, fault->action, fault->number));
+		DMEMIT("%llu",
+		       fault_number_to_device(message, shard, fault->action, fault->number));
 	return sz;
 }
 
@@ -554,7 +556,8 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 		sz += emit_fault_action(message, shard, fault, result + sz, maxlen - sz);
 		DMEMIT(" after %s %llu %s", aftl_fault_triggers[fault->trigger],
 		       fault->trigger == AFTL_FAULT_PROGRAM ?
-			       fault_device_number(message, shard, AFTL_FAULT_UNIT, fault->after) :
+			       fault_number_to_device(message, shard, AFTL_FAULT_UNIT,
+						      fault->after) :
 			       fault->after,
 		       aftl_fault_states[fault->state]);
 		if (fault->state >= AFTL_FAULT_HAPPENED)
@@ -565,7 +568,7 @@ static unsigned int emit_disk_faults(const struct message *message, u32 shard, c
 	return sz;
 }
 
-static int message_faults(struct message *message)
+static int handle_faults_message(struct message *message)
 {
 	unsigned int sz = 0;
 	u32 i;
@@ -575,7 +578,7 @@ static int message_faults(struct message *message)
 	return 1;
 }
 
-static int message_fault(struct message *message)
+static int handle_fault_message(struct message *message)
 {
 	struct fault_place place = { 0, message->device->shards.count };
 	struct aftl_fault fault;
@@ -591,16 +594,16 @@ static int message_fault(struct message *message)
 		ret = aftl_fail(message->error, -EINVAL,
 				"the shards of a device lose power at different times; use shards=1");
 	if (!ret && fault.action <= AFTL_FAULT_DIE)
-		ret = localise_fault_number(message, fault.action, &fault.number, &place);
+		ret = fault_number_to_shard(message, fault.action, &fault.number, &place);
 	if (!ret && fault.trigger == AFTL_FAULT_PROGRAM)
-		ret = localise_fault_number(message, AFTL_FAULT_UNIT, &fault.after, &place);
+		ret = fault_number_to_shard(message, AFTL_FAULT_UNIT, &fault.after, &place);
 	for (; !ret && place.first < place.end; place.first++)
 		ret = arm_fault_in_shard(message, place.first, &fault);
 	return ret;
 }
 
 /* Take the lock for each line only: printing all LUNs of a large device would delay I/O. */
-static int message_luns(struct message *message)
+static int handle_luns_message(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
@@ -645,7 +648,7 @@ static struct aftl_block get_block_of_part(struct part part)
 	return block;
 }
 
-static int message_blocks(struct message *message)
+static int handle_blocks_message(struct message *message)
 {
 	const struct aftl *ftl = message->device->disks[0]->ftl;
 	u32 blocks = count_device_blocks(message);
@@ -656,7 +659,7 @@ static int message_blocks(struct message *message)
 	u32 i;
 
 	if (parse_block(message, message->words[0], &i) ||
-	    parse_index(message, message->words[1], "number of blocks", blocks + 1, &count))
+	    parse_message_index(message, message->words[1], "number of blocks", blocks + 1, &count))
 		return -EINVAL;
 	for (; i < blocks && count && sz + 2 * BLOCK_LINE < maxlen; i++, count--) {
 		struct aftl_block block = get_block_of_part(locate_block_in_shard(message, i));
@@ -706,7 +709,7 @@ static int handle_lost_units_message(struct message *message)
 	unsigned int sz = 0;
 	u64 unit;
 
-	if (parse_number(message, message->words[0], "unit", units, &unit))
+	if (parse_message_number(message, message->words[0], "unit", units, &unit))
 		return -EINVAL;
 	while (count_lost_units(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
 		struct aftl_spot spot = aftl_device_locate_unit(message->device, unit,
@@ -778,7 +781,7 @@ static void print_page_rows(struct aftl_disk *disk, u32 block, char *result, uns
 	}
 }
 
-static int message_block(struct message *message)
+static int handle_block_message(struct message *message)
 {
 	struct aftl_block block;
 	struct part part;
@@ -795,7 +798,7 @@ static int message_block(struct message *message)
 	return 1;
 }
 
-static int message_digest(struct message *message)
+static int handle_digest_message(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
@@ -806,7 +809,7 @@ static int message_digest(struct message *message)
 	return 1;
 }
 
-static int message_audit(struct message *message)
+static int handle_audit_message(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
@@ -820,7 +823,7 @@ static int message_audit(struct message *message)
 }
 
 /* Print the table line of an unsharded device that equals one shard of this device. */
-static int message_line(struct message *message)
+static int handle_line_message(struct message *message)
 {
 	struct aftl_options *options;
 	u32 first, end;
@@ -838,20 +841,20 @@ static int message_line(struct message *message)
 }
 
 static const struct verb verbs[] = {
-	{ .name = "stats", .most = 1, .run = message_stats },
-	{ .name = "reset", .run = message_reset },
-	{ .name = "age", .least = 1, .most = 1, .run = message_age },
-	{ .name = "gc", .most = 1, .run = message_gc },
-	{ .name = "policy", .least = 2, .most = 2, .run = message_policy },
-	{ .name = "fault", .least = 1, .most = 5, .run = message_fault },
-	{ .name = "faults", .run = message_faults },
-	{ .name = "luns", .run = message_luns },
-	{ .name = "blocks", .least = 2, .most = 2, .run = message_blocks },
-	{ .name = "block", .least = 1, .most = 1, .run = message_block },
+	{ .name = "stats", .most = 1, .run = handle_stats_message },
+	{ .name = "reset", .run = handle_reset_message },
+	{ .name = "age", .least = 1, .most = 1, .run = handle_age_message },
+	{ .name = "gc", .most = 1, .run = handle_gc_message },
+	{ .name = "policy", .least = 2, .most = 2, .run = handle_policy_message },
+	{ .name = "fault", .least = 1, .most = 5, .run = handle_fault_message },
+	{ .name = "faults", .run = handle_faults_message },
+	{ .name = "luns", .run = handle_luns_message },
+	{ .name = "blocks", .least = 2, .most = 2, .run = handle_blocks_message },
+	{ .name = "block", .least = 1, .most = 1, .run = handle_block_message },
 	{ .name = "lost", .least = 1, .most = 1, .run = handle_lost_units_message },
-	{ .name = "line", .least = 1, .most = 1, .run = message_line },
-	{ .name = "digest", .suspended = true, .run = message_digest },
-	{ .name = "audit", .suspended = true, .run = message_audit },
+	{ .name = "line", .least = 1, .most = 1, .run = handle_line_message },
+	{ .name = "digest", .suspended = true, .run = handle_digest_message },
+	{ .name = "audit", .suspended = true, .run = handle_audit_message },
 };
 
 static const struct verb *find_message_verb(const char *name)

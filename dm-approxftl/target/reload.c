@@ -143,7 +143,8 @@ static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
  * Load the FTL of @from into @to. Both disks are stopped and not visible to other tasks, so
  * aftl_save() and aftl_load_as() need no lock.
  */
-static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aftl_error *error)
+static int load_disk_from_other(struct aftl_disk *to, struct aftl_disk *from,
+				struct aftl_error *error)
 {
 	struct pieces pieces = { .list = LIST_HEAD_INIT(pieces.list) };
 	int ret = save_disk(from, &pieces, error);
@@ -155,13 +156,14 @@ static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aft
 }
 
 /* Swap the stores when all else has succeeded, so that a failure leaves the data in @from. */
-static int convert_store(struct aftl_device *to, struct aftl_device *from, struct aftl_error *error)
+static int take_over_flash_state(struct aftl_device *to, struct aftl_device *from,
+				 struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < to->shards.count; i++)
-		ret = convert_disk(to->disks[i], from->disks[i], error);
+		ret = load_disk_from_other(to->disks[i], from->disks[i], error);
 	for (i = 0; !ret && i < to->shards.count; i++)
 		swap(to->disks[i]->store, from->disks[i]->store);
 	return ret;
@@ -362,7 +364,7 @@ int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 	int ret;
 
 	if (has_same_flash(to, from, error))
-		return convert_store(to, from, error);
+		return take_over_flash_state(to, from, error);
 	ret = transfer_device_data(to, from);
 	if (ret)
 		return aftl_fail(error, ret,

@@ -300,7 +300,7 @@ static void set_up_target(struct dm_target *ti, const struct aftl_shards *shards
 }
 
 /* Return whether completed writes may be lost, in a write buffer or by a failed backing device. */
-static bool has_lost_writes(const struct aftl_device *device)
+static bool may_have_lost_writes(const struct aftl_device *device)
 {
 	bool lost = false;
 
@@ -325,7 +325,7 @@ static void close_target_volume(struct aftl_target *target)
 	mutex_lock(&aftl_targets_lock);
 	mutex_lock(&target->gate);
 	if (target->table.device)
-		own->lost_writes |= has_lost_writes(target->table.device);
+		own->lost_writes |= may_have_lost_writes(target->table.device);
 	volume = aftl_table_begin_free(&target->table);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
@@ -472,7 +472,7 @@ static int reopen_target_volume(struct aftl_target *target, struct aftl_error *e
 	return ret;
 }
 
-static int use_new_device(struct aftl_target *target, struct aftl_error *error)
+static int create_and_use_new_device(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret;
 
@@ -561,16 +561,17 @@ static int begin_device_use(struct aftl_target *target, struct aftl_error *error
  * No failure loses data in memory, because moving them is the last step that can fail. Every
  * failure closes a volume; the next resume opens it again, and may find it writable.
  */
-static int resume_data(struct aftl_target *target, enum aftl_resume how, struct aftl_error *error)
+static int resume_with_data_of_state(struct aftl_target *target, enum aftl_resume how,
+				     struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 	int ret;
 
 	if (own->device)
-		own->lost_writes |= has_lost_writes(own->device);
+		own->lost_writes |= may_have_lost_writes(own->device);
 	ret = set_write_stream_limits(target, error);
 	if (!ret && how == AFTL_RESUME_NEW)
-		ret = use_new_device(target, error);
+		ret = create_and_use_new_device(target, error);
 	else if (!ret && how == AFTL_RESUME_TAKE_OVER)
 		ret = take_over_data(target, error);
 	if (!ret)
@@ -592,7 +593,7 @@ static int target_preresume(struct dm_target *ti)
 					  target->options.config.max_open_zones * !!target->zones,
 					  target->options.config.max_active_zones *
 						  !!target->zones);
-		ret = resume_data(target, ret, &error);
+		ret = resume_with_data_of_state(target, ret, &error);
 		end_target_resume(target, ret);
 	}
 	memalloc_noio_restore(flags);

@@ -88,9 +88,9 @@ static int read_whole_input(struct trace_input *input, const u8 *data, size_t si
 		if (ret || !left)
 			return ret;
 		for (i = 0; data && i < left; i++)
-			demand(trace_input_at(input)[i] == data[(*total + i) % size]);
+			demand(trace_input_next_bytes(input)[i] == data[(*total + i) % size]);
 		*total += left;
-		trace_input_take(input, left);
+		trace_input_consume(input, left);
 	}
 	return 0;
 }

@@ -180,8 +180,9 @@ static void write_target_json(struct json_writer *json, const struct capture_sta
 	free(line);
 }
 
-void capture_device_json(const struct capture_device *device, const struct capture_state *before,
-			 const struct capture_state *after, struct json_writer *json)
+void capture_device_write_json(const struct capture_device *device,
+			       const struct capture_state *before,
+			       const struct capture_state *after, struct json_writer *json)
 {
 	struct utsname machine;
 

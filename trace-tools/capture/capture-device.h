@@ -62,7 +62,8 @@ void capture_state_free(struct capture_state *state);
 void capture_device_sync(const struct capture_device *device);
 
 /* Write "device", "target", "before" and "after" as members of the JSON object that is open. */
-void capture_device_json(const struct capture_device *device, const struct capture_state *before,
-			 const struct capture_state *after, struct json_writer *json);
+void capture_device_write_json(const struct capture_device *device,
+			       const struct capture_state *before,
+			       const struct capture_state *after, struct json_writer *json);
 
 #endif

@@ -103,14 +103,14 @@ int capture_program_run(struct capture_program *program, struct aftl_error *erro
 	return 0;
 }
 
-int capture_program_exit(const struct capture_program *program)
+int capture_program_exit_status(const struct capture_program *program)
 {
 	if (WIFSIGNALED(program->status))
 		return SIGNALLED + WTERMSIG(program->status);
 	return WEXITSTATUS(program->status);
 }
 
-void capture_program_json(const struct capture_program *program, struct json_writer *json)
+void capture_program_write_json(const struct capture_program *program, struct json_writer *json)
 {
 	char directory[PATH_MAX];
 

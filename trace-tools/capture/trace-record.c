@@ -191,7 +191,7 @@ static int write_device_json(const struct capture *capture, struct aftl_error *e
 
 	if (ret)
 		return ret;
-	capture_device_json(&capture->device, &capture->before, &capture->after, json);
+	capture_device_write_json(&capture->device, &capture->before, &capture->after, json);
 	json_object(json, "trace");
 	json_u64(json, "events", capture->blktrace.events);
 	json_u64(json, "dropped_events", capture->blktrace.dropped);
@@ -208,7 +208,7 @@ static int write_program_json(const struct capture *capture, struct aftl_error *
 	if (ret)
 		return ret;
 	json_object(&document.json, "program");
-	capture_program_json(&capture->program, &document.json);
+	capture_program_write_json(&capture->program, &document.json);
 	json_end_object(&document.json);
 	return close_json_document(&document, error);
 }
@@ -247,7 +247,7 @@ static void find_untraced_sectors(struct capture *capture)
 		return;
 	if (capture->blktrace.events &&
 	    capture_traced_sectors(capture->output, &traced, &error))
-		complain_of(VERB, "the trace is not compared with what was written: %s",
+		complain_as(VERB, "the trace is not compared with what was written: %s",
 			    error.text);
 	else if (capture->written_sectors > traced)
 		capture->hidden_sectors = capture->written_sectors - traced;
@@ -293,15 +293,15 @@ static int record_trace(struct capture *capture, struct aftl_error *error)
 /* Exit with the program's status; report problems of the capture that the program cannot see. */
 static int exit_status_of_capture(const struct capture *capture)
 {
-	int status = capture_program_exit(&capture->program);
+	int status = capture_program_exit_status(&capture->program);
 
 	if (!capture->blktrace.dropped && !capture->hidden_sectors)
 		return status;
 	if (capture->blktrace.dropped)
-		complain_of(VERB, "%llu events were dropped; raise --buffers or --buffer-kib",
+		complain_as(VERB, "%llu events were dropped; raise --buffers or --buffer-kib",
 			    (unsigned long long)capture->blktrace.dropped);
 	else
-		complain_of(VERB,
+		complain_as(VERB,
 			    "%llu sectors were written of which the trace does not tell; Linux 7.3 hides forced writes (FUA), 6.12 does not",
 			    (unsigned long long)capture->hidden_sectors);
 	return capture->strict && !status ? EXIT_FAILED : status;
@@ -316,7 +316,7 @@ static int run_capture(struct capture *capture)
 	capture_state_free(&capture->after);
 	if (!ret)
 		return exit_status_of_capture(capture);
-	return complain_failed(VERB, &error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
+	return report_command_failure(VERB, &error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
 enum exit_code trace_record_main(int argc, char **argv)
@@ -330,7 +330,7 @@ enum exit_code trace_record_main(int argc, char **argv)
 	capture->argc = argc;
 	capture->argv = argv;
 	if (parse_record_arguments(capture, argc, argv, &error)) {
-		complain_of(VERB, "%s", error.text);
+		complain_as(VERB, "%s", error.text);
 		code = EXIT_USAGE;
 	} else if (capture->help) {
 		print_record_help();

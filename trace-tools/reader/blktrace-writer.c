@@ -42,7 +42,7 @@ struct blktrace_out {
 	struct process_names *named;
 };
 
-int blktrace_begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
+int blktrace_begin_output(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	struct blktrace_out *out = memory_alloc_zeroed(1, sizeof(*out));
 
@@ -190,8 +190,8 @@ static bool can_blktrace_store(const struct trace_request *request)
 	       request->bytes % TRACE_SECTOR == 0 && request->bytes <= U32_MAX;
 }
 
-int blktrace_put(struct trace_output *output, const struct trace_request *request,
-		 struct aftl_error *error __maybe_unused)
+int blktrace_write_request(struct trace_output *output, const struct trace_request *request,
+			   struct aftl_error *error __maybe_unused)
 {
 	struct blktrace_out *out = output->state;
 
@@ -215,7 +215,7 @@ int blktrace_put(struct trace_output *output, const struct trace_request *reques
 	return 0;
 }
 
-int blktrace_finish(struct trace_output *output, struct aftl_error *error __maybe_unused)
+int blktrace_finish_output(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	struct blktrace_out *out = output->state;
 

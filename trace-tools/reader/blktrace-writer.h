@@ -10,9 +10,9 @@
 #include "trace-format.h"
 
 /* The functions begin(), put() and finish() of struct trace_format for blktrace traces. */
-int blktrace_begin(struct trace_output *output, struct aftl_error *error);
-int blktrace_put(struct trace_output *output, const struct trace_request *request,
-		 struct aftl_error *error);
-int blktrace_finish(struct trace_output *output, struct aftl_error *error);
+int blktrace_begin_output(struct trace_output *output, struct aftl_error *error);
+int blktrace_write_request(struct trace_output *output, const struct trace_request *request,
+			   struct aftl_error *error);
+int blktrace_finish_output(struct trace_output *output, struct aftl_error *error);
 
 #endif

@@ -16,7 +16,7 @@ static int count_lost_record(struct trace_file *file, size_t bytes, const char *
 	u64 at = file->input.offset;
 
 	file->losses->skipped_bytes += bytes;
-	trace_input_take(&file->input, bytes);
+	trace_input_consume(&file->input, bytes);
 	return trace_losses_print(file->losses, file->input.name, "byte", at, error, "dropped: %s",
 				  cause);
 }
@@ -44,11 +44,12 @@ int fixed_records_fill(struct trace_file *file, struct trace_request *requests, 
 			ret = count_lost_record(file, left, "the file ends inside a record", error);
 			return ret ? ret : (int)done;
 		}
-		verdict = parse(file, trace_input_at(&file->input), &requests[done], &cause);
+		verdict =
+			parse(file, trace_input_next_bytes(&file->input), &requests[done], &cause);
 		if (verdict == TRACE_LINE_WRONG)
 			ret = count_lost_record(file, record_bytes, cause, error);
 		else
-			trace_input_take(&file->input, record_bytes);
+			trace_input_consume(&file->input, record_bytes);
 		if (ret)
 			return ret;
 		done += verdict == TRACE_LINE_DONE;

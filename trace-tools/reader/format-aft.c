@@ -35,9 +35,9 @@ static int open_aft_file(struct trace_file *file, struct aftl_error *error)
 	if (trace_input_left(&file->input) < AFTL_RECORD_HEADER_BYTES)
 		return aftl_fail(error, -EINVAL, "%.120s: the file ends inside its header",
 				 file->input.name);
-	if (aftl_record_header_decode(&aft->header, trace_input_at(&file->input), &cause))
+	if (aftl_record_header_decode(&aft->header, trace_input_next_bytes(&file->input), &cause))
 		return aftl_fail(error, -EINVAL, "%.80s: %.150s", file->input.name, cause.text);
-	trace_input_take(&file->input, AFTL_RECORD_HEADER_BYTES);
+	trace_input_consume(&file->input, AFTL_RECORD_HEADER_BYTES);
 	file->device_bytes = aft->header.device_bytes;
 	file->interrupted = strstr(aft->header.provenance, RECORD_INTERRUPTED_KEY);
 	file->class_names = aft->header.class_names;
@@ -101,9 +101,10 @@ static int read_aft_requests(struct trace_file *file, void *out, u32 room, struc
 			ret = check_record_file_end(file, error);
 			return ret ? ret : (int)done;
 		}
-		if (aftl_record_decode(&aft->header, &record, trace_input_at(&file->input), &cause))
+		if (aftl_record_decode(&aft->header, &record, trace_input_next_bytes(&file->input),
+				       &cause))
 			return report_aft_error_at_byte(file, cause.text, error);
-		trace_input_take(&file->input, AFTL_RECORD_BYTES);
+		trace_input_consume(&file->input, AFTL_RECORD_BYTES);
 		record_to_request(&record, &requests[done++]);
 		aft->records++;
 	}

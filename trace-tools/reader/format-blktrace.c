@@ -94,11 +94,12 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 	struct blktrace *trace = memory_alloc_zeroed(1, sizeof(*trace));
 
 	file->state = trace;
-	if (!is_blktrace_format(trace_input_at(&file->input), trace_input_left(&file->input)))
+	if (!is_blktrace_format(trace_input_next_bytes(&file->input),
+				trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: byte 0: no event of blktrace, version 7 or 8",
 				 file->input.name);
-	set_blktrace_version(trace, trace_input_at(&file->input));
+	set_blktrace_version(trace, trace_input_next_bytes(&file->input));
 	return 0;
 }
 
@@ -245,7 +246,7 @@ static size_t find_event(const struct trace_file *file, size_t from)
 	size_t left = trace_input_left(&file->input);
 
 	for (; from + sizeof(u32) <= left; from++)
-		if (load_u32(trace_input_at(&file->input) + from, trace->swapped) ==
+		if (load_u32(trace_input_next_bytes(&file->input) + from, trace->swapped) ==
 		    (BLKTRACE_MAGIC | trace->version))
 			return from;
 	return from;
@@ -259,13 +260,13 @@ static int skip_damaged_bytes(struct trace_file *file, struct aftl_error *error)
 
 	do {
 		skipped = find_event(file, 1);
-		trace_input_take(&file->input, min(skipped, trace_input_left(&file->input)));
+		trace_input_consume(&file->input, min(skipped, trace_input_left(&file->input)));
 		ret = trace_input_fill_buffer(&file->input, BLKTRACE_V8_BYTES, error);
 		if (ret)
 			return ret;
 	} while (trace_input_left(&file->input) >= sizeof(u32) && find_event(file, 0));
 	if (trace_input_left(&file->input) < sizeof(u32))
-		trace_input_take(&file->input, trace_input_left(&file->input));
+		trace_input_consume(&file->input, trace_input_left(&file->input));
 	file->losses->skipped_bytes += file->input.offset - begin;
 	return trace_losses_print(file->losses, file->input.name, "byte", begin, error,
 				  "no event begins here; skipped %llu bytes",
@@ -278,7 +279,7 @@ static int count_truncated_end(struct trace_file *file, struct aftl_error *error
 	u64 begin = file->input.offset;
 
 	file->losses->skipped_bytes += left;
-	trace_input_take(&file->input, left);
+	trace_input_consume(&file->input, left);
 	return trace_losses_print(file->losses, file->input.name, "byte", begin, error,
 				  "the file ends inside an event");
 }
@@ -299,9 +300,10 @@ static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_eve
 	}
 	if (trace_input_left(input) < trace->header_bytes)
 		return count_truncated_end(file, error);
-	if (load_u32(trace_input_at(input), trace->swapped) != (BLKTRACE_MAGIC | trace->version))
+	if (load_u32(trace_input_next_bytes(input), trace->swapped) !=
+	    (BLKTRACE_MAGIC | trace->version))
 		return skip_damaged_bytes(file, error);
-	load_event(trace, trace_input_at(input), raw, trace->swapped);
+	load_event(trace, trace_input_next_bytes(input), raw, trace->swapped);
 	*size = trace->header_bytes + raw->extra;
 	if (trace_input_left(input) >= *size)
 		return 0;
@@ -362,7 +364,7 @@ static inline u32 decode_plain_event(struct trace_file *file, const struct raw_e
 static u32 convert_buffered_events(struct trace_file *file, struct trace_event *events, u32 room)
 {
 	struct blktrace *trace = file->state;
-	const u8 *begin = trace_input_at(&file->input), *at = begin;
+	const u8 *begin = trace_input_next_bytes(&file->input), *at = begin;
 	const u8 *end = at + trace_input_left(&file->input);
 	struct raw_event raw;
 	u32 done = 0;
@@ -379,7 +381,7 @@ static u32 convert_buffered_events(struct trace_file *file, struct trace_event *
 		done += decode_plain_event(file, &raw, &events[done]);
 		at += size;
 	}
-	trace_input_take(&file->input, (size_t)(at - begin));
+	trace_input_consume(&file->input, (size_t)(at - begin));
 	return done;
 }
 
@@ -398,8 +400,9 @@ static int convert_next_event(struct trace_file *file, struct trace_event *event
 		ret = check_event_sequence(file, &raw, error);
 	if (ret)
 		return ret;
-	ret = convert_event(file, &raw, trace_input_at(&file->input) + trace->header_bytes, event);
-	trace_input_take(&file->input, size);
+	ret = convert_event(file, &raw, trace_input_next_bytes(&file->input) + trace->header_bytes,
+			    event);
+	trace_input_consume(&file->input, size);
 	return ret;
 }
 
@@ -434,7 +437,7 @@ const struct trace_format trace_format_blktrace = {
 	.open = open_blktrace,
 	.known = is_blktrace_format,
 	.fill = fill_from_blktrace,
-	.begin = blktrace_begin,
-	.put = blktrace_put,
-	.finish = blktrace_finish,
+	.begin = blktrace_begin_output,
+	.put = blktrace_write_request,
+	.finish = blktrace_finish_output,
 };

@@ -125,7 +125,7 @@ static int open_csv_with_header(struct trace_file *file, struct csv *csv, struct
 {
 	struct trace_line title;
 
-	if (!is_csv_format(trace_input_at(&file->input), trace_input_left(&file->input)))
+	if (!is_csv_format(trace_input_next_bytes(&file->input), trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s: the columns are not known; say them with --columns",
 				 file->input.name);

@@ -40,7 +40,7 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 /* The first line decides whether times have decimals; later lines that do are unreadable. */
 static int open_mqsim_trace(struct trace_file *file, struct aftl_error *error)
 {
-	const char *head = (const char *)trace_input_at(&file->input);
+	const char *head = (const char *)trace_input_next_bytes(&file->input);
 	struct text_cursor text = { head, head + trace_input_left(&file->input) };
 	struct text_cursor first = text_get_until(&text, '\n');
 

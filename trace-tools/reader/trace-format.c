@@ -142,7 +142,7 @@ static bool does_file_have_format(const struct trace_file *file, const struct tr
 
 static int detect_trace_format(struct trace_file *file, struct aftl_error *error)
 {
-	const u8 *head = trace_input_at(&file->input);
+	const u8 *head = trace_input_next_bytes(&file->input);
 	size_t size = min(trace_input_left(&file->input), (size_t)PROBED_BYTES);
 	const struct trace_format *const *format;
 

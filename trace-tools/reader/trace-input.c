@@ -90,8 +90,8 @@ int trace_input_fill_buffer(struct trace_input *input, size_t wanted, struct aft
 static int start_decompressing_input(struct trace_input *input, struct aftl_error *error)
 {
 	struct aftl_error cause;
-	int ret = trace_codec_find(&input->codec, trace_input_at(input), trace_input_left(input),
-				   &cause);
+	int ret = trace_codec_find(&input->codec, trace_input_next_bytes(input),
+				   trace_input_left(input), &cause);
 
 	if (ret < 0)
 		return aftl_fail(error, ret, "%.80s: %.150s", input->name, cause.text);
@@ -149,7 +149,7 @@ void trace_input_close(struct trace_input *input)
 /* Find the end of the line that starts at @from, if it is in the buffer. */
 static const u8 *find_line_end(const struct trace_input *input, size_t from)
 {
-	return memchr(trace_input_at(input) + from, '\n', trace_input_left(input) - from);
+	return memchr(trace_input_next_bytes(input) + from, '\n', trace_input_left(input) - from);
 }
 
 static const u8 *fill_until_line_end(struct trace_input *input, int *ret, struct aftl_error *error)
@@ -172,17 +172,18 @@ int trace_input_next_line(struct trace_input *input, struct trace_line *line,
 {
 	int ret = 0;
 	const u8 *end = fill_until_line_end(input, &ret, error);
-	size_t length = end ? (size_t)(end - trace_input_at(input)) : trace_input_left(input);
+	size_t length = end ? (size_t)(end - trace_input_next_bytes(input)) :
+			      trace_input_left(input);
 
 	if (ret)
 		return ret;
 	if (!end && !length)
 		return 0;
-	line->at = (const char *)trace_input_at(input);
+	line->at = (const char *)trace_input_next_bytes(input);
 	line->end = line->at + length;
 	if (length && line->end[-1] == '\r')
 		line->end--;
-	trace_input_take(input, length + !!end);
+	trace_input_consume(input, length + !!end);
 	input->line++;
 	return 1;
 }

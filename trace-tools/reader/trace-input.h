@@ -59,12 +59,12 @@ static inline size_t trace_input_left(const struct trace_input *input)
 	return input->end - input->begin;
 }
 
-static inline const u8 *trace_input_at(const struct trace_input *input)
+static inline const u8 *trace_input_next_bytes(const struct trace_input *input)
 {
 	return input->bytes + input->begin;
 }
 
-static inline void trace_input_take(struct trace_input *input, size_t size)
+static inline void trace_input_consume(struct trace_input *input, size_t size)
 {
 	input->begin += size;
 	input->offset += size;

@@ -19,6 +19,6 @@ int trace_losses_print(struct trace_losses *losses, const char *file, const char
 		fprintf(losses->list, "%s: %s %llu: %s\n", file, place, (unsigned long long)at,
 			text);
 	else if (!losses->silent && losses->told <= TRACE_LOSSES_SHOWN)
-		complain_of("trace", "%s: %s %llu: %s", file, place, (unsigned long long)at, text);
+		complain_as("trace", "%s: %s %llu: %s", file, place, (unsigned long long)at, text);
 	return 0;
 }

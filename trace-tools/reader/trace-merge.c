@@ -169,8 +169,8 @@ static void take_items_of_source(struct trace_merge *merge, struct trace_window 
  * Merge the items of two files; @a goes first at equal times. The order of the items is
  * unpredictable, so no branch of the loop depends on it.
  */
-static void merge_sources(struct trace_merge *merge, struct trace_window *a, struct trace_window *b,
-			  u64 limit_ns)
+static void merge_items_of_two_sources(struct trace_merge *merge, struct trace_window *a,
+				       struct trace_window *b, u64 limit_ns)
 {
 	const u8 *at_a = trace_window_peek_item(a), *at_b = trace_window_peek_item(b);
 	const u8 *end_a = trace_window_ready_end(a), *end_b = trace_window_ready_end(b);
@@ -223,8 +223,9 @@ static bool extend_merged_run(struct trace_merge *merge)
 		take_items_of_source(merge, &merge->sources[turn.first].window, turn.limit_ns);
 		return peek_next_item_time(merge, turn.first);
 	}
-	merge_sources(merge, &merge->sources[min(turn.first, turn.second)].window,
-		      &merge->sources[max(turn.first, turn.second)].window, turn.limit_ns);
+	merge_items_of_two_sources(merge, &merge->sources[min(turn.first, turn.second)].window,
+				   &merge->sources[max(turn.first, turn.second)].window,
+				   turn.limit_ns);
 	more = peek_next_item_time(merge, turn.first);
 	return peek_next_item_time(merge, turn.second) && more;
 }

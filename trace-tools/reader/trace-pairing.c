@@ -142,22 +142,22 @@ static u64 begin_sector_of_event(const struct trace_event *event)
 
 /* ---- hash table of pieces */
 
-static u32 piece_key(u16 stream, u8 op)
+static u32 request_piece_key(u16 stream, u8 op)
 {
 	return ((u32)stream << 8 | op) + 1;
 }
 
-static u32 piece_hash_slot(const struct trace_pairing *pairing, u32 key, u64 begin)
+static u32 request_piece_hash_slot(const struct trace_pairing *pairing, u32 key, u64 begin)
 {
 	u64 hash = (begin ^ (u64)key << 48) * 0x9e3779b97f4a7c15ULL;
 
 	return (u32)(hash >> 32) & (pairing->room - 1);
 }
 
-static inline void insert_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin,
-				u64 end)
+static inline void insert_request_piece(struct trace_pairing *pairing, u32 key, u64 number,
+					u64 begin, u64 end)
 {
-	u32 place = piece_hash_slot(pairing, key, begin);
+	u32 place = request_piece_hash_slot(pairing, key, begin);
 	struct piece *piece;
 
 	while (pairing->pieces[place].key)
@@ -170,7 +170,7 @@ static inline void insert_piece(struct trace_pairing *pairing, u32 key, u64 numb
 	pairing->used++;
 }
 
-static void grow_piece_table(struct trace_pairing *pairing)
+static void grow_request_piece_table(struct trace_pairing *pairing)
 {
 	struct piece *old = pairing->pieces, *piece;
 	u32 room = pairing->room;
@@ -180,19 +180,21 @@ static void grow_piece_table(struct trace_pairing *pairing)
 	pairing->used = 0;
 	for (piece = old; piece < old + room; piece++)
 		if (piece->key)
-			insert_piece(pairing, piece->key, piece->number, piece->begin, piece->end);
+			insert_request_piece(pairing, piece->key, piece->number, piece->begin,
+					     piece->end);
 	free(old);
 }
 
-static void add_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
+static void add_request_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin,
+			      u64 end)
 {
 	if (pairing->used * 4 >= pairing->room)
-		grow_piece_table(pairing);
-	insert_piece(pairing, key, number, begin, end);
+		grow_request_piece_table(pairing);
+	insert_request_piece(pairing, key, number, begin, end);
 }
 
 /* Remove an entry and move later ones up, so that the table needs no tombstones. */
-static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
+static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 {
 	u32 mask = pairing->room - 1, at = gap;
 
@@ -205,7 +207,7 @@ static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 		piece = &pairing->pieces[at];
 		if (!piece->key)
 			break;
-		home = piece_hash_slot(pairing, piece->key, piece->begin);
+		home = request_piece_hash_slot(pairing, piece->key, piece->begin);
 		if (((at - home) & mask) < ((at - gap) & mask))
 			continue;
 		pairing->pieces[gap] = *piece;
@@ -217,7 +219,7 @@ static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 #define NOWHERE U32_MAX
 
 /* Return true if @piece is better than @best: it alone ends at @end, or else it is older. */
-static bool is_better_piece(const struct piece *piece, const struct piece *best, u64 end)
+static bool is_better_request_piece(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
 	bool best_exact = best->end == end;
@@ -226,15 +228,17 @@ static bool is_better_piece(const struct piece *piece, const struct piece *best,
 }
 
 /* Find the piece that begins at sector @begin. */
-static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 begin, u64 end)
+static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 key, u64 begin,
+				     u64 end)
 {
-	u32 place = piece_hash_slot(pairing, key, begin), best = NOWHERE;
+	u32 place = request_piece_hash_slot(pairing, key, begin), best = NOWHERE;
 
 	for (; pairing->pieces[place].key; place = (place + 1) & (pairing->room - 1)) {
 		const struct piece *piece = &pairing->pieces[place];
 
 		if (piece->key == key && piece->begin == begin &&
-		    (best == NOWHERE || is_better_piece(piece, &pairing->pieces[best], end)))
+		    (best == NOWHERE ||
+		     is_better_request_piece(piece, &pairing->pieces[best], end)))
 			best = place;
 	}
 	return best;
@@ -246,8 +250,8 @@ static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 b
 static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_request_at(pairing, number);
-	u32 key = piece_key(pending->request.stream, pending->request.op);
-	u32 place = piece_hash_slot(pairing, key, pending->piece_begin);
+	u32 key = request_piece_key(pending->request.stream, pending->request.op);
+	u32 place = request_piece_hash_slot(pairing, key, pending->piece_begin);
 
 	for (; pairing->pieces[place].key; place = (place + 1) & (pairing->room - 1))
 		if (pairing->pieces[place].number == number)
@@ -268,7 +272,7 @@ static void deliver_oldest_unfinished(struct trace_pairing *pairing)
 	pairing->open--;
 	pairing->counts.unfinished++;
 	while (oldest->pieces--)
-		remove_piece(pairing, find_piece_of_request(pairing, pairing->first));
+		remove_request_piece(pairing, find_piece_of_request(pairing, pairing->first));
 }
 
 /* Enlarge the ring to hold the requests up to @end, the number after the last one. */
@@ -321,8 +325,8 @@ static void begin_paired_request(struct trace_pairing *pairing, const struct tra
 		grow_request_ring(pairing, number);
 	init_pending_request(pending_request_at(pairing, number), event, stream, begin,
 			     ++pairing->open);
-	add_piece(pairing, piece_key(stream, event->op), number, begin,
-		  begin + sectors_of_request(event));
+	add_request_piece(pairing, request_piece_key(stream, event->op), number, begin,
+			  begin + sectors_of_request(event));
 	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
 		deliver_oldest_unfinished(pairing);
 		pairing->ripe = RIPE;
@@ -345,7 +349,7 @@ static void insert_rest_of_piece(struct trace_pairing *pairing, u32 key, u64 num
 				 u64 end)
 {
 	pending_request_at(pairing, number)->piece_begin = begin;
-	insert_piece(pairing, key, number, begin, end);
+	insert_request_piece(pairing, key, number, begin, end);
 }
 
 /* Mark the sectors of a piece from its beginning up to @end as completed. */
@@ -358,7 +362,7 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 	u32 key = piece->key;
 
 	pending->left -= (u32)(end - piece->begin);
-	remove_piece(pairing, place);
+	remove_request_piece(pairing, place);
 	if (!pending->left)
 		end_paired_request(pairing, pending, event);
 	if (end == piece_end)
@@ -372,7 +376,7 @@ static inline bool complete_whole_piece(struct trace_pairing *pairing,
 					const struct trace_event *event, u32 key, u64 begin,
 					u64 end)
 {
-	u32 place = piece_hash_slot(pairing, key, begin);
+	u32 place = request_piece_hash_slot(pairing, key, begin);
 	struct piece *piece = &pairing->pieces[place];
 	struct pending *pending;
 
@@ -392,14 +396,14 @@ static inline bool complete_whole_piece(struct trace_pairing *pairing,
 static void complete_paired_request(struct trace_pairing *pairing, const struct trace_event *event,
 				    u16 stream)
 {
-	u32 key = piece_key(stream, event->op);
+	u32 key = request_piece_key(stream, event->op);
 	u64 begin = begin_sector_of_event(event), end = begin + sectors_of_request(event);
 	bool any = false;
 
 	if (likely(complete_whole_piece(pairing, event, key, begin, end)))
 		return;
 	do {
-		u32 place = find_piece(pairing, key, begin, end);
+		u32 place = find_request_piece(pairing, key, begin, end);
 		u64 stop;
 
 		if (place == NOWHERE) {
@@ -447,7 +451,7 @@ static struct pending *find_newest(const struct trace_pairing *pairing, u16 stre
 }
 
 /* Split a piece at sector @cut: both parts complete independently. */
-static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
+static void split_request_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 {
 	struct piece *piece = &pairing->pieces[place];
 	u64 end = piece->end;
@@ -457,7 +461,7 @@ static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 	piece->end = cut;
 	pending_request_at(pairing, piece->number)->pieces++;
 	pending_request_at(pairing, piece->number)->piece_begin = cut;
-	add_piece(pairing, piece->key, piece->number, cut, end);
+	add_request_piece(pairing, piece->key, piece->number, cut, end);
 }
 
 /* A bio-based device resubmits the remainder of a split bio: the completion covers all of it. */
@@ -477,7 +481,7 @@ static void restart_rest_of_request(struct trace_pairing *pairing, const struct 
 	piece = pairing->pieces[place];
 	if (event->sector <= piece.begin || event->sector >= piece.end)
 		return;
-	remove_piece(pairing, place);
+	remove_request_piece(pairing, place);
 	pending->left = (u32)(piece.end - event->sector);
 	insert_rest_of_piece(pairing, piece.key, number, event->sector, piece.end);
 }
@@ -491,9 +495,10 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 		restart_rest_of_request(pairing, event, stream);
 		return;
 	}
-	place = find_piece(pairing, piece_key(stream, event->op), event->sector, event->detail);
+	place = find_request_piece(pairing, request_piece_key(stream, event->op), event->sector,
+				   event->detail);
 	if (place != NOWHERE)
-		split_piece(pairing, place, event->detail);
+		split_request_piece(pairing, place, event->detail);
 }
 
 /* ---- classes */

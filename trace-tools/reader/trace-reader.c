@@ -151,8 +151,8 @@ static void record_event_remark(struct trace_reader *reader, const struct trace_
 	};
 }
 
-static int take_trace_event(struct trace_reader *reader, const struct trace_event *event,
-			    struct aftl_error *error)
+static int process_trace_event(struct trace_reader *reader, const struct trace_event *event,
+			       struct aftl_error *error)
 {
 	int stream;
 
@@ -197,7 +197,7 @@ static int read_next_events(struct trace_reader *reader, struct aftl_error *erro
 	done = trace_pairing_add_events(reader->pairing, events, (u32)count, reader->usual_device,
 					reader->usual_stream);
 	if (!done) {
-		ret = take_trace_event(reader, events[0], error);
+		ret = process_trace_event(reader, events[0], error);
 		done = 1;
 	}
 	trace_merge_consume(&reader->merge, done);

@@ -83,7 +83,7 @@ static void submit_sqes(struct engine *engine)
 		ret = io_uring_submit(&engine->ring);
 	}
 	if (ret < 0) {
-		complain_of("replay", "io_uring takes no request: %s", strerror(-ret));
+		complain_as("replay", "io_uring takes no request: %s", strerror(-ret));
 		exit(EXIT_FAILED);
 	}
 }

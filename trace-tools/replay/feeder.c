@@ -81,7 +81,7 @@ void *feeder_thread(void *argument)
 	struct replay_run *run = argument;
 	u64 sequence = 1;
 
-	replay_run_helper_threads(run);
+	raise_helper_thread_priority(run);
 	while (prepare_next_ticket(run, sequence))
 		sequence++;
 	atomic_store(&run->fed, true);

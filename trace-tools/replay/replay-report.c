@@ -212,7 +212,7 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 	if (!latency)
 		return;
 	human_format_bytes(size, latency->bytes);
-	text_table_row(table);
+	text_table_add_row(table);
 	text_table_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
 	text_table_cell(table, "%llu", (unsigned long long)latency->ns.count);
 	text_table_cell(table, "%s", size);
@@ -224,7 +224,7 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 	struct text_table table;
 
 	text_table_begin(&table, 8, 1);
-	text_table_row(&table);
+	text_table_add_row(&table);
 	text_table_cell(&table, "%s", "");
 	text_table_cell(&table, "requests");
 	text_table_cell(&table, "size");
@@ -233,7 +233,7 @@ static void print_latency_table(const struct replay_report *report, FILE *out)
 		text_table_cell(&table, "%s", quantiles[i].name);
 	text_table_cell(&table, "max");
 	if (!report->header.closed_depth) {
-		text_table_row(&table);
+		text_table_add_row(&table);
 		text_table_cell(&table, "behind schedule");
 		text_table_cell(&table, "%llu", (unsigned long long)report->done);
 		text_table_cell(&table, "%s", "");

@@ -49,7 +49,7 @@ static int start_replay_thread(pthread_t *id, void *(*body)(void *argument), str
 	return ret ? aftl_fail(error, -ret, "cannot make a thread: %s", strerror(ret)) : 0;
 }
 
-void replay_run_helper_threads(const struct replay_run *run)
+void raise_helper_thread_priority(const struct replay_run *run)
 {
 	/* Without CAP_SYS_NICE setpriority() may fail, and requests may be less punctual. */
 	if (!run->closed_depth)

@@ -98,7 +98,7 @@ void *scribe_thread(void *argument);
  * Raise the priority of the calling helper thread, if permitted: the pilot waits for the helpers
  * when they are late.
  */
-void replay_run_helper_threads(const struct replay_run *run);
+void raise_helper_thread_priority(const struct replay_run *run);
 
 /**
  * run_replay_loop() - issue ready requests until the stream ends or a signal arrives

@@ -142,8 +142,8 @@ static int wrap_request_addresses(struct replay_stream *stream, struct aftl_reco
 	return 0;
 }
 
-int stream_next(struct replay_stream *stream, struct aftl_record *record,
-		struct aftl_error *error)
+int stream_next_request(struct replay_stream *stream, struct aftl_record *record,
+			struct aftl_error *error)
 {
 	int ret;
 
@@ -178,8 +178,8 @@ static void add_request_to_survey(struct stream_survey *survey, const struct aft
 		survey->largest_bytes = max(survey->largest_bytes, bytes);
 }
 
-int stream_survey(struct replay_stream *stream, struct stream_survey *survey,
-		  struct aftl_error *error)
+int survey_request_stream(struct replay_stream *stream, struct stream_survey *survey,
+			  struct aftl_error *error)
 {
 	struct aftl_record record;
 	int ret;
@@ -187,7 +187,7 @@ int stream_survey(struct replay_stream *stream, struct stream_survey *survey,
 	memset(survey, 0, sizeof(*survey));
 	ret = stream_rewind(stream, error);
 	while (!ret) {
-		ret = stream_next(stream, &record, error);
+		ret = stream_next_request(stream, &record, error);
 		if (ret <= 0)
 			break;
 		add_request_to_survey(survey, &record);

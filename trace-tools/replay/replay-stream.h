@@ -74,19 +74,19 @@ bool stream_is_record_file(const struct replay_stream *stream);
 void stream_set_change(struct replay_stream *stream, const struct stream_change *change);
 
 /* Read the whole stream, so that a damaged stream is refused before the target is written. */
-int __must_check stream_survey(struct replay_stream *stream, struct stream_survey *survey,
-			       struct aftl_error *error);
+int __must_check survey_request_stream(struct replay_stream *stream, struct stream_survey *survey,
+				       struct aftl_error *error);
 
 /* Go back to the first request. */
 int __must_check stream_rewind(struct replay_stream *stream, struct aftl_error *error);
 
 /**
- * stream_next() - get the next request, changed; times are relative to the first one
+ * stream_next_request() - get the next request, changed; times are relative to the first one
  *
  * Return: 1, 0 at the end, or a negative error number with a message.
  */
-int __must_check stream_next(struct replay_stream *stream, struct aftl_record *record,
-			     struct aftl_error *error);
+int __must_check stream_next_request(struct replay_stream *stream, struct aftl_record *record,
+				     struct aftl_error *error);
 
 /* Map the class of a request to a kind of data. */
 enum data_kind stream_kind(const struct replay_stream *stream, u32 class);

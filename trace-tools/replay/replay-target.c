@@ -231,7 +231,7 @@ static int discard_or_zero_range(const struct replay_target *target, unsigned lo
 	return ret ? -errno : 0;
 }
 
-int target_discard(const struct replay_target *target, u64 offset, u64 bytes)
+int target_discard_range(const struct replay_target *target, u64 offset, u64 bytes)
 {
 	return discard_or_zero_range(target, BLKDISCARD, FALLOC_FL_PUNCH_HOLE, offset, bytes);
 }
@@ -240,7 +240,7 @@ int target_discard(const struct replay_target *target, u64 offset, u64 bytes)
  * Punch a hole: a simulated device unmaps zeroes. BLKZEROOUT would make the device keep the range
  * allocated, so it is only the fallback for devices that cannot unmap.
  */
-int target_zero(const struct replay_target *target, u64 offset, u64 bytes)
+int target_zero_range(const struct replay_target *target, u64 offset, u64 bytes)
 {
 	if (target->device && !fallocate(target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					 (off_t)offset, (off_t)bytes))

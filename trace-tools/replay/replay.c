@@ -82,7 +82,7 @@ static int open_request_stream(struct replay *replay, struct aftl_error *error)
 		.limit = options->requests,
 	};
 	stream_set_change(replay->stream, &replay->change);
-	ret = stream_survey(replay->stream, &replay->survey, error);
+	ret = survey_request_stream(replay->stream, &replay->survey, error);
 	if (!ret)
 		print_trace_format(replay);
 	return ret;
@@ -108,7 +108,7 @@ static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_e
 {
 	replay->change.fold_bytes = bytes;
 	stream_set_change(replay->stream, &replay->change);
-	return stream_survey(replay->stream, &replay->survey, error);
+	return survey_request_stream(replay->stream, &replay->survey, error);
 }
 
 /* Return the size at which addresses wrap: requests keep an alignment of up to 4 KiB. */
@@ -315,7 +315,7 @@ static enum exit_code open_json_output(const char *path)
 
 	if (!path || !output_file_open(&json_file, path, "--json", true, &error))
 		return EXIT_DONE;
-	return complain_failed("replay", &error, EXIT_FAILED);
+	return report_command_failure("replay", &error, EXIT_FAILED);
 }
 
 static enum exit_code write_replay_json(const struct replay_options *options,
@@ -337,7 +337,7 @@ static enum exit_code write_replay_json(const struct replay_options *options,
 	json_envelope_end(&json);
 	if (!output_file_close(&json_file, &error))
 		return EXIT_DONE;
-	return complain_failed("replay", &error, EXIT_FAILED);
+	return report_command_failure("replay", &error, EXIT_FAILED);
 }
 
 static enum exit_code print_summary(const struct replay_options *options,
@@ -357,7 +357,7 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 	if (report->failed)
 		return EXIT_FAILED;
 	if (replay_report_is_data_wrong(report)) {
-		complain_of("replay", "data came back wrong");
+		complain_as("replay", "data came back wrong");
 		return EXIT_NOT_VERIFIED;
 	}
 	if (!options->max_lag_ns || report->header.closed_depth ||
@@ -365,7 +365,7 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 		return EXIT_DONE;
 	human_format_span(lag, replay_report_lag_p99(report));
 	human_format_span(most, options->max_lag_ns);
-	complain_of("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
+	complain_as("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
 		    most);
 	return EXIT_NOT_VERIFIED;
 }
@@ -374,7 +374,7 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 
 static int next_stream_request(void *context, struct aftl_record *record, struct aftl_error *error)
 {
-	return stream_next(context, record, error);
+	return stream_next_request(context, record, error);
 }
 
 static int read_all_data_back(struct replay *replay, struct aftl_error *error)
@@ -441,7 +441,7 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 	if (!ret)
 		ret = run_prepared_replay(replay, error);
 	if (ret)
-		return complain_failed("replay", error, EXIT_FAILED);
+		return report_command_failure("replay", error, EXIT_FAILED);
 	told = print_summary(&replay->options, replay->run.report, interrupted());
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_lateness(replay->run.target.path, &status,
@@ -462,7 +462,7 @@ static enum exit_code replay_to_simulator(struct replay *replay, struct aftl_err
 	if (!ret && options->fold && options->size_bytes)
 		ret = wrap_stream_addresses(replay, options->size_bytes, error);
 	if (ret)
-		return complain_failed("replay", error, exit_code_of_input(ret));
+		return report_command_failure("replay", error, exit_code_of_input(ret));
 	changed = !stream_is_record_file(replay->stream) ||
 		  options->speed != REPLAY_SPEED_ONE || options->align_bytes ||
 		  options->requests || (options->fold && options->size_bytes);
@@ -477,7 +477,7 @@ static enum exit_code replay_to_target(struct replay *replay, struct aftl_error 
 	struct target_status status;
 
 	if (ret)
-		return complain_failed("replay", error, exit_code_of_input(ret));
+		return report_command_failure("replay", error, exit_code_of_input(ret));
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_start(replay->run.target.path, &status,
 					 choose_text_stream(&replay->options));
@@ -514,7 +514,7 @@ static int read_replay_log(struct replay_log *log, struct replay_report *report,
 	while ((ret = replay_log_next_entry(log, &entry, error)) > 0)
 		replay_report_add_entry(report, &entry);
 	if (!ret && replay_log_entries_left(log))
-		complain_of("replay", "the log ends inside an entry: its writer was stopped");
+		complain_as("replay", "the log ends inside an entry: its writer was stopped");
 	return ret;
 }
 
@@ -528,11 +528,11 @@ static enum exit_code summarise_stream(const struct replay_options *options)
 	int ret = replay_log_open(&log, options->summarise, &header, &error);
 
 	if (ret)
-		return complain_failed("replay", &error, exit_code_of_input(ret));
+		return report_command_failure("replay", &error, exit_code_of_input(ret));
 	report = replay_report_create(&header, options->late_ns);
 	ret = read_replay_log(log, report, &error);
 	if (ret)
-		complain_of("replay", "%s", error.text);
+		complain_as("replay", "%s", error.text);
 	told = print_summary(options, report, !header.entries || report->done < header.planned);
 	if (!told)
 		told = ret ? EXIT_FAILED : replay_exit_code(options, report);
@@ -566,7 +566,7 @@ static enum exit_code execute_replay(struct replay *replay)
 		return EXIT_DONE;
 	}
 	if (check_file_conflicts(&replay->options, &error))
-		return complain_failed("replay", &error, EXIT_FAILED);
+		return report_command_failure("replay", &error, EXIT_FAILED);
 	if (replay->options.simulate)
 		return replay_to_simulator(replay, &error);
 	code = open_json_output(replay->options.json);
@@ -586,7 +586,7 @@ int main(int argc, char **argv)
 	replay.control = -1;
 	replay.run.target.fd = -1;
 	if (replay_options_parse(&replay.options, argc, argv, &error))
-		return complain_failed("replay", &error, EXIT_USAGE);
+		return report_command_failure("replay", &error, EXIT_USAGE);
 	code = execute_replay(&replay);
 	release_replay(&replay);
 	return standard_streams_end("approxftl replay", code);

@@ -101,7 +101,7 @@ void *scribe_thread(void *argument)
 	u64 flushed_ns = machine_clock_now_ns();
 	bool last = false;
 
-	replay_run_helper_threads(run);
+	raise_helper_thread_priority(run);
 	while (!last) {
 		last = atomic_load(&run->flown);
 		drain_completions(run);

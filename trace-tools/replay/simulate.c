@@ -30,7 +30,7 @@ static int copy_stream_to_writer(struct replay_stream *stream, struct record_wri
 	int ret = stream_rewind(stream, error);
 
 	while (!ret) {
-		ret = stream_next(stream, &record, error);
+		ret = stream_next_request(stream, &record, error);
 		if (ret <= 0)
 			break;
 		ret = record_append(writer, &record, error);
@@ -116,11 +116,10 @@ enum exit_code simulate_stream(const struct replay_options *options, struct repl
 
 	scnprintf(command.path, sizeof(command.path), "%s", options->trace);
 	if (changed && write_changed_trace(stream, command.path, &error))
-		return complain_failed("replay", &error, EXIT_FAILED);
+		return report_command_failure("replay", &error, EXIT_FAILED);
 	make_simulate_command(&command, options, command.path);
 	execvp(command.program, command.arguments);
-	complain_of("replay", "%s: cannot run the simulator: %s", command.program,
-		    strerror(errno));
+	complain_as("replay", "%s: cannot run the simulator: %s", command.program, strerror(errno));
 	free(command.json);
 	free(command.arguments);
 	return EXIT_FAILED;

@@ -21,7 +21,7 @@ struct status_answer {
 };
 
 /* Ask device-mapper for a status line: without DM_STATUS_TABLE_FLAG it returns that. */
-static bool query_status(dev_t device, struct status_answer *answer)
+static bool query_target_status_line(dev_t device, struct status_answer *answer)
 {
 	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);
 	bool done;
@@ -45,7 +45,8 @@ bool target_state_read(const struct replay_target *target, struct target_status 
 	struct aftl_error unused;
 	struct stat found;
 
-	if (!target->device || fstat(target->fd, &found) || !query_status(found.st_rdev, &answer))
+	if (!target->device || fstat(target->fd, &found) ||
+	    !query_target_status_line(found.st_rdev, &answer))
 		return false;
 	answer.bytes[sizeof(answer) - 1] = '\0';
 	spec = (const struct dm_target_spec *)(answer.bytes + answer.header.data_start);

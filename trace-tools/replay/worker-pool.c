@@ -74,9 +74,9 @@ static int execute_ticket(const struct replay_target *target, const struct ticke
 	case AFTL_OP_WRITE:
 		return write_ticket_data(target, ticket);
 	case AFTL_OP_DISCARD:
-		return target_discard(target, offset, ticket_length(ticket));
+		return target_discard_range(target, offset, ticket_length(ticket));
 	case AFTL_OP_WRITE_ZEROES:
-		return target_zero(target, offset, ticket_length(ticket));
+		return target_zero_range(target, offset, ticket_length(ticket));
 	default:
 		return fdatasync(target->fd) ? -errno : 0;
 	}

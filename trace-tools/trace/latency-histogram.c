@@ -34,7 +34,8 @@ static void alloc_latency_buckets(struct latency_histogram *latency)
 		latency->buckets = memory_alloc_zeroed(LATENCY_BUCKETS, sizeof(*latency->buckets));
 }
 
-void latency_merge(struct latency_histogram *latency, const struct latency_histogram *other)
+void latency_histogram_merge(struct latency_histogram *latency,
+			     const struct latency_histogram *other)
 {
 	if (!other->count)
 		return;
@@ -47,7 +48,7 @@ void latency_merge(struct latency_histogram *latency, const struct latency_histo
 		latency->buckets[i] += other->buckets[i];
 }
 
-void latency_add(struct latency_histogram *latency, u64 ns)
+void latency_histogram_add(struct latency_histogram *latency, u64 ns)
 {
 	alloc_latency_buckets(latency);
 	latency->least = latency->count ? min(latency->least, ns) : ns;
@@ -57,18 +58,18 @@ void latency_add(struct latency_histogram *latency, u64 ns)
 	latency->buckets[latency_bucket_of_ns(ns)]++;
 }
 
-void latency_free(struct latency_histogram *latency)
+void latency_histogram_free(struct latency_histogram *latency)
 {
 	free(latency->buckets);
 	latency->buckets = NULL;
 }
 
-u64 latency_mean(const struct latency_histogram *latency)
+u64 latency_histogram_mean(const struct latency_histogram *latency)
 {
 	return latency->count ? (u64)((latency->sum + latency->count / 2) / latency->count) : 0;
 }
 
-u64 latency_quantile(const struct latency_histogram *latency, u32 per_million)
+u64 latency_histogram_quantile(const struct latency_histogram *latency, u32 per_million)
 {
 	u64 wanted = (u64)DIV_ROUND_UP((__uint128_t)latency->count * per_million, 1000000);
 	u64 seen = 0;

@@ -27,14 +27,15 @@ struct latency_histogram {
 	u64 *buckets;
 };
 
-void latency_add(struct latency_histogram *latency, u64 ns);
+void latency_histogram_add(struct latency_histogram *latency, u64 ns);
 /* Add the latencies in @other to @latency. */
-void latency_merge(struct latency_histogram *latency, const struct latency_histogram *other);
-void latency_free(struct latency_histogram *latency);
+void latency_histogram_merge(struct latency_histogram *latency,
+			     const struct latency_histogram *other);
+void latency_histogram_free(struct latency_histogram *latency);
 
-u64 latency_mean(const struct latency_histogram *latency);
+u64 latency_histogram_mean(const struct latency_histogram *latency);
 
 /* Return: the latency that @per_million of a million latencies do not exceed. */
-u64 latency_quantile(const struct latency_histogram *latency, u32 per_million);
+u64 latency_histogram_quantile(const struct latency_histogram *latency, u32 per_million);
 
 #endif

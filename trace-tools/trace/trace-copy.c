@@ -101,7 +101,7 @@ static int read_preview_requests(struct copy *copy, struct aftl_error *error)
 	int ret = 1;
 
 	while (copy->previewed < PREVIEW) {
-		ret = trace_run_next(copy->run, &copy->preview[copy->previewed], error);
+		ret = trace_run_next_request(copy->run, &copy->preview[copy->previewed], error);
 		if (ret <= 0)
 			break;
 		copy->previewed++;
@@ -155,7 +155,7 @@ static int next_request(struct copy *copy, struct trace_request *request, struct
 	if (copy->next < copy->previewed)
 		*request = copy->preview[copy->next++];
 	else
-		ret = trace_run_next(copy->run, request, error);
+		ret = trace_run_next_request(copy->run, request, error);
 	if (ret > 0 && copy->edit)
 		copy->edit(copy->context, request,
 			   process_names_get(copy->run->reader.names, request->pid));
@@ -219,7 +219,7 @@ static void print_copy_result(const struct copy *copy)
 static int write_copy_json(const struct copy *copy, struct aftl_error *error)
 {
 	struct json_writer json;
-	int ret = trace_run_json_begin(copy->run, &json, error);
+	int ret = trace_run_begin_json(copy->run, &json, error);
 
 	if (ret)
 		return ret;
@@ -236,7 +236,7 @@ static int write_copy_json(const struct copy *copy, struct aftl_error *error)
 	json_u64(&json, "not_in_sample", copy->change.left_out);
 	json_u64(&json, "folded", copy->change.folded);
 	json_end_object(&json);
-	return trace_run_json_end(copy->run, &json, error);
+	return trace_run_end_json(copy->run, &json, error);
 }
 
 /* Run the copy, and close in any case everything that was opened. */

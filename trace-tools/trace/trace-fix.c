@@ -91,7 +91,7 @@ static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 
 	if (trace_input_left(&fix->in) < BLKTRACE_V7_BYTES)
 		return report_bad_byte(fix, "the file ends inside an event", error);
-	memcpy(event, trace_input_at(&fix->in), sizeof(event));
+	memcpy(event, trace_input_next_bytes(&fix->in), sizeof(event));
 	ret = check_event_magic(fix, event, error);
 	if (ret)
 		return ret;
@@ -103,8 +103,9 @@ static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 		return report_bad_byte(fix, "the file ends inside an event", error);
 	kept = remove_cgroup_id(fix, event, extra);
 	fwrite(event, sizeof(event), 1, fix->out);
-	fwrite(trace_input_at(&fix->in) + BLKTRACE_V7_BYTES + extra - kept, kept, 1, fix->out);
-	trace_input_take(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra);
+	fwrite(trace_input_next_bytes(&fix->in) + BLKTRACE_V7_BYTES + extra - kept, kept, 1,
+	       fix->out);
+	trace_input_consume(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra);
 	fix->events++;
 	return interrupted() ? aftl_fail(error, -EINTR, "interrupted") : 0;
 }
@@ -185,13 +186,13 @@ static int fix_capture_and_report(struct fix *fix, struct aftl_error *error)
 static int write_fix_json(struct fix *fix, struct aftl_error *error)
 {
 	struct json_writer json;
-	int ret = trace_run_json_begin(fix->run, &json, error);
+	int ret = trace_run_begin_json(fix->run, &json, error);
 
 	if (ret)
 		return ret;
 	json_u64(&json, "events", fix->events);
 	json_u64(&json, "changed_notes", fix->notes);
-	return trace_run_json_end(fix->run, &json, error);
+	return trace_run_end_json(fix->run, &json, error);
 }
 
 static enum exit_code run_fix(struct trace_run *run)

@@ -45,13 +45,13 @@ static int print_format_list(struct trace_run *run, struct aftl_error *error)
 		list_print(&list, stdout);
 		return 0;
 	}
-	ret = trace_run_json_begin(run, &json, error);
+	ret = trace_run_begin_json(run, &json, error);
 	if (ret)
 		return ret;
 	json_array(&json, "rows");
 	list_write_json(&list, &json);
 	json_end_array(&json);
-	return trace_run_json_end(run, &json, error);
+	return trace_run_end_json(run, &json, error);
 }
 
 static void print_format_descriptions(void)
@@ -69,7 +69,7 @@ static int write_formats_json(struct trace_run *run, struct aftl_error *error)
 {
 	const struct trace_format *const *format;
 	struct json_writer json;
-	int ret = trace_run_json_begin(run, &json, error);
+	int ret = trace_run_begin_json(run, &json, error);
 
 	if (ret)
 		return ret;
@@ -85,7 +85,7 @@ static int write_formats_json(struct trace_run *run, struct aftl_error *error)
 		json_end_object(&json);
 	}
 	json_end_array(&json);
-	return trace_run_json_end(run, &json, error);
+	return trace_run_end_json(run, &json, error);
 }
 
 static int check_format_options(struct trace_options *options, struct aftl_error *error)

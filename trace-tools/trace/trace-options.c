@@ -69,7 +69,8 @@ static bool parse_option_factor(const char *text, u64 *value)
 	       *value && *value <= TRACE_SCALE_ONE * TRACE_SCALE_ONE;
 }
 
-static int set_factor(u64 *value, const char *name, const char *text, struct aftl_error *error)
+static int set_factor_option(u64 *value, const char *name, const char *text,
+			     struct aftl_error *error)
 {
 	if (parse_option_factor(text, value))
 		return 0;
@@ -97,8 +98,8 @@ static int take_verb_specific_option(void *fields, const struct command_option *
 	struct trace_options *options = fields;
 
 	if (option->kind == KIND_FACTOR)
-		return set_factor((u64 *)((char *)fields + option->field), option->name, value,
-				  error);
+		return set_factor_option((u64 *)((char *)fields + option->field), option->name,
+					 value, error);
 	if (option->kind == KIND_FACT)
 		return add_provenance_fact(options, value, error);
 	add_text_to_list(&options->rules, &options->rule_count, value);

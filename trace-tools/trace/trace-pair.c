@@ -32,13 +32,13 @@ static void write_pair_row(FILE *file, const struct trace_run *run,
 		request->preflush);
 }
 
-static int read_pairs(struct trace_run *run, struct trace_summary *summary, FILE *rows,
-		      struct aftl_error *error)
+static int read_paired_requests(struct trace_run *run, struct trace_summary *summary, FILE *rows,
+				struct aftl_error *error)
 {
 	struct trace_request request;
 	int ret;
 
-	while ((ret = trace_run_next(run, &request, error)) > 0) {
+	while ((ret = trace_run_next_request(run, &request, error)) > 0) {
 		trace_summary_add_request(summary, &request, run->reader.names);
 		if (rows)
 			write_pair_row(rows, run, &request,
@@ -56,7 +56,7 @@ static int read_and_write_rows(struct trace_run *run, struct trace_summary *summ
 	if (ret)
 		return ret;
 	fprintf(file.stream, "%s\n", title);
-	ret = read_pairs(run, summary, file.stream, error);
+	ret = read_paired_requests(run, summary, file.stream, error);
 	if (!ret)
 		return output_file_close(&file, error);
 	output_file_drop(&file);
@@ -67,11 +67,11 @@ static int write_pair_json(struct trace_run *run, const struct trace_summary *su
 			   struct aftl_error *error)
 {
 	struct json_writer json;
-	int ret = trace_run_json_begin(run, &json, error);
+	int ret = trace_run_begin_json(run, &json, error);
 
 	if (ret)
 		return ret;
-	trace_run_summary_json(run, &json, summary);
+	trace_run_write_summary_json(run, &json, summary);
 	json_array(&json, "remarks");
 	for (u32 i = 0; i < run->reader.remark_count; i++) {
 		json_record(&json, NULL);
@@ -80,14 +80,14 @@ static int write_pair_json(struct trace_run *run, const struct trace_summary *su
 		json_end_object(&json);
 	}
 	json_end_array(&json);
-	return trace_run_json_end(run, &json, error);
+	return trace_run_end_json(run, &json, error);
 }
 
 static void print_pair_summary(const struct trace_run *run, const struct trace_summary *summary)
 {
 	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
-	trace_summary_text(stdout, summary, &classes);
+	trace_summary_print(stdout, summary, &classes);
 	for (u32 i = 0; i < min(run->reader.remark_count, (u32)SHOWN); i++)
 		printf("at %llu ns: %s\n",
 		       (unsigned long long)(run->reader.remarks[i].t_ns - summary->first_ns),
@@ -102,7 +102,7 @@ static enum exit_code run_pair(struct trace_run *run)
 	struct trace_summary *summary = trace_summary_create();
 	struct aftl_error error;
 	int ret = run->options.requests ? read_and_write_rows(run, summary, &error) :
-					  read_pairs(run, summary, NULL, &error);
+					  read_paired_requests(run, summary, NULL, &error);
 
 	progress_end(&run->progress);
 	if (!ret && run->options.json)

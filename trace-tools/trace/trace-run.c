@@ -14,12 +14,12 @@ enum exit_code trace_complain(int ret, const struct aftl_error *error)
 {
 	if (ret == -EINTR)
 		return EXIT_INTERRUPTED;
-	return complain_failed("trace", error, exit_code_of_input(ret));
+	return report_command_failure("trace", error, exit_code_of_input(ret));
 }
 
 enum exit_code trace_complain_usage(const struct aftl_error *error)
 {
-	return complain_failed("trace", error, EXIT_USAGE);
+	return report_command_failure("trace", error, EXIT_USAGE);
 }
 
 /* Return: total size of all files; 0 if the size of one is unknown, as for a pipe. */
@@ -96,7 +96,7 @@ static void warn_of_sibling_files(const struct trace_run *run)
 	scnprintf(capture, sizeof(capture), "%.*s", (int)(mark - given->list[0]), given->list[0]);
 	trace_paths_add(&all, capture);
 	if (all.count > given->count)
-		complain_of("trace",
+		complain_as("trace",
 			    "%u of %u files of this capture are read; \"%s\" stands for all of them",
 			    given->count, all.count, capture);
 	trace_paths_free(&all);
@@ -137,7 +137,7 @@ static enum exit_code end_trace_run(struct trace_run *run, enum exit_code code)
 	/* Keep the file of --dropped even if the run failed. */
 	if (!run->dropped.stream || !output_file_close(&run->dropped, &error))
 		return code;
-	return complain_failed("trace", &error, code ? code : EXIT_FAILED);
+	return report_command_failure("trace", &error, code ? code : EXIT_FAILED);
 }
 
 enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **argv)
@@ -160,7 +160,8 @@ enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **ar
 	return end_trace_run(&run, code);
 }
 
-int trace_run_next(struct trace_run *run, struct trace_request *request, struct aftl_error *error)
+int trace_run_next_request(struct trace_run *run, struct trace_request *request,
+			   struct aftl_error *error)
 {
 	int ret = trace_reader_next(&run->reader, request, error);
 
@@ -172,20 +173,19 @@ int trace_run_next(struct trace_run *run, struct trace_request *request, struct 
 	return ret;
 }
 
-void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
-			    const struct trace_summary *summary)
+void trace_run_write_summary_json(const struct trace_run *run, struct json_writer *json,
+				  const struct trace_summary *summary)
 {
 	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
 	trace_reader_write_json(&run->reader, json);
 	trace_reader_write_losses_json(&run->reader, json);
 	json_object(json, "requests");
-	trace_summary_json(json, summary, &classes);
+	trace_summary_write_json(json, summary, &classes);
 	json_end_object(json);
 }
 
-int trace_run_json_begin(struct trace_run *run, struct json_writer *json,
-			 struct aftl_error *error)
+int trace_run_begin_json(struct trace_run *run, struct json_writer *json, struct aftl_error *error)
 {
 	char verb[32];
 	int ret = 0;
@@ -200,7 +200,7 @@ int trace_run_json_begin(struct trace_run *run, struct json_writer *json,
 	return 0;
 }
 
-int trace_run_json_end(struct trace_run *run, struct json_writer *json, struct aftl_error *error)
+int trace_run_end_json(struct trace_run *run, struct json_writer *json, struct aftl_error *error)
 {
 	json_envelope_end(json);
 	return output_file_close(&run->json, error);

@@ -66,17 +66,17 @@ enum exit_code trace_complain(int ret, const struct aftl_error *error);
 enum exit_code trace_complain_usage(const struct aftl_error *error);
 
 /* Like trace_reader_next(), with progress display; -EINTR after Ctrl-C. */
-int __must_check trace_run_next(struct trace_run *run, struct trace_request *request,
-				struct aftl_error *error);
+int __must_check trace_run_next_request(struct trace_run *run, struct trace_request *request,
+					struct aftl_error *error);
 
 /* Write the source, its losses and the number of requests as members of the JSON document. */
-void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
-			    const struct trace_summary *summary);
+void trace_run_write_summary_json(const struct trace_run *run, struct json_writer *json,
+				  const struct trace_summary *summary);
 
 /* Begin a JSON document in the file of --json. */
-int __must_check trace_run_json_begin(struct trace_run *run, struct json_writer *json,
+int __must_check trace_run_begin_json(struct trace_run *run, struct json_writer *json,
 				      struct aftl_error *error);
-int __must_check trace_run_json_end(struct trace_run *run, struct json_writer *json,
+int __must_check trace_run_end_json(struct trace_run *run, struct json_writer *json,
 				    struct aftl_error *error);
 
 #endif

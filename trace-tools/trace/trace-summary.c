@@ -19,7 +19,7 @@ void trace_summary_free(struct trace_summary *summary)
 		return;
 	for (u32 i = 0; i < SUMMARY_LEAVES; i++) {
 		if (summary->leaves[i])
-			latency_free(&summary->leaves[i]->share.latency);
+			latency_histogram_free(&summary->leaves[i]->share.latency);
 		free(summary->leaves[i]);
 	}
 	free(summary->slots);
@@ -134,7 +134,7 @@ void trace_summary_add_request(struct trace_summary *summary, const struct trace
 	share->requests++;
 	share->bytes += request->bytes;
 	if (request->latency_ns)
-		latency_add(&share->latency, request->latency_ns);
+		latency_histogram_add(&share->latency, request->latency_ns);
 	summary->streams[request->stream / 8] |= 1U << request->stream % 8;
 	summary->fua += request->fua;
 	summary->preflush += request->preflush;
@@ -169,12 +169,12 @@ static struct trace_share sum_selected_leaves(const struct trace_summary *summar
 			continue;
 		sum.requests += leaf->share.requests;
 		sum.bytes += leaf->share.bytes;
-		latency_merge(&sum.latency, &leaf->share.latency);
+		latency_histogram_merge(&sum.latency, &leaf->share.latency);
 	}
 	return sum;
 }
 
-u32 trace_summary_streams(const struct trace_summary *summary)
+u32 trace_summary_count_streams(const struct trace_summary *summary)
 {
 	u32 streams = 0, i;
 
@@ -199,11 +199,11 @@ static void write_latency_json(struct json_writer *json, const struct latency_hi
 	json_record(json, "latency");
 	json_u64(json, "known", latency->count);
 	if (latency->count) {
-		json_u64(json, "mean_ns", latency_mean(latency));
+		json_u64(json, "mean_ns", latency_histogram_mean(latency));
 		json_u64(json, "min_ns", latency->least);
 		for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
 			json_u64(json, quantiles[i].key,
-				 latency_quantile(latency, quantiles[i].per_million));
+				 latency_histogram_quantile(latency, quantiles[i].per_million));
 		json_u64(json, "max_ns", latency->greatest);
 	}
 	json_end_object(json);
@@ -221,7 +221,7 @@ static void write_share_json(struct json_writer *json, const char *key,
 		write_latency_json(json, &share.latency);
 		json_end_object(json);
 	}
-	latency_free(&share.latency);
+	latency_histogram_free(&share.latency);
 }
 
 static void write_operations_json(struct json_writer *json, const struct trace_summary *summary)
@@ -257,13 +257,13 @@ static void write_processes_json(struct json_writer *json, const struct trace_su
 	json_end_object(json);
 }
 
-void trace_summary_json(struct json_writer *json, const struct trace_summary *summary,
-			const struct trace_classes *classes)
+void trace_summary_write_json(struct json_writer *json, const struct trace_summary *summary,
+			      const struct trace_classes *classes)
 {
 	json_u64(json, "first_ns", summary->first_ns);
 	json_u64(json, "span_ns", summary->last_ns - summary->first_ns);
 	json_u64(json, "end_bytes", summary->end);
-	json_u64(json, "streams", trace_summary_streams(summary));
+	json_u64(json, "streams", trace_summary_count_streams(summary));
 	json_u64(json, "fua_requests", summary->fua);
 	json_u64(json, "preflush_requests", summary->preflush);
 	write_share_json(json, "all", summary, &everything);
@@ -283,10 +283,11 @@ static void add_latency_cells(struct text_table *table, const struct latency_his
 
 	if (!latency->count)
 		return;
-	human_format_time(text, latency_mean(latency));
+	human_format_time(text, latency_histogram_mean(latency));
 	text_table_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
-		human_format_time(text, latency_quantile(latency, quantiles[i].per_million));
+		human_format_time(text,
+				  latency_histogram_quantile(latency, quantiles[i].per_million));
 		text_table_cell(table, "%s", text);
 	}
 	human_format_time(text, latency->greatest);
@@ -300,7 +301,7 @@ static void add_share_row(struct text_table *table, const struct trace_summary *
 	char text[HUMAN_SIZE];
 
 	if (share.requests) {
-		text_table_row(table);
+		text_table_add_row(table);
 		text_table_cell(table, "%s%s", what, name);
 		text_table_cell(table, "%llu", (unsigned long long)share.requests);
 		human_format_decimal(text, scaled_ratio(share.requests, summary->requests, 1000), 1,
@@ -310,14 +311,14 @@ static void add_share_row(struct text_table *table, const struct trace_summary *
 		text_table_cell(table, "%s", text);
 		add_latency_cells(table, &share.latency);
 	}
-	latency_free(&share.latency);
+	latency_histogram_free(&share.latency);
 }
 
 static void add_title_row(struct text_table *table)
 {
 	static const char *const titles[] = { "", "requests", "share", "data", "mean" };
 
-	text_table_row(table);
+	text_table_add_row(table);
 	for (unsigned int i = 0; i < ARRAY_SIZE(titles); i++)
 		text_table_cell(table, "%s", titles[i]);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
@@ -343,8 +344,8 @@ static void add_summary_rows(struct text_table *table, const struct trace_summar
 			      summary->names[i]);
 }
 
-void trace_summary_text(FILE *out, const struct trace_summary *summary,
-			const struct trace_classes *classes)
+void trace_summary_print(FILE *out, const struct trace_summary *summary,
+			 const struct trace_classes *classes)
 {
 	struct text_table table;
 	char text[HUMAN_SIZE];
@@ -352,7 +353,8 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	human_format_span(text, summary->last_ns - summary->first_ns);
 	fprintf(out, "span %s, ", text);
 	human_format_bytes(text, summary->end);
-	fprintf(out, "addresses up to %s, streams %u\n", text, trace_summary_streams(summary));
+	fprintf(out, "addresses up to %s, streams %u\n", text,
+		trace_summary_count_streams(summary));
 	text_table_begin(&table, 10, 1);
 	add_title_row(&table);
 	add_summary_rows(&table, summary, classes);

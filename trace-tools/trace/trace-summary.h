@@ -84,12 +84,12 @@ void trace_summary_free(struct trace_summary *summary);
 void trace_summary_add_request(struct trace_summary *summary, const struct trace_request *request,
 			       const struct process_names *names);
 
-u32 trace_summary_streams(const struct trace_summary *summary);
+u32 trace_summary_count_streams(const struct trace_summary *summary);
 
 /* Write the statistics as members of the JSON object that is open. */
-void trace_summary_json(struct json_writer *json, const struct trace_summary *summary,
-			const struct trace_classes *classes);
-void trace_summary_text(FILE *out, const struct trace_summary *summary,
-			const struct trace_classes *classes);
+void trace_summary_write_json(struct json_writer *json, const struct trace_summary *summary,
+			      const struct trace_classes *classes);
+void trace_summary_print(FILE *out, const struct trace_summary *summary,
+			 const struct trace_classes *classes);
 
 #endif

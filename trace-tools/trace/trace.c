@@ -46,9 +46,9 @@ static enum exit_code report_unknown_trace_verb(const char *name)
 		names[i] = verbs[i]->name;
 	meant = find_closest_word(name, names);
 	if (meant)
-		complain_of("trace", "there is no verb \"%s\"; did you mean %s?", name, meant);
+		complain_as("trace", "there is no verb \"%s\"; did you mean %s?", name, meant);
 	else
-		complain_of("trace",
+		complain_as("trace",
 			    "there is no verb \"%s\"; \"approxftl trace --help\" lists them", name);
 	return EXIT_USAGE;
 }

@@ -51,7 +51,7 @@ static bool read_block_number(const struct device_range *range, const char *name
 }
 
 /* Replace the range of a partition by that of its disk. */
-static bool descend_partition(struct device_range *range)
+static bool map_partition_to_disk(struct device_range *range)
 {
 	u64 start;
 	char text[40];
@@ -65,7 +65,7 @@ static bool descend_partition(struct device_range *range)
 }
 
 /* Replace the range of a loop device over a block device by that of the block device. */
-static bool descend_loop(struct device_range *range)
+static bool map_loop_to_backing_device(struct device_range *range)
 {
 	char path[4096];
 	struct stat found;
@@ -82,8 +82,8 @@ static bool descend_loop(struct device_range *range)
 }
 
 /* Map @range through a linear target. Return: 1, 0 if the target is not linear, or an error. */
-static int descend_linear_target(struct device_range *range, const char *name,
-				 struct aftl_error *error)
+static int map_through_linear_target(struct device_range *range, const char *name,
+				     struct aftl_error *error)
 {
 	u64 sector = range->offset / SECTOR, sectors;
 	int ret = dm_device_find_linear(name, &sector, &sectors, &range->major, &range->minor,
@@ -97,8 +97,8 @@ static int descend_linear_target(struct device_range *range, const char *name,
 }
 
 /* Map @range to the emulated SSD below; shorten it to a part that is in one piece there. */
-static int descend_to_device(struct device_range *range, struct dm_device *device,
-			     struct aftl_error *error)
+static int map_range_to_emulated_device(struct device_range *range, struct dm_device *device,
+					struct aftl_error *error)
 {
 	struct aftl_error unused;
 	char name[DM_DEVICE_NAME];
@@ -106,14 +106,14 @@ static int descend_to_device(struct device_range *range, struct dm_device *devic
 
 	for (unsigned int i = 0; i < LEVELS_MAX; i++) {
 		if (!read_block_attribute(range, "dm/name", name, sizeof(name))) {
-			if (descend_partition(range) || descend_loop(range))
+			if (map_partition_to_disk(range) || map_loop_to_backing_device(range))
 				continue;
 			break;
 		}
 		ret = dm_device_find(device, name, &unused);
 		if (ret != -ENXIO)
 			return ret ? aftl_fail(error, ret, "%s", unused.text) : 0;
-		ret = descend_linear_target(range, name, error);
+		ret = map_through_linear_target(range, name, error);
 		if (ret < 0)
 			return ret;
 		if (!ret)
@@ -135,7 +135,7 @@ static int find_devices_below_range(void *context, const struct device_range *ra
 		struct device_range below = rest;
 		struct dm_device device;
 
-		ret = descend_to_device(&below, &device, error);
+		ret = map_range_to_emulated_device(&below, &device, error);
 		if (!ret)
 			ret = descent->take(descent->context, &device, &below, error);
 		rest.offset += below.length;

@@ -232,7 +232,7 @@ static enum exit_code run_device_create(const struct device_options *options)
 
 	interruption_catch();
 	if (make_creation_plan(options, &plan, &error))
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	target_line_print(&plan.line, arguments);
 	ret = options->dry_run ? 0 : create_dm_device(&plan, arguments, &error);
 	if (ret)

@@ -370,7 +370,7 @@ static enum exit_code run_device_fault(const struct device_options *options)
 	int ret;
 
 	if (parse_faults(options, &script, &error))
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	ret = find_faulty_device(options, &script, &table, &error);
 	if (!ret)
 		ret = send_or_clear_faults(options, &table, &error);

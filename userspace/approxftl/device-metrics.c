@@ -243,7 +243,7 @@ static int query_device_metrics(struct metrics *metrics, const struct dm_device 
 	memset(scraped, 0, sizeof(*scraped));
 	scraped->view.device = *device;
 	ret = device_view_read(&scraped->view, error);
-	return ret ? ret : sample_take(device, &scraped->sample, error);
+	return ret ? ret : device_sample_take(device, &scraped->sample, error);
 }
 
 static int query_all_devices(struct metrics *metrics, struct aftl_error *error)
@@ -300,7 +300,7 @@ enum exit_code metrics_print(const struct device_options *options)
 		print_lun_metrics(&metrics);
 	}
 	for (unsigned int i = 0; i < metrics.count; i++)
-		sample_free(&metrics.devices[i].sample);
+		device_sample_free(&metrics.devices[i].sample);
 	free(metrics.devices);
 	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
 }

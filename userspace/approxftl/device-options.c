@@ -206,7 +206,7 @@ static void print_verb_help(const struct device_verb *verb)
 static enum exit_code print_verb_error(const struct device_verb *verb,
 				       const struct aftl_error *error, enum exit_code code)
 {
-	return complain_failed(verb->name, error, code);
+	return report_command_failure(verb->name, error, code);
 }
 
 /* Discard the JSON file if the verb failed before it wrote anything. */
@@ -270,8 +270,8 @@ void device_print_list(const struct device_options *options, struct text_list *l
 	json_envelope_end(&json);
 }
 
-const char *device_key_value(const struct device_options *options, const char *key,
-			     const char *standard)
+const char *device_value_of_key(const struct device_options *options, const char *key,
+				const char *standard)
 {
 	for (unsigned int i = 0; i < options->key_count; i++)
 		if (!strcmp(options->keys[i], key))
@@ -283,8 +283,9 @@ enum exit_code device_failed(const struct device_options *options, int ret,
 			     const struct aftl_error *error)
 {
 	if (ret == -EINTR) {
-		complain_of(options->verb, "interrupted");
+		complain_as(options->verb, "interrupted");
 		return EXIT_INTERRUPTED;
 	}
-	return complain_failed(options->verb, error, ret == -ENXIO ? EXIT_NO_INPUT : EXIT_FAILED);
+	return report_command_failure(options->verb, error,
+				      ret == -ENXIO ? EXIT_NO_INPUT : EXIT_FAILED);
 }

@@ -14,7 +14,8 @@ u64 sample_clock_ns(void)
 	return (u64)now.tv_sec * SECOND_NS + (u64)now.tv_nsec;
 }
 
-int sample_take(const struct dm_device *device, struct sample *sample, struct aftl_error *error)
+int device_sample_take(const struct dm_device *device, struct sample *sample,
+		       struct aftl_error *error)
 {
 	int ret;
 
@@ -27,7 +28,8 @@ int sample_take(const struct dm_device *device, struct sample *sample, struct af
 	return ret ? ret : block_layer_read_counts(device, &sample->layer, error);
 }
 
-void sample_subtract(struct sample *between, const struct sample *now, const struct sample *before)
+void device_sample_subtract(struct sample *between, const struct sample *now,
+			    const struct sample *before)
 {
 	size_t bytes = now->luns.count * sizeof(*now->luns.list);
 
@@ -41,13 +43,13 @@ void sample_subtract(struct sample *between, const struct sample *now, const str
 	target_luns_subtract(&between->luns, &before->luns);
 }
 
-void sample_free(struct sample *sample)
+void device_sample_free(struct sample *sample)
 {
 	free(sample->luns.list);
 	sample->luns.list = NULL;
 }
 
-void sample_wait_until(u64 at_ns)
+void sleep_until_sample_time(u64 at_ns)
 {
 	const struct timespec at = {
 		.tv_sec = (time_t)(at_ns / SECOND_NS),
@@ -57,7 +59,7 @@ void sample_wait_until(u64 at_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-int sample_parse_interval(const char *given, u64 *ns, struct aftl_error *error)
+int parse_interval_option(const char *given, u64 *ns, struct aftl_error *error)
 {
 	char text[64];
 	struct aftl_error cause;
@@ -72,7 +74,7 @@ int sample_parse_interval(const char *given, u64 *ns, struct aftl_error *error)
 			 "--interval: %.40s is out of range; it must be 10ms to 24h", given);
 }
 
-int sample_parse_count(const char *given, u64 *count, struct aftl_error *error)
+int parse_count_option(const char *given, u64 *count, struct aftl_error *error)
 {
 	struct aftl_error cause;
 

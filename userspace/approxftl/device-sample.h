@@ -26,15 +26,15 @@ struct sample {
 	struct target_luns luns;
 };
 
-/* Take a sample. The caller calls sample_free(), even after a failure. */
-int __must_check sample_take(const struct dm_device *device, struct sample *sample,
-			     struct aftl_error *error);
+/* Take a sample. The caller calls device_sample_free(), even after a failure. */
+int __must_check device_sample_take(const struct dm_device *device, struct sample *sample,
+				    struct aftl_error *error);
 
-/* Compute the difference between two samples of a device; the caller calls sample_free(). */
-void sample_subtract(struct sample *between, const struct sample *now,
-		     const struct sample *before);
+/* Compute the difference between two samples of a device; the caller calls device_sample_free(). */
+void device_sample_subtract(struct sample *between, const struct sample *now,
+			    const struct sample *before);
 
-void sample_free(struct sample *sample);
+void device_sample_free(struct sample *sample);
 
 /* Return the mean lateness of completions, in host time. */
 static inline u64 sample_mean_lateness_ns(const struct sample *sample)
@@ -58,12 +58,12 @@ static inline u64 sample_busy_permille(const struct sample *sample)
 u64 sample_clock_ns(void);
 
 /* Sleep until a time of sample_clock_ns(), or until a signal. */
-void sample_wait_until(u64 at_ns);
+void sleep_until_sample_time(u64 at_ns);
 
 /* Parse the value of --interval; a number without a unit is in seconds. */
-int __must_check sample_parse_interval(const char *given, u64 *ns, struct aftl_error *error);
+int __must_check parse_interval_option(const char *given, u64 *ns, struct aftl_error *error);
 
 /* Parse the value of --count, which must be at least 1. */
-int __must_check sample_parse_count(const char *given, u64 *count, struct aftl_error *error);
+int __must_check parse_count_option(const char *given, u64 *count, struct aftl_error *error);
 
 #endif

@@ -218,16 +218,16 @@ static int take_next_sample(struct series *series, struct sample *before, struct
 
 	for (u64 number = 0; !ret && (!series->count || number < series->count); number++) {
 		next_ns += series->interval_ns;
-		sample_wait_until(next_ns);
+		sleep_until_sample_time(next_ns);
 		if (interrupted())
 			break;
-		ret = sample_take(&series->view.device, &now, error);
+		ret = device_sample_take(&series->view.device, &now, error);
 		if (!ret) {
-			sample_subtract(&between, &now, before);
+			device_sample_subtract(&between, &now, before);
 			print_stat_sample(series, &between, number);
-			sample_free(&between);
+			device_sample_free(&between);
 		}
-		sample_free(before);
+		device_sample_free(before);
 		*before = now;
 	}
 	return ret;
@@ -255,10 +255,10 @@ static enum exit_code print_sample_series(struct series *series)
 	interruption_catch();
 	if (series->options->json)
 		series_json_begin(series);
-	ret = sample_take(&series->view.device, &before, &error);
+	ret = device_sample_take(&series->view.device, &before, &error);
 	if (!ret)
 		ret = take_next_sample(series, &before, &error);
-	sample_free(&before);
+	device_sample_free(&before);
 	if (series->options->json) {
 		json_end_array(&series->json);
 		if (!series->options->list.chosen) {
@@ -280,7 +280,7 @@ static void print_stream_row(struct text_table *table, const struct target_strea
 	static const char *const words[] = { "", ", moved" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
-		text_table_row(table);
+		text_table_add_row(table);
 		text_table_cell(table, "units of stream %s%s", stream->name, words[i]);
 		text_table_cell(table, "%llu", (unsigned long long)stream->units[i]);
 	}
@@ -290,7 +290,7 @@ static void print_handle_row(struct text_table *table, const struct aftl_handle_
 			     unsigned int handle)
 {
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++) {
-		text_table_row(table);
+		text_table_add_row(table);
 		text_table_cell(table, "handle %u, %s", handle, aftl_handle_counter_info[i].name);
 		text_table_cell(table, "%llu", (unsigned long long)
 				aftl_handle_counter_get(&handles[handle], i));
@@ -312,7 +312,7 @@ static enum exit_code print_totals_of_device(struct series *series)
 {
 	struct aftl_error error;
 	struct sample sample;
-	int ret = sample_take(&series->view.device, &sample, &error);
+	int ret = device_sample_take(&series->view.device, &sample, &error);
 
 	if (!ret && series->options->json) {
 		print_stat_totals_json(series, &sample);
@@ -337,7 +337,7 @@ static enum exit_code print_totals_of_device(struct series *series)
 		text_table_pair(&table, "late, 99%", "%s", text);
 		text_table_print_and_free(&table, stdout);
 	}
-	sample_free(&sample);
+	device_sample_free(&sample);
 	return ret ? device_failed(series->options, ret, &error) : EXIT_DONE;
 }
 
@@ -358,9 +358,9 @@ static int parse_stat_options(struct series *series, struct aftl_error *error)
 	if (options->prometheus && (options->interval || options->json))
 		return aftl_fail(error, -EINVAL, "--prometheus excludes --interval and --json");
 	if (options->interval)
-		ret = sample_parse_interval(options->interval, &series->interval_ns, error);
+		ret = parse_interval_option(options->interval, &series->interval_ns, error);
 	if (!ret && options->count)
-		ret = sample_parse_count(options->count, &series->count, error);
+		ret = parse_count_option(options->count, &series->count, error);
 	return ret;
 }
 
@@ -371,7 +371,7 @@ static enum exit_code run_device_stat(const struct device_options *options)
 	int ret;
 
 	if (parse_stat_options(&series, &error))
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	if (options->prometheus)
 		return metrics_print(options);
 	ret = device_view_find(&series.view, options->words[0], &error);

@@ -35,7 +35,7 @@ struct watch {
 static void free_watched_devices(struct watch *watch)
 {
 	for (unsigned int i = 0; i < watch->count; i++)
-		sample_free(&watch->list[i].sample);
+		device_sample_free(&watch->list[i].sample);
 	free(watch->list);
 	*watch = (struct watch){ NULL, 0 };
 }
@@ -47,7 +47,7 @@ static int watch_device(struct watched *watched, const struct dm_device *device,
 
 	watched->view.device = *device;
 	ret = device_view_read(&watched->view, error);
-	return ret ? ret : sample_take(device, &watched->sample, error);
+	return ret ? ret : device_sample_take(device, &watched->sample, error);
 }
 
 static int list_watched_devices(const struct device_options *options, struct dm_device **devices,
@@ -76,7 +76,7 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 		if (!ret) {
 			watch->count++;
 		} else {
-			sample_free(&watched->sample);
+			device_sample_free(&watched->sample);
 			memset(watched, 0, sizeof(*watched));
 			if (ret == -ENXIO && !options->word_count)
 				ret = 0;
@@ -114,9 +114,9 @@ static void print_watched_device(const struct watched *now, const struct watched
 		.end = is_screen_taken() ? "\033[K" : "",
 	};
 
-	sample_subtract(&between, &now->sample, &before->sample);
+	device_sample_subtract(&between, &now->sample, &before->sample);
 	top_frame_print(stdout, &frame);
-	sample_free(&between);
+	device_sample_free(&between);
 }
 
 static void print_watched_devices(const struct watch *now, const struct watch *before)
@@ -185,11 +185,11 @@ static enum exit_code run_device_top(const struct device_options *options)
 	int ret = 0;
 
 	if (options->interval)
-		ret = sample_parse_interval(options->interval, &interval_ns, &error);
+		ret = parse_interval_option(options->interval, &interval_ns, &error);
 	if (!ret && options->count)
-		ret = sample_parse_count(options->count, &count, &error);
+		ret = parse_count_option(options->count, &count, &error);
 	if (ret)
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	ret = check_device_mapper_ready(&error);
 	if (!ret) {
 		interruption_catch();

@@ -133,8 +133,8 @@ bool device_json_is_complete(const struct device_options *options);
 void device_print_list(const struct device_options *options, struct text_list *list);
 
 /* Return the last value of KEY, or @standard if it was not given. */
-const char *device_key_value(const struct device_options *options, const char *key,
-			     const char *standard);
+const char *device_value_of_key(const struct device_options *options, const char *key,
+				const char *standard);
 
 /**
  * device_make_table_line() - make the table line of the options, and check it with the core

@@ -93,10 +93,10 @@ static void print_check_list(const struct device_options *options,
 static void print_check_group(struct text_table *table, const struct examination *examination,
 			      enum doctor_group group)
 {
-	text_table_heading(table, "%s", group_titles[group]);
+	text_table_add_heading(table, "%s", group_titles[group]);
 	for (unsigned int i = 0; i < doctor_check_count; i++)
 		if (doctor_checks[i].group == group) {
-			text_table_row(table);
+			text_table_add_row(table);
 			text_table_cell(table, "  %s", doctor_checks[i].name);
 			text_table_cell(table, "%s",
 					finding_names[examination->diagnoses[i].finding]);

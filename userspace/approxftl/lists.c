@@ -73,9 +73,9 @@ static enum exit_code check_word(const struct device_options *options, list_at a
 	}
 	meant = find_closest_word(word, names);
 	if (meant)
-		complain_of(options->verb, "there is no \"%s\"; did you mean %s?", word, meant);
+		complain_as(options->verb, "there is no \"%s\"; did you mean %s?", word, meant);
 	else
-		complain_of(options->verb, "there is no \"%s\"; \"approxftl %s\" lists all", word,
+		complain_as(options->verb, "there is no \"%s\"; \"approxftl %s\" lists all", word,
 			    options->verb);
 	return EXIT_USAGE;
 }
@@ -206,7 +206,7 @@ static void print_params_json(const struct device_options *options, const char *
 
 static enum exit_code run_list_params(const struct device_options *options)
 {
-	const char *profile = device_key_value(options, "profile", "demo");
+	const char *profile = device_value_of_key(options, "profile", "demo");
 	enum exit_code code = check_words(options, get_param_at);
 	struct aftl_config config;
 	struct aftl_error error;
@@ -214,7 +214,7 @@ static enum exit_code run_list_params(const struct device_options *options)
 	if (code)
 		return code;
 	if (aftl_profile_load(&config, profile, &error))
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	if (device_json_is_complete(options))
 		print_params_json(options, profile, &config);
 	else

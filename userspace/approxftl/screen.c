@@ -133,7 +133,7 @@ int screen_wait_for_key(u64 until_ns)
 	int key = 0;
 
 	if (!taken) {
-		sample_wait_until(until_ns);
+		sleep_until_sample_time(until_ns);
 		return 0;
 	}
 	if (now < until_ns)

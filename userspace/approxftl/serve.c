@@ -122,7 +122,7 @@ static void run_nbdkit(const struct serving *serving)
 	add_nbdkit_argument(&arguments, "control=", serving->tags);
 	for (unsigned int i = 0; i < options->key_count; i++) {
 		/* Pass only the last value of a key, because the plugin refuses a second value. */
-		if (device_key_value(options, options->keys[i], NULL) != options->values[i])
+		if (device_value_of_key(options, options->keys[i], NULL) != options->values[i])
 			continue;
 		snprintf(text, sizeof(text), "%s=", options->keys[i]);
 		add_nbdkit_argument(&arguments, text, options->values[i]);
@@ -184,9 +184,9 @@ static enum exit_code serve(struct serving *serving)
 			kill(serving->child, SIGTERM);
 	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
-		complain_of("serve", "nbdkit is not installed; on Debian: apt-get install nbdkit");
+		complain_as("serve", "nbdkit is not installed; on Debian: apt-get install nbdkit");
 	else if (WIFSIGNALED(status))
-		complain_of("serve", "nbdkit was ended by signal %d", WTERMSIG(status));
+		complain_as("serve", "nbdkit was ended by signal %d", WTERMSIG(status));
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -203,7 +203,7 @@ static enum exit_code run_serve(const struct device_options *options)
 	int ret;
 
 	if (device_make_table_line(options, &line, &size, &sectors, &error))
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	ret = device_make_volume_header(&line, &super, &made, &error);
 	if (ret)
 		return device_failed(options, ret, &error);

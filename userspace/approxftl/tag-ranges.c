@@ -23,7 +23,7 @@ int tag_open_file(const struct device_options *options, const char *path, int fl
 		return 0;
 	error = errno;
 	/* Some kernels refuse to open a mounted block device for writing. */
-	complain_of(options->verb, "%s: cannot open: %s", path,
+	complain_as(options->verb, "%s: cannot open: %s", path,
 		    error == EBUSY ? approxftl_explain(APPROXFTL_REASON_IN_USE) : strerror(error));
 	return -error;
 }
@@ -54,7 +54,7 @@ int tag_parse_range(const struct device_options *options, const char *text, off_
 	if (*rest == '+' && !parse_range_bytes(text, before, offset) &&
 	    (!rest[1] || !parse_range_bytes(rest + 1, strlen(rest + 1), length)))
 		return 0;
-	complain_of(options->verb,
+	complain_as(options->verb,
 		    "\"%s\" is no range; give OFFSET+LENGTH, such as 0+4KiB, or OFFSET+", text);
 	return -EINVAL;
 }
@@ -153,7 +153,7 @@ static int rewrite_tagged_range(const struct change *change, off_t offset, off_t
 	int ret = tag_rewrite_range(change->options, change->fd, offset, length);
 
 	if (ret)
-		complain_of(change->options->verb, "%s: cannot be stored again: %s",
+		complain_as(change->options->verb, "%s: cannot be stored again: %s",
 			    change->options->words[0],
 			    ret == -EINVAL ? "only files can" : strerror(-ret));
 	return ret;
@@ -219,7 +219,7 @@ static void warn_of_direct_writes(const struct change *change)
 	if (change->kind == APPROXFTL_NONE || change->kind == APPROXFTL_PRECISE ||
 	    fstat(change->fd, &status) || !S_ISREG(status.st_mode) || has_write_hint(change->fd))
 		return;
-	complain_of(change->options->verb,
+	complain_as(change->options->verb,
 		    "%s: buffered writes are approximate from now on; O_DIRECT writes stay precise, see approxftl-tag(8)",
 		    change->options->words[0]);
 }
@@ -281,7 +281,7 @@ static enum exit_code delete_file_tags(struct approxftl *library,
 static enum exit_code run_tag_add(const struct device_options *options)
 {
 	if (options->level && options->precise) {
-		complain_of(options->verb,
+		complain_as(options->verb,
 			    "--level is of approximate data; leave it or --precise out");
 		return EXIT_USAGE;
 	}
@@ -379,12 +379,12 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 	int count, fd;
 
 	if (!library != is_server_address(path)) {
-		complain_of(listing->options->verb, "%s: list files and served devices apart",
+		complain_as(listing->options->verb, "%s: list files and served devices apart",
 			    path);
 		return EXIT_USAGE;
 	}
 	if (!library) {
-		count = tag_served_ranges(listing->options, path, &extents);
+		count = query_served_ranges(listing->options, path, &extents);
 		if (count < 0)
 			return EXIT_FAILED;
 	} else {

@@ -59,7 +59,7 @@ static void scan_file_of_tree(struct scan *scan, const FTSENT *entry)
 	case FTS_DNR:
 	case FTS_ERR:
 	case FTS_NS:
-		complain_of(scan->options->verb, "%s: %s", entry->fts_path,
+		complain_as(scan->options->verb, "%s: %s", entry->fts_path,
 			    strerror(entry->fts_errno));
 		scan->failed++;
 		return;
@@ -75,7 +75,7 @@ static void scan_file_tree(struct scan *scan)
 	const FTSENT *entry;
 
 	if (!tree) {
-		complain_of(scan->options->verb, "%s: %s", paths[0], strerror(errno));
+		complain_as(scan->options->verb, "%s: %s", paths[0], strerror(errno));
 		scan->failed++;
 		return;
 	}
@@ -133,7 +133,7 @@ static enum exit_code run_tag_watch(struct approxftl *library, const struct devi
 	struct json_writer json;
 
 	if (!on && strcmp(options->words[1], "off") != 0) {
-		complain_of(options->verb, "\"%s\" is neither on nor off", options->words[1]);
+		complain_as(options->verb, "\"%s\" is neither on nor off", options->words[1]);
 		return EXIT_USAGE;
 	}
 	if (tag_open_file(options, options->words[0], O_RDONLY, &fd))

@@ -30,7 +30,7 @@ static char *send_request_to_server(const struct device_options *options, const 
 	scnprintf(path, sizeof(path), "%s.tags", address + strlen(ADDRESS));
 	fd = unix_socket_connect(path, &error);
 	if (fd < 0) {
-		complain_of(options->verb, "%s; is the device served by approxftl serve?",
+		complain_as(options->verb, "%s; is the device served by approxftl serve?",
 			    error.text);
 		return NULL;
 	}
@@ -48,7 +48,7 @@ static char *send_request_to_server(const struct device_options *options, const 
 		return answer;
 	}
 	answer[strcspn(answer, "\n")] = '\0';
-	complain_of(options->verb, "%s: %s", address,
+	complain_as(options->verb, "%s: %s", address,
 		    strncmp(answer, "error: ", 7) ? "the server sent no answer" : answer + 7);
 	free(answer);
 	return NULL;
@@ -69,8 +69,8 @@ int tag_served_range(const struct device_options *options, int level, off_t offs
 	return answer ? 0 : -EIO;
 }
 
-int tag_served_ranges(const struct device_options *options, const char *address,
-		      struct approxftl_extent **extents)
+int query_served_ranges(const struct device_options *options, const char *address,
+			struct approxftl_extent **extents)
 {
 	char *answer = send_request_to_server(options, address, "list\n");
 	const char *line = answer;

@@ -52,9 +52,9 @@ static enum exit_code report_unknown_tag_verb(const char *wrong)
 		names[i] = tag_verb_name(tag_verbs[i]);
 	meant = find_closest_word(wrong, names);
 	if (meant)
-		complain_of("tag", "unknown verb \"%s\"; did you mean %s?", wrong, meant);
+		complain_as("tag", "unknown verb \"%s\"; did you mean %s?", wrong, meant);
 	else
-		complain_of("tag", "unknown verb \"%s\"; \"approxftl tag --help\" lists them",
+		complain_as("tag", "unknown verb \"%s\"; \"approxftl tag --help\" lists them",
 			    wrong);
 	return EXIT_USAGE;
 }
@@ -68,14 +68,14 @@ enum exit_code tag_run(const struct device_options *options)
 	if (is_server_address(options->words[0])) {
 		if (options->rules->tags_served && !options->remember && !options->rewrite)
 			return options->rules->run_tag(NULL, options);
-		complain_of(options->verb,
+		complain_as(options->verb,
 			    "%s: a served device has tags by range, and no files; use tag add, del or list, without --remember and --rewrite",
 			    options->words[0]);
 		return EXIT_USAGE;
 	}
 	ret = approxftl_open(options->words[0], APPROXFTL_REQUIRE, &library);
 	if (ret) {
-		complain_of(options->verb, "%s", approxftl_reason(NULL));
+		complain_as(options->verb, "%s", approxftl_reason(NULL));
 		return ret == -ENODEV || ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
 	}
 	code = options->rules->run_tag(library, options);
@@ -105,6 +105,6 @@ enum exit_code tag_main(int argc, char **argv)
 
 enum exit_code tag_report_failure(const struct device_options *options, const char *path, int ret)
 {
-	complain_of(options->verb, "%s: %s", path, approxftl_reason(NULL));
+	complain_as(options->verb, "%s: %s", path, approxftl_reason(NULL));
 	return ret == -ENODEV || ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
 }

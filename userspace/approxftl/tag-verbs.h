@@ -37,8 +37,8 @@ bool is_server_address(const char *word);
 int tag_served_range(const struct device_options *options, int level, off_t offset, off_t length);
 
 /* Get the approximate ranges of a served device, as tag_query_ranges() does. */
-int tag_served_ranges(const struct device_options *options, const char *address,
-		      struct approxftl_extent **extents);
+int query_served_ranges(const struct device_options *options, const char *address,
+			struct approxftl_extent **extents);
 
 /* Store the data of a range again; return a negative error number on failure. */
 int tag_rewrite_range(const struct device_options *options, int fd, off_t offset, off_t length);

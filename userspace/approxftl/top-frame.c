@@ -15,7 +15,7 @@
 #define MIB 1048576ULL
 
 /* Print a line, truncated to the width of the terminal. */
-static __printf(3, 4) void put_line(FILE *out, const struct top_frame *frame, const char *format,
+__printf(3, 4) static void put_line(FILE *out, const struct top_frame *frame, const char *format,
 				    ...)
 {
 	char text[LINE_SIZE];

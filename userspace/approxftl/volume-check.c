@@ -90,7 +90,7 @@ static void add_finding(struct checkup *checkup, const char *sentence)
 	checkup->found++;
 }
 
-static __printf(2, 3) void report_finding(struct checkup *checkup, const char *format, ...)
+__printf(2, 3) static void report_finding(struct checkup *checkup, const char *format, ...)
 {
 	char text[160];
 	va_list args;

@@ -529,7 +529,7 @@ static enum exit_code run_volume_dump(const struct device_options *options)
 		ret = print_volume_dump(&dump, &error);
 	medium_file_close(&dump.whole);
 	if (ret == -ERANGE)
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	return ret ? volume_failed(options, path, ret, &error) : EXIT_DONE;
 }
 

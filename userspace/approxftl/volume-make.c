@@ -35,10 +35,10 @@ struct making {
 	struct medium_file file;
 };
 
-static int set_header_names(struct making *making, struct aftl_error *error)
+static int set_profile_and_policy_names(struct making *making, struct aftl_error *error)
 {
-	const char *profile = device_key_value(making->options, "profile", "demo");
-	const char *policy = device_key_value(making->options, "policy", "approxftl");
+	const char *profile = device_value_of_key(making->options, "profile", "demo");
+	const char *policy = device_value_of_key(making->options, "policy", "approxftl");
 	int ret = aftl_profile_load(&making->super.config, profile, error);
 
 	if (ret)
@@ -78,7 +78,7 @@ static int set_header_uuid(struct making *making, struct aftl_error *error)
 
 static int parse_volume_options(struct making *making, struct aftl_error *error)
 {
-	int ret = set_header_names(making, error);
+	int ret = set_profile_and_policy_names(making, error);
 
 	if (!ret)
 		ret = set_header_params(making, error);
@@ -372,14 +372,14 @@ static enum exit_code run_volume_format(const struct device_options *options)
 	int ret = parse_volume_options(&making, &error);
 
 	if (ret)
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	interruption_catch();
 	ret = make_volume_after_checks(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);
 	medium_file_close(&making.file);
 	if (ret == -EINVAL)
-		return complain_failed(options->verb, &error, EXIT_USAGE);
+		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	if (ret)
 		return volume_failed(options, options->words[0], ret, &error);
 	print_made_volume(&making);

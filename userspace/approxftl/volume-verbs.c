@@ -10,9 +10,9 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 	bool named = strstr(error->text, path);
 
 	if (ret == -EINTR)
-		complain_of(options->verb, "interrupted");
+		complain_as(options->verb, "interrupted");
 	else
-		complain_of(options->verb, "%s%s%s", named ? "" : path, named ? "" : ": ",
+		complain_as(options->verb, "%s%s%s", named ? "" : path, named ? "" : ": ",
 			    error->text);
 	switch (ret) {
 	case -ENOTBLK:

@@ -17,7 +17,7 @@ void *alloc_file_buffer(size_t bytes)
 	void *buffer = aligned_alloc(FILE_UNIT, DIV_ROUND_UP(bytes, FILE_UNIT) * FILE_UNIT);
 
 	if (!buffer) {
-		complain_of("app", "out of memory");
+		complain_as("app", "out of memory");
 		exit(EXIT_FAILED);
 	}
 	return memset(buffer, 0, bytes);

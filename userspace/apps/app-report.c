@@ -108,9 +108,9 @@ void app_run_print(const struct app_run *run)
 	if (!run->active && !run->options->precise)
 		puts("no device of dm-approxftl here: all data are precise");
 	text_table_begin(&table, 2, 1);
-	if (has_run_write_phase(run))
+	if (does_run_write_data(run))
 		print_app_time(&table, "write", run->write_ns);
-	if (has_run_compute_phase(run)) {
+	if (does_run_compute(run)) {
 		char text[HUMAN_SIZE];
 
 		print_app_time(&table, run->options->app->output ? "compute" : "read",
@@ -127,7 +127,7 @@ void app_run_print(const struct app_run *run)
 		print_result_quality(&table, run);
 	}
 	text_table_print_and_free(&table, stdout);
-	if (has_run_compute_phase(run))
+	if (does_run_compute(run))
 		printf("precise run: %s: %.3g, at most %.3g\n", run->options->app->check,
 		       run->precise.error, run->precise.tolerance);
 }
@@ -240,9 +240,9 @@ void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **a
 	json_bool(&json, "declared_approximate", !options->precise);
 	json_bool(&json, "device_active", run->active);
 	write_setup_json(&json, run);
-	if (has_run_write_phase(run))
+	if (does_run_write_data(run))
 		json_u64(&json, "write_ns", run->write_ns);
-	if (has_run_compute_phase(run)) {
+	if (does_run_compute(run)) {
 		json_u64(&json, "compute_ns", run->compute_ns);
 		write_flips_json(&json, run);
 		write_quality_json(&json, run);

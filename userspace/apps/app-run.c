@@ -18,8 +18,8 @@ static u64 app_monotonic_ns(void)
 
 bool is_app_run_verified(const struct app_run *run)
 {
-	return !has_run_compute_phase(run) || (run->precise.error <= run->precise.tolerance &&
-					       !run->precise.repaired && !run->flips.damaged);
+	return !does_run_compute(run) || (run->precise.error <= run->precise.tolerance &&
+					  !run->precise.repaired && !run->flips.damaged);
 }
 
 static int open_app_directory(struct app_place *place, const char *path, struct aftl_error *error)
@@ -117,7 +117,7 @@ static int choose_app_setup(struct app_run *run, const struct app_place *place,
 {
 	const struct app *app = run->options->app;
 
-	if (!has_run_write_phase(run))
+	if (!does_run_write_data(run))
 		return read_app_setup(run, place, error);
 	set_usual_setup(&run->setup, &run->options->setup, &app->usual);
 	if (app->refuses(&run->setup))
@@ -219,11 +219,11 @@ int run_app(struct app_run *run, const struct app_options *options, struct aftl_
 	run->active = !ret && place.tags && approxftl_active(place.tags);
 	if (!ret)
 		ret = choose_app_setup(run, &place, error);
-	if (!ret && has_run_write_phase(run))
+	if (!ret && does_run_write_data(run))
 		ret = run_write_phase(run, &place, error);
-	if (!ret && has_run_compute_phase(run))
+	if (!ret && does_run_compute(run))
 		ret = run_compute_phase(run, &place, error);
-	if (!ret && has_run_compute_phase(run))
+	if (!ret && does_run_compute(run))
 		ret = compare_with_precise_run(run, &place, error);
 	if (place.tags)
 		approxftl_close(place.tags);

@@ -21,7 +21,7 @@ struct array_slot {
 	bool dirty;
 };
 
-static u64 page_offset(u64 page)
+static u64 array_page_file_offset(u64 page)
 {
 	return HEADER_BYTES + page * PAGE_BYTES;
 }
@@ -57,8 +57,8 @@ int array_create(struct array *array, const struct app_place *place,
 	int ret;
 
 	set_array_shape(array, shape);
-	ret = app_file_create(&array->file, place, shape->name, page_offset(array->pages),
-			      class_of_array(shape), error);
+	ret = app_file_create(&array->file, place, shape->name,
+			      array_page_file_offset(array->pages), class_of_array(shape), error);
 	app_header_make(header, MAGIC_ARRAY, setup, "");
 	if (!ret)
 		ret = app_file_write_precise(&array->file, header, 0, HEADER_BYTES, error);
@@ -80,7 +80,7 @@ int array_open(struct array *array, const struct app_place *place,
 	if (!ret)
 		ret = app_file_read_setup(&array->file, &found, error);
 	if (!ret && (memcmp(&found, setup, sizeof(found)) != 0 ||
-		     array->file.bytes != page_offset(array->pages)))
+		     array->file.bytes != array_page_file_offset(array->pages)))
 		ret = aftl_fail(error, -EINVAL,
 				"%.80s/%s: made with other parameters; --phase write makes it anew",
 				place->path, shape->name);
@@ -104,7 +104,8 @@ static void write_back_array_slot(struct array *array, struct array_slot *slot)
 	if (slot->dirty)
 		record_array_failure(array,
 				     app_file_write(&array->file, slot->data,
-						    page_offset(slot->page), PAGE_BYTES, &error),
+						    array_page_file_offset(slot->page), PAGE_BYTES,
+						    &error),
 				     &error);
 	slot->dirty = false;
 }
@@ -152,7 +153,8 @@ static struct array_slot *load_array_page(struct array *array, u64 page)
 {
 	struct array_slot *slot = find_or_free_slot(array);
 	struct aftl_error error;
-	int ret = app_file_read(&array->file, slot->data, page_offset(page), PAGE_BYTES, &error);
+	int ret = app_file_read(&array->file, slot->data, array_page_file_offset(page), PAGE_BYTES,
+				&error);
 
 	record_array_failure(array, ret, &error);
 	if (ret)

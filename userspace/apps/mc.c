@@ -10,7 +10,7 @@
 #define PAGE_POINTS 2048
 static_assert(2 * PAGE_POINTS == ARRAY_PAGE_WORDS, "a page is full");
 
-static bool is_mc_size_invalid(const struct app_setup *setup)
+static bool is_monte_carlo_size_invalid(const struct app_setup *setup)
 {
 	return setup->size % PAGE_POINTS || setup->size > 1ULL << 32;
 }
@@ -31,8 +31,8 @@ static struct array_shape mc_estimates_shape(const struct app_setup *setup)
 	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0, NULL };
 }
 
-static int create_mc_input(const struct app_place *place, const struct app_setup *setup,
-			   struct aftl_error *error)
+static int create_monte_carlo_input(const struct app_place *place, const struct app_setup *setup,
+				    struct aftl_error *error)
 {
 	struct array_shape shape = mc_samples_shape(setup);
 
@@ -49,8 +49,8 @@ static double estimate_pi(const double *words)
 	return 4.0 * inside / PAGE_POINTS;
 }
 
-static int compute_mc(const struct app_place *place, const struct app_setup *setup,
-		      struct app_result *result, struct aftl_error *error)
+static int compute_monte_carlo_pi(const struct app_place *place, const struct app_setup *setup,
+				  struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape in = mc_samples_shape(setup), out = mc_estimates_shape(setup);
 	struct array samples = { 0 }, estimates = { 0 }, *const all[] = { &samples, &estimates };
@@ -65,8 +65,8 @@ static int compute_mc(const struct app_place *place, const struct app_setup *set
 }
 
 /* The tolerance of the estimate is five standard deviations of its mean. */
-static int check_mc_result(const struct app_place *place, const struct app_setup *setup,
-			   struct app_result *result, struct aftl_error *error)
+static int check_monte_carlo_result(const struct app_place *place, const struct app_setup *setup,
+				    struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape shape = mc_estimates_shape(setup);
 	struct array estimates, *const all[] = { &estimates };
@@ -88,9 +88,9 @@ const struct app app_mc = {
 	.usual = { .size = 1 << 19, .seed = 1 },
 	.inputs = { { "samples", APPROXFTL_APPROXIMATE } },
 	.output = "estimates",
-	.refuses = is_mc_size_invalid,
+	.refuses = is_monte_carlo_size_invalid,
 	.output_shape = mc_estimates_shape,
-	.create = create_mc_input,
-	.compute = compute_mc,
-	.check_result = check_mc_result,
+	.create = create_monte_carlo_input,
+	.compute = compute_monte_carlo_pi,
+	.check_result = check_monte_carlo_result,
 };

@@ -44,23 +44,23 @@ static bool is_picture_size_invalid(const struct app_setup *setup)
 	       (other && setup->segment > 1) || (setup->scans && setup->scans % 2 == 0);
 }
 
-static bool is_setup_video(const struct app_setup *setup)
+static bool is_video_setup(const struct app_setup *setup)
 {
 	return setup->frames > 0;
 }
 
-static u64 frame_count(const struct app_setup *setup)
+static u64 video_frame_count(const struct app_setup *setup)
 {
 	return max(setup->frames, 1ULL);
 }
 
-static u64 row_stride(const struct app_setup *setup)
+static u64 video_frame_bytes(const struct app_setup *setup)
 {
 	return HEADER_BYTES + picture_pixel_count(setup);
 }
 
 /* Return: number of frames from one raw frame to the next, or of pixels in a row. */
-static u64 raw_distance(const struct app_setup *setup)
+static u64 distance_of_raw_frames(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
 }
@@ -75,16 +75,18 @@ static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
 {
 	if (setup->scans)
 		return progressive_is_precise(setup, offset);
-	return offset % row_stride(setup) < HEADER_BYTES ||
-	       is_intra_frame(setup, offset / row_stride(setup));
+	return offset % video_frame_bytes(setup) < HEADER_BYTES ||
+	       is_intra_frame(setup, offset / video_frame_bytes(setup));
 }
 
 /* Return: the prediction that the difference of pixel @x is relative to. */
 static u8 predicted_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
-	if ((is_setup_video(&video->setup) ? video->frame : x) % raw_distance(&video->setup) == 0)
+	if ((is_video_setup(&video->setup) ? video->frame : x) %
+		    distance_of_raw_frames(&video->setup) ==
+	    0)
 		return 0;
-	return is_setup_video(&video->setup) ? before[index] : video->pixels[index - 1];
+	return is_video_setup(&video->setup) ? before[index] : video->pixels[index - 1];
 }
 
 static void alloc_video_buffers(struct video *video, const struct app_setup *setup)
@@ -105,9 +107,10 @@ static void free_video_buffers(struct video *video)
 	app_file_close(&video->file);
 }
 
-static u64 piece_offset(const struct video *video, u64 row)
+static u64 video_piece_offset(const struct video *video, u64 row)
 {
-	return video->frame * row_stride(&video->setup) + HEADER_BYTES + row * video->setup.width;
+	return video->frame * video_frame_bytes(&video->setup) + HEADER_BYTES +
+	       row * video->setup.width;
 }
 
 static int write_video_piece(struct video *video, u64 row, struct aftl_error *error)
@@ -119,17 +122,19 @@ static int write_video_piece(struct video *video, u64 row, struct aftl_error *er
 	for (u64 i = 0; i < width * PIECE_ROWS; i++)
 		video->stored[i] = video->pixels[i] - predicted_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
-	return (is_intra_frame(&video->setup, video->frame) ? app_file_write_precise :
-							      app_file_write)
-		(&video->file, video->stored, piece_offset(video, row), width * PIECE_ROWS, error);
+	return (is_intra_frame(&video->setup, video->frame) ?
+			app_file_write_precise :
+			app_file_write)(&video->file, video->stored, video_piece_offset(video, row),
+					width * PIECE_ROWS, error);
 }
 
 static int write_video_frame(struct video *video, const char *header, struct aftl_error *error)
 {
 	int ret;
 
-	ret = app_file_write_precise(&video->file, header, video->frame * row_stride(&video->setup),
-				     HEADER_BYTES, error);
+	ret = app_file_write_precise(&video->file, header,
+				     video->frame * video_frame_bytes(&video->setup), HEADER_BYTES,
+				     error);
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS)
 		ret = write_video_piece(video, row, error);
 	return ret;
@@ -137,7 +142,7 @@ static int write_video_frame(struct video *video, const char *header, struct aft
 
 static const char *picture_file_name(const struct app_setup *setup)
 {
-	return is_setup_video(setup) ? "video" : "image";
+	return is_video_setup(setup) ? "video" : "image";
 }
 
 static void make_picture_header(const struct app_setup *setup, char *header)
@@ -145,7 +150,8 @@ static void make_picture_header(const struct app_setup *setup, char *header)
 	char tail[64];
 
 	scnprintf(tail, sizeof(tail), "%u %u\n255\n", (u32)setup->width, (u32)setup->height);
-	app_header_make(header, raw_distance(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup,
+	app_header_make(header,
+			distance_of_raw_frames(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup,
 			tail);
 }
 
@@ -162,8 +168,9 @@ static int create_pictures(const struct app_place *place, const struct app_setup
 	make_picture_header(setup, header);
 	alloc_video_buffers(&video, setup);
 	ret = app_file_create(&video.file, place, picture_file_name(setup),
-			      frame_count(setup) * row_stride(setup), APPROXFTL_APPROXIMATE, error);
-	for (; !ret && video.frame < frame_count(setup); video.frame++)
+			      video_frame_count(setup) * video_frame_bytes(setup),
+			      APPROXFTL_APPROXIMATE, error);
+	for (; !ret && video.frame < video_frame_count(setup); video.frame++)
 		ret = write_video_frame(&video, header, error);
 	if (!ret)
 		ret = app_file_sync(&video.file, error);
@@ -178,7 +185,7 @@ static int read_video_piece(struct video *video, u64 row, struct aftl_error *err
 	u8 *before = video->before + row * width;
 	int ret;
 
-	ret = app_file_read(&video->file, video->stored, piece_offset(video, row),
+	ret = app_file_read(&video->file, video->stored, video_piece_offset(video, row),
 			    width * PIECE_ROWS, error);
 	if (ret)
 		return ret;
@@ -195,7 +202,7 @@ static int check_frame_header(struct video *video, struct aftl_error *error)
 	int ret;
 
 	make_picture_header(&video->setup, wanted);
-	ret = app_file_read(&video->file, header, video->frame * row_stride(&video->setup),
+	ret = app_file_read(&video->file, header, video->frame * video_frame_bytes(&video->setup),
 			    HEADER_BYTES, error);
 	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
 		ret = aftl_fail(error, -EINVAL,
@@ -236,7 +243,7 @@ static int compute_pictures(const struct app_place *place, const struct app_setu
 	alloc_video_buffers(&video, setup);
 	ret = app_file_open(&video.file, place, picture_file_name(setup), APPROXFTL_APPROXIMATE,
 			    error);
-	for (; !ret && video.frame < frame_count(setup); video.frame++)
+	for (; !ret && video.frame < video_frame_count(setup); video.frame++)
 		ret = read_video_frame(&video, result, error);
 	free_video_buffers(&video);
 	return ret;
@@ -260,7 +267,7 @@ static int check_picture_result(const struct app_place *place, const struct app_
 /* The expected mean square error is the sum over bits of flip probability times squared weight. */
 static bool forecast_picture_psnr(const struct app_setup *setup, struct app_forecast *forecast)
 {
-	double pixels = (double)(frame_count(setup) * picture_pixel_count(setup));
+	double pixels = (double)(video_frame_count(setup) * picture_pixel_count(setup));
 
 	if (setup->scans)
 		progressive_forecast(setup, forecast);

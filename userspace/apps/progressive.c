@@ -52,7 +52,7 @@ static u64 bit_plane_bytes(const struct app_setup *setup)
 	return picture_block_count(setup) / 8;
 }
 
-static u32 count_scan_runs(const struct app_setup *setup, u32 scan)
+static u32 count_bit_planes_in_scan(const struct app_setup *setup, u32 scan)
 {
 	if (!scan)
 		return PLANES + (BLOCK_CELLS - 1) * (PLANES - count_planes_after_scan_0(setup));
@@ -62,7 +62,8 @@ static u32 count_scan_runs(const struct app_setup *setup, u32 scan)
 /* Return the size of a scan without its header. */
 static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 {
-	return DIV_ROUND_UP(count_scan_runs(setup, scan) * bit_plane_bytes(setup), FILE_UNIT) *
+	return DIV_ROUND_UP(count_bit_planes_in_scan(setup, scan) * bit_plane_bytes(setup),
+			    FILE_UNIT) *
 	       FILE_UNIT;
 }
 

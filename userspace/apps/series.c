@@ -136,8 +136,8 @@ typedef int (*open_function)(struct array *array, const struct app_place *place,
 			     const struct array_shape *shape, const struct app_setup *setup,
 			     struct aftl_error *error);
 
-static int open_indices(struct series *series, open_function get, const struct app_place *place,
-			struct aftl_error *error)
+static int open_series_indices(struct series *series, open_function get,
+			       const struct app_place *place, struct aftl_error *error)
 {
 	const struct app_setup *setup = &series->setup;
 	struct array_shape index = { "index", 2 * count_series_blocks(setup), 0, 0, NULL };
@@ -147,7 +147,7 @@ static int open_indices(struct series *series, open_function get, const struct a
 	return ret ? ret : get(&series->outliers, place, &outliers, setup, error);
 }
 
-static u64 *series_word_at(struct array *array, u64 word, bool write)
+static u64 *series_index_word_ptr(struct array *array, u64 word, bool write)
 {
 	return array_indices(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
 }
@@ -172,15 +172,15 @@ static int write_sample_block(struct series *series, u64 number, struct aftl_err
 	struct block block;
 
 	fill_sample_block(&series->setup, number, &block);
-	*series_word_at(&series->index, 2 * number, true) = (u64)block.least;
-	*series_word_at(&series->index, 2 * number + 1, true) = block.span;
+	*series_index_word_ptr(&series->index, 2 * number, true) = (u64)block.least;
+	*series_index_word_ptr(&series->index, 2 * number + 1, true) = block.span;
 	memset(series->stored, 0, FILE_UNIT);
 	for (u32 i = 0; i < block.count; i++) {
 		series->stored[i] = stored_sample(&block, i);
 		if (block.is_outlier[i]) {
-			*series_word_at(&series->outliers, series->next++, true) =
+			*series_index_word_ptr(&series->outliers, series->next++, true) =
 				number * BLOCK_SAMPLES + i;
-			*series_word_at(&series->outliers, series->next++, true) =
+			*series_index_word_ptr(&series->outliers, series->next++, true) =
 				(u64)block.values[i];
 		}
 	}
@@ -212,11 +212,11 @@ static int create_series(const struct app_place *place, const struct app_setup *
 	alloc_series_buffers(&series, setup);
 	ret = create_samples(&series, place, error);
 	if (!ret)
-		ret = open_indices(&series, array_create, place, error);
+		ret = open_series_indices(&series, array_create, place, error);
 	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++)
 		ret = write_sample_block(&series, number, error);
 	if (!ret) {
-		*series_word_at(&series.outliers, series.next, true) = NOWHERE;
+		*series_index_word_ptr(&series.outliers, series.next, true) = NOWHERE;
 		ret = app_file_sync(&series.file, error);
 	}
 	return close_series_arrays(&series, ret, error);
@@ -225,9 +225,9 @@ static int create_series(const struct app_place *place, const struct app_setup *
 /* If the next outlier is at @at, take it from the list. Fails if the list has no end mark. */
 static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 {
-	if (*series_word_at(&series->outliers, series->next, false) != at)
+	if (*series_index_word_ptr(&series->outliers, series->next, false) != at)
 		return false;
-	*value = *series_word_at(&series->outliers, series->next + 1, false);
+	*value = *series_index_word_ptr(&series->outliers, series->next + 1, false);
 	series->next += 2;
 	return true;
 }
@@ -235,8 +235,8 @@ static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 /* Compare a block that was read with the original samples, whatever a damaged index says. */
 static void compare_sample_block(struct series *series, u64 number, struct app_result *result)
 {
-	u64 least = *series_word_at(&series->index, 2 * number, false), value;
-	u64 span = *series_word_at(&series->index, 2 * number + 1, false);
+	u64 least = *series_index_word_ptr(&series->index, 2 * number, false), value;
+	u64 span = *series_index_word_ptr(&series->index, 2 * number + 1, false);
 	u64 first = number * BLOCK_SAMPLES, before = 0;
 	u32 i;
 
@@ -264,7 +264,7 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 	if (!ret)
 		ret = app_file_has_length(&series.file, samples_bytes(setup), error);
 	if (!ret)
-		ret = open_indices(&series, array_open, place, error);
+		ret = open_series_indices(&series, array_open, place, error);
 	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++) {
 		ret = app_file_read(&series.file, series.stored, HEADER_BYTES + number * FILE_UNIT,
 				    FILE_UNIT, error);

@@ -10,7 +10,7 @@
 
 #include "app.h"
 
-static bool is_smm_size_invalid(const struct app_setup *setup)
+static bool is_sparse_matrix_size_invalid(const struct app_setup *setup)
 {
 	return setup->size > 1 << 26 || setup->degree > setup->size / 4;
 }
@@ -87,7 +87,7 @@ static int close_matrix_arrays(struct matrix *matrix, int ret, u64 *repaired,
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, repaired, error);
 }
 
-static u64 *index_word(struct array *array, u64 index, bool write)
+static u64 *matrix_index_word_ptr(struct array *array, u64 index, bool write)
 {
 	return array_indices(array, index / ARRAY_PAGE_WORDS, write) + index % ARRAY_PAGE_WORDS;
 }
@@ -102,7 +102,8 @@ static void fill_matrix_row(struct matrix *matrix, const struct app_setup *setup
 		sum += matrix_weight(setup, row, i);
 	for (i = 0; i < degree; i++) {
 		array_write_word(&matrix->values, begin + i, matrix_weight(setup, row, i) / sum);
-		*index_word(&matrix->columns, begin + i, true) = column_of_nonzero(setup, row, i);
+		*matrix_index_word_ptr(&matrix->columns, begin + i, true) =
+			column_of_nonzero(setup, row, i);
 	}
 }
 
@@ -119,8 +120,8 @@ static struct array_shape smm_product_shape(const struct app_setup *setup)
 	return shape;
 }
 
-static int create_smm_input(const struct app_place *place, const struct app_setup *setup,
-			    struct aftl_error *error)
+static int create_sparse_matrix_input(const struct app_place *place, const struct app_setup *setup,
+				      struct aftl_error *error)
 {
 	struct array_shape shape = smm_vector_shape(setup);
 	struct matrix matrix;
@@ -131,11 +132,11 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 		u64 row, begin = 0;
 
 		for (row = 0; row < setup->size; row++) {
-			*index_word(&matrix.rows, row, true) = begin;
+			*matrix_index_word_ptr(&matrix.rows, row, true) = begin;
 			fill_matrix_row(&matrix, setup, row, begin);
 			begin += matrix_row_degree(setup, row);
 		}
-		*index_word(&matrix.rows, row, true) = begin;
+		*matrix_index_word_ptr(&matrix.rows, row, true) = begin;
 	}
 	ret = close_matrix_arrays(&matrix, ret, &repaired, error);
 	return ret ? ret : app_fill_array(place, &shape, setup, smm_vector_word, error);
@@ -144,13 +145,15 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 /* Multiply a row of the matrix by @in, or by ones. Indices outside the bounds are not used. */
 static double row_product(struct matrix *matrix, u64 row, struct array *in)
 {
-	u64 end = min(*index_word(&matrix->rows, row + 1, false), matrix->values.shape.words);
+	u64 end = min(*matrix_index_word_ptr(&matrix->rows, row + 1, false),
+		      matrix->values.shape.words);
 	double sum = 0;
 
-	for (u64 i = *index_word(&matrix->rows, row, false); i < end; i++) {
+	for (u64 i = *matrix_index_word_ptr(&matrix->rows, row, false); i < end; i++) {
 		double value = array_value(&matrix->values, i);
 
-		sum += in ? value * array_value(in, *index_word(&matrix->columns, i, false)) :
+		sum += in ? value * array_value(in, *matrix_index_word_ptr(&matrix->columns, i,
+									   false)) :
 			    value;
 	}
 	return sum;
@@ -194,8 +197,8 @@ static int create_initial_vector(struct array *vectors, const struct app_place *
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, repaired, error);
 }
 
-static int compute_smm(const struct app_place *place, const struct app_setup *setup,
-		       struct app_result *result, struct aftl_error *error)
+static int compute_sparse_products(const struct app_place *place, const struct app_setup *setup,
+				   struct app_result *result, struct aftl_error *error)
 {
 	struct array vectors[2] = { { .shape = { 0 } } };
 	struct array *const all[] = { &vectors[0], &vectors[1] };
@@ -210,8 +213,8 @@ static int compute_smm(const struct app_place *place, const struct app_setup *se
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-static int check_smm_result(const struct app_place *place, const struct app_setup *setup,
-			    struct app_result *result, struct aftl_error *error)
+static int check_sparse_product_result(const struct app_place *place, const struct app_setup *setup,
+				       struct app_result *result, struct aftl_error *error)
 {
 	struct matrix matrix;
 	int ret = open_matrix_arrays(&matrix, array_open, place, setup, error);
@@ -235,9 +238,9 @@ const struct app app_smm = {
 		{ "rows", APPROXFTL_PRECISE },
 	},
 	.output = "product",
-	.refuses = is_smm_size_invalid,
+	.refuses = is_sparse_matrix_size_invalid,
 	.output_shape = smm_product_shape,
-	.create = create_smm_input,
-	.compute = compute_smm,
-	.check_result = check_smm_result,
+	.create = create_sparse_matrix_input,
+	.compute = compute_sparse_products,
+	.check_result = check_sparse_product_result,
 };

@@ -13,7 +13,7 @@
 /* Sweeps in one pass. */
 #define SWEEPS 16
 
-static bool is_sor_size_invalid(const struct app_setup *setup)
+static bool is_over_relaxation_size_invalid(const struct app_setup *setup)
 {
 	return setup->size < 8 || setup->size > ARRAY_PAGE_WORDS ||
 	       (setup->size & (setup->size - 1));
@@ -54,8 +54,8 @@ static struct array_shape sor_relaxed_shape(const struct app_setup *setup)
 				     (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4), NULL };
 }
 
-static int create_sor_input(const struct app_place *place, const struct app_setup *setup,
-			    struct aftl_error *error)
+static int create_over_relaxation_input(const struct app_place *place,
+					const struct app_setup *setup, struct aftl_error *error)
 {
 	struct array_shape shape = sor_grid_shape(setup);
 
@@ -100,8 +100,8 @@ static int relax_grid(struct array *grid, const struct app_setup *setup, struct 
 	return ret;
 }
 
-static int compute_sor(const struct app_place *place, const struct app_setup *setup,
-		       struct app_result *result, struct aftl_error *error)
+static int compute_over_relaxation(const struct app_place *place, const struct app_setup *setup,
+				   struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape in = sor_grid_shape(setup), out = sor_relaxed_shape(setup);
 	struct array grid = { 0 }, relaxed = { 0 }, *const all[] = { &grid, &relaxed };
@@ -127,8 +127,9 @@ static double expected_sor_error(const struct app_setup *setup)
 	return APP_ROUNDING + 8 * rounds * exp(-2 * M_PI * rounds / (double)setup->size);
 }
 
-static int check_sor_result(const struct app_place *place, const struct app_setup *setup,
-			    struct app_result *result, struct aftl_error *error)
+static int check_over_relaxation_result(const struct app_place *place,
+					const struct app_setup *setup, struct app_result *result,
+					struct aftl_error *error)
 {
 	struct array_shape shape = sor_relaxed_shape(setup);
 	struct array relaxed, *const all[] = { &relaxed };
@@ -149,9 +150,9 @@ const struct app app_sor = {
 	.usual = { .size = 256, .rounds = 1024, .seed = 1 },
 	.inputs = { { "grid", APPROXFTL_APPROXIMATE } },
 	.output = "relaxed",
-	.refuses = is_sor_size_invalid,
+	.refuses = is_over_relaxation_size_invalid,
 	.output_shape = sor_relaxed_shape,
-	.create = create_sor_input,
-	.compute = compute_sor,
-	.check_result = check_sor_result,
+	.create = create_over_relaxation_input,
+	.compute = compute_over_relaxation,
+	.check_result = check_over_relaxation_result,
 };

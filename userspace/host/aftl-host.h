@@ -108,7 +108,7 @@ static inline int vscnprintf(char *buffer, size_t size, const char *format, va_l
 	return (size_t)wanted < size ? wanted : (int)size - 1;
 }
 
-static inline __printf(3, 4) int scnprintf(char *buffer, size_t size, const char *format, ...)
+__printf(3, 4) static inline int scnprintf(char *buffer, size_t size, const char *format, ...)
 {
 	va_list args;
 	int written;

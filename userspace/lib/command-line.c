@@ -199,8 +199,8 @@ static bool is_option_abbreviated(const char *argument, const struct command_opt
 	       strcspn(argument + 2, "=") != strlen(option->name);
 }
 
-static int take_getopt_code(const struct command_line *line, void *fields, int code,
-			    const char *argument, struct aftl_error *error)
+static int handle_getopt_code(const struct command_line *line, void *fields, int code,
+			      const char *argument, struct aftl_error *error)
 {
 	const struct command_option *option = find_option_by_code(line, code);
 
@@ -264,7 +264,7 @@ int command_line_parse(const struct command_line *line, void *fields, int argc, 
 		else if (code == '?')
 			ret = report_unknown_option(line, argv[at], error);
 		else
-			ret = take_getopt_code(line, fields, code, argv[at], error);
+			ret = handle_getopt_code(line, fields, code, argv[at], error);
 		blank = find_blank_option(line, code);
 	}
 	for (; !ret && !line->ends && optind < argc; optind++)

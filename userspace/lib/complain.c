@@ -34,7 +34,7 @@ const char *print_program_name_before_message(const char *verb)
 	return strncmp(verb, "approx", 6) ? "approxftl " : "";
 }
 
-void complain_of(const char *verb, const char *format, ...)
+void complain_as(const char *verb, const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -45,9 +45,9 @@ void complain_of(const char *verb, const char *format, ...)
 	deliver_message(print_program_name_before_message(verb), verb, text);
 }
 
-int complain_failed(const char *verb, const struct aftl_error *error, int code)
+int report_command_failure(const char *verb, const struct aftl_error *error, int code)
 {
-	complain_of(verb, "%s", error->text);
+	complain_as(verb, "%s", error->text);
 	return code;
 }
 

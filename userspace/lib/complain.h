@@ -13,10 +13,10 @@ __printf(1, 2) void complain(const char *format, ...);
 const char *print_program_name_before_message(const char *verb);
 
 /* Print a message as "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
-__printf(2, 3) void complain_of(const char *verb, const char *format, ...);
+__printf(2, 3) void complain_as(const char *verb, const char *format, ...);
 
 /* Print the message of a failure of a command, and return @code. */
-int complain_failed(const char *verb, const struct aftl_error *error, int code);
+int report_command_failure(const char *verb, const struct aftl_error *error, int code);
 
 /**
  * complain_to() - pass the later messages of this thread to a function instead of stderr

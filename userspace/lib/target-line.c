@@ -238,8 +238,8 @@ static u64 units_per_shard(const struct target_line *line, const struct aftl_geo
 	return DIV_ROUND_UP(units, run * line->config.shards) * run;
 }
 
-static int try_block_count(struct target_line *line, u64 blocks, u64 sectors,
-			   struct aftl_error *error)
+static int try_line_block_count(struct target_line *line, u64 blocks, u64 sectors,
+				struct aftl_error *error)
 {
 	struct target_size size;
 	char text[AFTL_VALUE_SIZE];
@@ -280,11 +280,11 @@ int target_line_fit_blocks(struct target_line *line, u64 sectors, struct aftl_er
 
 	if (ret)
 		return ret;
-	ret = try_block_count(line, blocks, sectors, error);
+	ret = try_line_block_count(line, blocks, sectors, error);
 	/* The policy's reserve or the rounding to zones needs more blocks: enlarge the device. */
 	for (unsigned int tries = 0; ret && tries < FIT_TRIES; tries++) {
 		blocks += blocks / 16 + 1;
-		if (!try_block_count(line, blocks, sectors, &unused))
+		if (!try_line_block_count(line, blocks, sectors, &unused))
 			return 0;
 	}
 	return ret;
@@ -303,7 +303,8 @@ void target_line_format_timing(const struct target_line *line, char text[AFTL_VA
 }
 
 /* Print the parameters that differ from the profile; return the number of words. */
-static unsigned int print_params(const struct target_line *line, char *text, size_t size)
+static unsigned int print_changed_line_params(const struct target_line *line, char *text,
+					      size_t size)
 {
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i, words = 0;
@@ -329,7 +330,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 	char carriers[AFTL_CARRIERS_SIZE] = "";
 	unsigned int words = 6 + (tagged ? 2 : 0) + (line->ioprio_hint ? 2 : 0) +
 			     (line->carriers ? 2 : 0) +
-			     print_params(line, params, sizeof(params));
+			     print_changed_line_params(line, params, sizeof(params));
 
 	target_line_format_timing(line, timing);
 	if (line->ioprio_hint)

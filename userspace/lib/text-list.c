@@ -128,7 +128,7 @@ void list_print_column_help(const struct list_choice *choice, FILE *out)
 
 	text_table_begin(&table, 3, 3);
 	for (unsigned int i = 0; i < choice->count; i++) {
-		text_table_row(&table);
+		text_table_add_row(&table);
 		text_table_cell(&table, "%s", choice->columns[i].key);
 		text_table_cell(&table, "%s", choice->columns[i].title);
 		text_table_cell(&table, "%s%s", choice->columns[i].help,
@@ -237,7 +237,7 @@ static void begin_list_table(struct text_table *table, const struct list_choice 
 		table->right[i] = choice->columns[choice->shown[i]].number;
 	if (choice->bare)
 		return;
-	text_table_row(table);
+	text_table_add_row(table);
 	for (unsigned int i = 0; i < choice->shown_count; i++)
 		text_table_cell(table, "%s", choice->columns[choice->shown[i]].title);
 }
@@ -250,7 +250,7 @@ void list_print(struct text_list *list, FILE *out)
 	sort_list_rows(list);
 	begin_list_table(&table, choice);
 	for (unsigned int i = 0; i < list->count; i++) {
-		text_table_row(&table);
+		text_table_add_row(&table);
 		for (unsigned int j = 0; j < choice->shown_count; j++)
 			text_table_cell(&table, "%s", list->rows[i].cells[choice->shown[j]].text);
 	}

@@ -20,7 +20,7 @@ void text_table_begin(struct text_table *table, unsigned int columns, unsigned i
 		table->right[left] = true;
 }
 
-void text_table_row(struct text_table *table)
+void text_table_add_row(struct text_table *table)
 {
 	struct text_row *row = memory_alloc_zeroed(1, sizeof(*row));
 
@@ -53,18 +53,18 @@ void text_table_pair(struct text_table *table, const char *title, const char *fo
 {
 	va_list args;
 
-	text_table_row(table);
+	text_table_add_row(table);
 	text_table_cell(table, "%s", title);
 	va_start(args, format);
 	add_table_cell(table->last, format, args);
 	va_end(args);
 }
 
-void text_table_heading(struct text_table *table, const char *format, ...)
+void text_table_add_heading(struct text_table *table, const char *format, ...)
 {
 	va_list args;
 
-	text_table_row(table);
+	text_table_add_row(table);
 	table->last->heading = true;
 	va_start(args, format);
 	add_table_cell(table->last, format, args);

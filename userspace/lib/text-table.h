@@ -30,7 +30,7 @@ struct text_table {
 /* Begin a table. The first @left columns are aligned to the left. */
 void text_table_begin(struct text_table *table, unsigned int columns, unsigned int left);
 
-void text_table_row(struct text_table *table);
+void text_table_add_row(struct text_table *table);
 
 /* Add a cell to the last row. Missing cells of a row are empty. */
 __printf(2, 3) void text_table_cell(struct text_table *table, const char *format, ...);
@@ -40,7 +40,7 @@ __printf(3, 4) void text_table_pair(struct text_table *table, const char *title,
 				    const char *format, ...);
 
 /* Add a heading line above the rows that follow. */
-__printf(2, 3) void text_table_heading(struct text_table *table, const char *format, ...);
+__printf(2, 3) void text_table_add_heading(struct text_table *table, const char *format, ...);
 
 /* Print and free all rows. */
 void text_table_print_and_free(struct text_table *table, FILE *out);

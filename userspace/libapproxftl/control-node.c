@@ -18,7 +18,7 @@ static uint64_t pointer_to_address(const void *memory)
 	return (uint64_t)(uintptr_t)memory;
 }
 
-int aftl_lib_control_caps(int control, struct approxftl_info *info)
+int aftl_lib_control_get_caps(int control, struct approxftl_info *info)
 {
 	struct approxftl_caps caps = { .size = sizeof(caps) };
 	int ret = aftl_lib_device_ioctl(control, APPROXFTL_CAPS, &caps);
@@ -66,8 +66,8 @@ int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t l
 	return ret;
 }
 
-int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
-			   struct approxftl_extent *out, unsigned int room)
+int aftl_lib_control_list_ranges(int control, bool device, int fd, uint64_t *cursor,
+				 struct approxftl_extent *out, unsigned int room)
 {
 	struct approxftl_query query = {
 		.size = sizeof(query),
@@ -125,9 +125,9 @@ ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t byt
 	return ret ? ret : (ssize_t)pwritev.written;
 }
 
-int aftl_lib_control_stored(int control, int fd, uint64_t *cursor, off_t length,
-			    struct approxftl_unit *out, unsigned int room,
-			    unsigned int *unit_bytes, unsigned int *reason)
+int aftl_lib_control_list_stored(int control, int fd, uint64_t *cursor, off_t length,
+				 struct approxftl_unit *out, unsigned int room,
+				 unsigned int *unit_bytes, unsigned int *reason)
 {
 	struct approxftl_stored stored = {
 		.size = sizeof(stored),

@@ -19,15 +19,15 @@
 int aftl_lib_device_open(void);
 int aftl_lib_device_ioctl(int control, unsigned long number, void *argument);
 
-int aftl_lib_control_caps(int control, struct approxftl_info *info);
+int aftl_lib_control_get_caps(int control, struct approxftl_info *info);
 
 /* Tag a range of a file, or of a device if @device. A whole file is tagged by each carrier. */
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason);
 
 /* List tagged ranges from @cursor on, and advance it. Return: number of ranges. */
-int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
-			   struct approxftl_extent *out, unsigned int room);
+int aftl_lib_control_list_ranges(int control, bool device, int fd, uint64_t *cursor,
+				 struct approxftl_extent *out, unsigned int room);
 
 /* Return true if a tag can declare class @kind. */
 static inline bool aftl_lib_is_tag_class(unsigned int kind)
@@ -44,9 +44,9 @@ ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t byt
 			       unsigned int kind, unsigned int *reason);
 
 /* List stored units from @cursor on, and advance it. Return: number of units. */
-int aftl_lib_control_stored(int control, int fd, uint64_t *cursor, off_t length,
-			    struct approxftl_unit *out, unsigned int room,
-			    unsigned int *unit_bytes, unsigned int *reason);
+int aftl_lib_control_list_stored(int control, int fd, uint64_t *cursor, off_t length,
+				 struct approxftl_unit *out, unsigned int room,
+				 unsigned int *unit_bytes, unsigned int *reason);
 
 int aftl_lib_control_watch(int control, int fd, bool on, unsigned int *reason);
 

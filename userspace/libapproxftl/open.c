@@ -48,7 +48,7 @@ static int connect_control_device(struct approxftl *a, const char *path)
 	a->control = aftl_lib_device_open();
 	if (a->control < 0)
 		return report_no_kernel_target(a->control);
-	ret = aftl_lib_control_caps(a->control, &info);
+	ret = aftl_lib_control_get_caps(a->control, &info);
 	if (!ret)
 		return path ? check_path_on_device(a, path) : 0;
 	close(a->control);
@@ -124,6 +124,6 @@ int approxftl_caps(struct approxftl *a, struct approxftl_info *info)
 	memset(info, 0, sizeof(*info));
 	if (!approxftl_active(a))
 		return 0;
-	ret = aftl_lib_control_caps(a->control, info);
+	ret = aftl_lib_control_get_caps(a->control, info);
 	return ret ? aftl_lib_refuse_operation(ret, 0, "capabilities") : 0;
 }

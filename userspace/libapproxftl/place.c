@@ -36,7 +36,7 @@ static enum answer query_device_node(int control, const char *path)
 
 	if (fd < 0)
 		return errno == ENOENT ? NO : UNKNOWN;
-	ret = aftl_lib_control_query(control, true, fd, &cursor, &extent, 1);
+	ret = aftl_lib_control_list_ranges(control, true, fd, &cursor, &extent, 1);
 	close(fd);
 	return ret < 0 ? NO : YES;
 }
@@ -178,7 +178,7 @@ static enum answer query_device_of_file(int control, const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return UNKNOWN;
-	ret = aftl_lib_control_stored(control, fd, &cursor, 1, &unit, 1, &unit_bytes, &reason);
+	ret = aftl_lib_control_list_stored(control, fd, &cursor, 1, &unit, 1, &unit_bytes, &reason);
 	close(fd);
 	return ret < 0 ? UNKNOWN : YES;
 }

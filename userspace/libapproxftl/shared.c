@@ -62,8 +62,8 @@ static bool is_file_data_unreported(int control, int fd)
 	if (fstatfs(fd, &where) || where.f_type != XFS_SUPER_MAGIC ||
 	    aftl_lib_shared_next_piece(fd, 0, UINT64_MAX, &piece) <= 0)
 		return false;
-	return !aftl_lib_control_stored(control, fd, &piece.first, 1, &unit, 1, &unit_bytes,
-					&reason);
+	return !aftl_lib_control_list_stored(control, fd, &piece.first, 1, &unit, 1, &unit_bytes,
+					     &reason);
 }
 
 /* Return true if the extents of a file are on another device (XFS realtime) or unknown. */

@@ -53,7 +53,7 @@ static void end_stored_survey(const struct survey *survey)
 		close(survey->device);
 }
 
-/* Like aftl_lib_control_stored(), but queries the device for one extent of the file. */
+/* Like aftl_lib_control_list_stored(), but queries the device for one extent of the file. */
 static int query_stored_ranges_below(struct survey *survey, struct approxftl_unit *out,
 				     unsigned int room, unsigned int *reason)
 {
@@ -64,9 +64,9 @@ static int query_stored_ranges_below(struct survey *survey, struct approxftl_uni
 	ret = aftl_lib_shared_next_piece(survey->fd, survey->cursor, survey->end, &piece);
 	if (ret > 0) {
 		at = piece.first - piece.shift;
-		ret = aftl_lib_control_stored(survey->handle->control, survey->device, &at,
-					      (off_t)(piece.stop - piece.first), out, room,
-					      &survey->unit_bytes, reason);
+		ret = aftl_lib_control_list_stored(survey->handle->control, survey->device, &at,
+						   (off_t)(piece.stop - piece.first), out, room,
+						   &survey->unit_bytes, reason);
 	}
 	for (i = 0; i < ret; i++)
 		out[i].offset = (int64_t)((uint64_t)out[i].device_offset + piece.shift);
@@ -84,8 +84,9 @@ static int next_stored_ranges(struct survey *survey, struct approxftl_unit *out,
 	if (survey->device >= 0)
 		ret = query_stored_ranges_below(survey, out, room, &reason);
 	else
-		ret = aftl_lib_control_stored(survey->handle->control, survey->fd, &survey->cursor,
-					      left, out, room, &survey->unit_bytes, &reason);
+		ret = aftl_lib_control_list_stored(survey->handle->control, survey->fd,
+						   &survey->cursor, left, out, room,
+						   &survey->unit_bytes, &reason);
 	if (survey->cursor >= survey->end)
 		survey->cursor = UINT64_MAX;
 	if (ret == -EBADF)

@@ -92,13 +92,13 @@ static int check_device_options(const struct sim_options *options)
 	for (unsigned int i = 0; i < option_row_count; i++) {
 		if (!options->given[i] || does_option_describe_device(option_rows[i].name))
 			continue;
-		complain_of("sim", "--%s describes no device; it is an option of simulate()",
+		complain_as("sim", "--%s describes no device; it is an option of simulate()",
 			    option_dashed_name(option_rows[i].name, name));
 		return EXIT_USAGE;
 	}
 	if (options->params.shards == 1)
 		return EXIT_DONE;
-	complain_of("sim", "shards: a device that is driven step by step has one shard");
+	complain_as("sim", "shards: a device that is driven step by step has one shard");
 	return EXIT_USAGE;
 }
 
@@ -135,7 +135,7 @@ static int open_simlib_device(struct simlib_job *job, void *context)
 	device = memory_alloc_zeroed(1, sizeof(*device));
 	code = create_simlib_ftl(device, &options, &error);
 	if (code) {
-		complain_of("sim", "%s", error.text);
+		complain_as("sim", "%s", error.text);
 		aftl_destroy(device->ftl);
 		free(device);
 		return options.load ? exit_code_of_input(code) : sim_exit_code(code);
@@ -291,7 +291,7 @@ static int execute_request_batch(struct simlib_job *job, void *context)
 
 	for (u64 i = 0; i < batch->count; i++)
 		if (!is_range_within_device(device, batch->op, batch->lpn[i], batch->pages[i])) {
-			complain_of("sim",
+			complain_as("sim",
 				    "request %llu, of %lld pages at %lld, is beyond the device's %u pages",
 				    (unsigned long long)i, (long long)batch->pages[i],
 				    (long long)batch->lpn[i], device->geo->units);
@@ -305,7 +305,7 @@ static int execute_request_batch(struct simlib_job *job, void *context)
 		code = submit_request_batch(job, batch);
 	device->busy = false;
 	if (device->stopped)
-		complain_of("sim", "the device has stopped with %u requests under way",
+		complain_as("sim", "the device has stopped with %u requests under way",
 			    aftl_pending_requests(device->ftl));
 	else
 		free(all);
@@ -463,7 +463,7 @@ static int audit_simlib_device(struct simlib_job *job, void *context)
 	ret = aftl_audit(device->ftl, &error);
 	pthread_mutex_unlock(&device->lock);
 	if (ret)
-		complain_of("sim", "%s", error.text);
+		complain_as("sim", "%s", error.text);
 	return ret ? EXIT_NOT_VERIFIED : EXIT_DONE;
 }
 

@@ -92,14 +92,14 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 	memory_set_failure_handler(abort_job);
 	interruption_set_flag(&job->stop);
 	progress_send_to(&job->progress);
-	policy_offer(job->policy ? &job->policy->type : NULL);
+	register_thread_policy(job->policy ? &job->policy->type : NULL);
 	if (setjmp(job->no_memory)) {
 		append_job_message(job, "out of memory");
 		code = EXIT_FAILED;
 	} else {
 		code = work(job, context);
 	}
-	policy_offer(NULL);
+	register_thread_policy(NULL);
 	progress_send_to(NULL);
 	interruption_set_flag(NULL);
 	memory_set_failure_handler(NULL);
@@ -125,14 +125,14 @@ int job_parse_arguments(const struct simlib_job *job, struct sim_options *option
 	struct aftl_error error;
 
 	if (sim_options_parse(options, arguments->argc - 2, arguments->argv + 2, &error))
-		return complain_failed("sim", &error, EXIT_USAGE);
+		return report_command_failure("sim", &error, EXIT_USAGE);
 	if (sim_options_run_count(options) != 1) {
-		complain_of("sim", "a run has one policy and one seed; sweep() runs several");
+		complain_as("sim", "a run has one policy and one seed; sweep() runs several");
 		return EXIT_USAGE;
 	}
 	if (!job->policy || (!options->raid && options->params.shards == 1))
 		return EXIT_DONE;
-	complain_of("sim", "%s: a policy in Python is that of a single device; leave it out",
+	complain_as("sim", "%s: a policy in Python is that of a single device; leave it out",
 		    options->raid ? "raid" : "shards");
 	return EXIT_USAGE;
 }

@@ -16,8 +16,8 @@ struct request_columns {
 	const u64 *bytes;
 };
 
-static int put_request(struct record_writer *writer, const struct request_columns *from, u64 i,
-		       struct aftl_error *error)
+static int write_request_record(struct record_writer *writer, const struct request_columns *from,
+				u64 i, struct aftl_error *error)
 {
 	const struct aftl_record record = {
 		.t_ns = from->arrival_ns[i],
@@ -60,13 +60,13 @@ static int write_request_records(struct simlib_job *job, void *context)
 		  approxftl_version());
 	ret = record_create(&writer, from->path, from->path, &header, &error);
 	if (ret)
-		return complain_failed("sim", &error, EXIT_FAILED);
+		return report_command_failure("sim", &error, EXIT_FAILED);
 	for (u64 i = 0; i < from->count && !ret; i++)
-		ret = put_request(writer, from, i, &error);
+		ret = write_request_record(writer, from, i, &error);
 	if (record_finish(writer, ret ? &other : &error) && !ret)
 		ret = -EIO;
 	if (ret)
-		complain_of("sim", "%s", error.text);
+		complain_as("sim", "%s", error.text);
 	return ret == -EINVAL ? EXIT_USAGE : ret ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -12,7 +12,7 @@
 /* A client that neither writes nor reads for so long loses its connection. */
 #define PATIENCE_S 2
 
-static u32 default_level(const struct nbd_device *device)
+static u32 default_quality_level(const struct nbd_device *device)
 {
 	return device->line.class == AFTL_APPROX ? AFTL_APPROX : AFTL_PRECISE;
 }
@@ -36,10 +36,10 @@ static void tag_nbd_range(struct nbd_device *device, u64 offset, u64 length, u32
 	nbd_device_leave(device);
 }
 
-static void answer_tag(struct nbd_device *device, const char *word, u64 offset, u64 length,
-		       FILE *out)
+static void answer_tag_request(struct nbd_device *device, const char *word, u64 offset, u64 length,
+			       FILE *out)
 {
-	u32 level = default_level(device);
+	u32 level = default_quality_level(device);
 
 	if (strcmp(word, "default") != 0) {
 		if (strlen(word) != 1 || *word < '0' || *word > '0' + NBD_PAGE_LEVEL) {
@@ -57,7 +57,7 @@ static void answer_tag(struct nbd_device *device, const char *word, u64 offset, 
 	fputs("ok\n", out);
 }
 
-static void answer_list(struct nbd_device *device, FILE *out)
+static void answer_list_request(struct nbd_device *device, FILE *out)
 {
 	u64 unit_bytes = device->geo->unit_bytes;
 	u64 units = DIV_ROUND_UP(device->bytes, unit_bytes);
@@ -81,7 +81,7 @@ static void answer_list(struct nbd_device *device, FILE *out)
 	fputs("ok\n", out);
 }
 
-static void answer_line(struct nbd_device *device, const char *line, FILE *out)
+static void answer_request_line(struct nbd_device *device, const char *line, FILE *out)
 {
 	char word[LINE];
 	unsigned long long offset, length;
@@ -89,15 +89,15 @@ static void answer_line(struct nbd_device *device, const char *line, FILE *out)
 
 	if (sscanf(line, "tag %79s %llu %llu%n", word, &offset, &length, &end) == 3 &&
 	    end >= 0 && !line[end])
-		answer_tag(device, word, offset, length, out);
+		answer_tag_request(device, word, offset, length, out);
 	else if (!strcmp(line, "list"))
-		answer_list(device, out);
+		answer_list_request(device, out);
 	else
 		fputs("error: requests are \"tag LEVEL OFFSET LENGTH\" and \"list\"\n", out);
 }
 
 /* Read a request line; return false if its end does not arrive. */
-static bool read_line(int fd, char line[LINE])
+static bool read_request_line(int fd, char line[LINE])
 {
 	size_t used = 0;
 
@@ -129,12 +129,12 @@ static void answer_client(struct nbd_device *device, int fd)
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (!read_line(fd, line))
+	if (!read_request_line(fd, line))
 		return;
 	out = open_memstream(&text, &size);
 	if (!out)
 		return;
-	answer_line(device, line, out);
+	answer_request_line(device, line, out);
 	if (fclose(out))
 		size = 0;
 	while (sent < size) {

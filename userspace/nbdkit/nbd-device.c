@@ -210,7 +210,7 @@ static struct nbd_io *request_to_nbd_io(struct aftl_request *request)
 	return container_of(request, struct nbd_io, request);
 }
 
-void nbd_device_complete(void *host __maybe_unused, struct aftl_request *request)
+void nbd_device_complete_request(void *host __maybe_unused, struct aftl_request *request)
 {
 	struct nbd_job *job = request_to_nbd_io(request)->job;
 
@@ -259,7 +259,7 @@ static u8 *get_unit_memory(const struct nbd_device *device, u32 unit)
 	return device->data + (size_t)unit * device->geo->unit_bytes;
 }
 
-void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
+void nbd_device_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(lpn);
@@ -279,7 +279,7 @@ void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 		memcpy(get_unit_memory(device, unit), span.at, device->geo->unit_bytes);
 }
 
-void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+void nbd_device_read_lpn(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(read->lpn);
@@ -309,7 +309,7 @@ void nbd_device_read(void *host, struct aftl_request *request, const struct aftl
 	}
 }
 
-void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
+void nbd_device_unmap_lpns(void *host, aftl_lpn_t first, u32 units)
 {
 	struct nbd_device *device = host;
 	u32 unit_bytes = device->geo->unit_bytes;
@@ -324,7 +324,7 @@ void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
 
 static const struct aftl_host_ops memory_ops = {
 	NBD_DEVICE_OPS,
-	.unmap = nbd_device_unmap,
+	.unmap = nbd_device_unmap_lpns,
 };
 
 /* Requests */

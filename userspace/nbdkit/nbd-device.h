@@ -100,17 +100,17 @@ void nbd_device_leave(struct nbd_device *device);
 /* Allocate @pages, and find out which logical pages have data. */
 int __must_check nbd_device_init_pages(struct nbd_device *device, struct aftl_error *error);
 
-void nbd_device_complete(void *host, struct aftl_request *request);
-void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
-void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read);
-void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units);
+void nbd_device_complete_request(void *host, struct aftl_request *request);
+void nbd_device_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
+void nbd_device_read_lpn(void *host, struct aftl_request *request, const struct aftl_read *read);
+void nbd_device_unmap_lpns(void *host, aftl_lpn_t first, u32 units);
 
 /* Callbacks of the FTL that all stores share */
 #define NBD_DEVICE_OPS				\
 	.alloc = core_memory_alloc,		\
 	.free = core_memory_free,		\
-	.complete = nbd_device_complete,	\
-	.accept = nbd_device_accept,		\
-	.read = nbd_device_read
+	.complete = nbd_device_complete_request,	\
+	.accept = nbd_device_accept_write,		\
+	.read = nbd_device_read_lpn
 
 #endif

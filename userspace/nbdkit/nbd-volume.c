@@ -144,7 +144,7 @@ static void release_reprogrammed_page(struct nbd_volume *volume, aftl_ppn_t ppn)
 		release_programmed_pages(volume, ppn, 1, false);
 }
 
-static void volume_program(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t ppn)
+static void write_unit_to_volume(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t ppn)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
@@ -153,7 +153,8 @@ static void volume_program(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, a
 			  get_data_of_buffer_tag(volume, tag));
 }
 
-static void volume_copy(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t from, aftl_ppn_t to)
+static void copy_unit_in_volume(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t from,
+				aftl_ppn_t to)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
@@ -167,7 +168,7 @@ static void volume_copy(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t fr
 	write_volume_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
 }
 
-static void volume_programmed(void *host, aftl_ppn_t first)
+static void record_program_in_nbd_volume(void *host, aftl_ppn_t first)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 	const struct aftl *ftl = volume->device->ftl;
@@ -182,12 +183,12 @@ static void volume_programmed(void *host, aftl_ppn_t first)
 						    &spare));
 }
 
-static void volume_unstored(void *host, u32 tag)
+static void persist_unflushable_unit(void *host, u32 tag)
 {
 	persist_tag_or_wait(host_to_nbd_volume(host), tag);
 }
 
-static void volume_release(void *host, u32 tag)
+static void release_buffer_tag(void *host, u32 tag)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 	struct nbd_tag *at = &volume->tags[tag];
@@ -202,16 +203,16 @@ static void volume_release(void *host, u32 tag)
 	at->persisted = false;
 }
 
-static void volume_unmap(void *host, aftl_lpn_t first, u32 units)
+static void record_unmap_in_volume(void *host, aftl_lpn_t first, u32 units)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
-	nbd_device_unmap(host, first, units);
+	nbd_device_unmap_lpns(host, first, units);
 	if (!volume->error)
 		set_volume_error(volume, aftl_volume_record_discard(volume->volume, first, units));
 }
 
-static void volume_erase(void *host, aftl_ppn_t first, u32 ppns)
+static void record_erase_in_volume(void *host, aftl_ppn_t first, u32 ppns)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 	u32 block = from_ppn(first) / ppns;
@@ -223,7 +224,7 @@ static void volume_erase(void *host, aftl_ppn_t first, u32 ppns)
 		set_volume_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
 }
 
-static void volume_retire(void *host, u32 first, u32 blocks)
+static void record_retired_volume_blocks(void *host, u32 first, u32 blocks)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 	u32 ppns = aftl_volume_geometry(volume->volume)->block_ppns;
@@ -240,14 +241,14 @@ static void volume_retire(void *host, u32 first, u32 blocks)
 
 const struct aftl_host_ops nbd_volume_ops = {
 	NBD_DEVICE_OPS,
-	.unmap = volume_unmap,
-	.program = volume_program,
-	.copy = volume_copy,
-	.programmed = volume_programmed,
-	.unstored = volume_unstored,
-	.release = volume_release,
-	.erase = volume_erase,
-	.retire = volume_retire,
+	.unmap = record_unmap_in_volume,
+	.program = write_unit_to_volume,
+	.copy = copy_unit_in_volume,
+	.programmed = record_program_in_nbd_volume,
+	.unstored = persist_unflushable_unit,
+	.release = release_buffer_tag,
+	.erase = record_erase_in_volume,
+	.retire = record_retired_volume_blocks,
 };
 
 /* Opening and closing */

@@ -145,8 +145,8 @@ static void add_neighbour_shifts(struct mass *mass, struct mass *other, double m
 		add_neighbour_pair_shift(mass, other, mv - near);
 }
 
-static void add_noise(struct mass *mass, struct mass *other, const struct condition *now,
-		      double swing)
+static void convolve_cell_noise(struct mass *mass, struct mass *other, const struct condition *now,
+				double swing)
 {
 	double root = sqrt(now->cycles);
 	double drain = CELL_RETENTION_PERCENT / 100.0 * swing * log1p(now->hours);
@@ -173,7 +173,7 @@ static void compute_state_distribution(double *bins, u32 state, const struct con
 	else
 		fill_normal_mass(mass, uv[0] / 1e6, uv[1] / 1e6);
 	add_neighbour_shifts(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
-	add_noise(mass, mass + 1, now, uv[2] / 1e6);
+	convolve_cell_noise(mass, mass + 1, now, uv[2] / 1e6);
 	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
 	for (u32 i = 0; i < mass->count; i++) {
 		s32 bin = mass->first + (s32)i - VOLTAGE_FIRST;
@@ -204,7 +204,7 @@ static struct crossing find_crossing(const double *low, const double *high)
 	return best;
 }
 
-static u32 states_of_curve(u32 curve)
+static u32 count_states_of_curve(u32 curve)
 {
 	u32 count = 0;
 
@@ -235,7 +235,7 @@ const struct voltages *voltages_of(const struct condition *condition)
 	if (!memcmp(&now, &last, sizeof(now)))
 		return &voltages;
 	last = now;
-	voltages.count = states_of_curve(now.curve);
+	voltages.count = count_states_of_curve(now.curve);
 	for (u32 i = 0; i < voltages.count; i++)
 		compute_state_distribution(voltages.mass[i], i, &now);
 	for (u32 i = 1; i < voltages.count; i++)

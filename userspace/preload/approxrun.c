@@ -76,7 +76,7 @@ static void print_approxrun_help(void)
 	command_line_print_help(&command);
 }
 
-#define complain(...) complain_of("approxrun", __VA_ARGS__)
+#define complain(...) complain_as("approxrun", __VA_ARGS__)
 
 static enum exit_code parse_approxrun_options(struct options *options, int argc, char **argv)
 {

@@ -39,7 +39,7 @@ static bool is_class_message_wanted(const char *how)
 	return wanted && !strcmp(wanted, how);
 }
 
-static __printf(1, 2) void print_message(const char *format, ...)
+__printf(1, 2) static void print_message(const char *format, ...)
 {
 	char text[2 * PATH_MAX];
 	va_list arguments;

@@ -5,7 +5,7 @@
 #define NS_PER_S 1000000000ULL
 
 /* Return the time that a page takes on its channel. */
-static u64 transfer_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
+static u64 page_transfer_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
 {
 	return config->command + geo->page_bytes * 1000ULL / config->bus;
 }
@@ -18,16 +18,16 @@ static u64 page_write_die_ns(const struct aftl_config *config, const struct aftl
 	if (!config->one_shot && config->program_fast)
 		step_ns = (config->program_fast + config->program * (config->bits - 1)) /
 			  config->bits;
-	return step_ns / geo->program_pages + transfer_ns(config, geo);
+	return step_ns / geo->program_pages + page_transfer_ns(config, geo);
 }
 
 /* Return the mean die time of a request, in 1/10000 ns. */
 static u64 mean_request_time_e4(const struct sim_options *options, const struct aftl_config *config,
 				const struct aftl_geometry *geo)
 {
-	u64 page_e4 =
-		options->write_share * page_write_die_ns(config, geo) +
-		(SHARE_WHOLE - options->write_share) * (config->read + transfer_ns(config, geo));
+	u64 page_e4 = options->write_share * page_write_die_ns(config, geo) +
+		      (SHARE_WHOLE - options->write_share) *
+			      (config->read + page_transfer_ns(config, geo));
 	__uint128_t wide;
 
 	page_e4 = page_e4 * (SHARE_WHOLE - options->discard_share) / SHARE_WHOLE;

@@ -30,8 +30,9 @@ struct sim_beside {
 	const struct aftl_request *request;
 };
 
-static inline void background_init(struct sim_beside *beside, const struct sim_options *options,
-				   const struct aftl_geometry *geo, u64 now_ns)
+static inline void background_writer_init(struct sim_beside *beside,
+					  const struct sim_options *options,
+					  const struct aftl_geometry *geo, u64 now_ns)
 {
 	u64 sectors = DIV_ROUND_UP(options->beside_size, AFTL_SECTOR_BYTES);
 	u32 unit_sectors = sim_sectors_per_unit(geo);
@@ -49,13 +50,14 @@ static inline void background_init(struct sim_beside *beside, const struct sim_o
 }
 
 /* Return the start of the next request; U64_MAX while a request is in flight. */
-static inline u64 background_due_ns(const struct sim_beside *beside)
+static inline u64 background_writer_due_ns(const struct sim_beside *beside)
 {
 	return beside->interval_ns && !beside->request ? beside->due_ns : U64_MAX;
 }
 
 /* Fill in the next request and mark it as in flight. */
-static inline void background_begin(struct sim_beside *beside, struct aftl_request *request)
+static inline void background_writer_begin_request(struct sim_beside *beside,
+						   struct aftl_request *request)
 {
 	struct sim_request wanted = { .op = AFTL_OP_WRITE };
 

@@ -45,7 +45,7 @@ static int add_seed_range(struct sim_options *options, char *item, struct aftl_e
 	return ret;
 }
 
-int device_choice_seeds(struct sim_options *options, const char *list, struct aftl_error *error)
+int parse_seed_list(struct sim_options *options, const char *list, struct aftl_error *error)
 {
 	char item[LIST_ITEM] = "";
 	int ret = 0;
@@ -60,14 +60,14 @@ int device_choice_seeds(struct sim_options *options, const char *list, struct af
 	return ret;
 }
 
-int device_choice_set(struct sim_options *options, const char *text, size_t length,
-		      const char *value, struct aftl_error *error)
+int set_parameter_option(struct sim_options *options, const char *text, size_t length,
+			 const char *value, struct aftl_error *error)
 {
 	char key[KEY_SIZE];
 
 	copy_pair_key(key, text, length);
 	if (!strcmp(key, "seed"))
-		return device_choice_seeds(options, value, error);
+		return parse_seed_list(options, value, error);
 	options->param_given = text;
 	if (!strcmp(key, "fill"))
 		options->fill_given = true;
@@ -82,10 +82,10 @@ static int set_parameter_pair(void *context, const char *pair, struct aftl_error
 	if (!length)
 		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
 				 pair);
-	return device_choice_set(options, pair, length, pair + length + 1, error);
+	return set_parameter_option(options, pair, length, pair + length + 1, error);
 }
 
-int device_choice_pairs(struct sim_options *options, const char *value, struct aftl_error *error)
+int set_parameters_or_file(struct sim_options *options, const char *value, struct aftl_error *error)
 {
 	return *value == '@' ?
 		       parameter_file_call_on_each(value + 1, set_parameter_pair, options, error) :
@@ -97,7 +97,7 @@ int device_choice_pairs(struct sim_options *options, const char *value, struct a
  * its reads take no flash time. This holds for all loads, because a sweep of --write-share must
  * not change the starting state at its end. Zones start empty; the core refuses to fill them.
  */
-void device_choice_fill(struct sim_options *options)
+void fill_device_by_default(struct sim_options *options)
 {
 	if (!options->fill_given && !options->load && !options->params.zoned)
 		options->params.fill = AFTL_FILL_RANDOM;
@@ -105,8 +105,8 @@ void device_choice_fill(struct sim_options *options)
 
 /* Profile and policies */
 
-int device_choice_profile(struct sim_options *options, int argc, char **argv,
-			  struct aftl_error *error)
+int load_chosen_profile(struct sim_options *options, int argc, char **argv,
+			struct aftl_error *error)
 {
 	const char *name = options->profile;
 
@@ -175,7 +175,7 @@ static int add_all_policies(struct sim_options *options, struct aftl_error *erro
 	return ret;
 }
 
-int device_choice_policies(struct sim_options *options, struct aftl_error *error)
+int choose_listed_policies(struct sim_options *options, struct aftl_error *error)
 {
 	const char *list = options->policy;
 	char item[LIST_ITEM];

@@ -8,25 +8,25 @@
 struct sim_options;
 
 /* Load the profile wherever it stands on the command line, before parameters modify it. */
-int __must_check device_choice_profile(struct sim_options *options, int argc, char **argv,
-				       struct aftl_error *error);
+int __must_check load_chosen_profile(struct sim_options *options, int argc, char **argv,
+				     struct aftl_error *error);
 
 /* Set a parameter; @text begins with its name, which is @length bytes long. */
-int __must_check device_choice_set(struct sim_options *options, const char *text, size_t length,
-				   const char *value, struct aftl_error *error);
+int __must_check set_parameter_option(struct sim_options *options, const char *text, size_t length,
+				      const char *value, struct aftl_error *error);
 
 /* Parse KEY=VALUE, or @FILE, a file with several pairs. */
-int __must_check device_choice_pairs(struct sim_options *options, const char *value,
-				     struct aftl_error *error);
+int __must_check set_parameters_or_file(struct sim_options *options, const char *value,
+					struct aftl_error *error);
 
 /* Parse a list of seeds and ranges of seeds: 7, or 1..8. */
-int __must_check device_choice_seeds(struct sim_options *options, const char *list,
-				     struct aftl_error *error);
+int __must_check parse_seed_list(struct sim_options *options, const char *list,
+				 struct aftl_error *error);
 
 /* Fill the device at random unless an option set the parameter fill. */
-void device_choice_fill(struct sim_options *options);
+void fill_device_by_default(struct sim_options *options);
 
 /* Parse the list of --policy. */
-int __must_check device_choice_policies(struct sim_options *options, struct aftl_error *error);
+int __must_check choose_listed_policies(struct sim_options *options, struct aftl_error *error);
 
 #endif

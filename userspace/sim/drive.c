@@ -75,13 +75,14 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 {
 	struct aftl_request *request;
 
-	if (drive->ended || background_due_ns(&drive->beside) > aftl_device_time_ns(drive->ftl))
+	if (drive->ended ||
+	    background_writer_due_ns(&drive->beside) > aftl_device_time_ns(drive->ftl))
 		return 0;
 	request = request_pool_take_request(&drive->pool);
 	if (!request)
 		return report_drive_overload(drive, error);
 	*request = (struct aftl_request){ .arrival_ns = aftl_device_time_ns(drive->ftl) };
-	background_begin(&drive->beside, request);
+	background_writer_begin_request(&drive->beside, request);
 	if (unlikely(drive->observes))
 		begin_observation(drive, request, false);
 	return submit_core_request(drive, request, error);
@@ -136,7 +137,7 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
 	u64 next_ns = aftl_next_event_ns(drive->ftl);
 
 	if (unlikely(drive->beside.interval_ns) && !drive->ended)
-		next_ns = min(next_ns, background_due_ns(&drive->beside));
+		next_ns = min(next_ns, background_writer_due_ns(&drive->beside));
 	if (is_sim_device_stuck(next_ns, last_ns))
 		return sim_report_stuck_device(aftl_pending_requests(drive->ftl), error);
 	aftl_advance(drive->ftl, next_ns);
@@ -255,7 +256,7 @@ static void set_drive_limits(struct sim_drive *drive, const struct sim_options *
 		drive->depth = sim_tenants_queue_depth(&drive->tenants);
 	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 :
 								  aftl_device_time_ns(drive->ftl);
-	background_init(&drive->beside, options, drive->geo, drive->base_ns);
+	background_writer_init(&drive->beside, options, drive->geo, drive->base_ns);
 	drive->log = options->log;
 	if (!drive->log)
 		return;

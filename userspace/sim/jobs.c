@@ -100,7 +100,7 @@ unsigned int sim_jobs(const struct sim_work *work)
 		return (unsigned int)wanted;
 	human_format_bytes(bytes, need);
 	if (!options->quiet)
-		complain_of("sim",
+		complain_as("sim",
 			    "note: %llu of %llu runs at a time: each takes up to %s of memory",
 			    (unsigned long long)fitting, (unsigned long long)wanted, bytes);
 	return (unsigned int)fitting;

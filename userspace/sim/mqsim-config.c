@@ -252,7 +252,7 @@ static int read_mqsim_elements(struct config *config, struct aftl_error *error)
 static int set_mqsim_parameter(const struct config *config, const char *key, const char *value,
 			       struct aftl_error *error)
 {
-	return device_choice_set(config->options, key, strlen(key), value, error);
+	return set_parameter_option(config->options, key, strlen(key), value, error);
 }
 
 __printf(4, 5)
@@ -459,7 +459,7 @@ static void note_unmodelled_values(const struct config *config)
 			used += scnprintf(names + used, sizeof(names) - used, "%s%s",
 					  used ? ", " : "", rows[i].name);
 	if (used)
-		complain_of("sim", "note: times of MQSim that are not modelled: %s", names);
+		complain_as("sim", "note: times of MQSim that are not modelled: %s", names);
 }
 
 static int apply_all_mqsim_rows(const struct config *config, struct aftl_error *error)

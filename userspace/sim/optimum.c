@@ -268,7 +268,7 @@ static void invalidate_log_unit(struct collector *log, u32 unit)
 }
 
 /* Return the index in @open for data that die at @death, and close the block of a past window. */
-static u32 ring_of_death_time(struct collector *log, u32 death)
+static u32 open_block_slot_of_death(struct collector *log, u32 death)
 {
 	u64 window = log->window;
 
@@ -323,7 +323,7 @@ static void program_log_unit(struct collector *log, u32 unit, u32 ring)
 
 static bool relocate_live_unit(struct collector *log, u32 unit)
 {
-	u32 ring = ring_of_death_time(log, log->death[unit]);
+	u32 ring = open_block_slot_of_death(log, log->death[unit]);
 
 	if (log->open[ring] == NONE && log->free_count)
 		open_log_block(log, ring);
@@ -371,7 +371,7 @@ static void close_passed_windows(struct collector *log)
  */
 static u32 make_room_for_unit(struct collector *log, u32 death)
 {
-	u32 ring = ring_of_death_time(log, death);
+	u32 ring = open_block_slot_of_death(log, death);
 
 	if (log->open[ring] != NONE)
 		return ring;

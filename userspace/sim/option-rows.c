@@ -106,7 +106,8 @@ const char *option_dashed_name(const char *name, char text[OPTION_NAME])
 	return text;
 }
 
-int option_fail(const struct option_row *row, struct aftl_error *error, const char *format, ...)
+int report_option_error(const struct option_row *row, struct aftl_error *error, const char *format,
+			...)
 {
 	char name[OPTION_NAME], text[190];
 	va_list args;

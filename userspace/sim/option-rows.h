@@ -55,7 +55,7 @@ const char *const *option_words(const struct option_row *row);
 const char *option_dashed_name(const char *name, char text[OPTION_NAME]);
 
 /* Return -EINVAL with an error message that begins with the option. */
-__printf(3, 4) int option_fail(const struct option_row *row, struct aftl_error *error,
-			       const char *format, ...);
+__printf(3, 4) int report_option_error(const struct option_row *row, struct aftl_error *error,
+				       const char *format, ...);
 
 #endif

@@ -11,8 +11,9 @@ static int report_invalid_number(const struct option_row *row, const char *text,
 				 struct aftl_error *error)
 {
 	if (row->kind == KIND_RATE)
-		return option_fail(row, error, "\"%.40s\" is not a number such as 2 or 0.5", text);
-	return option_fail(row, error, "%.190s", cause);
+		return report_option_error(row, error, "\"%.40s\" is not a number such as 2 or 0.5",
+					   text);
+	return report_option_error(row, error, "%.190s", cause);
 }
 
 static void print_option_number(const struct option_row *row, bool percent, u64 value,
@@ -38,8 +39,8 @@ static int check_range(const struct option_row *row, const char *text, bool perc
 		return 0;
 	print_option_number(row, percent, row->smallest, smallest);
 	print_option_number(row, percent, row->largest, largest);
-	return option_fail(row, error, "%.40s is out of range; it must be %s to %s", text,
-			   smallest, largest);
+	return report_option_error(row, error, "%.40s is out of range; it must be %s to %s", text,
+				   smallest, largest);
 }
 
 static int set_number_of_option(u64 *value, const struct option_row *row,
@@ -58,7 +59,7 @@ static int set_number_of_option(u64 *value, const struct option_row *row,
 void option_warn_ambiguous_value(const char *name, const char *text, const char *meant,
 				 const char *other)
 {
-	complain_of("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
+	complain_as("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
 		    text, meant, meant, other);
 }
 
@@ -82,8 +83,8 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 	int ret;
 
 	if (!share_parse(text, &share))
-		return option_fail(row, error, "\"%.40s\" is not a share such as 0.5 or 50%%",
-				   text);
+		return report_option_error(row, error,
+					   "\"%.40s\" is not a share such as 0.5 or 50%%", text);
 	*value = share.value;
 	/* A share such as 50 was probably meant as 50%. */
 	if (!share.percent && share.value > row->largest && !share.finer &&
@@ -93,17 +94,18 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 
 		share_format(meant, true, percentage);
 		share_format(meant, false, fraction);
-		return option_fail(row, error, "%.40s is more than the whole; write %s or %s", text,
-				   percentage, fraction);
+		return report_option_error(row, error,
+					   "%.40s is more than the whole; write %s or %s", text,
+					   percentage, fraction);
 	}
 	ret = check_range(row, text, share.percent, share.value, error);
 	if (!ret)
 		warn_of_share_without_sign(row, &share, text);
 	if (ret || !share.finer)
 		return ret;
-	return option_fail(row, error,
-			   "%.40s is finer than shares can be; the smallest step is %s", text,
-			   share.percent ? "0.01%" : "0.0001");
+	return report_option_error(row, error,
+				   "%.40s is finer than shares can be; the smallest step is %s",
+				   text, share.percent ? "0.01%" : "0.0001");
 }
 
 int option_set_value(struct sim_options *options, const struct option_row *row, const char *text,

@@ -200,7 +200,7 @@ void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_out
 	};
 
 	if (pool.done == MAP_FAILED) {
-		complain_of("sim", "no memory for %u runs: %s", work->count, strerror(errno));
+		complain_as("sim", "no memory for %u runs: %s", work->count, strerror(errno));
 		exit(EXIT_FAILED);
 	}
 	pool.children = memory_alloc_zeroed(jobs, sizeof(*pool.children));

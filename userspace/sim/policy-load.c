@@ -8,7 +8,7 @@
 
 static __thread const struct aftl_policy_type *offered;
 
-void policy_offer(const struct aftl_policy_type *type)
+void register_thread_policy(const struct aftl_policy_type *type)
 {
 	offered = type;
 }

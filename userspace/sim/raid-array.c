@@ -45,7 +45,7 @@ struct raid_operation {
 /* The callbacks of struct aftl_host_ops */
 
 /* Called while a member advances: queue the completion and process it afterwards. */
-static void raid_host_complete(void *host, struct aftl_request *request)
+static void queue_member_completion(void *host, struct aftl_request *request)
 {
 	struct raid_array *array = host;
 	struct raid_operation *operation = container_of(request, struct raid_operation, request);
@@ -59,7 +59,7 @@ static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
 	.alloc_later = core_memory_alloc_runtime,
 	.free = core_memory_free,
-	.complete = raid_host_complete,
+	.complete = queue_member_completion,
 };
 
 /* Requests of the user */
@@ -94,8 +94,8 @@ static void complete_request_parts(struct raid_array *array, struct raid_request
 
 /* Requests to members */
 
-static void send_to_member(struct raid_array *array, u32 member,
-			   const struct raid_operation *wanted)
+static void submit_to_raid_member(struct raid_array *array, u32 member,
+				  const struct raid_operation *wanted)
 {
 	struct raid_operation *operation = memory_alloc_zeroed(1, sizeof(*operation));
 
@@ -120,7 +120,8 @@ static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u3
 	};
 
 	stripe->operations++;
-	send_to_member(array, stripe_unit_member(&array->layout, stripe->row, cell), &operation);
+	submit_to_raid_member(array, stripe_unit_member(&array->layout, stripe->row, cell),
+			      &operation);
 }
 
 /*
@@ -321,8 +322,9 @@ static void send_member_read(struct raid_array *array, struct raid_request *requ
 	u32 cell;
 
 	stripe_locate_unit(&array->layout, unit, &operation.request.unit, &cell);
-	send_to_member(array, stripe_unit_member(&array->layout, operation.request.unit, cell),
-		       &operation);
+	submit_to_raid_member(array,
+			      stripe_unit_member(&array->layout, operation.request.unit, cell),
+			      &operation);
 }
 
 static void submit_raid_read(struct raid_array *array, struct raid_request *request)

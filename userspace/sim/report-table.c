@@ -376,7 +376,7 @@ static void print_table_line(struct text_table *table, const struct sim_report *
 {
 	char text[HUMAN_SIZE];
 
-	text_table_row(table);
+	text_table_add_row(table);
 	text_table_cell(table, "%s", line->title);
 	for (unsigned int i = 0; i < report->count; i++) {
 		u64 value = line->value(&report->results[i], line->argument);
@@ -598,7 +598,7 @@ static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 	print_device_description(&report->results[0], out);
 	print_stream(report->options, &report->results[0], out);
 	text_table_begin(&table, 2 * report->count, 1);
-	text_table_row(&table);
+	text_table_add_row(&table);
 	text_table_cell(&table, "%s", "");
 	for (unsigned int i = 0; i < report->count; i++) {
 		text_table_cell(&table, "%s", report->results[i].policy->name);

@@ -54,7 +54,7 @@ struct run {
 
 /* The callbacks of struct aftl_host_ops */
 
-static void run_host_complete(void *host, struct aftl_request *request)
+static void complete_run_request(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
 	u64 response_ns = request->complete_ns - request->arrival_ns;
@@ -71,7 +71,7 @@ static void run_host_complete(void *host, struct aftl_request *request)
 	sim_drive_complete_request(&run->drive, request);
 }
 
-static int run_host_yield(void *host)
+static int stop_run_if_requested(void *host)
 {
 	(void)host;
 	return is_stop_requested() ? -EINTR : 0;
@@ -81,8 +81,8 @@ static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
 	.alloc_later = core_memory_alloc_runtime,
 	.free = core_memory_free,
-	.pause = run_host_yield,
-	.complete = run_host_complete,
+	.pause = stop_run_if_requested,
+	.complete = complete_run_request,
 };
 
 static void reset_run_statistics(struct run *run)
@@ -96,7 +96,7 @@ static void reset_run_statistics(struct run *run)
 }
 
 /* Add an array operation to the timeline, except during the fill and the warm-up. */
-static void run_host_array(void *host, const struct aftl_array_event *event)
+static void add_array_event_to_timeline(void *host, const struct aftl_array_event *event)
 {
 	struct run *run = host;
 
@@ -459,7 +459,7 @@ static void note_faults_without_effect(const struct run *run)
 
 	for (u32 i = 0; i < count; i++, fault++)
 		if (fault->state != AFTL_FAULT_HAPPENED)
-			complain_of("sim", "note: fault %u of the script, after %s %llu, is %s",
+			complain_as("sim", "note: fault %u of the script, after %s %llu, is %s",
 				    i + 1, aftl_fault_triggers[fault->trigger],
 				    (unsigned long long)fault->after,
 				    aftl_fault_states[fault->state]);
@@ -535,7 +535,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	}
 	run.ops = host_ops;
 	if (run.timeline)
-		run.ops.array = run_host_array;
+		run.ops.array = add_array_event_to_timeline;
 	if (run.drive.observes)
 		run.ops.waits = run_host_waits;
 	settling_init(&run.settling);

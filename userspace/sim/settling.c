@@ -107,7 +107,7 @@ static __uint128_t squared_standard_error(const struct rest *rest)
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
 }
 
-static u64 cube_of_number(u64 value)
+static u64 cube_number(u64 value)
 {
 	return value * value * value;
 }
@@ -129,8 +129,8 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 		rest.squares += (__uint128_t)sum * sum;
 		/* No overflow: squared_standard_error() has 78 bits, cubes have 21. */
 		if (rest.groups > count / KEPT &&
-		    (!best.groups || (squared_standard_error(&rest) * cube_of_number(best.groups) <=
-				      squared_standard_error(&best) * cube_of_number(rest.groups))))
+		    (!best.groups || (squared_standard_error(&rest) * cube_number(best.groups) <=
+				      squared_standard_error(&best) * cube_number(rest.groups))))
 			best = rest;
 	}
 	return best;

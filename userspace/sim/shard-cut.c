@@ -11,7 +11,7 @@ static struct shard_work *add_shard_work(struct shard_list *list)
 	return &list->work[list->count++];
 }
 
-void shard_list_add_order(struct shard_list *list, u8 order, u64 at_ns)
+void shard_list_add_command(struct shard_list *list, u8 order, u64 at_ns)
 {
 	*add_shard_work(list) = (struct shard_work){ .request = { .time_ns = at_ns, .op = order } };
 }

@@ -33,6 +33,6 @@ void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards 
 			     const struct sim_request *request, u64 number, u8 epoch);
 
 /* Append a command, SHARD_COUNTS or SHARD_LOSES_DIE, that the shard executes at @at_ns. */
-void shard_list_add_order(struct shard_list *list, u8 order, u64 at_ns);
+void shard_list_add_command(struct shard_list *list, u8 order, u64 at_ns);
 
 #endif

@@ -176,7 +176,7 @@ static void complete_single_part(struct shard *shard, const struct part *part)
 	count_request_end(shard, shard->epoch, &end);
 }
 
-static void shard_host_complete(void *host, struct aftl_request *request)
+static void complete_shard_request(void *host, struct aftl_request *request)
 {
 	const struct part *part = container_of(request, struct part, request);
 	struct shard *shard = host;
@@ -192,7 +192,7 @@ static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
 	.alloc_later = core_memory_alloc_runtime,
 	.free = core_memory_free,
-	.complete = shard_host_complete,
+	.complete = complete_shard_request,
 };
 
 /* Set-up and tear-down */

@@ -114,10 +114,10 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 	run->submitted++;
 	/* Commands that follow a request carry its arrival time. */
 	if (run->submitted == run->dies_at)
-		shard_list_add_order(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
+		shard_list_add_command(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
 	if (run->submitted == run->options->warmup) {
 		for (u32 i = 0; i < run->layout.count; i++)
-			shard_list_add_order(&lists[i], SHARD_COUNTS, run->now_ns);
+			shard_list_add_command(&lists[i], SHARD_COUNTS, run->now_ns);
 		run->number = 0;
 		run->epoch = 1;
 	}

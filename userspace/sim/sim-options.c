@@ -132,7 +132,8 @@ static int take_param_argument(struct sim_options *options, const struct argumen
 		return report_unknown_sim_option(argument->name, argument->length, error);
 	if (!has_argument_value(argument, error))
 		return -EINVAL;
-	ret = device_choice_set(options, argument->name, argument->length, argument->value, error);
+	ret = set_parameter_option(options, argument->name, argument->length, argument->value,
+				   error);
 	if (!ret)
 		warn_of_percentage_without_sign(param, argument->value);
 	return ret;
@@ -160,11 +161,11 @@ static int take_option_argument(struct sim_options *options, const struct option
 	if (!has_argument_value(argument, error))
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
-		return device_choice_pairs(options, argument->value, error);
+		return set_parameters_or_file(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, config))
 		return mqsim_config_apply(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, seed))
-		return device_choice_seeds(options, argument->value, error);
+		return parse_seed_list(options, argument->value, error);
 	return option_set_value(options, option, argument->value, error);
 }
 
@@ -257,14 +258,14 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 	int ret = set_default_options(options, error);
 
 	if (!ret)
-		ret = device_choice_profile(options, argc, argv, error);
+		ret = load_chosen_profile(options, argc, argv, error);
 	if (!ret)
 		ret = take_all_arguments(options, argc, argv, error);
 	if (ret || options->help)
 		return ret;
-	device_choice_fill(options);
+	fill_device_by_default(options);
 	if (!options->load)
-		ret = device_choice_policies(options, error);
+		ret = choose_listed_policies(options, error);
 	if (!ret)
 		ret = request_sizes_parse(options, error);
 	if (!ret)

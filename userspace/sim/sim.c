@@ -41,18 +41,18 @@ static void format_run_name(const struct sim_options *options, const char *polic
 static void warn_of_unaligned_requests(const struct sim_notes *notes)
 {
 	if (notes->wrapped)
-		complain_of("sim",
+		complain_as("sim",
 			    "warning: %llu requests were beyond the capacity and were taken modulo it",
 			    (unsigned long long)notes->wrapped);
 	if (notes->clipped)
-		complain_of("sim",
+		complain_as("sim",
 			    "warning: %llu requests were larger than the device and were cut",
 			    (unsigned long long)notes->clipped);
 	if (notes->widened)
-		complain_of("sim", "note: %llu requests were widened to whole mapping units",
+		complain_as("sim", "note: %llu requests were widened to whole mapping units",
 			    (unsigned long long)notes->widened);
 	if (notes->unknown_class)
-		complain_of("sim",
+		complain_as("sim",
 			    "note: %llu writes of an unknown tag class were taken as precise",
 			    (unsigned long long)notes->unknown_class);
 }
@@ -69,13 +69,13 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 		return;
 	format_run_name(options, result->policy->name, result->config.seed, name);
 	if (verdict.settled)
-		complain_of("sim",
+		complain_as("sim",
 			    "warning: %s: its begin puts the mean off by %llu.%llu %%: --warmup=%llu",
 			    name, (unsigned long long)verdict.off / 100,
 			    (unsigned long long)verdict.off / 10 % 10,
 			    (unsigned long long)longer);
 	else
-		complain_of("sim", "warning: %s: still drifting: at least %llu requests of warm-up",
+		complain_as("sim", "warning: %s: still drifting: at least %llu requests of warm-up",
 			    name, (unsigned long long)all);
 }
 
@@ -155,7 +155,7 @@ static void warn_of_unwritten_reads(const struct sim_report *all)
 		return;
 	counters = &result->stats.counters;
 	share = scaled_ratio(counters->unmapped_read_units, counters->host_read_units, 1000);
-	complain_of("sim",
+	complain_as("sim",
 		    "warning: %s: %llu.%llu %% of reads hit unwritten data and took no flash time%s",
 		    name, (unsigned long long)share / 10, (unsigned long long)share % 10,
 		    remedy_for_unwritten_reads(result));
@@ -176,7 +176,7 @@ static void explain_padding_programs(const struct sim_report *all)
 	decimal_format(sim_amplification_by(counters, SIM_PADDING, unit_bytes) / 100, 2, padding);
 	decimal_format(sim_write_amplification(counters, unit_bytes) / 100, 2, sum);
 	aftl_param_format(aftl_param_at(aftl_param_find("page")), result->config.page, page);
-	complain_of("sim",
+	complain_as("sim",
 		    "note: %s: padding is %s of the write amplification of %s: without a write buffer, data that do not fill pages of %s are programmed at once; --buffer 1MiB collects them",
 		    name, padding, sum, page);
 }
@@ -214,12 +214,12 @@ static void warn_of_gc(const struct sim_report *all)
 	if (result) {
 		decimal_format(result->config.gc, 2, gc);
 		decimal_format(result->config.op, 2, op);
-		complain_of("sim",
+		complain_as("sim",
 			    "warning: %s: gc %s %% of free blocks cannot be reached with op %s %%: garbage is collected without an end; lower gc or raise op",
 			    name, gc, op);
 	}
 	if (find_first_matching_run(all, is_gc_watermark_high, name))
-		complain_of("sim",
+		complain_as("sim",
 			    "warning: %s: collection in idle time wrote more than half of the data, because it begins early: --gc 3%% leaves more spare space, for fewer writes to flash",
 			    name);
 }
@@ -229,7 +229,7 @@ static void warn_of_zero_duration(const struct sim_report *all)
 	char name[RUN_NAME];
 
 	if (find_first_matching_run(all, is_run_duration_zero, name))
-		complain_of("sim",
+		complain_as("sim",
 			    "warning: %s: the simulated time is 0: no request waited for flash, link or controller; set --link and --controller, or send more --requests",
 			    name);
 }
@@ -253,7 +253,7 @@ static int write_report_json(const struct sim_report *report, struct output_file
 	sim_report_write_json(report, json->stream);
 	ret = output_file_close(json, &error);
 	if (ret)
-		complain_of("sim", "%s", error.text);
+		complain_as("sim", "%s", error.text);
 	return ret;
 }
 
@@ -366,7 +366,7 @@ static void receive_run_outcome(struct runs *all, const struct sim_options *opti
 	if (outcome->killed || (outcome->lost && outcome->code))
 		report_child_failure(options, index, outcome);
 	if (outcome->code && outcome->code != EXIT_INTERRUPTED)
-		complain_of("sim", "%s", outcome->error.text);
+		complain_as("sim", "%s", outcome->error.text);
 	if (sim_outcome_has_result(outcome)) {
 		all->results[all->count++] = outcome->result;
 	} else {
@@ -444,7 +444,7 @@ static enum exit_code find_yardsticks(const struct sim_options *options, struct 
 		case -EINTR:
 			return EXIT_INTERRUPTED;
 		default:
-			return complain_failed("sim", &error, EXIT_FAILED);
+			return report_command_failure("sim", &error, EXIT_FAILED);
 		}
 	}
 	return EXIT_DONE;
@@ -457,12 +457,12 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	struct aftl_error error;
 
 	if (omitted)
-		complain_of("sim",
+		complain_as("sim",
 			    "note: --timeline has the first %u operations; %llu more are not in it",
 			    TIMELINE_EVENTS, (unsigned long long)omitted);
 	if (!timeline_finish(timeline, interrupted(), &error))
 		return code;
-	return complain_failed("sim", &error, code ? code : EXIT_FAILED);
+	return report_command_failure("sim", &error, code ? code : EXIT_FAILED);
 }
 
 /* Claim all files before any is opened: the files of a run are opened only when it starts. */
@@ -492,7 +492,7 @@ static enum exit_code open_files(struct outputs *outputs, struct sim_options *op
 	if (!ret && !code && options->timeline)
 		ret = timeline_create(&outputs->timeline, options->timeline, argc, argv, &error);
 	if (ret)
-		complain_of("sim", "%s", error.text);
+		complain_as("sim", "%s", error.text);
 	return ret ? EXIT_FAILED : code;
 }
 
@@ -544,7 +544,7 @@ enum exit_code sim_main(int argc, char **argv)
 	struct aftl_error error;
 
 	if (sim_options_parse(&options, argc - 2, argv + 2, &error))
-		return complain_failed("sim", &error, EXIT_USAGE);
+		return report_command_failure("sim", &error, EXIT_USAGE);
 	if (options.help) {
 		(options.help_json ? sim_options_print_json : sim_options_print_help)();
 		return EXIT_DONE;

@@ -76,7 +76,7 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 	text_table_begin(&table, 6, 0);
 	table.right[1] = false;
 	table.right[5] = false;
-	text_table_row(&table);
+	text_table_add_row(&table);
 	text_table_cell(&table, "arrival");
 	text_table_cell(&table, "op");
 	text_table_cell(&table, "page");
@@ -92,7 +92,7 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 		human_format_time(arrival, slow->arrival_ns);
 		human_format_time(response, slow->response_ns);
 		format_share(own, slow->service_ns, slow->response_ns);
-		text_table_row(&table);
+		text_table_add_row(&table);
 		text_table_cell(&table, "%s", arrival);
 		text_table_cell(&table, "%s", aftl_op_names[slow->op]);
 		text_table_cell(&table, "%llu", (unsigned long long)slow->lpn);

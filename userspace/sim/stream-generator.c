@@ -501,8 +501,8 @@ static void prepare_request_lengths(struct generator *generator, const struct si
 			     sectors);
 }
 
-static int fit_footprint(struct generator *generator, const struct sim_options *options,
-			 u64 units, struct aftl_error *error)
+static int fit_footprint_to_device(struct generator *generator, const struct sim_options *options,
+				   u64 units, struct aftl_error *error)
 {
 	u32 longest = largest_request_length(&generator->lengths);
 	u32 longest_hot = largest_request_length(&generator->hot_lengths);
@@ -652,7 +652,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->stream.close = close_generator;
 	generator->stream.levels = options->level_2_share || options->level_3_share;
 	prepare_request_lengths(generator, options, geo);
-	ret = fit_footprint(generator, options, units, error);
+	ret = fit_footprint_to_device(generator, options, units, error);
 	if (!ret)
 		ret = fit_zones_of_device(generator, options, config, geo, error);
 	if (!ret)

@@ -172,7 +172,8 @@ static int begin_next_trace_pass(struct trace *trace, struct aftl_error *error)
 	return 1;
 }
 
-static int next_record(struct trace *trace, struct aftl_record *record, struct aftl_error *error)
+static int read_next_record_of_passes(struct trace *trace, struct aftl_record *record,
+				      struct aftl_error *error)
 {
 	int ret = record_read_next(trace->reader, record, error);
 
@@ -189,7 +190,7 @@ static int read_next_trace_request(struct sim_stream *stream, struct sim_request
 {
 	struct trace *trace = container_of(stream, struct trace, stream);
 	struct aftl_record record;
-	int ret = next_record(trace, &record, error);
+	int ret = read_next_record_of_passes(trace, &record, error);
 
 	if (ret <= 0)
 		return ret;

@@ -27,7 +27,8 @@ static int parse_tenant_list(struct sim_options *options, const struct tenant_li
 		struct option_row row = list->value;
 
 		if (count == AFTL_QUEUES_MAX)
-			return option_fail(&row, error, "at most %u tenants", AFTL_QUEUES_MAX);
+			return report_option_error(&row, error, "at most %u tenants",
+						   AFTL_QUEUES_MAX);
 		row.field += count * sizeof(struct sim_tenant_choice);
 		if (option_set_value(options, &row, item, error))
 			return -EINVAL;
@@ -58,8 +59,9 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 		if (count < 0)
 			return count;
 		if (i && count != (int)options->tenant_count)
-			return option_fail(&lists[i].value, error, "%d values for %u tenants",
-					   count, options->tenant_count);
+			return report_option_error(&lists[i].value, error,
+						   "%d values for %u tenants", count,
+						   options->tenant_count);
 		options->tenant_count = (u32)count;
 	}
 	return 0;

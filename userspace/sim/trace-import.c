@@ -117,7 +117,7 @@ static enum exit_code write_converted_trace(int fd, const struct sim_options *op
 	for (int i = 0; i < words.count; i++)
 		free(words.list[i]);
 	if (child < 0) {
-		complain_of("sim", "no new process: %s", strerror(errno));
+		complain_as("sim", "no new process: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
 	/* A terminal interrupts both processes; a signal to this one alone is forwarded. */
@@ -130,11 +130,11 @@ static enum exit_code write_converted_trace(int fd, const struct sim_options *op
 	if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_FOUND)
 		return (enum exit_code)WEXITSTATUS(status);
 	if (WIFEXITED(status))
-		complain_of("sim",
+		complain_as("sim",
 			    "%.150s: no record file; approxftl-trace, which reads others, is missing",
 			    options->trace);
 	else
-		complain_of("sim", "%.150s: approxftl-trace was ended by signal %d", options->trace,
+		complain_as("sim", "%.150s: approxftl-trace was ended by signal %d", options->trace,
 			    WTERMSIG(status));
 	return WIFEXITED(status) ? EXIT_NO_INPUT : EXIT_FAILED;
 }
@@ -148,7 +148,7 @@ enum exit_code trace_import(struct sim_options *options)
 		return EXIT_DONE;
 	fd = nameless_file_create(&error);
 	if (fd < 0)
-		return complain_failed("sim", &error, EXIT_FAILED);
+		return report_command_failure("sim", &error, EXIT_FAILED);
 	options->import_fd = fd;
 	nameless_file_path(fd, options->import_path);
 	options->trace_path = options->import_path;

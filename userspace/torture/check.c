@@ -19,7 +19,7 @@ static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
 	if (++run->wrong > NAMED_WRONG)
 		return;
 	ledger_explain_wrong_content(run->ledger, unit, floor, found, text, sizeof(text));
-	complain_of("torture", "%s: %s; %s %u, seed %u", run->options.device, text,
+	complain_as("torture", "%s: %s; %s %u, seed %u", run->options.device, text,
 		    request ? "request" : "check after request",
 		    request ? request : ledger_header(run->ledger)->generation,
 		    ledger_header(run->ledger)->seed);

@@ -17,13 +17,13 @@ static const u8 moods[][LOAD_OPS] = {
 	{ 20, 80, 0, 0, 0, 0, 0 },
 };
 
-void load_init(struct load *load, const struct load_shape *shape, u64 seed)
+void load_generator_init(struct load *load, const struct load_shape *shape, u64 seed)
 {
 	*load = (struct load){ .shape = *shape, .random = { .state = aftl_hash64(seed) } };
 }
 
 /* Draw a number below @n, at most the number of units, which fits in 32 bits. */
-static u64 draw_load_below(struct load *load, u64 n)
+static u64 draw_load_number_below(struct load *load, u64 n)
 {
 	return aftl_random_below(&load->random, (u32)n);
 }
@@ -31,9 +31,9 @@ static u64 draw_load_below(struct load *load, u64 n)
 /* Draw a number up to @most; the range up to each power of two is equally likely. */
 static u64 draw_power_of_two(struct load *load, u64 most)
 {
-	u64 value = 1ULL << draw_load_below(load, fls64(most));
+	u64 value = 1ULL << draw_load_number_below(load, fls64(most));
 
-	value += draw_load_below(load, value);
+	value += draw_load_number_below(load, value);
 	return min(value, most);
 }
 
@@ -42,10 +42,10 @@ static void draw_load_region(struct load *load)
 {
 	u64 units = load->shape.units;
 
-	load->window = draw_load_below(load, 3) ? draw_power_of_two(load, units) : units;
-	load->first = draw_load_below(load, units - load->window + 1);
+	load->window = draw_load_number_below(load, 3) ? draw_power_of_two(load, units) : units;
+	load->first = draw_load_number_below(load, units - load->window + 1);
 	load->cursor = 0;
-	load->in_order = !draw_load_below(load, 4);
+	load->in_order = !draw_load_number_below(load, 4);
 }
 
 static enum load_op draw_load_operation(struct load *load)
@@ -54,7 +54,7 @@ static enum load_op draw_load_operation(struct load *load)
 
 	for (; op < LOAD_OPS; op++)
 		sum += load->weights[op];
-	at = (u32)draw_load_below(load, sum);
+	at = (u32)draw_load_number_below(load, sum);
 	for (op = 0; at >= load->weights[op]; op++)
 		at -= load->weights[op];
 	if (op == LOAD_DISCARD && !load->shape.discards)
@@ -67,7 +67,7 @@ static u64 draw_first_unit(struct load *load, u32 count)
 	u64 at;
 
 	if (!load->in_order)
-		return load->first + draw_load_below(load, load->window - count + 1);
+		return load->first + draw_load_number_below(load, load->window - count + 1);
 	if (load->cursor + count > load->window)
 		load->cursor = 0;
 	at = load->first + load->cursor;
@@ -82,7 +82,7 @@ struct load_request load_next(struct load *load)
 	if (!load->left) {
 		load->left = (u32)draw_power_of_two(load, MOST_OF_A_PHASE);
 		load->depth = (u32)draw_power_of_two(load, load->shape.depth);
-		load->weights = moods[draw_load_below(load, ARRAY_SIZE(moods))];
+		load->weights = moods[draw_load_number_below(load, ARRAY_SIZE(moods))];
 		load->size = (u32)draw_power_of_two(load, load->shape.most);
 		draw_load_region(load);
 	}
@@ -95,7 +95,8 @@ struct load_request load_next(struct load *load)
 		u64 most = cleared ? load->shape.most_cleared : load->size;
 
 		most = min(most, load->window);
-		request.count = draw_load_below(load, 2) ? (u32)draw_power_of_two(load, most) : 1;
+		request.count =
+			draw_load_number_below(load, 2) ? (u32)draw_power_of_two(load, most) : 1;
 		request.first = draw_first_unit(load, request.count);
 	}
 	request.draw = aftl_random_next(&load->random);

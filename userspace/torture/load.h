@@ -75,7 +75,7 @@ struct load_request {
 	u64 draw;
 };
 
-void load_init(struct load *load, const struct load_shape *shape, u64 seed);
+void load_generator_init(struct load *load, const struct load_shape *shape, u64 seed);
 struct load_request load_next(struct load *load);
 
 #endif

@@ -303,7 +303,7 @@ static bool operation_is_unsupported(struct press *press, const struct slot *slo
 	if (op == LOAD_DISCARD && (error == EOPNOTSUPP || error == EINVAL)) {
 		/* Try the methods of discarding one after the other, until one works. */
 		if (slot->way == press->way && ++press->way == DISCARD_NONE) {
-			complain_of("torture", "%s cannot discard", press->run->options.device);
+			complain_as("torture", "%s cannot discard", press->run->options.device);
 			press->load.shape.discards = false;
 		}
 		return true;
@@ -325,7 +325,7 @@ static void handle_request_failure(struct press *press, const struct slot *slot,
 	}
 	describe_request(press, slot, text, sizeof(text));
 	if (!press->failed)
-		complain_of("torture", "%s: %s: %s", press->run->options.device, text,
+		complain_as("torture", "%s: %s: %s", press->run->options.device, text,
 			    strerror(error));
 	press->failed = true;
 }
@@ -366,7 +366,7 @@ static bool has_hanging_request(const struct press *press)
 		if (!slot->busy || now - slot->begin_ns < press->run->options.patience_ns)
 			continue;
 		describe_request(press, slot, text, sizeof(text));
-		complain_of("torture", "%s: no answer for %llu s to %s; %u requests are under way",
+		complain_as("torture", "%s: no answer for %llu s to %s; %u requests are under way",
 			    press->run->options.device,
 			    (unsigned long long)((now - slot->begin_ns) / NS_PER_S), text,
 			    press->under_way);
@@ -383,7 +383,7 @@ static void submit_and_wait(struct press *press)
 	int ret = io_uring_submit(&press->ring);
 
 	if (ret < 0 && ret != -EAGAIN && ret != -EBUSY && ret != -EINTR) {
-		complain_of("torture", "io_uring takes no request: %s", strerror(-ret));
+		complain_as("torture", "io_uring takes no request: %s", strerror(-ret));
 		exit(EXIT_FAILED);
 	}
 	if (press->under_way)
@@ -420,7 +420,7 @@ static void alloc_request_slots(struct press *press)
 		slot->change.floors =
 			memory_alloc_zeroed(max(shape->most, shape->most_cleared), sizeof(u32));
 		if (posix_memalign((void **)&slot->memory, PAGE, bytes)) {
-			complain_of("torture", "no memory for so many requests; lower --depth");
+			complain_as("torture", "no memory for so many requests; lower --depth");
 			exit(EXIT_FAILED);
 		}
 	}
@@ -449,7 +449,8 @@ static void prepare_torture_requests(struct press *press, struct torture_run *ru
 
 	*press = (struct press){ .run = run };
 	/* A resumed run needs a different sequence, so include the generation in the seed. */
-	load_init(&press->load, &shape, aftl_hash64_pair(header->seed, header->generation));
+	load_generator_init(&press->load, &shape,
+			    aftl_hash64_pair(header->seed, header->generation));
 	if (run->options.zeroed || run->options.resume)
 		press->filled = U64_MAX;
 	press->until_ns = machine_clock_now_ns() + run->options.time_ns;
@@ -465,7 +466,7 @@ enum exit_code run_press_on_device(struct torture_run *run)
 	prepare_torture_requests(&press, run);
 	ret = io_uring_queue_init(press.load.shape.depth, &press.ring, 0);
 	if (ret) {
-		complain_of("torture", "this kernel or container has no io_uring: %s",
+		complain_as("torture", "this kernel or container has no io_uring: %s",
 			    strerror(-ret));
 		free_request_slots(&press);
 		return EXIT_FAILED;

@@ -100,7 +100,7 @@ static enum exit_code check_all_blocks(struct torture_run *run)
 
 	if (!check_all_torture_units(run, &error))
 		return EXIT_DONE;
-	return complain_failed("torture", &error, EXIT_FAILED);
+	return report_command_failure("torture", &error, EXIT_FAILED);
 }
 
 /* Check the device first with --resume or --verify. Without --verify, run the load and check. */
@@ -136,13 +136,13 @@ int main(int argc, char **argv)
 
 	standard_streams_begin();
 	if (torture_options_parse(&run.options, argc, argv, &error))
-		return complain_failed("torture", &error, EXIT_USAGE);
+		return report_command_failure("torture", &error, EXIT_USAGE);
 	if (run.options.help) {
 		torture_options_help();
 		return standard_streams_end("approxftl torture", EXIT_DONE);
 	}
 	if (open_torture_files(&run, &error))
-		complain_of("torture", "%s", error.text);
+		complain_as("torture", "%s", error.text);
 	else
 		code = run_torture(&run);
 	ledger_close(run.ledger);
