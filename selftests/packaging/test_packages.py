@@ -398,6 +398,7 @@ def test_all_files_have_the_same_version() -> None:
             ("CITATION.cff", "^version: (.*)", VERSION),
             ("CHANGELOG.md", "^## (\\S*)", VERSION),
             ("debian/changelog", r"\A\S+ \((.*)\)", DEBIAN_VERSION),
+            ("packaging/dm-approxftl.spec", "^Version: (.*)", DEBIAN_VERSION),
             ("docs/dm-approxftl.rst", r"^(\d+\.\d+\.\d+)$", number),
             ("dm-approxftl/release.h", "AFTL_TARGET_VERSION { (.*) }",
              number.replace(".", ", "))):
