@@ -297,7 +297,7 @@ static int make_volume_after_checks(struct making *making, struct aftl_error *er
 
 /* The following functions make volumes for "approxftl create". */
 
-/* Return true also for a damaged volume or another version, whose problem the kernel reports. */
+/* Return true if there is a volume, even a damaged one or one of another version. */
 static bool has_volume_header(const struct medium_file *file)
 {
 	struct aftl_volume *volume = NULL;

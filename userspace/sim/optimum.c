@@ -18,7 +18,7 @@
 #define NEVER U32_MAX
 #define NONE U32_MAX
 
-/* Operations between two calls of the caller's pause(). */
+/* Number of operations between two calls of the caller's pause(). */
 #define PAUSE_EVERY 1000000
 
 /**
