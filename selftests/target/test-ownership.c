@@ -476,7 +476,7 @@ int main(void)
 	slots = calloc(SLOTS, sizeof(*slots));
 	if (!states || !slots)
 		tap_bail_out("not enough memory for the states");
-	tap_run("three tables, in every order: one owner, no data lost, none left behind",
+	tap_run("of three tables in any order one owns the data, and no data are lost or leaked",
 		check_three_table_orders);
 	free(slots);
 	free(states);

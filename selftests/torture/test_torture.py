@@ -300,7 +300,7 @@ def test_a_device_of_another_size_than_the_state_is_refused(torture_file: Disk) 
     shorter = torture_file.state.read_bytes()
     with torture_file.image.open("r+b") as file:
         file.truncate((UNITS - 3) * UNIT)
-    assert "is not the device of this state" in torture_file.verify_file().err
+    assert "than the device of the state file" in torture_file.verify_file().err
     assert torture_file.state.read_bytes() == shorter
 
 

@@ -459,7 +459,8 @@ static int find_volume_header(struct dump *dump, struct aftl_error *error)
 						  dump->bytes, AFTL_FRAME_BYTES);
 
 		if (code)
-			code = aftl_fail(copy ? &second : error, code, "cannot be read: %s",
+			code = aftl_fail(copy ? &second : error, code,
+					 "copy %u of the volume header cannot be read: %s", copy,
 					 strerror(-code));
 		else
 			code = aftl_volume_header_decode(&dump->super, dump->bytes,

@@ -69,8 +69,9 @@ static int resume_torture(struct torture_run *run, struct aftl_error *error)
 	header = ledger_header(run->ledger);
 	if (header->unit_bytes % run->target.sector ||
 	    header->units * header->unit_bytes > run->target.size)
-		return aftl_fail(error, -EINVAL, "%.120s is not the device of this state",
-				 run->options.device);
+		return aftl_fail(error, -EINVAL,
+				 "%.80s is smaller, or has larger sectors, than the device of the state file %.80s",
+				 run->options.device, run->options.state);
 	run->options.power_failed |= header->frozen;
 	if (run->options.power_failed)
 		ledger_apply_power_failure(run->ledger);
