@@ -307,7 +307,7 @@ int main(void)
 	tap_run("after a reset the difference of stats is the new value", check_stats_after_reset);
 	tap_run("invalid stats are refused", check_wrong_stats_refused);
 	tap_run("the target's answers to the message `blocks` are parsed", check_block_answers);
-	tap_run("lines of `blocks` output that describe no block are refused", check_wrong_blocks_refused);
+	tap_run("`blocks` answers that describe no block are refused", check_wrong_blocks_refused);
 	tap_run("runs of lost units are parsed, also of large devices", check_lost_runs);
 	tap_run("error messages in the kernel log are found", check_status_messages);
 	return tap_finish();
