@@ -27,7 +27,7 @@ static int check_mapping_unit(const struct aftl_config *config, struct aftl_erro
 	return 0;
 }
 
-/* A word line that waits for its fine pass needs its data in the write buffer. */
+/* A word line that waits for its fine pass keeps its data in the write buffer. */
 int aftl_check_program_passes(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->passes == 1)
@@ -200,7 +200,7 @@ static int compute_zone_geometry(struct aftl_geometry *geo, const struct aftl_co
 	return 0;
 }
 
-/* A volume stores at most the units that the write buffer can hold, because all must fit again. */
+/* A volume stores at most what the write buffer can hold, as all must fit into a new buffer. */
 static void compute_buffer_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_units_per_program(geo));

@@ -29,7 +29,7 @@ MODE(FINE, "fine", 0, program_fine, 933000, read, MLC_FINE, FINE)
 MODE(FOLLOWER, "follower", 0, program, 0, read, STANDARD, PRECISE)
 /* MLC mode of cells for more bits; in a super layer the word line may be reprogrammed */
 MODE(MLC, "mlc", 2, program_mlc, 0, read_mlc, TLC_MLC_MODE, PRECISE)
-/* SLC mode: one bit per cell in cells for more */
+/* SLC mode: one bit per cell in cells that can store more */
 MODE(SLC, "slc", 1, program_slc, 0, read_slc, SLC_MODE, PRECISE)
 /* TLC mode: three bits per cell in cells for four */
 MODE(TLC, "tlc", 3, program_tlc, 0, read_tlc, TLC, PRECISE)

@@ -58,7 +58,7 @@ static const struct setting fast16_settings[] = {
 	{ "read", 170 * US },
 	{ "read_coarse", 310 * US },
 	{ "read_fine", 70 * US },
-	{ "rber", 1000000000 }, /* assumed: 1e-3, the RBER of medium steps when worn and old */
+	{ "rber", 1000000000 }, /* assumed: 1e-3, the RBER of medium ISPP steps at end of life */
 	{ "program", 600 * US },
 	{ "program_coarse", 450 * US },
 	{ "program_fine", 800 * US },
@@ -119,7 +119,7 @@ static const struct setting tos22_settings[] = {
 	{ "one_shot", AFTL_ON },
 	{ "op", 800 },
 	{ "gc", 800 },
-	{ "wear_gap", 100 }, /* assumed: the paper names wear levelling, but no gap */
+	{ "wear_gap", 100 }, /* assumed: the paper names wear levelling, but no erase-count gap */
 	{ "allocate", AFTL_ALLOCATE_static },
 	{ "read", 66 * US },
 	{ "read_mlc", 53 * US },

@@ -8,7 +8,7 @@
 
 #include "aftl-host.h"
 
-/* A bijective hash of 64-bit numbers in which each input bit affects half of the output bits. */
+/* Bijective hash of 64-bit numbers in which each input bit flips about half of the output bits. */
 static inline u64 aftl_hash64(u64 x)
 {
 	x += 0x9e3779b97f4a7c15ULL;

@@ -56,7 +56,7 @@ u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo)
 	return (u32)fls64(least - 1);
 }
 
-/* Units after the last whole chunk of a shard become over-provisioning. */
+/* Logical pages after the last whole chunk of a shard become over-provisioning. */
 static int divide_lpns_among_shards(struct aftl_shards *shards, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &shards->geo;

@@ -25,7 +25,8 @@ typedef u32 __bitwise aftl_ppn_t;
 #define AFTL_NO_PPN ((__force aftl_ppn_t)U32_MAX)
 
 /*
- * A 32-bit L2P entry stores a ppn in 30 bits and the quality level in two, an OOB word an lpn.
+ * A 32-bit L2P entry stores a ppn in 30 bits and the quality level in two; an OOB word stores an
+ * lpn.
  */
 #define AFTL_PPN_BITS 30
 #define AFTL_PPN_MASK ((1U << AFTL_PPN_BITS) - 1)
@@ -140,7 +141,7 @@ static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *h
 	*handle = stored >> AFTL_HANDLE_SHIFT | (zoned ? low << AFTL_HANDLE_SHIFT : 0);
 }
 
-/* A write stream is a class and a stream of the policy. Different ones never share a program. */
+/* A write stream is a class and a stream of the policy. A program has data of one write stream. */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
 /* Data of zones have one class. Their streams follow the policy's and the translation pages'. */

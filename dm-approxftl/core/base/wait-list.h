@@ -4,7 +4,7 @@
  * WAIT(NAME, name, text) defined; no include guard on purpose.
  */
 
-/* Reasons while the request has no command at a die yet; BUFFER is their default. */
+/* Wait reasons of a request that has no command at a die yet; BUFFER is the default. */
 WAIT(BUFFER, buffer, "the write buffer, or the controller's list of commands, was full")
 WAIT(QUEUE, queue, "other host queues had their turn")
 WAIT(MAP_MISS, map_miss, "the translation page of the request was not in memory")
@@ -21,7 +21,7 @@ WAIT(PARITY, parity, "the die read or programmed for RAIN")
 WAIT(SUSPEND, suspend, "the die suspended a program or an erase")
 WAIT(BUS, bus, "the channel transferred data of other dies")
 WAIT(HELD, held, "the die was idle: buffer or housekeeping held data back, or a fine pass was due")
-/* Reasons after the flash operation has ended, while the data are on their way to the host. */
+/* Wait reasons after the flash operation has ended, while the data are on their way to the host. */
 WAIT(LINK, link, "the controller's processor and the host's link")
 WAIT(CONTROLLER, controller, "the fixed time of controller and ECC")
 WAIT(OTHER, other, "anything else, such as a zone reset")

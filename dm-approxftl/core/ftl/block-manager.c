@@ -94,7 +94,7 @@ struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lu
 	return best;
 }
 
-/* Find the highest erase count of the blocks of @lun, and a lower bound of the least one. */
+/* Find the highest erase count of the blocks of @lun, and a lower bound of the lowest one. */
 void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun)
 {
 	size_t blocks = ftl->geo.blocks_per_lun;
@@ -455,7 +455,7 @@ bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first)
 
 /*
  * Return true if the word line that is due for its fine pass has valid pages, which were mapped
- * before its other data were lost.
+ * before the word line's other data were lost.
  */
 static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct aftl_block *block)
 {

@@ -28,7 +28,7 @@ struct aftl_eviction_queue {
 #define AFTL_TP_CACHED 0x01
 /* The translation page has changed since it was last programmed. */
 #define AFTL_TP_DIRTY 0x02
-/* The CMT has the changed entries only; the others are in the copy on flash. */
+/* The CMT has only the changed entries of the translation page; flash has the other entries. */
 #define AFTL_TP_PARTIAL 0x04
 /* A read of the translation page from flash is in progress. */
 #define AFTL_TP_LOADING 0x08

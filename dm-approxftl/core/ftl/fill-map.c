@@ -86,7 +86,7 @@ void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 
 	u32 *last = map->ppns + map->used;
 
 	map->level = level;
-	/* A round whose ppns continue the last run becomes a part of that run. */
+	/* A round whose ppns continue the last run is appended to the run. */
 	if (map->used && !memcmp(last - map->round, last, bytes))
 		map->used -= map->round;
 	while (rounds--)

@@ -205,7 +205,7 @@ void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_p
 	trace_array_read(ftl, lun, device_page, compute_sense_begin_ns(ftl, lun, ready_ns), 0);
 }
 
-/* Begin the transfer of what has been sensed to the controller. Return: its end. */
+/* Begin the transfer of the sensed data to the controller. Return: its end. */
 static inline u64 lun_begin_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_work *work = &lun->work;
@@ -239,8 +239,7 @@ bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 de
 }
 
 /*
- * Transfer the data of @placement and program them. @done_ns of the transfer have taken place
- * already.
+ * Transfer the data of @placement and program them. the transfer began @done_ns ago.
  */
 static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 				const struct aftl_placement *placement, u64 done_ns)

@@ -370,12 +370,12 @@ void aftl_prefetch_l2p_entry(const struct aftl *ftl, u32 unit);
 void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read);
 
 /*
- * Device time of the next event; the present if work of the present is left; U64_MAX if there is no
- * event.
+ * Device time of the next event; the current time if work is left that is due now; U64_MAX if there
+ * is no event.
  */
 u64 aftl_next_event_ns(const struct aftl *ftl);
 
-/* End of device time, after 292 years; later times are treated as this one. */
+/* End of device time, after 292 years; later times are treated as equal to it. */
 #define AFTL_TIME_MAX (U64_MAX / 2)
 
 /**
@@ -560,7 +560,7 @@ u32 aftl_wear_out(struct aftl *ftl, u32 cycles, u32 first);
 /* Upper bound of P/E cycles: the wear of a block, in AFTL_FULL_WEAR, has 32 bits. */
 #define AFTL_WEAR_CYCLES (U32_MAX / 10000)
 
-/* Maximum number of faults in the list of a device, of which those that happened make room. */
+/* Maximum number of faults in the list of a device, where a fault that has happened makes room. */
 #define AFTL_FAULTS_MAX 64
 
 enum aftl_fault_action {
@@ -645,8 +645,8 @@ int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault
 				struct aftl_error *error);
 
 /*
- * Empty the list, except for faults that are due: these happen in steps, which may not end
- * half-way. No fault waits any more.
+ * Empty the list, except for faults in progress, whose remaining steps must follow. No fault waits
+ * any more.
  */
 void aftl_clear_faults(struct aftl *ftl);
 
@@ -691,7 +691,7 @@ bool aftl_is_read_only(const struct aftl *ftl);
  */
 bool aftl_buffer_is_lost(const struct aftl *ftl);
 
-/* Report the loss of buffered writes of before a restart: the next flush fails. */
+/* Report that buffered writes were lost by a restart: the next flush fails. */
 void aftl_mark_buffer_lost(struct aftl *ftl);
 
 /**
@@ -704,7 +704,7 @@ void aftl_mark_buffer_lost(struct aftl *ftl);
  */
 aftl_ppn_t aftl_lookup(const struct aftl *ftl, aftl_lpn_t lpn, u32 *class);
 
-/* Quality level with which @lpn is stored; 0 also if it is not mapped. */
+/* Quality level with which @lpn is stored; 0 also if @lpn is not mapped. */
 u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /**

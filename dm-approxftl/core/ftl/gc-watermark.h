@@ -38,7 +38,7 @@ static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
 	return lun->valid + lun->in_flight + units <= lun->max_valid;
 }
 
-/* Blocks of each LUN for the SLC cache: the static ones, or one to work with. */
+/* Blocks of each LUN for the SLC cache: the static blocks, or one block if there are none. */
 static inline u32 aftl_slc_reserved_blocks(const struct aftl *ftl)
 {
 	return max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));

@@ -6,7 +6,7 @@
 #include "core/base/random.h"
 #include "core/ftl/ftl.h"
 
-/* FIFO of requests that complete a constant time (@delay_ns) after their last part. */
+/* FIFO of requests that complete a constant time, @delay_ns, after their last page. */
 struct aftl_completion_queue {
 	struct aftl_request *head;
 	struct aftl_request *tail;

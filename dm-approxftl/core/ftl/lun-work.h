@@ -8,12 +8,11 @@
 /* The program of this write has begun. */
 #define AFTL_COMMAND_PROGRAMMING 0x01
 /*
- * A newer write of the same logical page was programmed first, or it was discarded: if this one is
- * programmed, it is not mapped.
+ * A newer write of the same logical page was programmed first, or discarded: the program of this write is not mapped.
  */
 #define AFTL_COMMAND_SUPERSEDED 0x04
 /*
- * With a power-loss protected buffer: the write is recorded with the page that it is programmed to.
+ * With a power-loss protected buffer: the write is recorded with its destination flash page.
  */
 #define AFTL_COMMAND_STORED 0x08
 

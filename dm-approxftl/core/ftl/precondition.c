@@ -176,7 +176,7 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 	return ret;
 }
 
-/* Relocation needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
+/* GC needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
 static int fill_relocate_for_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	int ret = fill_store_recorded_entries(ftl, filler);
@@ -563,7 +563,7 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 	return ret ? ret : fill_store_recorded_entries(ftl, filler);
 }
 
-/* Overwrites prepared together, so that the prefetches of their L2P entries overlap. */
+/* Overwrites that are prepared together, so that the prefetches of their L2P entries overlap. */
 #define DRAWN 32U
 
 struct drawn {
@@ -618,7 +618,7 @@ static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 un
 	return ret;
 }
 
-/* End all fine passes of host data, so that none is pending when the run starts. */
+/* Complete all pending fine passes of host data, so that none is pending when the run starts. */
 static void fill_finish_fine_passes(struct aftl *ftl)
 {
 	u32 i;

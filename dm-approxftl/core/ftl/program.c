@@ -732,7 +732,7 @@ void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aft
 		.attr = aftl_page_attr(run->class, run->mode, 0),
 	};
 
-	/* A program of one logical page is the most frequent one and deserves its own loop. */
+	/* A program of one logical page is the most frequent one and has its own loop. */
 	if (ftl->program_units == 1)
 		store_first_writes(ftl->media, new, 1, 1);
 	else

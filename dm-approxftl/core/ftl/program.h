@@ -69,7 +69,7 @@ void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aft
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
 
-/* Start the payload of a host program with the pages that the policy relocates in it. */
+/* Put pages that the policy relocates together with host data first into the host program. */
 void aftl_payload_add_piggyback(struct aftl *ftl, const struct aftl_placement *placement,
 				struct aftl_payload *payload);
 

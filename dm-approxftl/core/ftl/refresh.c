@@ -79,7 +79,7 @@ static bool refresh_scan_pending(const struct aftl *ftl, const struct aftl_lun *
 	       !aftl_lun_is_dead(lun);
 }
 
-/* Next LUN to scan; NULL if all are complete or wait until a found block is taken. */
+/* Next LUN to scan; NULL if all are scanned or wait until a block that a scan found is taken. */
 static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 {
 	u32 tries;

@@ -97,7 +97,7 @@ static bool reloc_pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle
 	return block;
 }
 
-/* Start this LUN's part of the superblock GC. */
+/* Start the superblock GC's relocation task of one LUN. */
 static bool reloc_pick_superblock_member(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
@@ -489,7 +489,7 @@ static bool reloc_begin_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 	return true;
 }
 
-/* Return true if the page has another class or stream than the pages before it in this pass. */
+/* Return true if the page has another class or stream than the gathered pages before it. */
 static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *reloc, u32 class,
 			       u32 stream)
 {
@@ -577,7 +577,7 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 	}
 }
 
-/* Drop gathered pages that cannot be reconstructed: they stay in the block that is emptied. */
+/* Drop gathered pages that cannot be reconstructed: they stay in the victim block. */
 static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	u32 kept = 0;

@@ -6,7 +6,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
 
-/* Is work of the scheduler left at this moment of device time? */
+/* Return true if the scheduler has work left that is due at the current device time. */
 static inline bool aftl_is_dispatch_pending(const struct aftl *ftl)
 {
 	return ftl->runnable || ftl->retry;

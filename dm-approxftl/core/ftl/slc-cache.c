@@ -140,7 +140,7 @@ static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* Continue with a block of a superblock that another LUN has opened, the oldest first. */
+/* Take a block of the oldest superblock that another LUN has opened for the cache. */
 static void slc_take_waiting_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun_first_block(ftl, lun);
@@ -180,7 +180,7 @@ static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 hand
 	(*open)->handle = (u8)handle;
 }
 
-/* Preconditioned data, as if folded already, and streams of host placement ids bypass the cache. */
+/* Preconditioned data, which count as folded, and streams of placement ids bypass the cache. */
 static bool slc_accepts_program(const struct aftl *ftl, const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&

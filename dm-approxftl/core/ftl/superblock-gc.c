@@ -97,7 +97,7 @@ static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
 	}
 }
 
-/* Number of pages to relocate before the superblock can be erased; U32_MAX if it cannot. */
+/* Number of pages to relocate before an erase of the superblock; U32_MAX if it is impossible. */
 static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_reach reach)
 {
 	u32 cost = 0;
@@ -123,7 +123,7 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 	return cost;
 }
 
-/* Return true if @lun gains free pages by the erase of this superblock. */
+/* Return true if @lun gains free pages by the erase of the superblock. */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	u32 member = aftl_lun_die_group_member(ftl, lun);
@@ -151,8 +151,8 @@ static bool superblock_is_slc(const struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * A LUN without free blocks, or a read-only device, must gain by the victim: otherwise GC would
- * never end.
+ * A LUN without free blocks, or a read-only device, must gain free pages by the erase of the
+ * victim, or GC would never end.
  */
 static bool superblock_is_gc_candidate(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
 				       enum gc_reach reach)
@@ -271,8 +271,7 @@ static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u
 }
 
 /*
- * Let the policy or the victim selector choose among the superblocks that the cheapest one,
- * @number, was chosen from.
+ * Let the policy or the victim selector choose a superblock; @number is the cheapest candidate.
  */
 static u32 superblock_gc_ask_selector(struct aftl *ftl, struct aftl_lun *lun, u32 limit, u32 number,
 				      u32 *cost)
@@ -388,7 +387,7 @@ bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		/* A block that GC has closed early stays open until its last fine passes. */
+		/* A block that GC has closed early stays open until its fine passes have ended. */
 		if ((block->state != AFTL_BLOCK_BAD && block->valid) ||
 		    (block->state == AFTL_BLOCK_OPEN && !block->parity))
 			return false;

@@ -17,14 +17,14 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 
-/* Return true if the superblock GC of this LUN's group goes before host writes. */
+/* Return true if the superblock GC of the LUN's die group goes before host writes. */
 static inline bool aftl_superblock_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
 	       ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent;
 }
 
-/* Return true if this LUN gets its next free block only after other LUNs have done their part. */
+/* Return true if this LUN gets its next free block after other LUNs have erased their victims. */
 static inline bool aftl_lun_waits_for_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&

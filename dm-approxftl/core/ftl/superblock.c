@@ -207,8 +207,8 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 }
 
 /*
- * Return true if the page counts for its stripe. After the coarse pass alone it does not: its data
- * are still in the controller.
+ * Return true if the parity covers the page: not after its coarse pass alone, when the controller
+ * still has its data.
  */
 static bool page_is_readable_for_stripe(const struct aftl *ftl, const struct aftl_block *block,
 					u32 page)
@@ -292,7 +292,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	aftl_block_set_first_colour(parity, aftl_block_first_colour(first));
 }
 
-/* Return true if the parity block needs no new parity for its next program, the fine pass. */
+/* Return true if the parity block needs no new parity because its next program is a fine pass. */
 static bool parity_awaits_fine_pass(const struct aftl *ftl, const struct aftl_block *parity)
 {
 	return parity->order == AFTL_ORDER_FOGGY_FINE &&
@@ -470,7 +470,7 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 }
 
 /*
- * Can ECC decode @ppn? Only errors since its program count; inherited errors are part of its data.
+ * Return true if ECC can decode @ppn. Inherited errors are part of its data and do not count.
  */
 static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 {

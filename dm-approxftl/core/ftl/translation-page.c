@@ -116,7 +116,7 @@ static struct aftl_lun *trans_page_home_lun(const struct aftl *ftl,
 	return NULL;
 }
 
-/* Has the translation page had its coarse pass, and not yet the fine pass that maps it? */
+/* Return true between the coarse pass of a translation page and the fine pass that maps it. */
 static bool trans_page_awaits_fine_pass(const struct aftl *ftl, u32 number)
 {
 	const struct aftl_lun *lun = trans_page_home_lun(ftl, &ftl->cmt.all[number]);
@@ -266,7 +266,7 @@ static void cmt_trans_page_loaded(struct aftl *ftl, struct aftl_trans_page *tp)
 }
 
 /*
- * Rebuild a translation page whose LUN has died from OOB metadata; it has to be programmed again.
+ * Rebuild a translation page whose LUN has died from OOB metadata; the page becomes dirty.
  */
 static void cmt_recover_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
@@ -591,7 +591,7 @@ static u32 cmt_count_pages_with_flag(const struct aftl *ftl, u8 flag)
 	return count;
 }
 
-/* Length of an LRU list or, with @evicting, of an eviction queue; U32_MAX if it is inconsistent. */
+/* Length of an LRU list or, with @evicting, of an eviction queue; U32_MAX for a broken list. */
 static u32 cmt_count_listed_pages(const struct aftl *ftl, u32 number, u8 evicting, u32 count)
 {
 	const u8 flags = AFTL_TP_CACHED | AFTL_TP_EVICTING;

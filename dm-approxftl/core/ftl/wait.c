@@ -133,7 +133,7 @@ void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u
 	clocks->end_ns = end_ns;
 }
 
-/* Charge the time since the request began to wait for its current reason to that reason. */
+/* Charge the waiting time of the request to its current wait reason. */
 static void wait_charge_request(const struct aftl *ftl, const struct aftl_request *request,
 				struct aftl_waits *waits)
 {

@@ -20,11 +20,11 @@ void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u
 
 /* @request, which has no command at a die now, waits for @reason from now on. */
 void aftl_wait_set_reason(struct aftl *ftl, struct aftl_request *request, enum aftl_wait reason);
-/* Command @index of @request is queued at @lun; AFTL_NIL: it needs none. */
+/* Command @index of @request is queued at @lun; AFTL_NIL: the request needs no command. */
 void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u32 index, u32 lun);
 /* Command @index moves to the queue of @lun. */
 void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun);
-/* A part of the request of command @index ends, of which the flash took @service_ns. */
+/* A page operation of the request of command @index ends; its flash time is @service_ns. */
 void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns);
 /* The last part of @request has ended; controller and link take the time until @complete_ns. */
 void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns,

@@ -34,8 +34,8 @@ static bool exceeds_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /*
- * May wear levelling close this open block? No data come to it any more. The open blocks of
- * placement handles are left to the host.
+ * Return true if wear levelling may close the open block, because no data come to it any more. The
+ * open blocks of placement handles are left to the host.
  */
 static bool may_close_block_for_wear(const struct aftl *ftl, const struct aftl_block *block)
 {

@@ -62,7 +62,7 @@ static inline bool aftl_zone_is_active(const struct aftl_zone *zone)
 	return zone->state >= AFTL_ZONE_IMPLICIT && zone->state <= AFTL_ZONE_CLOSED;
 }
 
-/* Return true if the zone gets no more writes, so that its partial pages are programmed now. */
+/* Return true if the zone gets no more writes, so that partly filled flash pages are programmed. */
 static inline bool aftl_zone_is_write_finished(const struct aftl_zone *zone)
 {
 	return !aftl_zone_is_active(zone) && !zone->coming;

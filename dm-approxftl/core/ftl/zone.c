@@ -68,7 +68,7 @@ static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
 	return (u32)(zone - ftl->zones.all);
 }
 
-/* Number of groups of zones: zones whose numbers differ by a multiple of it share their LUNs. */
+/* Number of groups of zones. Zones whose numbers differ by a multiple of this number share LUNs. */
 static u32 count_die_groups_of_zone(const struct aftl *ftl)
 {
 	return max(ftl->geo.luns / ftl->geo.zone_luns, 1U);
@@ -129,7 +129,7 @@ static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zo
 	return zone->state == AFTL_ZONE_EMPTY || zone->state >= AFTL_ZONE_FULL;
 }
 
-/* A loaded state may have more open zones than there can be; aftl_zone_finish_load() refuses it. */
+/* A loaded state may have more open zones than the limit; aftl_zone_finish_load() refuses it. */
 static void zone_add_to_open_zones(struct aftl *ftl, u32 zone)
 {
 	if (ftl->zones.open < ARRAY_SIZE(ftl->zones.opened))

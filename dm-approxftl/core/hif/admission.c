@@ -153,7 +153,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		admission_set_next_request(ftl, next, write);
-		/* A request whose last part is done uses next in a completion queue. */
+		/* After its last page, a request uses next as link in a completion queue. */
 		if (request->parts)
 			request->next = NULL;
 	}

@@ -68,7 +68,7 @@ int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 	return ret;
 }
 
-/* Carry out a fault, or one step of it: -EAGAIN if further steps are left. */
+/* Carry out a fault, or one step of a long one. Return: -EAGAIN if further steps are left. */
 static int make_fault_happen(struct aftl *ftl, struct aftl_fault *fault)
 {
 	switch (fault->action) {
@@ -170,7 +170,7 @@ void aftl_handle_fault_event(struct aftl *ftl)
 	}
 }
 
-/* Make room in a full list: drop the fault that was armed first of those that do not wait. */
+/* Make room in a full list: drop the fault that was armed first and does not wait any more. */
 static void drop_happened_fault(struct aftl_fault_list *list)
 {
 	u32 i = 0;

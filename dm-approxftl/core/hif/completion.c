@@ -15,7 +15,7 @@ static void completion_set_queue_event(struct aftl *ftl, u32 line)
 			     head ? head->complete_ns : AFTL_NEVER);
 }
 
-/* The controller firmware processes requests one after the other, each direction for itself. */
+/* The controller firmware processes requests one by one, reads and writes independently. */
 static u64 controller_process_ns(struct aftl *ftl, bool inward)
 {
 	u64 ns = ftl->config.controller_command;
@@ -93,7 +93,7 @@ static inline void completion_append(struct aftl *ftl, struct aftl_request *requ
 		completion_set_queue_event(ftl, index);
 }
 
-/* Queue a completion if there is a link model, or if the host wants to know of waits. */
+/* Queue a completion if there is a link model, or if the host wants reports of waits. */
 static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_request *request,
 						u32 index)
 {

@@ -147,7 +147,7 @@ static bool sched_start_stripe_read(struct aftl *ftl, struct aftl_lun *lun)
 	       aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC);
 }
 
-/* Does housekeeping of the controller delay programs of host data? A stop of the device ends it. */
+/* Return true if housekeeping delays programs of host data. A stop of the device ends the delay. */
 static bool sched_is_housekeeping(const struct aftl *ftl)
 {
 	return ftl->now_ns < ftl->housekeeping_end_ns && !ftl->suspending;
@@ -168,7 +168,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		}
 		/*
 		 * The background task waits for a reconstruction, and needs the last free block
-		 * afterwards, so host writes must not take it.
+		 * afterwards, so host writes must not take that block.
 		 */
 		if (unlikely(lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC))
 			return false;
@@ -180,7 +180,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return false;
 	}
 	if (!aftl_write_start_program(ftl, lun, lane)) {
-		/* Requests may wait for data that need a fine pass: further programs start it. */
+		/* Requests may wait for data that need a fine pass; further programs start it. */
 		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;
@@ -282,7 +282,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
-/* The turn of a read ends a run of programs, even if no read waits. */
+/* When it is the turn of reads, a run of programs ends, even if no read waits. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->read_turn = false;
@@ -356,7 +356,7 @@ static noinline bool sched_write_expired(const struct aftl *ftl, const struct af
 	       (ftl->commands[index].request || sched_write_is_awaited(ftl, lun));
 }
 
-/* Does a suspended operation resume before further reads? */
+/* Return true if a suspended operation resumes before further reads. */
 static bool sched_suspended_goes_first(const struct aftl *ftl, const struct aftl_lun *lun,
 				       bool expired)
 {
@@ -448,7 +448,7 @@ static void sched_check_busy_lun(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_array_suspend_for_command(ftl, lun, true);
 }
 
-/* Serve queued reads whose data are in a program that has just begun, before its end. */
+/* Serve queued reads from the data of a program that has just begun. */
 static void sched_serve_reads_of_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_PROGRAM && lun->reads.head != AFTL_NIL)

@@ -17,7 +17,7 @@
 
 struct aftl_lun;
 
-/* State of a write's reads of the logical pages that it covers in part. */
+/* State of the reads of logical pages that a write covers in part (read-modify-write). */
 enum aftl_rest {
 	AFTL_REST_UNKNOWN,
 	/* Flash reads of the rest of partly covered pages are in progress. */
@@ -63,7 +63,7 @@ static inline u64 aftl_request_bytes(const struct aftl *ftl, const struct aftl_r
 	       aftl_request_bytes_before_first_unit(request);
 }
 
-/* Does @request cover a part only of its page number @index? */
+/* Return true if @request covers only a part of its logical page number @index. */
 static inline bool aftl_request_page_is_partial(const struct aftl_request *request, u32 index)
 {
 	return (request->head_skip && !index) ||

@@ -183,7 +183,7 @@ static bool zoned_request_is_valid(const struct aftl *ftl, const struct aftl_req
 	return request->op < AFTL_ZONE_OPS && !request->units && request->unit < ftl->geo.units;
 }
 
-/* Does @request cover a part of each of its logical pages, which its operation allows? */
+/* Return true if @request covers none of its logical pages whole, which its operation allows. */
 static noinline bool partial_request_valid(const struct aftl *ftl,
 					   const struct aftl_request *request)
 {

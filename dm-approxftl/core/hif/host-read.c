@@ -270,7 +270,7 @@ static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u
 	aftl_wake_lun_for_read(ftl, lun);
 }
 
-/* A request has as many parts as logical pages; one flash read ends several. */
+/* A request has one part for each logical page; a flash read can end several parts. */
 static void read_complete_parts(struct aftl *ftl, struct aftl_request *request, u32 parts,
 				u64 service_ns)
 {
@@ -609,7 +609,7 @@ void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
 	read_trans_page_loaded(ftl, lun, lun->reads.head);
 }
 
-/* Finish the first page of the oldest read, which is not on flash any more: zeroes, or lost. */
+/* Finish page 1 of the oldest read, which is not on flash any more: zeroes or lost data. */
 static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lost)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -774,7 +774,7 @@ static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_READ, device_page);
 }
 
-/* Commands behind the oldest read that may join it in a multi-plane read. */
+/* Limit of the commands after the oldest read that may join a multi-plane read with it. */
 #define READ_MERGE_SCAN 32
 
 /* Do the rules of the chip allow to sense @page and @with, in different planes, together? */
@@ -795,7 +795,7 @@ static bool read_planes_compatible(const struct aftl *ftl, u32 page, u32 with)
 	}
 }
 
-/* Return true if one page of @lun holds all of @command, which nothing else serves; set @ppn. */
+/* Return true if one page of @lun holds all of @command, which no cache serves; set @ppn. */
 static bool read_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 				const struct aftl_command *command, aftl_ppn_t *ppn)
 {
@@ -1084,7 +1084,7 @@ static bool read_mark_cache_entries_ready(struct aftl *ftl, struct aftl_lun *lun
 	return true;
 }
 
-/* Return true if no request gets a part now: a reconstruction is needed, or it was read-ahead. */
+/* Return true if the read ends no request: a reconstruction follows, or it was read-ahead. */
 static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_work *work = &lun->work;

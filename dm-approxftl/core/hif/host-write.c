@@ -381,7 +381,7 @@ static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 	}
 }
 
-/* Admit the first or next pages of a write to a zone, if it is the zone's turn for @request. */
+/* Admit the first or next pages of a write to a zone, if @request is the next write of the zone. */
 static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
@@ -486,7 +486,7 @@ static bool is_write_older_than_other(const struct aftl *ftl, const struct aftl_
 					   ftl->commands[lun->writes[best].head].seq;
 }
 
-/* Pages of a zone that are only partly full wait until no more writes of the zone will come. */
+/* Partly filled flash pages of a zone wait until no more writes of the zone will come. */
 static bool zone_must_program(const struct aftl *ftl, const struct aftl_queue *queue)
 {
 	return queue->head != AFTL_NIL &&

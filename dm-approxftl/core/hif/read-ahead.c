@@ -23,7 +23,7 @@
  */
 #define STEPS 64
 
-/* Return the reader that @request continues, or the least recent one, to be replaced. */
+/* Return the sequential reader that @request continues, or the least recent one to be replaced. */
 static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
 						       const struct aftl_request *request)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The error model: raw bit error rates from the threshold voltage tables or from constants, and the
- * bit errors that one read meets.
+ * bit errors of one read.
  */
 #include "core/nand/cell.h"
 #include "core/base/random.h"
@@ -195,7 +195,7 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 	init_poisson_quantiles(cell);
 }
 
-/* A switched word line interferes when it gets the rest of its bits, not its first bit. */
+/* A switched word line disturbs neighbours when it gets its remaining bits, not its first bit. */
 static u32 switched_program_position(const struct aftl_media *media, const struct aftl_block *block,
 				     u32 step)
 {

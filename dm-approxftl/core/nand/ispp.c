@@ -8,7 +8,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/reprogram.h"
 
-/* Tolerance of the error limit of a program, in eighths, because word lines of a layer vary. */
+/* Tolerance of the error limit of a program, in eighths, as the word lines of a layer differ. */
 #define TOLERATED_EIGHTHS 1
 
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
@@ -236,7 +236,7 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 	return div64_u64(ns * config->program_fast, config->program);
 }
 
-/* Rows of the TVR tables: the page that the paper programs first, and the other page. */
+/* Rows of the TVR tables: the page of a word line that the paper programs first, and the other. */
 static u32 tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)
@@ -265,7 +265,7 @@ static u64 program_ns_with_fewer_loops(u64 ns, const struct aftl_ispp *ispp)
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/* The parameter program_follower applies to followers whose ISPP parameters save about as much. */
+/* Parameter program_follower applies to followers whose ISPP parameters save about as much time. */
 static u64 program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
 				const struct aftl_program_command *program)
 {
@@ -351,8 +351,7 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 	if (!usual || program->monitor)
 		monitor_leader_program(chip, program, outcome);
 	/*
-	 * Errors of an over-programmed page cost nothing without an error model: charge a second
-	 * program.
+	 * Without an error model, charge a second program for an over-programmed page.
 	 */
 	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
 		outcome->ns += ns;

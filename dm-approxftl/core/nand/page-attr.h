@@ -57,7 +57,7 @@ static inline u32 aftl_mode_bits_per_cell(u32 mode)
 	return bits[mode];
 }
 
-/* Some cells of the page were programmed beyond their states. */
+/* Some cells of the page were programmed beyond their target voltage states. */
 static inline bool aftl_page_is_overprogrammed(u16 attr)
 {
 	return attr & AFTL_PAGE_OVERPROGRAMMED;

@@ -167,7 +167,7 @@ extern const u8 aftl_cube_early_verifies[AFTL_LAYER_POINTS];
  */
 extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
 
-/* ISPP step in millivolt, derived from the margin of one known point */
+/* ISPP step in millivolt, derived from one measured margin of the paper */
 #define AFTL_CUBE_STEP_MV 117
 
 /**
@@ -201,7 +201,7 @@ extern const u16 aftl_cube_start_mv[AFTL_CUBE_MARGIN_POINTS];
  */
 extern const u16 aftl_cube_final_mv[AFTL_CUBE_MARGIN_POINTS];
 
-/* Mean retries of a read that needs any, with default references */
+/* Mean number of retries of a read that needs retries with the default references */
 #define AFTL_CUBE_RETRIES 3
 
 /* Largest deviation of a page's retries from that mean */

@@ -41,7 +41,7 @@ u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_
 	return count;
 }
 
-/* A reprogram replaces one invalid page of a word line in the open layers. */
+/* A reprogram replaces one invalid page of a word line in the open super layer. */
 static bool may_reprogram_page(const struct aftl_media *media, const struct aftl_block *block,
 			       u32 page, u32 pages)
 {

@@ -24,7 +24,7 @@ static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose,
 				aftl_block_device_page(cell->media, block, what));
 }
 
-/* Share of the layers whose references are shifted at this wear and age, x 65536. */
+/* Share of the layers whose references are shifted at the given wear and age, x 65536. */
 static u32 shifted_layer_share_q16(u32 erases, u64 hours)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
@@ -40,7 +40,7 @@ static u32 shifted_layer_share_q16(u32 erases, u64 hours)
 						      age.fraction), wear.fraction);
 }
 
-/* The margin of SLC mode is so wide that the default references always work. */
+/* The margin of SLC mode is so wide that the default references are always right. */
 static bool page_holds_one_bit(const struct aftl_cell *cell, const struct aftl_block *block,
 			       u32 page)
 {

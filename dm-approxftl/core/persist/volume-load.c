@@ -181,7 +181,7 @@ static u32 encode_found_plp_slot(u32 index)
 
 /*
  * Return the slot of the persisted write buffer that @found stands for; NULL if the page was found
- * on flash, or not at all.
+ * on flash, or was not found.
  */
 static struct aftl_plp_slot *decode_found_plp_slot(const struct scan *scan, u32 found)
 {
@@ -196,7 +196,7 @@ static u64 seq_of_found_version(const struct scan *scan, u32 found)
 		      *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
 }
 
-/* Drop the found version of a logical page: it is not the newest, or was discarded. */
+/* Drop the found version of a logical page: a newer version exists, or the page was discarded. */
 static void drop_found_version(struct scan *scan, u32 *found)
 {
 	struct aftl_plp_slot *slot = decode_found_plp_slot(scan, *found);
@@ -313,7 +313,7 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 	return aftl_error_is_damage(ret) ? 0 : ret;
 }
 
-/* Decode what recovery's first pass needs of a spare entry; prefetch L2P entries for the second. */
+/* Decode what the first pass of recovery needs; prefetch L2P entries for the second pass. */
 static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *spare,
 			       struct aftl_error *error)
 {
@@ -615,7 +615,7 @@ static bool drop_newest_excess_plp(struct scan *scan)
 	return true;
 }
 
-/* Count a zone's pages up to the first missing one, and drop the pages on flash behind it. */
+/* Count a zone's pages up to the first missing page, and drop the pages on flash behind it. */
 static u32 zone_count_written(struct scan *scan, u32 zone)
 {
 	u32 first = zone * scan->volume->geo.zone_units;
@@ -663,7 +663,7 @@ static void recover_zone_states(struct scan *scan)
 		;
 }
 
-/* Remove mappings beyond write pointers: they would count again once new writes reach them. */
+/* Remove mappings beyond write pointers: they would be valid again after new writes. */
 static int unmap_beyond_write_pointers(struct scan *scan)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
@@ -982,7 +982,7 @@ static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 		aftl_free_list_add_block(ftl, lun, block);
 }
 
-/* One block whose entry says that the LUN is dead suffices: a crash may have lost other entries. */
+/* A dead LUN is one with any block whose entry says so: a crash may have lost other entries. */
 static void mark_dead_lun_blocks(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;

@@ -151,7 +151,7 @@ bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn);
 
 bool aftl_plp_count_used_slots(const struct aftl_volume *volume);
 
-/* Free the slots that were released before the commit that has ended. */
+/* Free the PLP slots that were released before the last commit. */
 void aftl_plp_commit_done(struct aftl_volume *volume);
 
 /* Encode the table entry of slot @index of the persisted write buffer. */

@@ -194,7 +194,7 @@ const u8 *aftl_volume_reader_get_frame(struct aftl_volume_reader *reader, u64 nu
 		       NULL;
 }
 
-/* Verify a sector's checksum once, however many of its entries are read. */
+/* Verify a sector's checksum once, not for each of its entries. */
 static bool is_reader_sector_sound(const struct aftl_volume_reader *reader,
 				   struct aftl_reader_chunk *chunk, const u8 *bytes, u64 sector)
 {

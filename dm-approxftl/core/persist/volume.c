@@ -48,8 +48,8 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
 	int ret = volume_read_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
 
 	/*
-	 * Translate -ENODATA of the backing device, a read error: to the caller it means "no
-	 * volume".
+	 * Translate -ENODATA of the backing device, a read error: the caller would take -ENODATA
+	 * for "no volume".
 	 */
 	if (ret)
 		return aftl_fail(error, ret == -ENODATA ? -EIO : ret,
@@ -288,7 +288,7 @@ static void cache_remove_frame(struct aftl_volume *volume, u32 index)
 	volume->frames[index].used = false;
 }
 
-/* Take a cached frame without changes, after a commit if all frames have changes. */
+/* Take a cached frame without changes, after a commit if all cached frames have changes. */
 static int cache_take_clean_frame(struct aftl_volume *volume, u32 *index)
 {
 	int ret = volume->dirty == AFTL_VOLUME_FRAMES ? aftl_volume_commit(volume) : 0;
@@ -476,7 +476,7 @@ static int write_volume_state(struct aftl_volume *volume)
 	return volume_write_frame(volume, number, volume->scratch);
 }
 
-/* The remap table is durable before the header says that there is one. */
+/* The remap table is durable before the volume header mentions it. */
 static int commit_remap_table(struct aftl_volume *volume)
 {
 	int ret = aftl_remap_write(volume);
@@ -657,7 +657,7 @@ static int plp_take_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *index)
 	return ret;
 }
 
-/* Find the slot of @tag, or take one for it. */
+/* Find the slot of @tag, or allocate one. */
 static int plp_find_slot(struct aftl_volume *volume, u32 tag, aftl_lpn_t lpn, u32 *index)
 {
 	u32 at = volume->plp_slot_of[tag];
@@ -707,7 +707,7 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 	if (!bytes)
 		return volume->ret;
 	aftl_erase_entry_encode(entry, bytes);
-	/* A dead block of an erased superblock had data: commit before the next erase. */
+	/* A dead block of an erased superblock may hold data: commit before the next erase. */
 	volume->uncommitted |= volume->geo.superblock_luns && entry->bad;
 	return 0;
 }
@@ -813,7 +813,7 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 			    const struct aftl_config *config)
 {
 	struct aftl_volume_header *header = &volume->header;
-	/* Rebuilt sectors are durable before a state says that the volume is in use. */
+	/* Rebuilt sectors are durable before a state record says that the volume is in use. */
 	int ret = write_invalidated_entries(volume);
 
 	if (!ret)
@@ -881,7 +881,7 @@ static int finish_snapshot_write(struct snapshot_writer *writer)
 				  writer->volume->scratch);
 }
 
-/* The snapshot overwrites the remap table, so no header may refer to that any more. */
+/* The snapshot overwrites the remap table, so no header may refer to the table any more. */
 static int discard_remap_table(struct aftl_volume *volume, struct aftl_error *error)
 {
 	int ret;
@@ -1051,7 +1051,7 @@ static int check_new_volume(const struct aftl_backing *backing, struct aftl_volu
 	return check_backing_size(backing, &header->layout, error);
 }
 
-/* Create a new device, to learn its shape and its bad blocks. */
+/* Create a new device to get its geometry and bad blocks. */
 static int create_factory_device(struct aftl **out, const struct aftl_backing *backing,
 				 const struct aftl_volume_header *header, struct aftl_host_ops *ops,
 				 struct aftl_error *error)

@@ -27,7 +27,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Cost of a program; also the stream of relocated pages, which keep pages of one cost together. */
+/* Cost of a program. It is also the stream of relocated pages: pages of one cost stay together. */
 enum cost { MEDIUM, LOW, HIGH, COSTS };
 
 #define COST_NAMES "medium_cost", "low_cost", "high_cost"
@@ -110,7 +110,7 @@ static void record_write_in_history(const struct aftl_policy *policy, u8 *entry)
 	*entry = push_access_to_history(policy, (*entry & ~ENTRY_LOW) | low, true);
 }
 
-/* Update the history of each lpn of the request; requests have no stream. */
+/* Update the history of each lpn of the request; host requests have no write stream in AGCR. */
 static u32 agcr_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u8 *entry = agcr_history_entry(policy, write->lpn);

@@ -192,14 +192,14 @@ static void convert_phase1_block(struct approxftl *state, struct pool *pool)
 	aftl_policy_set_block_kind(&state->policy, pool->open[role], role);
 }
 
-/* Return true if the first pass of @block is complete with the step that is being placed. */
+/* Return true if the first pass of @block is complete once the program being placed is done. */
 static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 				      const struct aftl_block *block)
 {
 	return block->programmed + geo->program_pages >= aftl_first_pass_pages(geo, block->flip);
 }
 
-/* The core may collect and erase a full block, so the policy must not refer to it. */
+/* The core may collect and erase a full block, so the policy must drop its pointer to the block. */
 static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
 {
 	/* A full phase-2 block has the pattern of a checkerboard block. */
@@ -268,7 +268,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 	return 0;
 }
 
-/* Precise data fills a precise block until something else changes the open blocks. */
+/* Precise data fills a precise block until the open blocks change for another reason. */
 static u32 approxftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    const struct aftl_block *block)

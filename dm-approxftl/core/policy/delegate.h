@@ -10,7 +10,7 @@
 
 #include "core/policy/open-blocks.h"
 
-/* Block kinds: five of ApproxFTL, two of which are also used without it, and the policy's own. */
+/* Block kinds: five of ApproxFTL, two of them also used without ApproxFTL, and the policy's own. */
 enum { AFTL_DELEGATE_PRECISE = 1, AFTL_DELEGATE_APPROX = 4, AFTL_DELEGATE_OWN };
 #define AFTL_DELEGATE_KINDS "checkerboard", "precise", "phase1", "phase2", "all_approx"
 

@@ -122,14 +122,14 @@ static inline void *aftl_block_state_ptr(const struct aftl_policy *policy, u32 i
  */
 u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block *block);
 
-/* Nanoseconds since data of @block was invalidated; if none was, since it was opened. */
+/* Nanoseconds since data of @block was invalidated; since its opening if none was invalidated. */
 u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block *block);
 
 /* For the core */
 
 struct aftl_fill_order;
 
-/* Preconditioning has written @writes logical pages for the first time without stream(). */
+/* Preconditioning has written @writes logical pages for the first time without calling stream(). */
 void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
 
 /**

@@ -41,13 +41,13 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Block kinds: the five of ApproxFTL, then those of other policies. */
+/* Block kinds: the five of ApproxFTL, then the kinds of the other policies. */
 enum kind { KIND_PRECISE = 1, KIND_DISPLACED = 5, KIND_REPROGRAMMABLE, KIND_SHORT };
 
 /* Streams of precise data: results of stream(), and of relocate() for relocated data. */
 enum stream { STREAM_NONE, STREAM_UPDATED, STREAM_SHORT, STREAM_LOW, STREAM_HIGH };
 
-/* Bits of a block's note: the block is a sequential one of part ReSSD, with this kind of ReSSD. */
+/* Bits of a block's note: the block is a sequential block of ReSSD, with ReSSD's block kind. */
 #define NOTE_RESSD 0x8000
 #define NOTE_RESSD_KIND 0x0007
 
@@ -233,8 +233,8 @@ static int place_short_lived(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /*
- * Replace the kind of a sequential block of ReSSD: hybrid has one kind for all of these, and the
- * note stores ReSSD's own kind.
+ * Replace the kind of a sequential block of ReSSD: hybrid has one kind for all such blocks, and the
+ * note stores ReSSD's kind.
  */
 static void hybrid_mark_ressd_block(struct hybrid *state, struct aftl_block *block)
 {

@@ -186,7 +186,7 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->page = ips_next_program_page(policy, *block, &placement->pages);
 	placement->mode = next_step_switches_line(policy, *block) ? AFTL_MODE_SWITCHED :
 								    AFTL_MODE_SLC;
-	/* The core may collect and erase a full block, so the policy must not refer to it. */
+	/* The core may collect and erase a full block, so the policy must drop its pointer. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
 		*block = NULL;
 	return 0;

@@ -37,7 +37,7 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return aftl_open_blocks_adopt(policy, lun, block);
 }
 
-/* If the step being placed fills the first half of a block, give the block its second role. */
+/* If this program fills the first half of a block, let the block lend or borrow parity. */
 static void change_role_of_half_full_block(struct aftl_policy *policy,
 					   struct aftl_open_blocks *mine)
 {

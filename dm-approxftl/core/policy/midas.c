@@ -277,8 +277,8 @@ static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u
 }
 
 /*
- * ppns that data of the last group fills if it stays there for @stay and is then rewritten, again
- * and again; it enters at @age.
+ * ppns that data of the last group fills if it enters the group at @age and is rewritten after each
+ * @stay.
  */
 static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
 {
@@ -292,13 +292,13 @@ static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 
 	       count_valid_pages_of_chain(midas, hot_stay, age + ROUNDS * stay);
 }
 
-/* Writes to the last group for each host write, in 2^-16; @held of its @space ppns are valid. */
+/* Writes to the last group per host write, in 2^-16; @held of the group's @space ppns are valid. */
 static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
 				 u64 held)
 {
 	u64 later = count_valid_pages_of_chain(midas, hot_stay, start_of_interval_bin(BINS)) -
 		    count_valid_pages_of_chain(midas, hot_stay, age);
-	/* Data that is never overwritten is part of @held, but in no histogram. */
+	/* Data that is never overwritten is part of @held, but is in no histogram. */
 	u64 fixed = held - min(later, held);
 	u64 step = start_of_interval_bin(BINS - 1);
 	u64 stay = 0;
@@ -336,7 +336,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = chain_valid_share_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
-	/* Half of an open block is empty, and a group exceeds its size by up to a block. */
+	/* An open block is half empty on average, and a group exceeds its size by up to a block. */
 	u64 unused = compute_group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
 	u64 space = midas->space - compute_group_space(midas, layout->blocks[HOT]);
 	u64 age = 0;
@@ -399,7 +399,7 @@ static void midas_prepare_model(struct midas *midas)
 		all += state->history[0][i] + state->history[1][i];
 	for (i = 0; i < 2; i++)
 		compute_survival_curve(&midas->curves[i], state->history[i], all);
-	/* A LUN has two blocks without data: a free one, and one of the reserve. */
+	/* Each LUN keeps two blocks without data: a free block and a block of the reserve. */
 	midas->lun_space = max((u32)state->search.usable / geo->luns, 3U) - 2;
 	midas->space = (u64)midas->lun_space * geo->luns * geo->block_ppns;
 	midas->valid = state->search.valid + 1;
@@ -455,7 +455,7 @@ static void midas_search_begin_group(const struct midas *midas, struct search *s
 	search->best_q16 = search->base_q16;
 }
 
-/* Try one size of the group; after the last one, go on to the next group, and then to HOT. */
+/* Try one size of the group; after the last size begin the next group, or the phase HOT. */
 static void midas_search_try_group_size(const struct midas *midas, struct search *search)
 {
 	struct layout trial = search->base;

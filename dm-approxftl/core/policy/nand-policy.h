@@ -272,7 +272,7 @@ struct aftl_policy_type {
 
 	/*
 	 * Optional. A program has completed with @outcome. Returns true if its data must be
-	 * programmed again in another place.
+	 * programmed again elsewhere.
 	 */
 	bool (*programmed)(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_placement *placement,
@@ -294,7 +294,7 @@ struct aftl_policy_type {
 	 */
 	u32 (*reference)(struct aftl_policy *policy, const struct aftl_block *block, u32 page);
 
-	/* Optional. Called after each read with the shift that worked. */
+	/* Optional. Called after each read with the read reference shift that succeeded. */
 	void (*reference_found)(struct aftl_policy *policy, const struct aftl_block *block,
 				u32 page, u32 shift);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registry of all parameters: those of the core, of policies, and of rules.
+ * Registry of all parameters: of the core, policies, allocation rules and victim selectors.
  */
 #include "core/policy/lun-rules.h"
 #include "core/policy/policies.h"

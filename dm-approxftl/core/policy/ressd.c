@@ -50,7 +50,7 @@ static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 #define NOTE_LEVEL 0x00c0
 #define NOTE_LEVEL_SHIFT 6
 #define NOTE_CANDIDATE 0x0100
-/* The block is active, and its valid data must be relocated before a reprogram. */
+/* The block is active, and needs relocation of valid data before a reprogram. */
 #define NOTE_RECLAIM 0x0200
 /* The super layer is virtual: the upper layer of one and the lower layer of the next. */
 #define NOTE_VIRTUAL 0x0400
@@ -365,7 +365,7 @@ static void set_reprogram_placement(struct aftl_block *block, u32 line, u32 bit,
 	placement->mode = AFTL_MODE_MLC;
 }
 
-/* Reprogram the invalid page of a word line; if both are invalid, the MSB page stays. */
+/* Reprogram the invalid page of a word line; if both pages are invalid, the LSB page. */
 static void reprogram_word_line(struct aftl_block *block, u32 line,
 				const struct aftl_word_line *status,
 				struct aftl_placement *placement)
@@ -668,7 +668,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.about = "updated data in word lines that are reprogrammed, by super layers",
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced", "reprogrammable" },
-	/* for cold, for relocated and for displaced data, and one for each hotness class */
+	/* open blocks for cold, relocated and displaced data, and one for each hotness class */
 	.open_blocks = 3 + LEVELS,
 	.no_parity = true,
 	.reserve = 2,
