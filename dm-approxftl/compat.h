@@ -159,7 +159,7 @@ static inline void aftl_split_zone_reset_all(struct dm_target *ti)
 #endif
 }
 
-/* Allocate a gendisk with these limits, without adding it. May sleep. NULL without memory. */
+/* Allocate a gendisk with the given limits, without adding it. May sleep. NULL without memory. */
 static inline struct gendisk *aftl_alloc_zoned_disk(struct queue_limits *limits)
 {
 #ifdef BLK_FEAT_ZONED

@@ -101,7 +101,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 		if (aftl_bio_write_stream(bio) != aftl_write_stream_of_tag(&target->options))
 			request->hint.stream = aftl_bio_write_stream(bio);
 	}
-	/* Device-mapper duplicates the bio for each shard: trace the first duplicate only. */
+	/* Device-mapper duplicates the bio for each shard: trace only the first duplicate. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
 		aftl_trace_zeroing(target, bio);
 	request->queue = select_host_queue(target->table.device->disks[0], bio);
@@ -144,7 +144,7 @@ static struct aftl_disk *map_bio_run(const struct aftl_device *device, u64 unit,
 	return WARN_ON_ONCE(spot.units < request->units) ? NULL : spot.disk;
 }
 
-/* Map the bio to a shard and to a range within it. Returns NULL if there is no such shard. */
+/* Map the bio to a shard and a range within it. Returns NULL if the shard does not exist. */
 static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, struct bio *bio,
 					  struct aftl_request *request)
 {
@@ -158,7 +158,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
 		return map_bio_part(device, bio, unit, request);
 	/*
-	 * A device of several shards gets no such reset, see aftl_split_zone_reset_all().
+	 * A device of several shards gets no REQ_OP_ZONE_RESET_ALL, see aftl_split_zone_reset_all().
 	 */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;

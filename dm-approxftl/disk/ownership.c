@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* State machine of ownership.h. No other code changes these states. */
+/* State machine of ownership.h. No other code changes the states. */
 #include "disk/ownership.h"
 
 void aftl_table_load_ownership(struct aftl_table *table, struct aftl_ownership *ownership)

@@ -153,7 +153,7 @@ void aftl_table_fail_takeover(struct aftl_table *table);
 void aftl_table_refuse_load(struct aftl_table *table);
 
 /**
- * aftl_table_set_live() - mark the owner as live: I/O starts
+ * aftl_table_set_live() - mark a table that owns data as live: I/O starts
  * @table: owner
  */
 void aftl_table_set_live(struct aftl_table *table);

@@ -240,7 +240,7 @@ struct aftl_dev {
 	bool persists;
 	bool safe;
 	u32 reserve;
-	spinlock_t lock; /* protects the members of the store that its kernel-doc names */
+	spinlock_t lock; /* protects the members of struct aftl_dev that its kernel-doc lists */
 	struct aftl_dev_op **op_chunks;
 	u32 op_mask;
 	u32 op_fixed;
@@ -291,7 +291,7 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
  */
 int __must_check aftl_dev_workers_create(struct aftl_dev_workers *workers);
 
-/* Destroy the workqueues; those that are NULL are skipped. Context: process; may sleep. */
+/* Destroy the workqueues; NULL pointers are skipped. Context: process; may sleep. */
 void aftl_dev_workers_destroy(struct aftl_dev_workers *workers);
 
 /**
@@ -420,7 +420,7 @@ void aftl_dev_drain_queue(struct aftl_dev *dev);
  */
 void aftl_dev_hold_worker(struct aftl_dev *dev, bool held);
 
-/* Return the bytes of memory of the queue and its page pools: now, and of a new store. */
+/* Return the bytes of memory of the queue and its page pools: of this store now, of a new one. */
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo);
 
@@ -568,7 +568,7 @@ void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io);
 /* Read data for the FTL: copy them from memory, or start a fetch. Context: the disk's lock held. */
 void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
-/* End the part that the FTL or a fetch has in @io; return true if it was the last. Context: any. */
+/* Drop a reference to @io of the FTL or a fetch; return true for the last one. Context: any. */
 bool aftl_dev_put_fetch(struct aftl_io *io);
 
 /* Free the fetches of @io. Context: any but a hard interrupt. */

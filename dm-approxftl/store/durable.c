@@ -239,7 +239,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
 	/*
-	 * If the device was in use, let requests fail: without a worker they would block forever.
+	 * If the device was in use, fail its requests: without a worker they would block forever.
 	 */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");

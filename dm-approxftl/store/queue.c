@@ -21,8 +21,7 @@
 #include "store/io.h"
 
 /*
- * Largest number of operations in a batch, and of copies among these, which is the size of the pool
- * @copies.
+ * Largest number of operations in a batch, and of copies in a batch, the size of the pool @copies.
  */
 #define BATCH 512
 #define BATCH_COPIES 64
@@ -221,7 +220,7 @@ static bool plp_entry_must_stay(const struct aftl_dev *dev, u32 tag)
 	return !dev->tags[tag].persisted || aftl_buffer_entry(dev->disk->ftl, tag, &what);
 }
 
-/* Add @tag to @releases; if an earlier release of it is still there, queue an operation instead. */
+/* Add @tag to @releases; if it is still in the set, queue an operation. */
 static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
@@ -339,7 +338,7 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	aftl_dev_get_page(op->page);
 	publish_queued_op(dev);
 	at->persisted = true;
-	/* A release needs an operation only if an earlier one waits, see queue_plp_release(). */
+	/* Queue a PLP release as an operation only if an earlier release of the tag is pending. */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
 	aftl_dev_return_claim(dev, at->claims - claims);
 	at->claims = claims;
@@ -440,7 +439,7 @@ bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, 
 	return page ? page_is_lost(page) : test_bit(from_ppn(ppn), dev->lost);
 }
 
-/* Complete @run operations. Their memory may be reused at once, so they are found by number. */
+/* Complete @run operations. Their memory may be reused at once, so look them up by number. */
 static void write_run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 {
 	u32 number;
@@ -478,7 +477,7 @@ static const struct aftl_spare *find_spare_entry_of_op(struct aftl_dev *dev,
 	return NULL;
 }
 
-/* Remap the data of @op. Return: the new offset, 0 if no place is left. */
+/* Remap the data of @op. Return: the new offset, 0 if no spare sector is left. */
 static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	const struct aftl_spare *spare;
@@ -548,7 +547,7 @@ static void rewrite_failed_runs_work(struct work_struct *work)
 	struct aftl_dev_op *op;
 	struct aftl_dev_op *next;
 
-	/* Iterate with _safe, because the memory of an operation may be reused once it is done. */
+	/* Iterate with _safe, because the memory of a completed operation may be reused. */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
 		rewrite_failed_write_run(dev, op);
@@ -696,7 +695,7 @@ static void add_op_to_load(struct aftl_dev *dev, struct load *load, struct aftl_
 	dev->run_pages[load->count++] = op->page;
 }
 
-/* Start the reads of a batch's copies; with @again, only those that failed, each alone. */
+/* Start the reads of a batch's copies; with @again, repeat only failed reads, one by one. */
 static void start_batch_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	struct load load = { .count = 0 };

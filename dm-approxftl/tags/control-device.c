@@ -143,7 +143,7 @@ static int list_device_tags(struct aftl_target *target, void *data)
 	return 0;
 }
 
-/* Return at most one batch; a caller with more room repeats the ioctl. */
+/* Return at most one batch; a caller with a larger buffer repeats the ioctl. */
 static int query_device_tags(struct block_device *device, struct approxftl_query *query)
 {
 	struct listing listing = {

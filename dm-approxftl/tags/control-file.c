@@ -246,7 +246,7 @@ static int tag_written_range(struct approxftl_pwritev *pwritev, struct file *fil
 	return tag_owned_range(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
 }
 
-/* Check that the range of a write can be tagged, before data are written. */
+/* Check that the range of a write can be tagged, before the write begins. */
 static int check_written_tag(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	int ret;

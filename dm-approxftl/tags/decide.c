@@ -192,7 +192,7 @@ static struct aftl_tag_decision decide_for_segment(struct tag_query *query,
 	return range.by == AFTL_BY_NONE ? decide_by_write_hint(query, mapping) : range;
 }
 
-/* Combine the decisions for two parts of the data: of two levels the stricter one counts. */
+/* Combine the decisions for two parts of the data: the stricter quality level wins. */
 static struct aftl_tag_decision join_decisions(struct aftl_tag_decision one,
 					       struct aftl_tag_decision other)
 {

@@ -75,7 +75,7 @@ static void count_scopes_of_mm(const struct mm_struct *mm, int scopes)
 	atomic_add(scopes, &aftl_tags_in_use);
 }
 
-/* Return false if no scope has this mm; true if one may have. */
+/* Return false if no scope has the address space @mm, true if a scope may have it. */
 static bool mm_may_have_scope(const struct mm_struct *mm)
 {
 	return mm && atomic_read(scope_count_of_mm(mm, 0)) && atomic_read(scope_count_of_mm(mm, 1));
@@ -194,7 +194,7 @@ void aftl_scopes_remove_all(struct aftl_scopes *scopes)
 	mutex_destroy(&scopes->lock);
 }
 
-/* Return the strictest tag, as several open files may have set one for the same thread. */
+/* Return the strictest tag, as several open files may tag the same thread. */
 static u32 find_strictest_task_tag(struct pid *pid)
 {
 	struct writer writer = { .pid = pid, .mm = current->mm };

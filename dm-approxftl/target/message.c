@@ -123,7 +123,7 @@ struct snap {
 
 /*
  * Take the largest times, not the sum: shards work in parallel, and with "timing off" the device
- * time of each advances separately.
+ * time of each shard advances separately.
  */
 static void accumulate_disk_times(struct aftl_disk *disk, struct snap *snap)
 {
@@ -228,7 +228,7 @@ static int parse_message_index(struct message *message, const char *text, const 
 	return ret;
 }
 
-/* Select the shards [@first, @end): the one that the first argument names, or all without it. */
+/* Select the shards [@first, @end): the shard that the first argument names, or all shards. */
 static int parse_shard_argument(struct message *message, u32 *first, u32 *end)
 {
 	int ret = 0;
@@ -319,7 +319,7 @@ static int handle_age_message(struct message *message)
 	return ret;
 }
 
-/* Users number blocks and LUNs consecutively over all shards: those of shard 0 first. */
+/* Users number blocks and LUNs consecutively over all shards: beginning with shard 0. */
 static u32 count_device_blocks(const struct message *message)
 {
 	return message->device->shards.geo.blocks * message->device->shards.count;

@@ -169,7 +169,7 @@ static int take_over_flash_state(struct aftl_device *to, struct aftl_device *fro
 	return ret;
 }
 
-/* Return whether @to can keep the flash of @from: the shards and all fixed parameters agree. */
+/* Return whether @to can keep the flash of @from: if shards and fixed parameters agree. */
 static bool has_same_flash(const struct aftl_device *to, const struct aftl_device *from,
 			   struct aftl_error *error)
 {

@@ -113,7 +113,7 @@ static void print_info_line(struct aftl_target *target, char *result, unsigned i
 #undef STATUS_PAIR
 }
 
-/* Return the word that stands for the status line of a table that does not have the data. */
+/* Return the word that a table without data prints in place of the status line. */
 static const char *table_state_name(enum aftl_table_state state)
 {
 	switch (state) {

@@ -155,7 +155,7 @@ static bool device_matches_options(const struct aftl_options *options,
 	return same;
 }
 
-/* Refuse a read-only table on a volume, which records the location and number of reads. */
+/* Refuse a read-only table on a volume, because a volume also records reads. */
 static int check_writable_mode(const struct dm_target *ti, const char *path,
 			       struct aftl_error *error)
 {
@@ -498,7 +498,7 @@ static int move_data_to_spare(struct aftl_target *target, struct aftl_error *err
 	return ret;
 }
 
-/* Take the data over with other parameters. Counters continue, unless the volume was closed. */
+/* Take over data with new parameters. Counters continue, unless the volume was closed. */
 static int take_over_with_new_params(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
