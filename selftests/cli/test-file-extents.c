@@ -21,7 +21,7 @@ TAP_TEST(bytes_of_a_file_are_located_within_their_extent)
 	CHECK_EQ(locate_bytes(4096, 1 << 20, 8192, FIEMAP_EXTENT_LAST, 5000, 5001), 0);
 	CHECK_EQ(range.offset, (1 << 20) + 904);
 	CHECK_EQ(range.length, 1);
-	/* The located range ends with its extent; the file's next extent has the other bytes. */
+	/* The located range ends with its extent; the other bytes are in the next extent. */
 	CHECK_EQ(locate_bytes(4096, 1 << 20, 8192, FIEMAP_EXTENT_SHARED | FIEMAP_EXTENT_MERGED,
 			      8192, 40960),
 		 0);

@@ -222,7 +222,7 @@ TAP_TEST(activity_of_luns_is_the_difference_of_two_samples)
 	target_luns_subtract(&now, &before);
 	CHECK_EQ(new[0].busy_ns, 200);
 	CHECK_EQ(new[0].queued, 4);
-	/* The counters restart when a device of the same name is created anew. */
+	/* Counters restart at 0 when a device of the same name is created anew. */
 	old[0].busy_ns = 1000;
 	target_luns_subtract(&now, &before);
 	CHECK_EQ(new[0].busy_ns, 200);

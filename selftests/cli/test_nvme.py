@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The messages of `approxftl nvme` for parts that a machine lacks, in a namespace without them."""
+"""The messages of `approxftl nvme` about parts that a machine lacks, simulated in a namespace."""
 
 import subprocess
 from pathlib import Path

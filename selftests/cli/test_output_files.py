@@ -206,7 +206,7 @@ def output_command_line(words: Words, what: str, path: str) -> list[str]:
 
 
 def contents_if_unwritten(what: str) -> tuple[bytes, ...]:
-    """Return the contents that mean that a file was not written: none for --dropped, else empty."""
+    """Return the contents of an unwritten output file: None for --dropped, else empty."""
     return () if what == "--dropped" else (b"",)
 
 
@@ -763,7 +763,7 @@ stderr=subprocess.DEVNULL)
 
 
 def test_outputs_of_an_interrupted_run_are_marked(working_folder: Path) -> None:
-    """All output of an interrupted run says that it was interrupted; so do all reports about it."""
+    """All output of an interrupted run says that it was interrupted; so do its reports."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
     process = subprocess.Popen(command_line(tuple(line.split())), cwd=working_folder)

@@ -173,7 +173,7 @@ def test_create_prints_the_standard_table_line() -> None:
 
 
 def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
-    """A volume has no fill to print in its plan: it starts with the data that it contains."""
+    """A volume has no fill to print in its plan: the device starts with the volume's data."""
     for words, state in (((), "empty"), (("fill=random",), "random")):
         assert verb_json("create", "ssd", "-n", *words)["starting_state"] == state
     assert "starting_state" not in verb_json("create", "ssd", "-n", "--store", "/dev/null")

@@ -63,7 +63,7 @@ static u64 write_unit_and_time(u32 unit, u32 class)
 	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
 }
 
-/* AX-1: program time by block kind and page order. */
+/* Claim AX-1: program time by block kind and page order. */
 static u64 expected_program_ns(u32 class)
 {
 	if (class == AFTL_APPROX)
@@ -158,7 +158,7 @@ static void model_open_block(enum role role)
 	hand.flip[role] = role != PRECISE;
 }
 
-/* Return the first page from @page on for data of that class, or the number of pages. */
+/* Return the first page from @page on for data of the given class, or the number of pages. */
 static u32 model_next_page_of_class(enum role role, u32 page, bool approximate)
 {
 	while (page < model_pages_per_block() &&
@@ -354,7 +354,7 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 	}
 }
 
-/* AX-6: a block without any precise page is erased at low voltage. */
+/* Claim AX-6: a block without any precise page is erased at low voltage. */
 struct wear {
 	struct test_listener listener;
 	u64 erases;
@@ -532,7 +532,7 @@ TAP_TEST(small_requests_go_to_the_hot_pool)
 	CHECK(!(probe.block->note & NOTE_HOT));
 }
 
-/* Set the wear of the free list's first four blocks to @first, of others to @others. */
+/* Set the wear of the free list's first four blocks to @first, of the other blocks to @others. */
 static void set_free_block_wear(u32 first, u32 others)
 {
 	u32 i;

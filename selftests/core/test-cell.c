@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Error model: random draws, error rates, and which conditions raise them.
+ * Error model: random draws, error rates, and the wear, age and neighbours that raise error rates.
  */
 #include <stdlib.h>
 

@@ -79,7 +79,7 @@ static u64 mean_program_ns(const char *params)
 	return mean_ns;
 }
 
-/* Use mode "between" only at pages of the second colour, although precise neighbours follow. */
+/* Use program mode "between" only at pages of the checkerboard's second colour. */
 static int place_legal_between_mode(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    struct aftl_placement *placement)
@@ -99,7 +99,7 @@ TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 	test_device_close(&device);
 }
 
-/* Set up a block that is programmed up to @page, with page @between in mode "between". */
+/* Set up a block that is programmed up to @page, with page @between in program mode "between". */
 static struct aftl_block *init_half_full_block(u32 page, u32 between)
 {
 	struct aftl_media *media = &device.ftl->media;
@@ -259,7 +259,7 @@ TAP_TEST(queries_do_not_change_layer_properties,
 
 /* Adversaries: check every program, erase, read and byte. */
 
-/* Bits that select the conditions under which an adversarial policy runs. */
+/* Bits that select the device settings under which an adversarial policy runs. */
 enum { AGED = 1, VOLTAGE = 2, NO_ERRORS = 4, CONDITIONS = 8 };
 
 static struct account account;
@@ -674,7 +674,7 @@ static void check_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
 	wild += refused;
 }
 
-/* Fall back to sequential order if the device cannot switch word lines. */
+/* Use sequential order if the device does not support in-place switching. */
 static u32 illegal_program_order(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&

@@ -301,7 +301,7 @@ static u32 count_pending_repeated_programs(void)
 	return pending;
 }
 
-/* CU-10: under GC, several word lines may be misprogrammed before the first is repeated. */
+/* Claim CU-10: under GC, several word lines may be misprogrammed before the first is repeated. */
 static void check_bad_word_lines_repeated(const char *policy)
 {
 	static struct shadow_store store;
@@ -372,7 +372,7 @@ static u64 measure_read_ns(u32 unit)
 
 #define OLD SHAPE " op=30 fill=sequential cycles=2000 age=365d read=60us refresh=0 errors=off"
 
-/* CU-6: the first read of a layer takes retries, later ones few, a repeated read none. */
+/* Claim CU-6: the first read of a layer takes retries, later ones few, a repeated read none. */
 TAP_TEST(reads_learn_the_references_of_their_layer,
 	 "CU-6: read references of a layer are remembered")
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state must depend on the stamped requests only, not on when the host advances the clock.
+ * The state must depend on requests and arrival times, not on when the host advances the clock.
  */
 #include <stdlib.h>
 
@@ -396,7 +396,7 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 	return filled;
 }
 
-/* Return: whether the fill took fewer pauses than one that asks the policy for each program. */
+/* Return true if the fill paused less than a fill that asks the policy for each program. */
 static bool compare_fill_with_policy_calls(const struct aftl_policy_type *type,
 					   const struct aftl_config *config)
 {
@@ -418,7 +418,7 @@ static bool compare_fill_with_policy_calls(const struct aftl_policy_type *type,
 
 #define FILLED SHAPE " fill_approx=40% fill_valid="
 
-/* A fill need not ask a policy that only fills blocks in sequence. */
+/* Preconditioning need not ask a policy that only fills blocks in sequence. */
 TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 {
 	static const char *const shapes[] = {
@@ -430,7 +430,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		FILLED "100% fill=sequential allocate=static",
 		FILLED "100% fill=random allocate=static",
 		FILLED "100% fill=sequential allocate=least_busy",
-		/* With this fill a step fills a whole word of the bitmap of written units. */
+		/* In this fill a step sets a whole 64-bit word of the bitmap of written units. */
 		FILLED "61% fill=sequential layers=16 word_lines=15",
 	};
 	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };

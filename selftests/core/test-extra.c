@@ -11,7 +11,7 @@
 	"rber_approx=0.002"
 
 static const char shape[] = SHAPE " unit=16KiB";
-/* With these units the OOB metadata have room for the hour of a page's program. */
+/* With units of this size OOB metadata can store the hour of a page's program. */
 static const char with_room[] = SHAPE " unit=4KiB";
 static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 

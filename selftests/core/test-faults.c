@@ -167,7 +167,7 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
-	/* The write buffer serves reads of a newer version, and a discard of it leaves no data. */
+	/* The write buffer serves reads of a newer version, and a discard leaves no data. */
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	test_get_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
 	test_get_latency(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);
@@ -244,7 +244,7 @@ TAP_TEST(malformed_faults_are_refused)
 	CHECK_EQ(fault_at(1)->state, AFTL_FAULT_HAPPENED);
 }
 
-/* A fault happens in the moment after its trigger, and affects the request that comes next. */
+/* A fault happens directly after its trigger, and affects the request that comes next. */
 TAP_TEST(a_fault_happens_directly_after_its_trigger)
 {
 	u64 now_ns;
@@ -492,7 +492,7 @@ static void check_fault_states(u64 since_ns, u8 *states)
 	}
 }
 
-/* Return the digest at the end; @steps: the host lets time pass in so many steps per request. */
+/* Return the digest at the end; @steps: steps per request in which the host advances time. */
 static u64 run_random_faults(u64 seed, u32 steps)
 {
 	struct aftl_random random = { seed };

@@ -537,7 +537,7 @@ TAP_TEST(a_fua_write_completes_after_its_program)
 	CHECK_EQ(latency, WRITE_NS);
 }
 
-/* The FUA unit is waited for, so the unit before it in the queue must not be held back. */
+/* The host waits for the FUA unit, so the unit queued before it must not be held back. */
 TAP_TEST(a_fua_write_ends_the_wait_for_a_full_page)
 {
 	u64 latency = 0;
@@ -596,7 +596,7 @@ TAP_TEST(above_the_watermark_all_luns_program_at_once)
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 }
 
-/* An overwrite of a buffered unit takes no second place in the buffer. */
+/* An overwrite of a buffered unit takes no second entry of the buffer. */
 TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 {
 	u32 i;

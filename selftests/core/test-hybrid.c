@@ -176,7 +176,7 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	measure_write_ns(0, AFTL_PRECISE);
 	CHECK(count_mode_pages(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 0);
-	/* Data that live less than a week are programmed without margins, others with them. */
+	/* Data overwritten within a week are programmed without margins, others with them. */
 	test_advance_by(&device, 10000000000ULL);
 	measure_write_ns(30, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);

@@ -6,7 +6,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* Blocks of eleven steps: six in the first half, five in the second. */
+/* Blocks of eleven program steps: six in the first half, five in the second half. */
 #define HALF 6
 #define STEPS 11
 #define SHAPE "channels=1 chips=1 blocks=60 layers=11 word_lines=1 bits=1 page=4KiB unit=4KiB " \
@@ -81,11 +81,11 @@ static bool unit_is_lent(u32 unit)
 TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 {
 	open_device(NULL);
-	/* An approximate page has nothing to lend to as long as there is no precise page. */
+	/* An approximate page cannot lend parity as long as there is no precise page. */
 	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_is_lent(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
-	/* The first half lacks one page, so unit 101 still has no page to lend to. */
+	/* The first half lacks one page, so unit 101 has no page to lend parity to. */
 	test_write_each(&device, 101, 1, AFTL_APPROX);
 	check_unit_place(101, 100, 1, KIND_APPROX);
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
@@ -155,7 +155,7 @@ static void check_sensing_levels_with_loan(const char *rber, const char *share, 
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 model_sensing_levels(errors_of_unit(unit).raw, 160, lent));
 		CHECK_EQ(errors_of_unit(unit).lost, errors_of_unit(unit).levels > 6);
-		/* The sixth of eleven steps has no lender. */
+		/* In a block of eleven program steps the sixth has no lender of parity. */
 		CHECK_EQ(errors_of_unit(unit + HALF - 1).levels,
 			 model_sensing_levels(errors_of_unit(unit + HALF - 1).raw, 160, 0));
 	}
@@ -212,7 +212,7 @@ TAP_TEST(the_chip_refuses_illegal_lending)
 	CHECK(program_model_page(index, HALF, AFTL_APPROX));
 }
 
-/* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
+/* Relocation of a block moves precise pages first, to which approximate ones can lend parity. */
 TAP_TEST(relocated_approximate_pages_lend_parity)
 {
 	struct test_stream stream;

@@ -61,7 +61,7 @@ static u32 lun_distance_of_letter(char letter)
 	return step;
 }
 
-/* The first letter is the innermost of four nested loops. */
+/* The first letter of an allocation order is the innermost of four nested loops. */
 static void compute_expected_order(const char *word, u32 expected[LUNS])
 {
 	u32 i = 0;

@@ -66,7 +66,7 @@ static void program_block_pages(u32 page, u32 pages, u16 attr)
 	aftl_program_order_advance(&one.media, &one.block, page);
 }
 
-/* Independent model: is the whole step at @page legal? */
+/* Independent model: return true if the whole program step at @page is legal. */
 
 static bool is_sequential_step_legal(u32 page)
 {

@@ -157,7 +157,7 @@ static u64 count_errors_of_mode(const char *share, const char *cycles)
 	return raw;
 }
 
-/* One bit per cell leaves wider margins than three. */
+/* One bit per cell leaves wider voltage margins than three bits. */
 TAP_TEST(one_bit_cells_have_fewer_errors)
 {
 	u64 slc = count_errors_of_mode("20%", "3000");

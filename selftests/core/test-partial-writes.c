@@ -379,7 +379,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(8, 4);
 	check_sector_stamp(UNIT_SECTORS + 7, 4);
 	check_sector_stamp(UNIT_SECTORS + 8, 1);
-	/* One read completes the first write, and one the last page of the last write. */
+	/* One read completes the first write, another one the last page of the last write. */
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);

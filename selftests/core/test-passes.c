@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two-pass programs of four-bit word lines: order, time, where the data are in between, and that
- * they are never lost there.
+ * Two-pass programs of four-bit word lines: order, time, and that data between their passes are
+ * served and never lost.
  */
 #include "bytes.h"
 #include "core/ftl/fine-pass.h"
@@ -409,7 +409,7 @@ static void init_accounts_from_media(u32 open)
 			 0);
 }
 
-/* Reload the device and initialise the accounts, which cannot tell both devices apart. */
+/* Reload the device and initialise the accounts, which cannot tell old and new device apart. */
 static void reload_and_count(void)
 {
 	reloading = true;
@@ -613,7 +613,7 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 	fail_die_with_pending_trans_pages(device.ftl);
 }
 
-/* Translation pages that are taken back push no others out: these would have to be programmed. */
+/* Translation pages that are taken back evict no other pages, which would have to be programmed. */
 TAP_TEST(a_device_that_stops_programs_only_fine_passes_that_are_due)
 {
 	u32 taken_back = 0;

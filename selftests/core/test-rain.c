@@ -249,7 +249,7 @@ static u32 valid_units_of_lun(u32 lun)
 	return test_lun_info(&device, lun).valid_units;
 }
 
-/* Do the other LUNs of the group lack room for the data of the dead die? */
+/* Return true if the other LUNs of the die group lack room for the data of the dead die. */
 static bool is_group_full(u32 lun)
 {
 	const struct aftl_lun *other = &device.ftl->luns[lun - lun % luns_per_group()];
@@ -735,7 +735,7 @@ static void check_one_die_written(const char *policy, const char *params)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* No request may fail in any of @lives devices. */
+/* No request may fail in any of @lives random devices. */
 static void run_devices_until_dies_fail(const char *params, u32 lives)
 {
 	u32 seed;
@@ -844,7 +844,7 @@ TAP_TEST(a_stripe_takes_one_parity_program)
 	CHECK_EQ(test_counters(&device)->stripe_reads, 0);
 }
 
-/* Dies written in rotation fill blocks of the same number together. */
+/* Dies written in rotation fill the blocks of one superblock together. */
 TAP_TEST(blocks_of_the_same_number_are_filled_together)
 {
 	const struct aftl_geometry *geo;
@@ -1048,7 +1048,7 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 
 static const char slc[] = SHAPE " op=78 rain=on bits=3 one_shot=on slc_static=6% slc_dynamic=10%";
 
-/* All blocks of a superblock, its parity too, have as many bits per cell. */
+/* All blocks of a superblock, its parity too, have the same number of bits per cell. */
 static void check_superblock_bits(void)
 {
 	u32 number;

@@ -228,7 +228,7 @@ TAP_TEST(new_flash_needs_no_shifted_references_at_any_age)
 	CHECK_EQ(percent_layers_shifted(3 * YEAR_HOURS, &steps), 0);
 }
 
-/* A read takes one retry for each step to the best reference, from whichever side it starts. */
+/* A read takes one retry for each step to the best reference, upwards or downwards. */
 TAP_TEST(each_step_between_references_is_a_retry)
 {
 	u32 page;

@@ -67,7 +67,7 @@ static u32 count_slc_blocks(void)
 	return cached;
 }
 
-/* Round a share up to whole blocks. */
+/* Round a share of a LUN's blocks up to whole blocks. */
 static u32 round_share_to_blocks(u64 share)
 {
 	return (u32)((device.ftl->geo.blocks_per_lun * share + 9999) / 10000);
@@ -200,7 +200,7 @@ TAP_TEST(busy_luns_do_not_fold)
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 }
 
-/* Write as many units per request as one program holds. */
+/* Write as many units per request as fit into one program. */
 static void write_whole_programs(u32 first, u32 units)
 {
 	u32 end = first + units;
@@ -216,7 +216,7 @@ TAP_TEST(cheaper_victims_are_collected_before_folding)
 	open_device_with_slc("baseline", "0", "50%", "none");
 	write_units_singly(0, 20 * EACH);
 	CHECK_EQ(count_slc_blocks(), 20);
-	/* Data in normal blocks are overwritten, so that these have nothing valid. */
+	/* Data in normal blocks are overwritten, so that the normal blocks have no valid data. */
 	while (test_counters(&device)->gc_blocks < 8 && !tap_failures())
 		write_whole_programs(20 * EACH, 48);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);

@@ -14,7 +14,7 @@
 
 /* Pages checked for age by one event: a slice plus the block that exceeds it. */
 #define EVENT_PAGES (1024 + 768)
-/* Units relocated between two pauses: a few blocks. */
+/* Units relocated between two pauses: the pages of a few blocks. */
 #define MOVES_BETWEEN 3072
 
 static const char filled[] =

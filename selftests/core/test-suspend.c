@@ -248,7 +248,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	CHECK_EQ(end_operation_and_return_time(other), over_ns);
 	CHECK_EQ(counters->buffer_read_units, 4);
 	CHECK_EQ(counters->array_reads, 2);
-	/* Units 2 and 3 of this read are sensed in the old block: GC has not relocated them yet. */
+	/* The host's read senses units 2 and 3 in the old block: GC has not relocated them yet. */
 	CHECK_EQ(end_operation_and_return_time(begin_suspending(AFTL_OP_READ, 0, 4)),
 		 over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(counters->buffer_read_units, 6);
@@ -256,7 +256,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	check_relocation_end();
 }
 
-/* A page that is copied in one command: the program follows the sensing at once. */
+/* If a page is copied by one command, its program follows the sensing at once. */
 TAP_TEST(queued_reads_are_served_when_their_program_begins)
 {
 	struct test_request *other;
@@ -273,7 +273,7 @@ TAP_TEST(queued_reads_are_served_when_their_program_begins)
 	check_relocation_end();
 }
 
-/* The die of the old version begins a read after the program of the new one has begun elsewhere. */
+/* The die with the old version begins a read after another die began to program the new version. */
 TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 {
 	struct test_request *writes[2];

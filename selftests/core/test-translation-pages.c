@@ -579,7 +579,7 @@ static void check_cmt_refused(const char *policy, const char *key, const char *v
 			   test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
 }
 
-/* Even with minimal over-provisioning there is room for translation pages. */
+/* Even with minimal over-provisioning flash has room for all translation pages. */
 TAP_TEST(capacity_includes_the_translation_pages)
 {
 	u32 made = 0;

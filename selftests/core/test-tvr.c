@@ -44,7 +44,7 @@ static void check_block_modes(void)
 		}
 }
 
-/* TV-2: 11 of 22 and 8 of 16 steps, half of each page's time. */
+/* Claim TV-2: programs take 11 of 22 ISPP steps (LSB) and 8 of 16 (MSB), half of the time. */
 TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 {
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device");
@@ -82,7 +82,7 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 	CHECK(!is_unit_short_lived(1));
 	measure_write_ns(1);
 	CHECK(is_unit_short_lived(1));
-	/* Data six days old would fit the budget, but the daily search may find them a day late. */
+	/* Data six days old would keep the limit, but the daily search may find them a day late. */
 	aftl_advance_age(device.ftl, 6 * DAY_NS);
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
@@ -99,7 +99,7 @@ TAP_TEST(tags_identify_short_lived_data)
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
 		CHECK(is_unit_short_lived(1));
-		/* Untagged data have full voltage margins, however soon they are overwritten. */
+		/* Untagged data have full voltage margins, even if they are soon overwritten. */
 		measure_write_ns(2);
 		CHECK(!is_unit_short_lived(2));
 	}
@@ -226,7 +226,7 @@ static u64 table_ratio_q16(const u32 *table)
 	return ((u64)table[0] + table[1]) / 2;
 }
 
-/* Programs get faster and erases slower; 100000 cycles are half-way to the second point. */
+/* Programs get faster and erases slower; 100000 cycles are half-way to the table's next entry. */
 TAP_TEST(program_and_erase_times_follow_the_cycles)
 {
 	u64 factor = table_ratio_q16(aftl_tvr_program_wear_q16);

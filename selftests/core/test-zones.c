@@ -408,7 +408,7 @@ static const struct step steps[] = {
 	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
 	{ AFTL_OP_ZONE_CLOSE, 1, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
-	/* An explicitly opened zone is not closed for another one. */
+	/* An explicitly opened zone is not closed when another zone needs to be opened. */
 	{ AFTL_OP_WRITE, 2, 0, 1, -EBUSY, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_ZONE_OPEN, 2, 0, 0, -EBUSY, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_WRITE, 1, 0, 47, 0, AFTL_ZONE_EXPLICIT, 47 },

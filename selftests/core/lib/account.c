@@ -159,7 +159,7 @@ static u32 count_programmed_neighbours(const struct account *account, u32 block,
 	return programmed;
 }
 
-/* Does the page have the colour that is programmed second on the checkerboard of its block? */
+/* Return true if the page has the colour that the checkerboard of its block programs second. */
 static bool is_page_of_second_colour(const struct account *account, u32 block, u32 page)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -277,7 +277,7 @@ static bool mode_is_error_free(const struct account *account, const struct comma
 	       rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
-/* If pages are programmed singly, the first page of a word line is fast. */
+/* If pages are programmed one by one, the first page of a word line is fast. */
 static u64 program_ns_by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 {
 	const struct aftl_config *config = account_config(account);
@@ -427,7 +427,7 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 			 place->page, place->mode, omitted_ispp_voltage_mv(&place->ispp), order);
 }
 
-/* A lending page needs a programmed precise page half a block before it. */
+/* A lending page needs a programmed precise page half a block ahead of its own position. */
 static void check_parity_loan(struct account *account, const struct aftl_placement *place,
 			      u32 block, u32 class)
 {
@@ -651,7 +651,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 
 /* Reads */
 
-/* Was the page programmed in less time than usual, or with another word line's steps? */
+/* Return true if the page was programmed faster than usual, or with steps of another word line. */
 static bool is_page_programmed_faster(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
@@ -795,7 +795,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 	u32 reads = block->reads;
 	u64 least;
 
-	/* The core has counted this read already, but a read disturbs only later reads. */
+	/* The core has counted the current read already, but it disturbs only later reads. */
 	block->reads = account_of_block(account, event->block)->reads;
 	least = least_read_ns(account, event->block, event->page, attr);
 	if (config->read_move)

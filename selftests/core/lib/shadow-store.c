@@ -178,7 +178,7 @@ static void store_slot_data(struct shadow_store *store, u32 slot, struct shadow_
 	remember_newest_slot(store, slot);
 }
 
-/* Was the program of @slot in progress when its LUN died? */
+/* Return true if the program of @slot was in progress when its LUN died. */
 static bool slot_lun_has_died(struct shadow_store *store, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(store->device->ftl);
@@ -292,7 +292,7 @@ static void check_read_stamp(const struct shadow_store *store, const struct test
 		  stamp);
 }
 
-/* Flip the reported bits in the scratch copy; return how many then differ from the slot. */
+/* Flip the reported bits in the scratch copy; return how many bits differ from the slot. */
 static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(store->device->ftl);

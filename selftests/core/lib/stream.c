@@ -242,7 +242,7 @@ static void randomize_failures(struct aftl_config *config, struct aftl_random *r
 	config->ecc = aftl_random_below(random, 2) * 2000;
 }
 
-/* Draw the parameters that belong to one policy each. */
+/* Draw the parameters of single policies. */
 static void randomize_policy_params(struct aftl_config *config, struct aftl_random *random)
 {
 	u64 zone;

@@ -17,7 +17,7 @@
  */
 bool tap_run(const char *name, void (*body)(void));
 
-/* Run @body once for each of @names, each time as a test point of that name. */
+/* Run @body once for each of @names, as a test point of that name. */
 void tap_run_each(const char *what, const char *const *names, u32 count,
 		  void (*body)(const char *name));
 
@@ -99,7 +99,7 @@ unsigned int tap_failures(void);
 /* Report a failed check; called by the macros below. Return: false. */
 bool tap_report_failure(const char *file, int line, const char *format, ...) __printf(3, 4);
 
-/* Discard the result of a check, so that a check used as a statement causes no compiler warning. */
+/* Discard the result of a check, so that the compiler does not warn of an unused check. */
 static inline bool tap_ignore_result(bool held)
 {
 	return held;

@@ -55,7 +55,7 @@ static void *test_host_alloc(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
-	/* The core allocates only to create a device: the recorded programs are of an old one. */
+	/* The core allocates only to create a device: forget the programs of the one before. */
 	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;
@@ -575,7 +575,7 @@ static int submit_pooled_request(struct test_device *device, struct test_request
 	device->pending++;
 	device->zone_requests += mine->request.op >= AFTL_OPS;
 	device->submitted++;
-	/* Callbacks of events before the arrival must not count as the submission's. */
+	/* Callbacks of events before the arrival must not count as callbacks of the submission. */
 	if (!device->inside)
 		test_advance(device, mine->request.arrival_ns);
 	TELL(device, submitted, mine);

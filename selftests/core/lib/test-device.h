@@ -243,7 +243,7 @@ void test_device_close(struct test_device *device);
  */
 int test_device_reload(struct test_device *device);
 
-/* Like test_device_reload(), but with this policy and the changed @device->config. */
+/* Like test_device_reload(), but with the given policy and the changed @device->config. */
 int test_device_reload_as(struct test_device *device, const char *policy);
 
 /**
