@@ -72,7 +72,7 @@ def read_device_back(path: Path, size: int) -> tuple[bytes, int]:
 
 
 def check_tag_all_device() -> None:
-    """Two reads agree, and differ from what was written as the error rate of 7.2e-4 says."""
+    """Two reads agree, and differ from the written data by bit errors at the rate of 7.2e-4."""
     written = random.Random(1).randbytes(8 * MIB)
     (scratch / "written").write_bytes(written)
     for keys, rate in ((f"{SMALL} tag_all approximate", 7.2e-4), (SMALL, 0.0)):

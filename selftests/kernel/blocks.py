@@ -51,7 +51,7 @@ def block_content(seed: int, block: int, operation: int) -> bytes:
 
 
 class Journal:
-    """The journal of operations and marks. A reader ignores an incomplete last line."""
+    """Journal of block writes and marks. A reader ignores an incomplete last line."""
 
     def __init__(self, path: str, log: str | None) -> None:
         self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
@@ -128,7 +128,7 @@ class Load:
         self.flush_device()
 
     def issue_random_operation(self, thread: int, buffer: mmap.mmap, draw: random.Random) -> None:
-        """Issue one random operation of a thread, on blocks that only this thread writes."""
+        """Issue one random operation of a thread, on blocks that no other thread writes."""
         first = (draw.randrange(self.blocks // STRIPE // THREADS) * THREADS + thread) * STRIPE
         offset = draw.randrange(STRIPE)
         first += offset
@@ -148,7 +148,7 @@ class Load:
             self.completed[thread] = self.clear_blocks(request, first, count)
 
     def run_operations(self, operations: int) -> None:
-        """Run that many operations, divided among all threads."""
+        """Run a number of operations, divided among all threads."""
         failures: list[BaseException] = []
 
         def run_load_thread(thread: int) -> None:
@@ -172,7 +172,7 @@ class Load:
 
 @dataclass
 class Expected:
-    """The operations that the journal allows for each block."""
+    """For each block, the journalled writes whose data a read may return."""
 
     begun: dict[int, list[int]] = field(default_factory=dict)
     cleared: set[int] = field(default_factory=set)
@@ -229,7 +229,7 @@ class Expected:
 
 
 def read_journal(path: str, last_mark: int) -> Expected:
-    """Read the journal. Operations that began after the mark may have reached the medium too."""
+    """Read the journal. Writes begun after the mark may have reached the medium."""
     expected = Expected()
     forced: list[int] = []
     flushed = [0] * THREADS

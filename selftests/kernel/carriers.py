@@ -126,7 +126,7 @@ WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
 
 @contextmanager
 def mounted_device(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
-    """Context manager: a new file system on a device with these carriers."""
+    """Context manager: a new file system on a device that honours the given carriers."""
     with temporary_device(NAME, f"{SMALL} errors off tag_carrier {carriers} {keys}") as path, \
             Mount(path, make) as place:
         yield place
@@ -203,7 +203,7 @@ def check_each_carrier(system: str, make: str) -> None:
 
 
 def check_whole_file_tag(place: Path, honoured: int) -> None:
-    """Check APPROXFTL_TAG_FD: what it sets and tells, and that untagging takes all of it back."""
+    """Check APPROXFTL_TAG_FD: what it sets and reports, and that untagging undoes all of it."""
     with opened_file(place / "whole", NEW) as fd:
         told = Control().tag_whole_file(fd, APPROXIMATE)
         require(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
@@ -225,7 +225,7 @@ def check_tags_refused_for_user_nobody(path: Path) -> None:
 
 
 def check_whole_file_tags_by_carrier() -> None:
-    """Tag whole files on devices with all carriers and with one; check who may, and with what."""
+    """Tag whole files on devices with all carriers and with one; check permissions and carriers."""
     with mounted_device(ALL, EXT4, "shards 2") as place:
         check_whole_file_tag(place, 15)
         control = Control()
@@ -318,7 +318,7 @@ def write_to_stream(path: Path, stream: int) -> None:
 
 def check_stream_counts(kind: str, name: str, write: Callable[..., None],
                         *arguments: object) -> None:
-    """Check that a write is counted for this stream or handle alone; forget earlier events."""
+    """Check that a write is counted for one stream or handle alone; forget earlier events."""
     (TRACING / "trace").write_text("")
     send_message(NAME, "reset")
     write(*arguments)
@@ -328,7 +328,7 @@ def check_stream_counts(kind: str, name: str, write: Callable[..., None],
 
 
 def check_submitted_hints(life: int, stream: int) -> None:
-    """Check that every write request carried these hints."""
+    """Check that every write request carried the given hints."""
     events = [event for event in (TRACING / "trace").read_text().splitlines()
               if " aftl_submit: " in event and " op=1 " in event]
     require(events, "no write is in the trace")

@@ -115,7 +115,7 @@ def check_table_equals_dry_run(*words: str) -> None:
 
 
 def check_foreign_device_is_refused() -> None:
-    """Refuse what is no approxftl device, what exists, and users without the privilege."""
+    """Refuse devices of other targets, names that exist, and users without the privilege."""
     check_verb_refuses(1, "there is a device aftl-cli already", "create", NAME)
     check_verb_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
                        "/dev/null")

@@ -362,7 +362,7 @@ END
 
 # Above and below
 
-# lasts_on DEVICE: write, close, reopen and verify a volume on this device
+# lasts_on DEVICE: write, close, reopen and verify a volume on DEVICE
 lasts_on()
 {
 	create aftl-new "$1" $small && verify aftl-new $deep --size=4m &&

@@ -29,7 +29,7 @@ def load_and_resume_device(mapper: Mapper, line: bytes) -> None:
 
 
 def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
-    """Fail one allocation; return how many were left to count, and whether the load failed."""
+    """Fail one allocation; return how many were left to count, and if the load failed."""
     failed = False
     os.pwrite(nth, b"%d" % number, 0)
     try:

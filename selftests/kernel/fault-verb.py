@@ -81,7 +81,7 @@ def does_block_read_fail(fd: int, block: int, content: bytes) -> bool:
 
 
 def check_failing_blocks(path: Path, content: bytes, failing: set[int]) -> None:
-    """Require that these blocks of a file fail; in the page cache their whole folios may fail."""
+    """Require that the given blocks of a file fail; in the page cache whole folios may fail."""
     for flags in (os.O_RDONLY, os.O_RDONLY | os.O_DIRECT):
         with opened_file(path, flags) as fd:
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -259,7 +259,7 @@ def write_blocks(path: Path, content: bytes, block: int, *, sync: bool) -> None:
 
 
 def read_first_blocks(path: Path, count: int) -> bytes:
-    """Read past the page cache, as read-ahead would read the failing blocks, too."""
+    """Read past the page cache, as read-ahead would also read the failing blocks."""
     buffer = mmap.mmap(-1, count * UNIT)
     with opened_file(path, os.O_RDONLY | os.O_DIRECT) as fd:
         os.preadv(fd, [buffer], 0)

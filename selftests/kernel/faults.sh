@@ -188,7 +188,7 @@ flushes_fail()
 		before=$(events) && fails error_writes && notices "$before" && removed
 }
 
-# Data of flushes that completed before writes were dropped must survive, not those of later ones.
+# Data of flushes that completed before writes were dropped must survive; data of later ones need not.
 survives_lies()
 {
 	new_device timing off && begin_load && mark=$(last_mark) && fails drop_writes || return
@@ -530,7 +530,7 @@ is_slow()
 			--verify_only && removed
 }
 
-# A slow read returns the data for which it was issued, or newer data, even if its block is reused.
+# A slow read returns the data for which it was issued, or newer data, even if the block is reused.
 reads_while_erased()
 {
 	new_device timing off && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 &&

@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call ACT; return OF[0] with the result. Success marks the names in OF as accepted."""
+        """Call ACT; return the name OF[0] with ACT's result. Success accepts all names in OF."""
         try:
             act()
         except OSError as error:
@@ -226,7 +226,7 @@ class Device(Subject):
             raise BadError(f"{line!r}: {printed!r} became {self.mapper.live_table()!r}")
 
     def reload_reported_line(self, line: bytes) -> bytes:
-        """Load the table line that the module reported; return the one that it reports then."""
+        """Load the table line that the module reported; return the line that it then reports."""
         self.mapper.load_table(line)
         self.set_suspended(suspended=True)
         self.set_suspended(suspended=False)
@@ -285,7 +285,7 @@ class Lines(Device):
         return sum(more, ["line", *shape])
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate a table line: a value, the words, their announced number, or the store."""
+        """Mutate a table line: a value, its arguments, their announced number, or the store."""
         if step[0] != "line":
             return self.random_step()
         way = self.draw.random()
@@ -309,7 +309,7 @@ class Messages(Device):
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
     def seed_inputs(self) -> list[Input]:
-        """Return each message to an active and to a suspended device; <key> ones several times."""
+        """Return each message to an active and to a suspended device; repeat those with <key>."""
         begin = [["line", *TWO], ["press"]]
         return [[*begin, self.random_message_step(verb), ["suspend"],
                  self.random_message_step(verb), ["resume"], ["press"]]
@@ -322,7 +322,7 @@ class Messages(Device):
             self.draw.choice(self.verbs))
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate the words of a message; a table line stays as it is."""
+        """Mutate the arguments of a message; a table line stays as it is."""
         if step[0] == "line":
             return step
         if step[0] != "message" or self.draw.random() < 0.3:
@@ -405,7 +405,7 @@ class Control(Subject):
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
     def parse_number(self, text: str, size: int) -> int:
-        """Return the number that a word of a step stands for."""
+        """Return the number that a word of a fuzzing step stands for."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
             return buffer_address(names[text])
@@ -443,7 +443,7 @@ class Control(Subject):
 
 
 class Fuzzer:
-    """A fuzzing loop: first the seeds, then mutations."""
+    """A fuzzing loop: first the seed inputs, then mutations."""
 
     def __init__(self, subject: Subject, reached: Reached, draw: random.Random) -> None:
         self.subject = subject
@@ -485,7 +485,7 @@ class Fuzzer:
         return tried
 
     def check_share_of_accepted_inputs(self) -> None:
-        """Require that all valid names were accepted, and that 5 to 95 % of the steps were."""
+        """Require that all valid names were accepted, and 5 to 95 % of the steps."""
         if missing := self.subject.right - self.subject.accepted:
             raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
         every = self.said.total()

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 only_in_the_lab
 
-# The lab's clock counts a nanosecond for each instruction.
+# The clock of the lab's virtual machine counts a nanosecond for each instruction.
 # Today's processors execute two or more instructions in a nanosecond: for them the limit is 0.1 ms.
 longest_us=200
 tracing=/sys/kernel/tracing

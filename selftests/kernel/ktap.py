@@ -34,7 +34,7 @@ os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
 class FailedError(Exception):
-    """A test point fails, for this reason."""
+    """Raised when a test point fails; the text is the reason."""
 
 
 def require(condition: object, reason: str) -> None:
@@ -103,7 +103,7 @@ def run_point(name: str, action: Callable[..., object], *arguments: object) -> N
 
 
 def is_point_of_this_turn(name: str) -> bool:
-    """Return whether a test point that does not depend on the kernel belongs to this run."""
+    """Return whether a test point that does not depend on the kernel is part of this run."""
     counts["turns"] += 1
     before = counts["turns"] - 1
     if before // KERNELS % PHASES != PHASE - 1:
@@ -274,7 +274,7 @@ def drop_privileges() -> None:
 
 
 def run_in_child(action: Callable[..., object], *arguments: object) -> None:
-    """Run a function in a child process with its own credentials; fail if it fails."""
+    """Run a function in a child process with other credentials; fail if the function fails."""
     sys.stdout.flush()
     child = os.fork()
     if not child:

@@ -173,7 +173,7 @@ refuses_others()
 			"$program" tag add /dev/mapper/aftl-library 0+4096
 }
 
-# On devices other than approxftl, tagging does nothing, and programs can query that.
+# On devices other than approxftl, tagging does nothing, and programs can query whether it does.
 knows_its_place()
 {
 	"$program" tag add "$scratch/original" >"$scratch/out" 2>"$scratch/err"

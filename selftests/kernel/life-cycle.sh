@@ -29,7 +29,7 @@ stop_load()
 	[ -e "$scratch/loaded" ]
 }
 
-# under_load ROUND...: call each function with I/O under way
+# under_load ROUND...: call each function ROUND while I/O is in progress
 under_load()
 {
 	dmsetup message aftl-cycle 0 reset
@@ -135,7 +135,7 @@ inactive_status()
 		dmsetup clear aftl-cycle
 }
 
-# Data that do not fit the new table stay in the old one; a failed resume loses no data.
+# Data that do not fit the new table stay in the old table; a failed resume loses no data.
 keeps_data_that_do_not_fit()
 {
 	create aftl-cycle ram $small || return
@@ -197,7 +197,7 @@ until_waiting()
 	done
 }
 
-# loaded_meanwhile SENTENCE STORE SECTORS: load this table during the first resume of another one
+# loaded_meanwhile SENTENCE STORE SECTORS: load a table during the first resume of another table
 # Device-mapper waits in a resume for I/O of an earlier table of another target.
 # The resume of the table loaded meanwhile must fail with SENTENCE; the first table keeps the data.
 loaded_meanwhile()
@@ -226,7 +226,7 @@ loaded_meanwhile()
 	dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$kept"
 }
 
-# read_failures: count unreadable units in the first 16 MiB; save the readable ones in $scratch/read
+# read_failures: count unreadable units in the first 16 MiB; save the others in $scratch/read
 read_failures()
 {
 	dmsetup message aftl-cycle 0 reset

@@ -99,7 +99,7 @@ block_lines_fit()
 		[ "$(sed -n "${next}p" "$scratch/answer" | cut -d ' ' -f 1)" -eq $((next - 1)) ]
 }
 
-# Overwriting leaves blocks worth collecting; a complete GC leaves none of these.
+# Overwriting leaves blocks worth collecting; a complete GC leaves no such block.
 collects()
 {
 	for round in 1 2 3 4; do
@@ -148,7 +148,7 @@ unit_is_lost()
 		dd if=$unit of="$scratch/data" bs=4k count=8 iflag=direct 2>"$scratch/said"
 }
 
-# Faults happen once, directly after their triggers. Their list survives a suspend and a reload.
+# Faults happen once, directly after their triggers. The fault list survives suspend and reload.
 armed_faults_happen()
 {
 	unit=/dev/mapper/aftl-talk
@@ -198,7 +198,7 @@ die_is_rebuilt()
 		[ "$(status_word aftl-kept 18)" -eq 1 ] && kept_die
 }
 
-# A superblock's blocks depend on the policy, so a reload with another one is refused.
+# A superblock's blocks depend on the policy, so a reload with another policy is refused.
 superblocks_stay()
 {
 	sed 's/policy baseline/policy separated/' "$scratch/kept" >"$scratch/other" &&

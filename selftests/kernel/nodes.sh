@@ -22,7 +22,7 @@ tables()
 }
 
 # The device has two million logical pages. The shares of the two nodes differ by at most 1 %.
-# The two nodes hold at least 90 % of the counted bytes, as smaller allocations are not traced.
+# The two nodes hold at least 90 % of the counted bytes, as small allocations are not traced.
 tables_are_shared_out()
 {
 	[ "$(tables)" = '0 0' ] || return

@@ -38,7 +38,7 @@ def close_volume(mapper: Mapper) -> str:
 
 
 def main(name: str, sectors: int) -> None:
-    """Answer each line of standard input."""
+    """Answer each request, a line of standard input."""
     mapper = Mapper(name, sectors)
     for line in sys.stdin:
         words = line.encode().strip()

@@ -182,7 +182,7 @@ class Crossed(Device):
             run_command("ionice", *words, "-p", task.name, tolerant=True)  # workers of io_uring end
 
     def reload_timing(self) -> None:
-        """Load a table with another timing and, if the device accepts it, without a feature."""
+        """Load a table with another timing and, without one feature, if the device accepts it."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         super().load_table(noflush=self.draw.random() < 0.3)
         before = dict(self.scenario.fixed)
@@ -232,7 +232,7 @@ def run_pair(scenario: Pair) -> None:
 
 
 def main() -> None:
-    """Run all pairs of features, or a sample."""
+    """Run all pairs of features, or a sample of the pairs."""
     set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
         if not has_kernel_module(module):

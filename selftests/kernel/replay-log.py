@@ -73,7 +73,7 @@ def load_log(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A power failure: at flush @point, or, if loose, some writes later, before entry @after."""
+    """A power failure at flush @point or, if loose, some writes later, before entry @after."""
 
     point: int
     after: int
@@ -91,7 +91,7 @@ class Medium:
         self.image[entry.at : entry.at + len(entry.data)] = entry.data
 
     def apply_torn_entry(self, entry: Entry, draw: random.Random) -> None:
-        """Apply a random half of an entry's sectors."""
+        """Apply a random half of the sectors of a log entry."""
         for offset in range(0, len(entry.data), SECTOR):
             if draw.random() < 0.5:
                 at = entry.at + offset
@@ -157,7 +157,7 @@ class Replay:
 
 
 def group_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
-    """Group the numbers in @points, which are entries of the log, by the mark before each."""
+    """Group the numbers in @points, log entries, by the last mark before each."""
     found: dict[str, list[int]] = {}
     mark = ""
     wanted = set(points)

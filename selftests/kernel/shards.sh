@@ -40,7 +40,7 @@ runs_are_shared_out()
 		[ "$(status_word aftl-slow 7)" -eq 64 ]
 }
 
-# Each shard buffers a part of a page, which only a flush programs.
+# Each shard buffers less than a flash page, so that only a flush programs the data.
 flush_reaches_each()
 {
 	for run in 0 1 2 3; do
@@ -117,7 +117,7 @@ time_stands_still()
 	done
 }
 
-# Fail LUNs 4 and 5, which the third shard has: only the data of its runs are lost.
+# Fail LUNs 4 and 5, which the third shard has: only the data in its runs of 64 KiB are lost.
 loses_its_part()
 {
 	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-fast bs=1M count=1 iflag=fullblock oflag=direct \
@@ -155,7 +155,7 @@ with_data()
 	done
 }
 
-# Reload the same table, other policies and buffers, other numbers of shards, and back.
+# Reload the same table, other policies and buffers, other numbers of shards; then go back.
 reloads()
 {
 	with_data || return
@@ -177,7 +177,7 @@ block_is()
 	dmsetup message aftl-data 0 blocks "$2" 1 | grep -q "^$2 $1 "
 }
 
-# wrote FIRST SECOND: run two writers at once, within the shards' runs at offsets FIRST and SECOND
+# wrote FIRST SECOND: run two writers at once, in the 64 KiB runs at offsets FIRST and SECOND
 wrote()
 {
 	dmsetup message aftl-fast 0 reset && fio --filename=/dev/mapper/aftl-fast --direct=1 \
@@ -344,7 +344,7 @@ opens_at_once()
 	[ $((($4 - $2) * 4)) -lt $((($3 - $1) * 3)) ]
 }
 
-# refused SENTENCE STORE WORD...: creating a device with these words fails with SENTENCE
+# refused SENTENCE STORE WORD...: creating a device with these arguments fails with SENTENCE
 refused()
 {
 	sentence=$1

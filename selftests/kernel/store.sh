@@ -93,7 +93,7 @@ of_queue()
 #   write_zeroes_unmap_max_hw_bytes discard_zeroes_data max_discard_segments
 # - flash does not rotate, and the write buffer is a cache, whatever the backing device: rotational
 #   write_cache fua
-# - a write is copied before it is complete, and no page changes after that: stable_writes
+# - a write is copied before it is complete, and its page does not change afterwards: stable_writes
 # - the policy has write streams: max_write_streams write_stream_granularity
 # - reads may wait in the FTL: io_poll nowait
 own_limits='logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
@@ -198,7 +198,7 @@ bounds_requests()
 
 # Tests of a backing device that does not answer
 
-# Only after a data read failed the target reads the volume header, to see if the device responds.
+# After a failed data read the target reads the volume header, to see if the device responds.
 # The header is on a suspended device in this test: only the failed read may wait for it.
 delays_only_what_fails()
 {
@@ -365,7 +365,7 @@ lets_a_cgroup_go()
 	until_true none_is_dying && dmsetup remove aftl-one && wipe /dev/ram2
 }
 
-# meta_exempt: since 6.12 io.max does not delay writes that block others, but charges them later
+# meta_exempt: since Linux 6.12 io.max charges writes that block other tasks later, without a delay
 meta_exempt()
 {
 	[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ]

@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-# prints EXPECTED WORD...: a device made with these words has the expected table
+# prints EXPECTED WORD...: a device made with these arguments has the expected table
 prints()
 {
 	expected="0 20480 approxftl $1"

@@ -238,7 +238,7 @@ def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
 
 
 def check_moving_program(folder: Path, program: str, leg: Path) -> None:
-    """Let a program move both files: the untagged one stays precise, the tagged one may not."""
+    """Let btrfs or a program relocate both files: the untagged file must stay precise."""
     own = Tagged(Control(), folder / "tagged")
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
     own.overwrite_mapping()

@@ -97,7 +97,7 @@ def write_tagged_file(way: str, path: str) -> None:
 
 
 def check_write_method(path: str, way: str, expected: str, run: int) -> None:
-    """Write a tagged file in one way, and check the classes on the device."""
+    """Write a tagged file by the given way of writing, and check the classes on the device."""
     tagged_writes.run = run
     write_tagged_file(way, path)
     if expected == "compressed":
@@ -483,7 +483,7 @@ def reach_tag_limits(folder: str) -> None:
 
 
 def check_file_refused(path: Path, error: int, reason: int) -> None:
-    """Check that tagging this file is refused."""
+    """Check that tagging the file is refused."""
     with opened_file(path) as fd:
         expect_refusal(error, reason, Control().tag_range, fd)
 
@@ -596,7 +596,7 @@ def check_watched_files(folder: str) -> None:
 
 
 def open_watched_file(path: Path) -> None:
-    """Open a file tagged by its attribute, and rewrite it as an unaware program would."""
+    """Open a file tagged by its attribute, and rewrite it as a program without tags would."""
     control = Control()
     control.watch_file_system(os.open(path.parent, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
@@ -820,7 +820,7 @@ class Written(NamedTuple):
 
 
 def write_notes_of_trace(events: list[Event]) -> list[Written]:
-    """Return the notes of writes; require that each follows its request."""
+    """Return the notes of writes; require that each note follows its request."""
     found = []
     asked: dict[int, int] = {}
     for event in events:
@@ -835,7 +835,7 @@ def write_notes_of_trace(events: list[Event]) -> list[Written]:
 
 
 def check_traced_units(path: Path, *files: Path) -> None:
-    """Check that the trace notes exactly those units as approximate that are stored so."""
+    """Check that the trace notes exactly the approximately stored units as approximate."""
     events = read_blktrace_events(path)
     control = Control()
     classes = stored_classes_by_offset(control, DEVICE)
@@ -1063,7 +1063,7 @@ def check_overlay_files() -> None:
 
 
 def relocate_tagged_data(system: Mount) -> None:
-    """Rewrite parts of another file until GC relocates the tagged one and promotes it."""
+    """Rewrite parts of another file until GC relocates and promotes the tagged file."""
     room = os.statvfs(system.place)
     other = system.place / "other"
     run_command("dd", "if=/dev/zero", f"of={other}", "bs=64k",

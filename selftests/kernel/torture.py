@@ -255,11 +255,11 @@ class Medium:
         self.replace_table(self.table_of_working_medium())
 
     def make_medium_drop_writes(self) -> None:
-        """Make the medium drop all further writes."""
+        """Make the backing device drop all further writes."""
         self.replace_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
     def change_medium(self) -> None:
-        """Change the delays, break the medium or repair it."""
+        """Change the delays, break the backing device or repair it."""
         if self.scenario.media == "slow":
             self.scenario.delays = " ".join(str(self.draw.randint(0, 50)) for _ in range(3))
             self.restore_working_table()
@@ -291,7 +291,7 @@ class Medium:
         return "\n".join([*lines, f"{at} {SECTORS - at} linear {self.base} {at}"])
 
     def remove_medium(self) -> None:
-        """Remove the medium and the devices below it."""
+        """Remove the backing device and the devices below it."""
         for name in (MEDIUM, BELOW):
             if Path(f"/dev/mapper/{name}").exists():
                 run_command("dmsetup", "remove", name)
@@ -484,7 +484,7 @@ class Device:
         self.send_message(*words.split())
 
     def reopen_device(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Stop the load, recreate the device and resume; all completed writes must be there."""
+        """Stop the load, recreate the device and resume; all completed writes must be found."""
         self.load.stop_load(number)
         if self.is_persistent:
             self.repair_medium()
@@ -495,7 +495,7 @@ class Device:
         self.load.start_load(*self.load_options_after_loss())
 
     def kill_and_reopen(self) -> None:
-        """Kill the load, recreate the device and resume; all completed writes must be there."""
+        """Kill the load, recreate the device and resume; all completed writes must be found."""
         self.reopen_device(signal.SIGKILL)
 
     @property
@@ -509,7 +509,7 @@ class Device:
         return ["--power-failed"] if self.may_lose_writes and not failed else []
 
     def fail_power(self) -> None:
-        """Fail the power; all flushed writes must be there."""
+        """Emulate a power failure; all flushed writes must be found."""
         if not self.is_persistent or self.scenario.may_medium_fail:
             return
         self.load.announce_power_failure()
@@ -708,7 +708,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """Thread that writes DATA once the gate opens: a unit, then 64 units at each offset."""
+    """Thread that writes DATA once an event is set: a unit, then 64 units at each offset."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)
@@ -725,7 +725,7 @@ class Writer(threading.Thread):
                 self.written += size
 
     def run(self) -> None:
-        """Wait until the gate opens, then write the data."""
+        """Wait until the event is set, then write the data."""
         self.gate.wait()
         self.write_all_data()
 

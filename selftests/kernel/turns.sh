@@ -18,7 +18,7 @@ its_turn()
 	[ $((($1 - turn) % in_all)) -eq 0 ]
 }
 
-# next_turn NAME: count a point; return true if it belongs to this run, or report who runs it
+# next_turn NAME: count a point; return true if it belongs to this run, or report which run has it
 turns=0
 next_turn()
 {
@@ -33,13 +33,13 @@ next_turn()
 	return 1
 }
 
-# in_turn NAME COMMAND...: run a point that does not depend on the kernel
+# in_turn NAME COMMAND...: run a kernel-independent test point if it is its turn
 in_turn()
 {
 	! next_turn "$1" || ktap_test_run "$@"
 }
 
-# on_newest NAME COMMAND...: run a point that needs a feature of recent kernels
+# on_newest NAME COMMAND...: run a test point that needs a feature of recent kernels
 on_newest()
 {
 	if [ "$turn" -eq "$in_all" ]; then

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Measure requests per second of one writer, and of a writer on each of PROCESSORS, `timing off`.
-# The writers use one FTL, or a shard for each, or a device for each (for `make bench-kernel`).
-# The kinds of devices alternate, so that a slowdown of the machine affects all.
+# The writers share one FTL, or have a shard each, or a device each (for `make bench-kernel`).
+# The kinds of devices alternate, so that a slowdown of the machine affects all kinds.
 # Each result is printed as "# writers DEVICE NUMBER REQUESTS WAITS WAITED".
 # WAITS counts lock waits; WAITED is their share of the writers' time, in millionths.
 set -u

@@ -37,12 +37,12 @@ THREADS = 3
 
 
 class WrongError(Exception):
-    """The device returns something else than was written."""
+    """Raised when the device returns other data than were written."""
 
 
 @dataclass
 class Zone:
-    """A zone: its first sector, the place of its record, and its writer's random numbers."""
+    """A zone: its first sector, the offset of its record, and its writer's random numbers."""
 
     number: int
     sector: int

@@ -43,7 +43,7 @@ put()
 		conv=notrunc 2>"$scratch/said"
 }
 
-# in_two KEY VALUE...: print the same parameters for two shards
+# in_two KEY VALUE...: print table parameters, with shards=2
 in_two()
 {
 	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'
@@ -238,7 +238,7 @@ ktap_test_run 'a volume keeps its zones over a restart' survives_a_restart $wait
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones alternate between two shards' go_round
-# Every second kernel tests the file systems on two shards, the others on one FTL.
+# Every second kernel tests the file systems on two shards, the other kernels on one FTL.
 if [ $((turn % 2)) -ne 0 ]; then
 	dmsetup remove aftl-zones && create aftl-zones ram $zones || exit 1
 fi
