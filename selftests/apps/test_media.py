@@ -420,7 +420,7 @@ def test_damage_to_precise_parts_is_reported(
 
 
 def change_header_numbers(path: Path, **changes: int) -> None:
-    """Change numbers in the header and keep its length."""
+    """Change numbers in a file's header and keep the header's length."""
     header = path.read_bytes()[:HEADER]
     for name, value in changes.items():
         line = re.search(rb"# %s \d+\n" % name.encode(), header)

@@ -95,7 +95,7 @@ class Sample:
 
 @dataclass
 class Case:
-    """A case: one device with one request stream; `empty` is the run with a single request."""
+    """A case: a device with a request stream; `empty` is its run with a single request."""
 
     name: str
     options: str
@@ -286,7 +286,7 @@ def relative_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]
 
 
 def compare_with_other_program(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
-    """Compare the cost of each case with that of the other program."""
+    """Compare the cost of each case between this program and another build of it."""
     def case_cost(case: Case) -> float:
         return case.median_creation_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
 

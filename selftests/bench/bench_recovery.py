@@ -31,7 +31,7 @@ class Recovery:
     read: int  # bytes
 
     def scale_to_tib(self, seconds: float) -> float:
-        """Scale seconds for this volume to seconds for one TiB."""
+        """Scale the recovery time of the volume, in seconds, to a volume of one TiB."""
         return seconds * TIB / self.flash
 
     @property
@@ -41,7 +41,7 @@ class Recovery:
 
 
 def measure_recovery(blocks: int, runs: int) -> Recovery:
-    """Return the best run with this number of blocks."""
+    """Return the fastest recovery of a volume with the given number of blocks."""
     said = [subprocess.run([PROGRAM, str(blocks)], check=True, capture_output=True,
                            text=True).stdout.split() for _ in range(runs)]
     return min((Recovery(*map(int, words)) for words in said), key=lambda found: found.elapsed_ns)

@@ -86,7 +86,7 @@ def test_integer_parameters_are_recovered_exactly(found: Json) -> None:
 
 @pytest.mark.slow
 def test_measured_parameters_are_recovered_within_tolerance(found: Json) -> None:
-    """Over-provisioning needs rewrites and stays unknown; so do values that need more requests."""
+    """Over-provisioning, which needs rewrites, and values that need more requests stay unknown."""
     known = {one["name"]: one for one in found["parameters"] if one["determined"]}
     assert {"read", "read_first", "read_last", "program", "buffer"} <= known.keys()
     assert "op" not in known

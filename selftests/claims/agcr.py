@@ -79,14 +79,14 @@ def measure_ag4_rivals() -> list[Measured]:
 
 
 def measure_ag5_rewrites() -> list[Measured]:
-    """Count AGCR's re-writes under two interpretations of its rule that the paper allows."""
+    """Count AGCR's rewrites under both interpretations of its rule that the paper allows."""
     return [average_measured([measure_of_run(runs[rule], "rewrite_percent")
                               for runs in runs_of_schemes().values()], 2)
             for rule in ("agcr", "agcr, low")]
 
 
 def measure_ag6_window() -> list[Measured]:
-    """Vary AGCR's history window; low-cost writes must be those that its rule calls write-only."""
+    """Vary AGCR's history window; low-cost writes must go to write-only pages."""
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
     for name, path in record_files_of_trace_volumes().items():
@@ -110,7 +110,7 @@ def measure_ag7_mapping_entry() -> list[Measured]:
 
 
 def mean_read_of_written_data_us(policy: str, *pace: str) -> float:
-    """Return the mean response in us of reads of data that a policy wrote at this rate."""
+    """Return the mean response in us of reads of data that a policy wrote at a given rate."""
     common = ("--size=8KiB", "--footprint=1%")
     run = run_two_streams_on_one_device(
         ("--profile=fast16", "--blocks=16", "--fill=none", f"--policy={policy}", *common, *pace,

@@ -33,13 +33,13 @@ SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
 def run_on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
-    """Return the runs on one die with these shares of independently tagged pages."""
+    """Return the runs on one die for each share of independently tagged pages."""
     found = results_of_study("approx-one-die", "approx-share", policy=policy)
     return [found[share] for share in shares]
 
 
 def solve_linear_equations(rows: list[list[Fraction]]) -> list[Fraction]:
-    """Solve linear equations exactly, the right side last; return [] if they are singular."""
+    """Solve linear equations exactly, each row ending with its right side; [] if singular."""
     for i in range(len(rows)):
         pivot = next((j for j in range(i, len(rows)) if rows[j][i]), None)
         if pivot is None:
@@ -167,7 +167,7 @@ def low_voltage_erase_share(run: Json) -> float:
 
 
 def measure_ax6_lifetime() -> list[Measured]:
-    """Measure lifetimes; wear comes from the blocks, the share of low erases from counters."""
+    """Measure lifetimes from the wear of the blocks and the counted share of low-voltage erases."""
     gains: dict[str, list[float]] = {"vth_b": [], "approxftl": []}
     far = []
     for runs in results_of_study("approx-collected", "tags", "policy").values():
@@ -229,7 +229,7 @@ def write_amplifications(runs: dict[str, Json]) -> list[float]:
 
 
 def measure_ax9_amplification() -> list[Measured]:
-    """Measure the change of write amplification on hot and cold data, and on half the blocks."""
+    """Measure the change of write amplification on hot and cold data, and with half the blocks."""
     loads = [*results_of_study("approx-skewed", "stream", "policy", blocks=1024).values(),
              results_of_study("approx-skewed", blocks=512)]
     changes = [100 * (ours / base - 1) for base, ours in map(write_amplifications, loads)]
@@ -265,7 +265,7 @@ def measure_ax12_wear_rule() -> list[Measured]:
 
 
 def share_of_responses_below(run: Json, limit_ns: float) -> float:
-    """Return the share of writes in percent that a histogram has up to this response time."""
+    """Return the share of writes (%) in a histogram with at most the given response time."""
     bins: list[list[int]] = run["timing"]["write_response"]["bins"]
     return 100 * sum(n for top, n in bins if top <= limit_ns) / sum(n for _, n in bins)
 

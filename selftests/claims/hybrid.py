@@ -17,7 +17,7 @@ PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 @dataclass(frozen=True)
 class Ablation:
-    """The measures of a run with some parts of hybrid; the first two times are per unit written."""
+    """Measures of a run with some parts of hybrid; the first two times are per unit written."""
 
     host_us: float
     all_us: float
@@ -33,12 +33,12 @@ class Ablation:
 
 
 def options_of_parts(on: Iterable[str]) -> Json:
-    """Return the options that switch these parts of hybrid on and all its other parts off."""
+    """Return the options that enable the given parts of policy hybrid and no other parts."""
     return {f"hybrid_{part}": "on" if part in on else "off" for part in PARTS}
 
 
 def run_with_parts(*on: str) -> Ablation:
-    """Run hybrid with these parts and return the measures."""
+    """Run policy hybrid with the given parts and return the measures."""
     run = results_of_study("hybrid-parts", device="cubeFTL", **options_of_parts(on))["hybrid"]
     units, erases = counter_of_run(run, "host_write_units"), counter_of_run(run, "array_erases")
     return Ablation(counter_of_run(run, "host_program_ns") / units / 1000,
@@ -75,7 +75,7 @@ def report_hy1_single_parts() -> list[Claim]:
 
 
 def report_hy2_removed_parts() -> list[Claim]:
-    """Report the loss when one part is removed from hybrid."""
+    """Report the loss when one of its parts is removed from policy hybrid."""
     every, none = run_with_parts(*PARTS), run_with_parts()
     result = [make_claim_row("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-",
                              every.ablation_as_text(), "programs and erases below none",

@@ -142,7 +142,7 @@ def measure_re1_encodings() -> list[Measured]:
 
 
 def measure_re4_metadata() -> list[Measured]:
-    """Return the MiB of ReSSD's metadata, and the number of blocks whose mapping takes as much."""
+    """Return the MiB of ReSSD's metadata, and the number of blocks whose mapping takes as many."""
     size = reprogram_code.metadata_bytes()
     return [make_measured(size / 2**20, digits=2), make_measured(size / 896, digits=0)]
 

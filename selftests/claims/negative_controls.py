@@ -28,7 +28,7 @@ HYBRID_OFF = "--hybrid_approx off --hybrid_cube off --hybrid_agcr off --hybrid_t
 
 @dataclass(frozen=True)
 class Control:
-    """A falsified setting and the rows of one claim, counted from 0, that must fail in it."""
+    """A falsified setting, and the rows (from 0) of one claim that must fail under the setting."""
 
     id: str
     rows: tuple[int, ...]

@@ -66,7 +66,7 @@ def make_measured(*values: float, digits: int = 1, holds: bool = True, shown: st
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the register; see the head of this file."""
+    """One entry of the register of claims; the module's docstring describes its fields."""
 
     id: str
     where: str
@@ -93,7 +93,7 @@ class Entry:
 
     @property
     def paper_figures(self) -> list[float]:
-        """Return the figures that the paper states, as numbers, or those that its rules imply."""
+        """Return as numbers the figures that the paper states, or that its rules imply."""
         given = self.model if self.model != [] else self.paper
         if isinstance(given, str):
             return []
@@ -108,7 +108,7 @@ class Entry:
 
     @property
     def tolerance_text(self) -> str:
-        """Describe what counts as reproduced, or as the right direction."""
+        """Describe when a figure counts as reproduced, or as the right direction."""
         parts = []
         if self.within is not None:
             distances = self.within if isinstance(self.within, list) else [self.within]

@@ -84,7 +84,7 @@ def write_service_us(run: Json) -> float:
 
 
 def measure_re3_operation_times() -> list[Measured]:
-    """Measure the paper's six operation times, each on a load that performs this operation."""
+    """Measure the paper's six operation times, each on a load that needs the operation."""
     # The first write is cold. Its updates open four word lines, then reprogram them.
     one_shot, two_of, last_two = map(write_service_us,
                                      results_of_study("ressd-one-page", "warmup").values())
@@ -294,7 +294,7 @@ strict=True)])
 
 
 def measure_re11_parity_writes() -> list[Measured]:
-    """Measure parity writes; the paper does not state how long the stripe cache merges them."""
+    """Measure parity writes; how long a stripe cache merges them is not in the paper."""
     if trace_directory():
         return measure_on_real_traces(lambda played: [measure_of_run(played.raid["tlc"],
                                                                      "parity_percent")] * 2)

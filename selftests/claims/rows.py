@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rows for designs that no paper describes, and measures that several systems' claims share."""
+"""Rows for designs that no paper describes, and measures used in claims of several systems."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ def reduction_in_percent(ours: float, base: float) -> float:
 
 
 def mutants_without_rules(*names: str) -> tuple[str, ...]:
-    """Return the names of the mutants that switch these rules off."""
+    """Return the names of the mutants that disable the given rules."""
     return tuple(f"core/{name}" for name in names)
 
 

@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent / "studies"
 
 
 def plan_of_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
-    """Read a study; add these options to its base settings, and the available trace volumes."""
+    """Read a study; add options to its base settings, and the available trace volumes."""
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
     document = study_plan.load_toml(path)

@@ -190,7 +190,7 @@ def round_stream_to_pages(stream: Stream) -> Stream:
 
 @pytest.fixture
 def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
-    """Place synthetic streams in the directory of real traces, beside a file that is no trace."""
+    """Place synthetic streams in the directory of real traces, beside a non-trace file."""
     made = {name: round_stream_to_pages(generate_stream(
         replace(find_profile(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
         for name in ("HM_0", "PRN_1")}

@@ -47,7 +47,7 @@ def costs_of_run(run: Json) -> Price:
 
 
 def costs_of_policies(*how: str) -> Iterator[Price]:
-    """Yield the measures of policies run with these options."""
+    """Yield the measures of each policy, run with the given options."""
     runs = results_of_study("unequal-protection", "how", how=[*how])
     return (costs_of_run(runs[one]) for one in how)
 

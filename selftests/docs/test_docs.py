@@ -279,7 +279,7 @@ def test_linked_files_exist(path: Path) -> None:
 
 
 def test_the_site_has_every_page_and_no_dead_link(tmp_path: Path) -> None:
-    """Sphinx reports a page that no table of contents lists, and the links between pages."""
+    """Sphinx reports a page that no table of contents lists, and broken links between pages."""
     assert shutil.which("sphinx-build"), "apt-get install python3-sphinx python3-myst-parser"
     made = subprocess.run(["make", "-s", "-C", TOP, "site", f"O={tmp_path}"], capture_output=True,
                           text=True, check=False)

@@ -13,7 +13,7 @@
 #include "app-file.h"
 #include "app.h"
 
-/* Larger images would only take time. */
+/* Limit of an image's size: larger images only slow the fuzzing down. */
 #define PIXELS_MAX (256 * 256)
 
 static const struct {
@@ -30,7 +30,7 @@ static const struct {
 static char folder[64];
 static struct app_place place;
 
-/* Original files, restored for each input. */
+/* Original files, restored before each fuzzing input. */
 static struct {
 	u8 *data;
 	off_t size;

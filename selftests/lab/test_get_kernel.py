@@ -44,7 +44,7 @@ esac""",
 
 
 class Machine:
-    """A machine without installed packages; its package tools are stand-ins."""
+    """A machine without installed packages; its package tools are fakes."""
 
     def __init__(self, place: Path) -> None:
         self.calls = place / "calls"

@@ -292,7 +292,7 @@ def test_a_crashed_guest_leaves_results_and_log(fake_qemu: Stage) -> None:
     ("nothing", "21")])
 def test_the_warnings_of_a_crashing_guest_are_shown(
         fake_qemu: Stage, said: str, first: str) -> None:
-    """The lab prints a log from the first complaint on; without one, the last forty lines."""
+    """The lab prints a log from the first complaint on; without any, the last forty lines."""
     done = fake_qemu.run_lab(
         do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
     lines = done.err.splitlines()
@@ -433,7 +433,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 @pytest.mark.slow
 def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> None:
-    """The lab copies files, links and parent folders of any owner, and fewer to a small guest."""
+    """The lab copies files, links and parent folders of any owner, fewer to a small guest."""
     fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
     near = unpack_initramfs(make_initramfs(fake_qemu), fake_qemu.place / "unpacked")
     files = [near, *near.rglob("*")]

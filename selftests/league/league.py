@@ -80,7 +80,7 @@ MEASURES = ("write_amplification", "write_response_p99_ns", "write_response_p99_
 
 @dataclass(frozen=True)
 class Cell:
-    """The results of an entry on a load: its factor of the offline optimum, and its measures."""
+    """The results of an entry on a load: its ratio to the offline optimum, and its measures."""
 
     entry: str
     load: str
@@ -199,7 +199,7 @@ def rank_entries(games: Games,
 
 
 def optimum_rows(games: Games, store: Store) -> list[list[str]]:
-    """Return table rows with the lower and upper end of the optimum of each load."""
+    """Return table rows with the lower and upper bound of the optimum of each load."""
     rows = []
     for load in games.loads:
         bounds = [run["yardstick"] for seed in games.seeds
