@@ -111,7 +111,7 @@ def page_symbol(page: Page) -> str:
 
 
 def block_heading(device: Device, number: int, block: Block) -> str:
-    """Return the line above a block."""
+    """Return the heading of a printed block."""
     slots = device.block_pages * device.page_units
     return (
         f"block {number}: {STATES[block.state]}, {ORDERS[block.order]}, kind {block.kind}, "
