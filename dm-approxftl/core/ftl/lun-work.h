@@ -8,7 +8,8 @@
 /* The program of this write has begun. */
 #define AFTL_COMMAND_PROGRAMMING 0x01
 /*
- * A newer write of the same logical page was programmed first, or discarded: the program of this write is not mapped.
+ * A newer write of the same logical page was programmed first, or the page was discarded: this
+ * write is not mapped after its program.
  */
 #define AFTL_COMMAND_SUPERSEDED 0x04
 /*
