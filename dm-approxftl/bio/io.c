@@ -158,7 +158,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
 		return map_bio_part(device, bio, unit, request);
 	/*
-	 * A device of several shards gets no REQ_OP_ZONE_RESET_ALL, see aftl_split_zone_reset_all().
+	 * Several shards get no REQ_OP_ZONE_RESET_ALL, see aftl_split_zone_reset_all().
 	 */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
