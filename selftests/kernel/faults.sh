@@ -188,7 +188,7 @@ flushes_fail()
 		before=$(events) && fails error_writes && notices "$before" && removed
 }
 
-# Data of flushes that completed before writes were dropped must survive; data of later ones need not.
+# Data of flushes that completed before writes were dropped must survive.
 survives_lies()
 {
 	new_device timing off && begin_load && mark=$(last_mark) && fails drop_writes || return

@@ -155,7 +155,7 @@ with_data()
 	done
 }
 
-# Reload the same table, other policies and buffers, other numbers of shards; then go back.
+# Reload the same table, other policies and buffers, other numbers of shards; then undo.
 reloads()
 {
 	with_data || return
