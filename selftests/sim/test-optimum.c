@@ -57,7 +57,7 @@ static void search_clear(struct search *search, const struct instance *instance)
 	search->entries = 0;
 }
 
-/* Sort the blocks, as they are interchangeable. A block without live units is erased at no cost. */
+/* Sort the interchangeable blocks of a state. A block without live units is erased at no cost. */
 static u64 state_key(struct state *state, u32 blocks)
 {
 	u64 key = 1;
@@ -152,7 +152,7 @@ static void search_add_operation(struct search *to, const struct state *state, u
 		search_add_state(to, next, cost);
 		return;
 	}
-	/* The erase of an emptied block may make room for this write. */
+	/* The erase of an emptied block may make room for the write. */
 	state_key(&next, to->instance->device.blocks);
 	search_add_programs(to, &next, unit, BLOCKS_MAX, cost + 1);
 	next.buffer |= 1 << unit;
@@ -225,7 +225,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	struct optimum_device *device = &made.device;
 	u32 room;
 
-	/* With blocks of one unit, relocation is pointless, and the lower bound is the optimum. */
+	/* In blocks of one unit, relocation is pointless, and the lower bound is the optimum. */
 	device->blocks = device->block_units == 1 ? BLOCKS_MAX :
 						    3 + (u32)aftl_random_below(random, 2);
 	room = (device->blocks - 1) * device->block_units;
@@ -288,7 +288,7 @@ TAP_TEST(the_optimum_is_between_its_bounds_on_random_tiny_devices)
 	tap_note("%llu programs instead of %llu", (unsigned long long)score.reached,
 		 (unsigned long long)score.least);
 	CHECK_EQ(score.instances, wanted);
-	/* Both bounds must be near to the optimum, not only below and above it. */
+	/* Both bounds must be near to the optimum, not only on either side of it. */
 	CHECK(score.lower_met * 100 > score.instances * 98);
 	CHECK(score.reached_met * 2 > score.instances);
 	CHECK(score.reached * 10 < score.least * 14);

@@ -96,7 +96,7 @@ TAP_TEST(the_end_of_a_warm_up_is_found)
 	CHECK_RANGE(verdict.off, 3150, 3250);
 }
 
-/* Values that rise, with sums that need all 64 bits. */
+/* A series of rising values whose sums need all 64 bits. */
 TAP_TEST(sums_of_large_values_do_not_overflow)
 {
 	struct settling_verdict verdict = judge_series(100000, 20000, 1ULL << 40, 1ULL << 46,

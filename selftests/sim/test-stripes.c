@@ -19,7 +19,7 @@ static u32 draw_stripe_below(u32 n)
 
 #define UNITS 4096
 
-/* Each unit has a place of its own, which is not on the parity of its row. */
+/* Each unit has a place of its own, which differs from the place of its row's parity. */
 static void check_unit_places(u32 members, u32 chunk)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
@@ -69,7 +69,7 @@ TAP_TEST(parity_rotates_over_the_members_as_in_md)
 			CHECK_EQ(stripe_unit_member(&layout, row, cell), expected[row][cell]);
 }
 
-/* Check the plans of row writes with bytes, so that wrong parity is noticed. */
+/* Carry out the planned writes of rows on bytes, so that wrong parity is noticed. */
 
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];
@@ -90,7 +90,7 @@ static u32 read_old_cell(u32 have, u32 cell)
 	return old[cell];
 }
 
-/* Compute the parity as planned, from the cells that the plan provides. */
+/* Compute the parity as planned, from the cells of the row that the plan reads or writes. */
 static u32 parity_by_plan(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
 {
 	u32 parity = plan->reconstruct ? 0 : read_old_cell(have, data);

@@ -283,7 +283,7 @@ UNCLEAR = "approxftl sim: warning: --{} {} means {}: write {}, or {} if that was
 ])
 def test_numbers_that_are_shares_or_percentages_cause_a_warning(
         option: str, value: str, meant: str, other: str) -> None:
-    """A number with a sign, a share with a point and a percentage above 1 are clear."""
+    """A number with a sign, a share with a point and a percentage above 1 give no warning."""
     done = run_approxftl("sim", f"--{option}", value, "--dry-run", "--quiet")
     assert done.code == 0 and done.err == UNCLEAR.format(option, value, meant, meant, other)
     assert run_approxftl("sim", f"--{option}", meant, "--dry-run", "--quiet").err == ""

@@ -96,7 +96,7 @@ def test_a_message_names_the_path_of_a_fault_script_once(tmp_path: Path) -> None
 
 
 def test_a_scripted_die_failure_happens_after_its_write(tmp_path: Path) -> None:
-    """The die fails after the write that the script names, and not before."""
+    """The die fails after the write that the script names, and no earlier."""
     lost = {}
     for write in (1000, 2000):
         path = write_script(tmp_path, f"[[fault]]\ndie = 1\nafter_write = {write}\n")

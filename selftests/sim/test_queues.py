@@ -39,7 +39,7 @@ def test_tenants_share_the_device_by_queue_weight() -> None:
 
 
 def test_statistics_of_queues_add_up_to_those_of_the_device() -> None:
-    """Each request is counted in exactly one queue, with its length and direction."""
+    """Each request is counted in exactly one queue, with its length and as a read or a write."""
     result = only_run_of(run_sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
                                  "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
                                  "--requests", "6000", "--queue_weights", "1:2:3", "--set",

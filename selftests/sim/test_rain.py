@@ -9,7 +9,7 @@ from selftests.sim.support import only_run_of, run_sim
 
 
 def test_rain_loses_no_data_but_costs_writes() -> None:
-    """With RAIN no data are lost; reads of the dead die take longer, and all writes cost more."""
+    """With RAIN no data are lost; reads of the failed die take longer, and all writes cost more."""
     study = tomllib.loads((TOP / "docs/examples/rebuilt-die.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     ran = {

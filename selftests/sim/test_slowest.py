@@ -39,7 +39,7 @@ def test_slowest_names_erases_as_a_reason() -> None:
 
 
 def test_slowest_names_the_turns_of_other_queues() -> None:
-    """A tenant of weight 1 waits for its turn behind a tenant of weight 200."""
+    """A tenant of weight 1 waits for its arbitration turn behind a tenant of weight 200."""
     found = only_run_of(run_sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
                                 "--requests=5000", "--slowest=5", "--write-share=100%", "--op=20%"))
     assert found["slowest"][0]["waits_ns"]["queue"] > found["slowest"][0]["waiting_ns"] / 2

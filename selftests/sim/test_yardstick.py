@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""--yardstick: the offline optimum beside runs of policies, which never beat its lower end."""
+"""--yardstick: the offline optimum beside runs of policies, which never beat its lower bound."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_the_report_counts_the_states_of_zones() -> None:
 
 
 def test_the_zones_of_the_zn540_are_emulated() -> None:
-    """The ZN540's zones are as docs/drives.md and its table say; one more open zone is refused."""
+    """The ZN540's zones are as docs/drives.md says; one more open zone is refused."""
     table = TOP / "trace-tools/approxftl_tools/drive_tables/wd-zn540-datasheet.csv"
     with table.open() as rows:
         told = {row["key"]: row["value"] for row in csv.DictReader(rows)}

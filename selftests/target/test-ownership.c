@@ -18,7 +18,7 @@
 /* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
-	KIND_RAM_OTHER,	/* other geometry, with room for the data of KIND_RAM */
+	KIND_RAM_OTHER,	/* table with another geometry, which has room for the data of KIND_RAM */
 	KIND_RAM_SMALL,	/* with less room than both */
 	KIND_VOLUME,
 	KIND_VOLUME_OTHER, /* on another backing device */
@@ -66,7 +66,7 @@ static bool kind_is_on_volume(enum kind kind)
 	return kind >= KIND_VOLUME;
 }
 
-/* Pointers to devices are numbers, from one on. */
+/* Fake pointers to devices are the numbers from one on. */
 static struct aftl_device *index_to_device(u32 index)
 {
 	return (struct aftl_device *)(uintptr_t)(index + 1);

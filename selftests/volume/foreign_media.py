@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Media with data of other software, made by its own programs or byte by byte."""
+"""Media with data of other software, made by that software or byte by byte."""
 
 import hashlib
 import os

@@ -347,7 +347,7 @@ static bool was_power_failure(struct life *life, int ret, const char *doing)
 			 life->durable.device.error.text);
 }
 
-/* An interrupted format leaves no volume, or one without data. */
+/* An interrupted format leaves no volume, or a volume without data. */
 static void crash_in_format(struct life *life)
 {
 	int ret;
@@ -586,7 +586,7 @@ static int check_loaded_zones(struct life *life)
 	return 0;
 }
 
-/* Start a session with any policy that fits. */
+/* Open the volume with any policy that fits the device. */
 static int start_session(struct life *life)
 {
 	const char *policy = life->policy;

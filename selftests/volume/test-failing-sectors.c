@@ -137,8 +137,8 @@ static void check_policy_unreadable(const char *policy, const char *params)
 }
 
 /*
- * A commit records the pages that faults made uncorrectable, though it programs nothing: they stay
- * so after a crash.
+ * A commit records the pages that faults made uncorrectable, though it programs nothing: the pages
+ * stay uncorrectable after a crash.
  */
 static void check_faults_survive_crash(const char *policy, const char *shape, u64 seed)
 {
@@ -218,7 +218,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	CHECK_RANGE(sector, 300, U64_MAX);
 }
 
-/* Each run continues from the disk that one crash has left. */
+/* Each run continues from the state of the disk after the same crash. */
 TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 {
 	struct aftl_random random = { 12 };

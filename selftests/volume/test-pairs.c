@@ -226,7 +226,7 @@ static int run_request_steps(struct life *life, u32 steps)
 	return ret;
 }
 
-/* Open the volume, with policy @wanted if its state allows that. */
+/* Open the volume, with policy @wanted if the volume's state allows the policy. */
 static int start_with_policy(struct life *life, const char *wanted)
 {
 	const char *policy = life->policy;
@@ -326,7 +326,7 @@ static u64 run_life_once(const struct feature_set *set, u64 seed, u64 change, en
 	return changes;
 }
 
-/* Repeat a life with a power failure at @samples of its changes, or at each if it has fewer. */
+/* Repeat a use of the volume with a power failure at @samples of the disk's changes, or at each. */
 static void run_life_with_power_failures(const struct feature_set *set, u64 seed, u64 samples)
 {
 	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };
@@ -372,7 +372,7 @@ static void try_feature_set(u32 mask, u64 seed, u64 samples)
 	tap_end();
 }
 
-/* Draw three different features, each two of which one device can have. */
+/* Draw three different features, of which a device can have any two. */
 static u32 draw_feature_triple(struct aftl_random *random)
 {
 	struct feature_set set;

@@ -27,7 +27,7 @@
 /* Of the histories with N operations, one in sample_of[N] is tested. */
 static const u32 sample_of[] = { 0, 1, 8, 192 };
 
-/* One recovered device in this many executes further requests, with either of two policies. */
+/* One recovered device in this many executes further requests, with one of two policies. */
 #define GO_ON_OF 61
 
 #define WORDS_MAX 3
@@ -297,7 +297,7 @@ static void try_torn_writes(struct history *history, u32 writes)
 	tally.torn += 2;
 }
 
-/* Test crashes between the previous flush and this one. */
+/* Test crashes between the previous flush and the present one. */
 static void try_crashes_before_flush(void *context)
 {
 	struct history *history = context;

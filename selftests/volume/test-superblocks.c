@@ -90,7 +90,7 @@ static u32 record_lost_units(bool *lost)
 	return count;
 }
 
-/* Overwrite half of the units, so that GC frees superblocks and the other half stays. */
+/* Overwrite half of the units, so that GC frees superblocks and the other half stays valid. */
 static void overwrite_first_half(void)
 {
 	u32 round;
@@ -142,7 +142,7 @@ static u32 count_parity_blocks(u8 *member)
 	return begun;
 }
 
-/* Written parity is found on the same die after a crash, and continues there. */
+/* Written parity is found on the same die after a crash, and its program continues on that die. */
 static void check_parity_recovered(const char *policy)
 {
 	u8 before[64];

@@ -57,7 +57,7 @@ static u64 digest_after_requests(void)
 	return aftl_digest(durable.device.ftl);
 }
 
-/* Close the volume and continue with the device: it must behave like the loaded one. */
+/* Close the volume and continue with the device: it must behave like a device loaded from it. */
 static u64 close_and_compare_future(void)
 {
 	struct test_device *device = &durable.device;
@@ -68,7 +68,7 @@ static u64 close_and_compare_future(void)
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable.volume, device->ftl, &device->error), 0);
 	durable.digest = aftl_digest(device->ftl);
-	/* The backing device stays as the close left it. */
+	/* The backing device stays as closing the volume left it. */
 	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce_device(device->ftl);
 	digest = digest_after_requests();
@@ -149,7 +149,7 @@ static void check_tables_agree(const char *policy, const char *params)
 	CHECK_EQ(tables.mapped, durable.recovery.mapped_units);
 }
 
-/* Blocks with one bit in each cell beside blocks with three. */
+/* Test blocks with one bit per cell beside blocks with three bits per cell. */
 TAP_TEST(snapshot_and_tables_agree_on_bits_in_a_cell)
 {
 	static const char one_shot[] =
@@ -182,7 +182,7 @@ TAP_TEST(snapshot_and_tables_agree_on_handles)
 	check_tables_agree("approxftl", placed);
 }
 
-/* Changes of policy or parameters from one session to the next */
+/* Changes of policy or parameters between closing and reopening the volume */
 
 TAP_TEST(a_volume_is_opened_with_each_other_policy)
 {
@@ -748,7 +748,7 @@ TAP_TEST(damage_of_any_sector_of_a_zoned_volume_is_tolerated_or_reported)
 	damage_each_sector(tried);
 }
 
-/* After a crash, a damaged zone table still has what the snapshot had said. */
+/* After a crash, a damaged zone table still has the zone states of the snapshot. */
 TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 {
 	u8 *table;
@@ -875,7 +875,7 @@ static void take_all_plp_slots(void)
 	aftl_volume_release_unit(durable.volume, 0);
 }
 
-/* A page waits for a slot, and the block may hold its last version: it is not erased. */
+/* A page waits for a PLP slot; the block may hold its last durable version and is not erased. */
 TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 {
 	u32 i;
@@ -1081,7 +1081,7 @@ TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 
 #define TWICE 48
 
-/* Write pages to flash, then newer versions, most of which wait elsewhere for a slot. */
+/* Write pages to flash, then newer versions, most of which are buffered and wait for a PLP slot. */
 static void write_newer_versions(void)
 {
 	struct test_device *device = &durable.device;
@@ -1097,7 +1097,8 @@ static void write_newer_versions(void)
 }
 
 /*
- * Fail all blocks of the first LUN, and those in use of the other one, so that data are relocated.
+ * Fail all blocks of the first LUN, and the blocks in use of the other LUN, so that data are
+ * relocated.
  */
 static void fail_blocks_in_use(void)
 {
@@ -1172,7 +1173,7 @@ TAP_TEST(unflushable_data_stay_in_a_persistent_buffer)
 			       "one_shot=on passes=2", false);
 }
 
-/* The second word line has had its coarse pass, and the first one no fine pass. */
+/* The second word line has had its coarse pass, and the first word line has had no fine pass. */
 static bool is_word_line_between_passes(const struct aftl *ftl)
 {
 	u32 pages = ftl->geo.pages;
@@ -1384,7 +1385,7 @@ static int format_and_load_volume(void)
 	return ret;
 }
 
-/* Each reader of tables works with less memory, and then starts no read before it is needed. */
+/* Each reader of tables works with less memory, but then reads no chunk before it is needed. */
 TAP_TEST(the_failure_of_any_allocation_is_reported)
 {
 	u32 well = 0;

@@ -278,7 +278,7 @@ def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Pat
 
 
 def test_format_removes_the_previous_shards(sharded_image: Path) -> None:
-    """Format over a volume of the same UUID; writes fail from the second shard on."""
+    """Format over a volume with the same UUID, while writes to the second and later shards fail."""
     limited = run_program("prlimit", f"--fsize={second_shard_offset(sharded_image)}", PROGRAM,
                           "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err

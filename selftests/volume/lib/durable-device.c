@@ -867,7 +867,7 @@ static void check_read_from_buffer(const struct durable_device *durable, u32 uni
 	check_unit_stamp(durable, unit, durable->tags[tag].stamp, covered);
 }
 
-/* Do the cells have more errors than ECC corrects? A read may lose data for no other reason. */
+/* Return true if the cells have more errors than ECC corrects, the only reason to lose data. */
 static bool is_read_beyond_ecc(const struct durable_device *durable, const struct aftl_read *read)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -1145,7 +1145,7 @@ int durable_format(struct durable_device *durable)
 	return ret;
 }
 
-/* Is the open volume the one that the last attempt to format has made? */
+/* Return true if the open volume is the one that the last attempt to format made. */
 static bool is_newest_format(const struct durable_device *durable)
 {
 	return !memcmp(aftl_volume_get_header(durable->volume)->uuid, durable->super.uuid,

@@ -60,7 +60,7 @@ struct feature_set {
 /* Read the table. A mistake in it ends the program. */
 void features_read_table(struct features *features);
 
-/* Return the mask of features "NAME+NAME..."; if there is no such feature, the program ends. */
+/* Return the mask of features "NAME+NAME..."; for an unknown feature the program ends. */
 u32 features_find_by_names(const struct features *features, const char *names);
 
 /* Fill @set with the parameters of the at most three features of @mask. */
