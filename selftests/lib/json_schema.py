@@ -110,7 +110,7 @@ NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e-?\d+)? ?[a-zA-Z%]{0,3}")
 
 
 def find_numbers_as_text(value: Any, where: str) -> list[str]:
-    """Return the values that are numbers as text: their unit should be in the key instead."""
+    """Return the values that are numbers as text, whose unit belongs into the key."""
     if isinstance(value, dict):
         return [line for key, one in value.items() if key not in AS_WRITTEN
                 for line in find_numbers_as_text(one, f"{where}.{key}")]

@@ -37,7 +37,7 @@ def install_verb_without_module(place: Path, verb: str, module: str) -> Path:
 
 
 def copy_packages(place: Path) -> None:
-    """Copy the packages of verbs in Python to their place in an installation."""
+    """Copy the packages of verbs in Python to the directory that an installation uses."""
     for package in ("trace-tools/approxftl_tools", "userspace/python/approxftl"):
         shutil.copytree(TOP / package, place / Path(package).name, dirs_exist_ok=True)
 

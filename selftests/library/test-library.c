@@ -60,7 +60,7 @@ TAP_TEST(ranges_are_tagged_untagged_and_listed)
 	close_fake_library();
 }
 
-/* A kernel module without APPROXFTL_TAG_FD has the range tagged instead. */
+/* A kernel module without APPROXFTL_TAG_FD gets a tag of the range instead of the descriptor. */
 TAP_TEST(a_whole_file_is_tagged_by_each_carrier)
 {
 	struct approxftl_extent extent;

@@ -54,7 +54,7 @@ class Edit:
 
     @property
     def place_of_text(self) -> str:
-        """Return the place of the replaced text, for messages."""
+        """Return file and function of the replaced text, for messages."""
         return f"{self.function} of {self.file}" if self.function else self.file
 
 
@@ -127,7 +127,7 @@ def code_definitions(text: str) -> list[tuple[str, int, int]]:
 
 
 def function_spans(file: str, text: str, function: str) -> list[tuple[int, int]]:
-    """Return the offsets of FUNCTION's definitions; without a function, those of all of TEXT."""
+    """Return the offsets of FUNCTION's definitions in TEXT; without a function, of all of TEXT."""
     if not function:
         return [(0, len(text))]
     if file.endswith(".py") or text.startswith("#!/usr/bin/env python"):
@@ -141,7 +141,7 @@ def is_word_character(char: str) -> bool:
 
 
 def find_occurrences(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
-    """Return where OLD occurs, ignoring white space; it must not begin or end within a name."""
+    """Return where OLD occurs, ignoring white space; OLD must not begin or end within a name."""
     places = [i for i in range(begin, end) if not text[i].isspace()]
     packed = "".join(text[i] for i in places)
     wanted = "".join(old.split())
@@ -291,7 +291,7 @@ def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
 
 
 def paths_of_mutant_tests(mutant: Mutant) -> list[str]:
-    """Return the paths of the mutant's tests; in a string with several, one must exist."""
+    """Return the paths of the mutant's tests; of several paths in one string, one must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
         return [f"selftests/{first}.c selftests/{first}.py"]

@@ -253,7 +253,7 @@ assert h.pread(512, (1 << 20) - 512) == bytes(512)
 
 
 def connect_to_export(path: Path) -> socket.socket:
-    """Return a connection to the default export, as a client without a library opens it."""
+    """Return a connection to the default export, opened without a client library."""
     client = socket.socket(socket.AF_UNIX)
     client.connect(str(path))
     client.recv(18, socket.MSG_WAITALL)

@@ -286,7 +286,7 @@ def test_debian_packages_install_and_remove(built_packages: dict[str, Path],
 
 
 def package_of_older_version(package: Path, place: Path) -> Path:
-    """Return the same package with an older version number."""
+    """Return a package with an older version number and otherwise the same content."""
     content = place / package.stem
     run_successfully("dpkg-deb", "-R", package, content)
     for folder in content.glob(f"usr/src/*-{VERSION}"):

@@ -39,7 +39,7 @@ CHIP_FLOW: Words = {"Chip_IDs": "0,1,2,3,4,5,6,7", "Die_IDs": 0}
 
 @dataclass(frozen=True)
 class Step:
-    """The change of options in a row; rows above it keep theirs."""
+    """The changed options of one row of a comparison; they also apply to the rows below."""
 
     cause: str
     config: Words = field(default_factory=dict)
@@ -87,7 +87,7 @@ PAIRS = (
 
 
 def set_xml_elements(text: str, values: Words) -> str:
-    """Return a file of MQSim with changed values, each of which the file must have."""
+    """Return a file of MQSim with changed values, all of which the file must contain."""
     for name, value in values.items():
         text, found = re.subn(f"(<{name}>)[^<]*<", rf"\g<1>{value}<", text)
         if not found:
@@ -96,7 +96,7 @@ def set_xml_elements(text: str, values: Words) -> str:
 
 
 def workload_file(peer: Path, pair: Pair) -> str:
-    """Return a workload file with a single one of the flows of MQSim's own workload file."""
+    """Return a workload file with one of the flows of MQSim's own workload file."""
     kind = "Trace_Based" if pair.trace else "Synthetic"
     tag = f"IO_Flow_Parameter_Set_{kind}"
     flow = re.search(f"<{tag}>.*?</{tag}>", (peer / "workload.xml").read_text(), re.S)

@@ -178,7 +178,7 @@ def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
 
 
 def test_each_unit_of_a_page_has_its_own_cells(browser: Browser) -> None:
-    """Each mapping unit of a page has its own cells, and a click on one shows them."""
+    """Each mapping unit of a page has its own cells, and a click on one shows the unit's cells."""
     open_page(browser, "#b=&at=2000")
     texts = browser.run_script("""["0", "1"].map((slot) => {
         const choice = document.getElementById("slot");

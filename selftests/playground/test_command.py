@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The simulator as a WASI command prints the same bytes as the native one."""
+"""The simulator as a WASI command prints the same bytes as the native program."""
 
 import re
 from pathlib import Path

@@ -62,7 +62,7 @@ WRONG = {
 
 @pytest.mark.parametrize("key", WRONG)
 def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser) -> None:
-    """Invalid values are named, all others are used, and the page still works."""
+    """Invalid values are named, all other values are used, and the page still works."""
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
         if number:
@@ -120,7 +120,7 @@ LIMITS = """%s.map((args) => {
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["smallest", "largest"])
 def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -> None:
-    """Each parameter at its limit gives the native digest or error; shards do not apply here."""
+    """Each parameter at its limit gives the native digest or error; the page has no shards."""
     open_page(browser)
     listed = json.loads(run_program(PROGRAM, "params", "--json").out)["parameters"]
     runs = [["--policy", "approxftl", "--write-share", "0.8", "--approx-share", "0.5",
@@ -137,7 +137,7 @@ def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -
 # ---------------------------------------------------------------- time
 
 def test_rapid_keys_leave_one_timer(browser: Browser) -> None:
-    """After many starts and stops only one timer runs: each frame is drawn once."""
+    """After many starts and stops only one page timer runs: each frame is drawn once."""
     open_page(browser, "#b=&at=0")
     times, state = browser.run_script("""new Promise((done) => {
         for (let i = 0; i < 20; i++)

@@ -229,7 +229,7 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
 
 
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
-    """ApproxFTL has completed more of the same stream at the same simulated time."""
+    """ApproxFTL has completed more of the stream than the baseline at equal simulated time."""
     open_page(browser, "#sync=time&at=3000")
     slow, fast = browser.run_script("[app.runs.a.at, app.runs.b.at]")
     assert slow == 3000

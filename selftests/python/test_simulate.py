@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""simulate() against the command line: the same bytes, the same sentences."""
+"""simulate() against the command line: equal output bytes and equal messages."""
 
 import os
 import signal

@@ -48,7 +48,7 @@ TAP_TEST(flipped_bits_of_a_unit_are_counted)
 	}
 }
 
-/* A bit error rate of 1 % is worse than that of any flash in use. */
+/* A bit error rate of 1 % is higher than the rate of any flash in use. */
 TAP_TEST(data_with_errors_are_recognised)
 {
 	struct aftl_random random = { 4 };

@@ -325,7 +325,7 @@ def test_a_missing_value_of_a_figure_is_left_empty_in_its_csv() -> None:
 
 
 def text_elements(drawn_: str, klass: str = "") -> list[str]:
-    """Return the text elements of a drawing with this class, or without one."""
+    """Return the text elements of a drawing that have a given CSS class, or no class."""
     wanted = f' class="{klass}"' if klass else ""
     return re.findall(rf'<text [^>]*text-anchor="\w+"{wanted}>([^<]*)</text>', drawn_)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The papers' figures: each made from its runs, repeatable, and labelled."""
+"""The papers' figures: each figure is made from its runs, repeatable, and labelled."""
 
 import csv
 import json

@@ -90,7 +90,7 @@ BELOW = {
 
 
 def test_lower_layers_include_only_headers_of_those_below() -> None:
-    """The compilers enforce these lists: a header from any other directory is not found."""
+    """Compilers enforce each part's list of include directories: other headers are not found."""
     shown = "".join(f"$(info {part} $(sees_{part}))" for part in BELOW)
     said = run_make("-n", "--eval", f"show: ; {shown}", "show").stdout.splitlines()
     assert dict(line.split(" ", 1) for line in said if line.split(" ")[0] in BELOW) == BELOW

@@ -40,7 +40,7 @@ def test_each_test_point_runs_on_one_kernel_in_one_of_three_commits() -> None:
 
 
 def copy_kernel_runner(tree: Path) -> tuple[Path, str]:
-    """Copy run-in-kernel beside stand-ins of its tests; return the folder and the text."""
+    """Copy run-in-kernel beside fake tests; return the folder and the text of run-in-kernel."""
     folder = tree / "selftests/kernel"
     folder.mkdir(parents=True)
     text = (TOP / "selftests/kernel/run-in-kernel").read_text()
@@ -70,7 +70,7 @@ def test_a_failed_test_point_decides_the_exit_status(
 
 
 def test_every_test_point_is_assigned_a_kernel_and_a_commit(tmp_path: Path) -> None:
-    """Run stand-ins for all kernel tests, each with several points."""
+    """Run fakes of all kernel tests, each with several points."""
     folder, text = copy_kernel_runner(tmp_path)
     kinds = dict(re.findall(r"^(contract|alone|programs)='([^']*)'", text, re.M))
     tests = {kind: names.split() for kind, names in kinds.items()}

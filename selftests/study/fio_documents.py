@@ -19,7 +19,7 @@ GROUPS = count()
 
 
 def fio_job_part(iops: float, size: int, times: Json | None = None) -> Json:
-    """Return the read or write part of a job; times are in microseconds."""
+    """Return the read or write section of a job in fio's output; times are in microseconds."""
     done = MANY if iops else 0
     told = times or {}
     return {"io_bytes": done * size, "total_ios": done, "iops": iops,
@@ -37,7 +37,7 @@ def fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: 
 
 
 def fio_document(jobs: list[Json]) -> Json:
-    """Return a document with these jobs, as fio prints it."""
+    """Return fio's JSON output for the given jobs."""
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
 
@@ -95,7 +95,7 @@ def jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
 
 
 def write_load_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
-    """Write every second load into one file, and the other loads into another file."""
+    """Write the loads alternately into two files."""
     loads = [one for table in tables for one in jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):

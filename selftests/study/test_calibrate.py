@@ -321,7 +321,7 @@ ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size
 
 
 def changed_document(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """Return a copy of a document with another value at this path."""
+    """Return a copy of a document with another value at a given path."""
     if not path:
         return new
     copy = dict(value) if isinstance(value, dict) else list(value)

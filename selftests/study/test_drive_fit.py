@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fitting a drive: the search, the held-out half of the points, the resulting profile."""
+"""Fitting a drive: the search, the held-out half of the measured points, the resulting profile."""
 
 import csv
 import json
@@ -60,7 +60,7 @@ def test_each_point_is_either_fitted_or_held_out(drive: Drive) -> None:
 
 @BY_NAME
 def test_points_of_a_curve_are_fitted_and_held_out_in_turn(drive: Drive) -> None:
-    """Each run belongs to one half; neighbouring points of a curve belong to different halves."""
+    """Each run is either fitted or held out; of neighbouring points of a curve one is held out."""
     runs: dict[Any, set[str]] = defaultdict(set)
     curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
     for one in drive_points(drive, SHAPE, OWN_TABLES):

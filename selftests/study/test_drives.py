@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real drives: conversion of the tables, and a sample of points within their bands."""
+"""Real drives: conversion of the tables, and a sample of points within their tolerance bands."""
 
 import csv
 import hashlib
@@ -64,7 +64,7 @@ def test_measured_results_of_a_drive_do_not_influence_its_runs(drive: Drive,
 
 
 def test_sampled_points_of_drives_are_within_their_tolerance_bands(tmp_path: Path) -> None:
-    """Test one point for each kind of drive and load; `make drives` checks all points."""
+    """Test one measured point for each kind of drive and load; `make drives` checks all points."""
     out = tmp_path / "points.json"
     run_drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
     document = parse_document(SCHEMA, out.read_text())
@@ -150,7 +150,7 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 
 
 def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None:
-    """Neither an unknown pattern nor an unknown drive keeps the other rows from being compared."""
+    """Neither an unknown pattern nor an unknown drive prevents the comparison of the other rows."""
     name = "samsung-pm9a3-write-steady.csv"
     write_changed_table(tmp_path, name, 0, pattern="zipf", parameter="1.1",
                         written_capacities="0.01")

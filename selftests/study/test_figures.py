@@ -98,7 +98,7 @@ def test_means_intervals_and_ratios_follow_from_the_runs(finished_study: Path) -
 
 
 def test_policies_of_one_simulation_equal_separate_runs(tmp_path: Path) -> None:
-    """Policies in one simulation have the same results as in separate ones."""
+    """Policies in one simulation have the same results as in separate simulations."""
     together = SMALL.replace("[base]", '[base]\npolicy = "baseline,vth_b"').replace(
         'policy = ["baseline", "vth_b"]\n', "")
     path = write_study(tmp_path, together)

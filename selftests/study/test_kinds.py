@@ -76,7 +76,7 @@ def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
 
 
 def mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
-    """Return the mean over both seeds for these values of varied options."""
+    """Return the mean over both seeds for the given values of varied options."""
     values = [measure(one) for one in results_with_options(done)
               if all(one[key.replace("_", "-")] == value for key, value in where.items())]
     assert len(values) == 2

@@ -345,7 +345,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize("end", ["kill -TERM $$", "exit 130"])
 def test_a_killed_check_of_options_is_tried_again(tmp_path: Path, end: str, times: int) -> None:
-    """If a check of options is killed, this does not mean that the options are wrong."""
+    """If a check of options is killed, the options do not count as wrong."""
     double = tmp_path / "approxftl"
     double.write_text(f"""#!/bin/sh
 case $* in *--dry-run*)

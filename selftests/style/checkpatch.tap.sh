@@ -81,10 +81,10 @@ check()
 
 turn=$(git rev-list --count HEAD 2>/dev/null) || turn=0
 begun=$(silences)/checkpatch-has-begun
-# With AFTL_FAST all changed files are checked, and no others.
+# With AFTL_FAST all changed files are checked, and no other files.
 [ -z "${AFTL_ALL:-}${AFTL_FAST:-}" ] && [ ! -e "$begun" ] && share=3 || share=1
 
-# in_turn FOLDER: select the share of the files on standard input that is checked this time
+# in_turn FOLDER: select the share of the files on standard input that this run checks
 in_turn()
 {
 	awk -v "turn=$turn" -v "share=$([ "$1" = dm-approxftl ] && echo 1 || echo "$share")" \

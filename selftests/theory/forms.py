@@ -44,7 +44,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     then enter the window. There the block with the fewest valid pages is collected.
     """
     def valid_pages_at_rate(rate: float) -> float:
-        """Return the excess of a block's valid pages implied by this rate over the given load."""
+        """Return the excess of a block's valid pages implied by a rate of erases, over the load."""
         def excess_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
@@ -71,7 +71,7 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
     """
     def excess_of_level(at_least: float, falling: float, above: float, flow: float,
                         drawable: int) -> float:
-        """Return blocks that leave a number of valid pages, minus blocks that reach it."""
+        """Return the rate of blocks leaving a number of valid pages, minus the rate reaching it."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
@@ -96,7 +96,7 @@ def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
     A page is moved once for each turn of the log in which it is not overwritten.
     """
     def pages_programmed_in_turn(turn: float) -> float:
-        """Return the pages programmed in a turn of the log with that many host writes."""
+        """Return the pages programmed while the log wraps once, with a number of host writes."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 

@@ -21,7 +21,7 @@ def test_write_amplification_of_fifo_victims_is_as_published() -> None:
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
 def test_write_amplification_of_random_victims_is_as_published(load: float) -> None:
-    """The amplification of one draw is 1 / (1 - load), as any block is drawn (Van Houdt)."""
+    """The amplification of one draw is 1 / (1 - load), as the victim is any block (Van Houdt)."""
     assert forms.sampled_greedy_amplification(load, 32, 1,
                                               full=True) == pytest.approx(1 / (1 - load), rel=1e-9)
 

@@ -69,7 +69,7 @@ KEPT = 2
 
 @dataclass(frozen=True)
 class Row:
-    """A load, its form and the runs of the simulator that are compared with it."""
+    """A load, its closed form, and the simulator's runs that are compared with the form."""
 
     name: str
     load: str
@@ -87,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """A row's figures: our mean over seeds, the half width of its 95 % interval, the theory."""
+    """A row's figures: simulated mean over seeds, half its 95 % interval, the theory's value."""
 
     name: str
     load: str
@@ -137,7 +137,7 @@ def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -
 
 
 def valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
-    """Return a row's form for the share of valid pages that the row's first run has."""
+    """Return a row's closed form, with the share of valid pages of the row's first run."""
     return lambda runs: form(share_of_valid_pages(runs[0], kept))
 
 
@@ -186,7 +186,7 @@ forms.windowed_greedy_amplification, pages=pages, share=1), 0.02,
 
 
 def rows_of_windowed_collection() -> Iterator[Row]:
-    """Yield rows of small devices that select victims among their 64 oldest blocks."""
+    """Yield table rows of small devices that select victims among their 64 oldest blocks."""
     for pages, blocks in ((16, 256), (64, 512)):
         for op in (10, 20):
             yield Row(f"window-{pages}-{op}", f"uniform, {pages} pages, 64 oldest of {blocks}, "
@@ -219,7 +219,7 @@ def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Cl
 
 
 def form_with_constant_value(value: float, _: Sequence[Json]) -> float:
-    """Return a form whose value is the same for every device."""
+    """Return a closed form whose value is the same for every device."""
     return value
 
 
@@ -315,7 +315,7 @@ def mean_busy_dies(run: Json) -> float:
 
 def mean_wait_of_class(rate: int, shares: dict[str, float], number: int,
                        runs: Sequence[Json]) -> float:
-    """Return a form: the mean wait of a class of requests, which arrive at a rate per second."""
+    """Return a formula: the mean wait of a class of requests, which arrive at a rate per second."""
     return forms.mean_priority_waits([(share * rate / 1e6, constant_service_us(kind, runs[0]))
                                       for kind, share in shares.items()])[number]
 

@@ -81,7 +81,7 @@ TAP_TEST(a_write_in_flight_may_be_found)
 	free(change.floors);
 }
 
-/* A failed write may have happened or not; the next write replaces it. */
+/* After a failed write the old or the new data are allowed, until the next write. */
 TAP_TEST(a_failed_write_may_be_found)
 {
 	u32 first, last;
@@ -269,7 +269,7 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	free(change.floors);
 }
 
-/* Contents that a block once had after a power failure are durable from then on. */
+/* Contents that a block was found to have after a power failure are durable from then on. */
 TAP_TEST(a_version_that_was_found_must_stay)
 {
 	struct block_found found = { .kind = BLOCK_WHOLE, .name = { .device = 9, .seed = 7 } };

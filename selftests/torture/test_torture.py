@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl torture finds each kind of wrong block, and none on a good disk, which is a file."""
+"""approxftl torture finds each kind of wrong block, and none on a correct disk (a file)."""
 
 import mmap
 import os
@@ -274,7 +274,7 @@ def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None
 
 @pytest.mark.slow
 def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
-    """On tmpfs a read during a write may see half of the write; later all blocks are whole."""
+    """On tmpfs a read during a write may see half of the write; after it all blocks are whole."""
     if os.statvfs("/dev/shm").f_bavail * os.statvfs("/dev/shm").f_bsize < 80 << 20:
         pytest.skip("/dev/shm has no 80 MiB")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:

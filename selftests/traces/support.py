@@ -114,7 +114,7 @@ def pack_events(events: Iterable[Event], version: int = 7, order: str = "<") -> 
 
 @dataclass(frozen=True)
 class Seen:
-    """An event as the tests' own parser found it."""
+    """An event of a trace, as the tests' own parser read it."""
 
     t_ns: int
     action: int
@@ -128,7 +128,7 @@ class Seen:
 
 
 def parse_events_simply(data: bytes) -> Iterator[Seen]:
-    """Parse a blktrace file of version 7 as simply as possible."""
+    """Parse a blktrace file of version 7 by a simple algorithm."""
     at = 0
     while at + 48 <= len(data):
         magic, _, t_ns, sector, size, action, pid, device, cpu, error, extra = struct.unpack_from(

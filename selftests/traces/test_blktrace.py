@@ -77,7 +77,7 @@ def write_capture(directory: Path, files: list[list[Event]], version: int = 7,
 
 
 def pair_events_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
-    """Pair begin and end of requests as simply as possible; return time, sector, size, latency."""
+    """Pair begin and end of requests by a simple algorithm; return time, sector, size, latency."""
     events = sorted((seen for one in data for seen in parse_events_simply(one)),
                     key=lambda seen: seen.t_ns)
     ends = {(e.sector, e.size): e.t_ns for e in events if e.action & 0xFF == COMPLETE

@@ -44,7 +44,7 @@ class HonestStack:
         """Lose the power while a transaction is under way."""
 
     def read_object(self, key: str) -> Answer:
-        """Read one object; a bad one is an error."""
+        """Read one object; an object with bad data is an error."""
         if key in self.bad:
             return Refused("EIO")
         return self.drive.get(key)
@@ -65,7 +65,7 @@ class FsyncLiar(HonestStack):
 
 
 class StaleReader(HonestStack):
-    """A stack that returns the version before the last one."""
+    """A stack that returns the last but one version of an object."""
 
     def read_object(self, key: str) -> Answer:
         """Read an old version of an object."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl worn: its tables, its workloads on a drive without faults, its result page."""
+"""approxftl worn: its tables, its workloads on a drive without faults, and its result page."""
 
 import json
 import os
@@ -284,7 +284,7 @@ def test_option_plain_runs_only_faults_that_dm_dust_can_inject() -> None:
 
 
 def guest_kernel() -> str:
-    """Return the path of User Mode Linux if it is built, as it is faster than a virtual machine."""
+    """Return the path of User Mode Linux if it is built: it is faster than a virtual machine."""
     listed = run_program(BUILD / "approxftl", "lab", "--list").out
     built = any(line.startswith("uml ") and "-uml" in line for line in listed.splitlines())
     return "uml" if built else "6.12"

@@ -70,7 +70,7 @@ static void add_range(struct fake_file *file, uint64_t first, uint64_t last, uin
 	file->ranges[at] = (struct fake_range){ first, last, kind };
 }
 
-/* Remove [first, last) from the ranges before it is tagged anew. */
+/* Remove the bytes [first, last) from the ranges before they are tagged anew. */
 static void cut_tagged_range(struct fake_file *file, uint64_t first, uint64_t last)
 {
 	struct fake_file old = *file;
