@@ -184,7 +184,7 @@ static int send_faults(struct fault_table *table, struct aftl_error *error)
 	return 0;
 }
 
-/* Arm all faults of a script or none. No other fault may wait, so that counts begin at 0. */
+/* Arm all faults of a script or none. No other fault may be armed: triggers count from 0. */
 static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
@@ -277,7 +277,7 @@ static int locate_file_faults(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse a fault: @prefix, which has @own words, and the operands from number @from on. */
+/* Parse a fault: @prefix, which has @own arguments, and the operands from number @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)

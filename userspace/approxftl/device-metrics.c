@@ -134,7 +134,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 	}
 }
 
-/* Print two gauges: @field is a part, and the field after it the whole. */
+/* Print two gauges: @field is a part of the whole that the next field holds. */
 static void print_gauge_pair(const struct metrics *metrics, const char *const names[2],
 			     const char *help, size_t field)
 {

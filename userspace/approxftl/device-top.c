@@ -87,7 +87,7 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 }
 
 /*
- * Find the device in the last frame; compare the minor, too, for a new device may reuse the
+ * Find the device in the last frame; compare the minor number, too, as a new device may reuse the
  * name.
  */
 static const struct watched *find_in_last_frame(const struct watch *before,

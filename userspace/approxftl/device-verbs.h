@@ -126,13 +126,13 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 /* Begin the verb's JSON document. */
 void device_json_begin_answer(const struct device_options *options, struct json_writer *json);
 
-/* Return true if JSON has all data; with -o or -S it has the same list as the table. */
+/* Return true if JSON has all data; with -o or -S, JSON has the list of the table. */
 bool device_json_is_complete(const struct device_options *options);
 
 /* Print the list as the command line requests and free it. */
 void device_print_list(const struct device_options *options, struct text_list *list);
 
-/* Return the last value of KEY, or @standard if it was not given. */
+/* Return the last value of KEY, or @standard if the option was not given. */
 const char *device_value_of_key(const struct device_options *options, const char *key,
 				const char *standard);
 

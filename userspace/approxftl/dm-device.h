@@ -44,7 +44,7 @@ int __must_check check_device_mapper_ready(struct aftl_error *error);
 /* Check that @name is a valid device name, without an ioctl. */
 int __must_check dm_device_check_name(const char *name, struct aftl_error *error);
 
-/* Check that no device of that name exists. */
+/* Check that no device with the name exists. */
 int __must_check dm_device_check_name_free(const char *name, struct aftl_error *error);
 
 /**

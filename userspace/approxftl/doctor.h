@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Checks of "approxftl doctor". They change nothing and do not call device-mapper, because a
- * call would load it.
+ * Checks of "approxftl doctor". They change nothing and do not call device-mapper, because a call
+ * would load the driver.
  */
 #ifndef AFTL_DOCTOR_H
 #define AFTL_DOCTOR_H

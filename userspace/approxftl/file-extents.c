@@ -8,7 +8,7 @@
 
 #include "file-extents.h"
 
-/* Flags of extents whose bytes are not stored as they are at the place that FIEMAP reports. */
+/* Flags of extents whose bytes are not stored unchanged at the offset that FIEMAP reports. */
 static const struct {
 	u32 flags;
 	const char *reason;
@@ -65,7 +65,7 @@ static int check_file_on_device(int fd, u64 offset, u64 length, struct device_ra
 	return 0;
 }
 
-/* Get the extent at @at, or the next one; return 1 if there is one. */
+/* Get the extent at @at, or the next extent; return 1 if there is one. */
 static int get_file_extent(int fd, u64 at, u64 end, struct fiemap_extent *extent,
 			   struct aftl_error *error)
 {

@@ -41,7 +41,7 @@ static bool get_param_at(unsigned int index, struct listed *listed)
 
 typedef bool (*list_at)(unsigned int index, struct listed *listed);
 
-/* Return true if @name is among the operands; without operands every name is. */
+/* Return true if @name is among the operands; without operands every name counts. */
 static bool is_name_requested(const struct device_options *options, const char *name)
 {
 	for (unsigned int i = 0; i < options->word_count; i++)

@@ -77,7 +77,7 @@ static int report_medium_open_error(struct aftl_error *error, const char *path, 
 }
 
 /*
- * A device with this store bypasses the page cache, whose content may be stale: drop it.
+ * A device with a durable store bypasses the page cache, whose content may be stale: drop it.
  * Return: 0 or a negative error number.
  */
 static int examine_block_device(struct medium_file *file, bool write)
@@ -100,7 +100,7 @@ static int open_medium_path(struct medium_file *file, int flags, struct aftl_err
 	struct stat info;
 	int code = 0;
 
-	/* For a block device, O_EXCL fails if it is in use. */
+	/* For a block device, O_EXCL fails if the device is in use. */
 	if (!stat(file->path, &info) && S_ISBLK(info.st_mode))
 		flags |= O_EXCL;
 	file->fd = open(file->path, flags | O_CLOEXEC, 0666);

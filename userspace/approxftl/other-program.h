@@ -15,7 +15,7 @@
  */
 enum exit_code run_other_program(char **argv);
 
-/* Like run_other_program() for a verb of this version: report a missing program, too. */
+/* Like run_other_program() for a verb of the same version, but report a missing program. */
 enum exit_code other_program_main(int argc, char **argv);
 
 #endif

@@ -123,7 +123,7 @@ static int poll_for_key(u64 left_ns)
 
 	if (ppoll(&input, 1, &left, NULL) <= 0)
 		return 0;
-	/* Return 'q' if the terminal has gone, so that the caller ends. */
+	/* Return 'q' if the terminal was closed, so that the caller ends. */
 	return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
 }
 

@@ -168,7 +168,7 @@ static void print_address_when_ready(struct serving *serving, bool *told)
 	*told = true;
 }
 
-/* Wait until nbdkit ends; a signal to this program makes it shut down. */
+/* Wait until nbdkit ends; a signal to this program shuts nbdkit down. */
 static enum exit_code serve(struct serving *serving)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };

@@ -27,7 +27,7 @@ int tag_open_file(const struct device_options *options, const char *path, int fl
 int tag_parse_range(const struct device_options *options, const char *text, off_t *offset,
 		    off_t *length);
 
-/* Is this the address of a device that "approxftl serve" serves? */
+/* Return true if the operand is the address of a device that "approxftl serve" serves. */
 bool is_server_address(const char *word);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Verbs of this program; "sim" is in a directory of its own. */
+/* Verbs of this program; verb "sim" is in another directory. */
 #ifndef AFTL_VERBS_H
 #define AFTL_VERBS_H
 
@@ -23,7 +23,7 @@ extern const struct device_verb verb_format;
 extern const struct device_verb verb_check;
 extern const struct device_verb verb_dump;
 
-/* "approxftl tag" has verbs of its own. */
+/* The second-level verbs of "approxftl tag". */
 enum exit_code tag_main(int argc, char **argv);
 
 #endif

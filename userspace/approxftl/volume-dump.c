@@ -225,7 +225,7 @@ static u32 spare_quality_level(const struct aftl_spare *spare, u32 i)
 		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
 }
 
-/* Return true if @unit is the number of a translation page: these follow the last unit. */
+/* Return true if @unit is the number of a translation page: whose numbers follow the last unit. */
 static bool is_translation_page(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;
@@ -328,7 +328,7 @@ static bool page_holds_unit(const struct dump *dump, const struct aftl_spare *sp
 	return false;
 }
 
-/* Dump the programmed pages in [@first, @end); with @unit, only those that hold it. */
+/* Dump the programmed pages in [@first, @end); with @unit, only the pages that hold the unit. */
 static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *unit)
 {
 	struct aftl_spare spare;
@@ -345,7 +345,7 @@ static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *un
 		json_end_array(&dump->json);
 }
 
-/* Dump the entry of the zone that contains @unit: its last reset, and its state. */
+/* Dump the entry of the zone that contains @unit: the zone's last reset and state. */
 static void dump_zone_entry(struct dump *dump, u32 unit)
 {
 	u32 zone = unit / dump->geo.zone_units;

@@ -177,7 +177,7 @@ static int check_sector_size(const struct making *making, struct aftl_error *err
 			 making->file.path, sector, making->geo.unit_bytes);
 }
 
-/* Add the cause to the core's message that a write failed: only this layer knows it. */
+/* Add the cause to the core's message that a write failed: only this file knows the cause. */
 static int add_write_error_cause(const struct medium_file *file, int failure,
 				 struct aftl_error *error)
 {
@@ -248,7 +248,7 @@ static int write_all_shards(struct making *making, struct aftl_error *error)
 	return ret ? add_write_error_cause(file, ret, error) : 0;
 }
 
-/* Check the size before the content, whose check reads from the medium. */
+/* Check the size before the content, as the content check reads from the medium. */
 static int check_medium_size(const struct making *making, struct aftl_error *error)
 {
 	u64 bytes = making->file.medium.bytes;

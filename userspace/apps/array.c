@@ -116,7 +116,7 @@ static void repair_impossible_values(struct array *array, double *values, u64 pa
 	double bound = shape->page_bound ? shape->page_bound(shape, page) : shape->bound;
 
 	for (unsigned int i = 0; i < ARRAY_PAGE_WORDS; i++) {
-		/* The comparison is negated so that it is also true for NaN. */
+		/* The comparison is negated so that the result is also true for NaN. */
 		if (!(fabs(values[i]) <= bound)) {
 			values[i] = 0;
 			array->repaired++;

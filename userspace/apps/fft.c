@@ -97,7 +97,7 @@ struct strip {
 	u64 length;
 };
 
-/* Copy a tile between its page and the strip. */
+/* Copy a tile of the matrix between its page and the strip of tiles in memory. */
 static void copy_tile(struct strip *strip, u64 along, double *words, bool store)
 {
 	for (u64 i = 0; i < TILE * TILE; i++) {

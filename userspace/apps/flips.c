@@ -24,7 +24,7 @@ static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 	return count;
 }
 
-/* Compare two pieces, both from @offset of their files. */
+/* Compare pieces of two files, both at @offset of their file. */
 static void compare_file_pieces(struct app_flips *flips, const struct comparison *of, const char *a,
 				const char *b, u64 offset, size_t bytes)
 {

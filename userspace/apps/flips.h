@@ -21,7 +21,7 @@ struct app_flips {
 	u64 damaged;
 };
 
-/* Compare the inputs with those in @reference, which are as the program wrote them. */
+/* Compare the inputs with those in @reference, which are unchanged since the program wrote them. */
 int __must_check count_flips_in_files(const struct app *app, const struct app_setup *setup,
 				      const struct app_place *place,
 				      const struct app_place *reference, struct app_flips *flips,

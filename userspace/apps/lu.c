@@ -61,7 +61,7 @@ static int create_lu_input(const struct app_place *place, const struct app_setup
 	return app_fill_array(place, &shape, setup, matrix_word, error);
 }
 
-/* Return a pivot, or @usual for a damaged one, which differs much and would spoil all results. */
+/* Return a pivot; @usual for a damaged pivot, whose large error would spoil all results. */
 static double get_checked_pivot(const double *block, unsigned int k, double usual)
 {
 	double value = block[k * BLOCK + k];

@@ -16,7 +16,7 @@
 /* Compute a pixel of the test picture. */
 u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y);
 
-/* Generate the piece that begins at @row. */
+/* Generate the piece of the picture that begins at @row. */
 void picture_fill_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels);
 
 static inline u64 picture_pixel_count(const struct app_setup *setup)
@@ -24,10 +24,10 @@ static inline u64 picture_pixel_count(const struct app_setup *setup)
 	return setup->width * setup->height;
 }
 
-/* Return: sum of squared differences of two pieces. */
+/* Return: sum of squared differences of two pieces of pictures. */
 u64 picture_square_error(const struct app_setup *setup, const u8 *pixels, const u8 *wanted);
 
-/* Add the differences of a piece from the wanted one to @result. */
+/* Add the differences of a piece from the original piece to @result. */
 void picture_compare_piece(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
 			   struct app_result *result);
 

@@ -195,7 +195,7 @@ static int read_video_piece(struct video *video, u64 row, struct aftl_error *err
 	return 0;
 }
 
-/* Check that the header of each frame equals that of the first. */
+/* Check that the header of each frame equals the header of the first frame. */
 static int check_frame_header(struct video *video, struct aftl_error *error)
 {
 	char *header = alloc_file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;

@@ -10,7 +10,7 @@
 /* Bits of a coefficient. */
 #define PLANES 8
 
-/* Coefficients from here on, beyond the first four diagonals, are the high frequencies. */
+/* Coefficients from this index on, beyond the first four diagonals, are the high frequencies. */
 #define HIGH_CELL 10
 
 /**

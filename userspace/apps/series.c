@@ -15,7 +15,7 @@
 
 #define SAMPLES_NAME "series"
 
-/* Number of samples in a block, which fills one unit of flash, and number of their bits. */
+/* Number of samples in a block, which fills one unit of flash, and bits of a sample. */
 #define BLOCK_SAMPLES (FILE_UNIT / sizeof(u16))
 #define SAMPLE_BITS 16
 
@@ -126,7 +126,7 @@ static void fill_sample_block(const struct app_setup *setup, u64 number, struct 
 	block->span = greatest < block->least ? 0 : (u64)(greatest - block->least);
 }
 
-/* Return a sample as it is stored; that of an outlier is ignored, as its value is in a list. */
+/* Return a sample as it is stored; an outlier's is ignored, as a list has its value. */
 static u16 stored_sample(const struct block *block, u32 i)
 {
 	return (u16)(block->values[i] - block->least);

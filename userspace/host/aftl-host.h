@@ -37,7 +37,7 @@ typedef int64_t s64;
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(nr) (1UL << (nr))
 #define noinline __attribute__((noinline))
-/* Other C libraries than glibc lack the following definition. */
+/* Some C libraries lack this macro of glibc. */
 #ifndef __always_inline
 #define __always_inline __attribute__((always_inline))
 #endif

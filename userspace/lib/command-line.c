@@ -236,7 +236,7 @@ static const struct command_option *find_blank_option(const struct command_line 
 	return option->kind == COMMAND_FILE ? option : NULL;
 }
 
-/* Take an operand. @blank is the option before it if the option's value was omitted, else NULL. */
+/* Take an operand. @blank is the option before the operand if its value was omitted, else NULL. */
 static int take_operand_word(const struct command_line *line, void *fields, const char *word,
 			     const struct command_option *blank, struct aftl_error *error)
 {

@@ -13,13 +13,13 @@
 /* Maximum number of options of a command. */
 #define COMMAND_OPTIONS 64
 
-/* Type of an option's value: an enum aftl_param_type or one of these. */
+/* Type of an option's value: an enum aftl_param_type, or a constant of this enum. */
 enum command_kind {
 	COMMAND_TEXT = 64,
 	COMMAND_SWITCH,
 	/* An optional file name: -jFILE or --json=FILE; without one, "-" for standard output. */
 	COMMAND_FILE,
-	/* command_line.other() handles options of this kind and of larger kinds. */
+	/* command_line.other() handles options of types with this number or a larger one. */
 	COMMAND_OTHER,
 };
 

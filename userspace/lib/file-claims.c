@@ -111,8 +111,8 @@ static struct claim *identify_claimed_path(const char *path, const char *option)
 	if (found)
 		identify_file(claim, &state);
 	/*
-	 * A regular file may be replaced while the program runs, which changes its inode: keep
-	 * its path too.
+	 * A regular file may be replaced while the program runs, which changes the inode: keep the
+	 * path, too.
 	 */
 	if (!standard && (!found || S_ISREG(state.st_mode)))
 		claim->place = resolve_final_target(path);

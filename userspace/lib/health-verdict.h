@@ -36,7 +36,7 @@ struct health {
 
 extern const char *const health_verdict_words[];
 
-/* Set the verdict and its reasons. */
+/* Set the device's health verdict and the reasons for it. */
 void health_judge_device(struct health *health);
 
 /* Mean erase count relative to the endurance, in 1/10000; 0 if the endurance is unlimited. */

@@ -19,7 +19,7 @@ static void terminate_by_signal(int number)
 	if (last_words)
 		last_words();
 	/*
-	 * Print the last message, except after SIGPIPE; a failure does not change the exit code.
+	 * Print the final message, except after SIGPIPE; if printing fails, the exit code stays.
 	 */
 	if (last_sentence && number != SIGPIPE &&
 	    write(STDERR_FILENO, last_sentence, strlen(last_sentence)) != 0)

@@ -17,10 +17,10 @@ void interruption_catch(void);
 
 bool interrupted(void);
 
-/* The process belongs to another program: leave its signal handlers alone from now on. */
+/* This library is used by another program: leave the process's signal handlers alone. */
 void interruption_keep_handlers(void);
 
-/* Let interrupted() in this thread return true also if @flag is set; NULL ends this. */
+/* Let interrupted() in this thread return true also if @flag is set; NULL removes the flag. */
 void interruption_set_flag(const atomic_bool *flag);
 
 /* Return this thread's flag of interruption_set_flag(), for threads that work for it. */

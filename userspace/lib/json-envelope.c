@@ -12,7 +12,7 @@ void json_document_begin(struct json_writer *json, FILE *out)
 	json_end_array(json);
 }
 
-/* Write the command line: "approxftl", the words of @verb, which @argv lacks, the arguments. */
+/* Write the command line: "approxftl", the words of @verb (not in @argv), then the arguments. */
 static void write_argv_json(struct json_writer *json, const char *verb, int argc, char **argv)
 {
 	char words[64], *rest = words, *word;

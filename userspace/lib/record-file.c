@@ -111,7 +111,7 @@ static int refill_record_buffer(struct record_reader *reader, struct aftl_error 
 	return 0;
 }
 
-/* The file must not end before the number of records in its header. */
+/* The file must have as many records as its header says. */
 static int check_record_count(const struct record_reader *reader, struct aftl_error *error)
 {
 	char cause[120];

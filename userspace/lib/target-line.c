@@ -146,7 +146,7 @@ int target_line_set(struct target_line *line, const char *key, const char *value
 	return aftl_param_set(&line->config, key, value, error);
 }
 
-/* Setting the profile and the policy cannot fail: they are the target's own defaults. */
+/* Setting the profile and the policy cannot fail: the values are the target's own defaults. */
 void target_line_init(struct target_line *line)
 {
 	struct aftl_error unused;
@@ -343,7 +343,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 		  line->carriers ? " tag_carrier " : "", carriers, params);
 }
 
-/* Skip blanks and return the length of the word at @at; 0 at the end. */
+/* Skip blanks and return the length of the word at @at; 0 at the end of the text. */
 static size_t skip_blanks_to_word(const char **at)
 {
 	*at += strspn(*at, " ");

@@ -13,7 +13,7 @@ struct reader {
 	bool good;
 };
 
-/* Return the next word and its length, which is 0 at the end. */
+/* Return the next word of the text and its length, which is 0 at the end of the text. */
 static const char *next_status_word(struct reader *reader, size_t *length)
 {
 	const char *word = reader->at + strspn(reader->at, " ");

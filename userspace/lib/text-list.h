@@ -88,7 +88,7 @@ void list_add_row(struct text_list *list);
 /* Add a text cell to the last row. An empty text is null in JSON. */
 __printf(2, 3) void list_add_text(struct text_list *list, const char *format, ...);
 
-/* Add @value / 10^@decimals to the last row; a table shows the text @said instead, unless NULL. */
+/* Add @value / 10^@decimals to the last row; a table shows the text @said for it unless NULL. */
 void list_add_number(struct text_list *list, u64 value, unsigned int decimals, const char *said);
 
 /* Print the selected columns, sorted and with titles, and free the rows. */

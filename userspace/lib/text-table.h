@@ -7,7 +7,7 @@
 
 #include "aftl-host.h"
 
-/* Maximum number of columns: a label, and two for each of twice the built-in policies. */
+/* Maximum number of columns: a label, and two columns for each policy. */
 #define TEXT_TABLE_COLUMNS 80
 #define TEXT_TABLE_CELL 256
 

@@ -72,14 +72,14 @@ enum approxftl_reason {
 
 /* Bits of struct approxftl_info.can and .may. */
 #define APPROXFTL_CAN_FILE   0x01u /* files: tag, untag, query */
-#define APPROXFTL_CAN_BUFFER 0x02u /* tags of memfds, for O_DIRECT writes from these */
+#define APPROXFTL_CAN_BUFFER 0x02u /* tags of memfds, for O_DIRECT writes from their memory */
 #define APPROXFTL_CAN_SCOPE  0x04u /* regions and approxftl_pwrite() */
 #define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
 #define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored() and approxftl_errors() */
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
 #define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
 #define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */
-#define APPROXFTL_CAN_CARRIER 0x100u /* write hints carry the tags of whole files, too */
+#define APPROXFTL_CAN_CARRIER 0x100u /* write hints also carry tags of whole files */
 
 /**
  * struct approxftl_extent - a tagged range
@@ -365,7 +365,7 @@ APPROXFTL_PUBLIC off_t approxftl_arena_offset(struct approxftl_arena *arena, con
 /* Return: memory of a byte of the file, such as data of an earlier run; NULL beyond its end. */
 APPROXFTL_PUBLIC void *approxftl_arena_at(struct approxftl_arena *arena, off_t offset);
 
-/* Write all data of the arena to the device. Return: 0 when this is done. */
+/* Write all data of the arena to the device. Return: 0 when all data are written. */
 APPROXFTL_PUBLIC int approxftl_arena_sync(struct approxftl_arena *arena);
 
 /* Unmap and free the arena; the file stays. */

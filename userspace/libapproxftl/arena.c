@@ -173,7 +173,7 @@ void approxftl_arena_destroy(struct approxftl_arena *arena)
 	free(arena);
 }
 
-/* Shrink @piece to @bytes and insert the rest as a piece after it. */
+/* Shrink @piece to @bytes and insert the rest as the next piece. */
 static int split_arena_piece(struct piece *piece, size_t bytes)
 {
 	struct piece *rest;

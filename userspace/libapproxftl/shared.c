@@ -19,7 +19,7 @@
 /* Flags of extents without data on the device. */
 #define NOT_THERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_UNWRITTEN)
 
-/* Get the file's extent at @at or the next one. Return: 1, 0 if there is none, or an error. */
+/* Get the file's extent at @at or the next extent. Return: 1, 0 if there is none, or an error. */
 static int get_file_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 {
 	union {

@@ -30,7 +30,7 @@ struct aftl_lib_piece {
 	uint64_t shift;
 };
 
-/* Get the first piece between @at and @end. Return: 1, 0 if none, or a negative number. */
+/* Get the first shared piece of the file between @at and @end. Return: 1, 0 or an error. */
 int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece);
 
 #endif

@@ -64,7 +64,7 @@ const struct request_log *simlib_job_requests(const struct simlib_job *job)
 	return &job->log;
 }
 
-/* Append a message to the job's messages; it is lost if memory lacks. */
+/* Append a message to the job's messages; without memory the message is lost. */
 static void append_job_message(void *context, const char *text)
 {
 	struct simlib_job *job = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Jobs: what a thread knows during a long call of the library. */
+/* Jobs: the state of a thread during a long call of the library. */
 #ifndef LIBSIM_JOB_H
 #define LIBSIM_JOB_H
 
@@ -68,7 +68,7 @@ struct simlib_arguments {
 	struct simlib_device **out;
 };
 
-/* Parse the command line; return an enum exit_code, after a message if it is wrong. */
+/* Parse the command line; return an enum exit_code; for a wrong command line, after a message. */
 int job_parse_arguments(const struct simlib_job *job, struct sim_options *options,
 			const struct simlib_arguments *arguments);
 

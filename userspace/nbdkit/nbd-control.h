@@ -34,7 +34,7 @@ struct nbd_control {
 	bool running;
 };
 
-/* Make the socket at @path, with which only this user can connect. */
+/* Make the socket at @path, to which only the present user can connect. */
 int __must_check nbd_control_open(struct nbd_control *control, struct nbd_device *device,
 				  const char *path, struct aftl_error *error);
 

@@ -137,7 +137,7 @@ static enum nbd_job_state wait_for_job_state(struct nbd_job *job, u64 until_ns)
 	}
 }
 
-/* Return host time of the FTL's next event, unless another thread sleeps until then. */
+/* Return host time of the FTL's next event, unless another thread sleeps until that time. */
 static u64 next_event_to_arm_ns(const struct nbd_device *device)
 {
 	u64 next_ns = to_host_ns(device, aftl_next_event_ns(device->ftl));
@@ -194,7 +194,7 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	while (is_locked && job->pending)
 		is_locked = wait_without_lock(device, job);
 	if (is_locked) {
-		/* If no thread sleeps until the next event, let a waiting thread do so. */
+		/* If no thread sleeps until the next event, let a waiting thread sleep so. */
 		if (device->waiting && next_event_to_arm_ns(device) != U64_MAX)
 			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
 		pthread_mutex_unlock(&device->lock);
@@ -370,7 +370,7 @@ static int submit_nbd_io(struct nbd_device *device, struct nbd_io *io)
 	return -EIO;
 }
 
-/* Submit the first @units logical pages of @rest as @io, and remove them from @rest. */
+/* Submit the first @units logical pages of @rest as @io, and remove these pages from @rest. */
 static int submit_first_units(struct nbd_device *device, struct nbd_io *io, struct nbd_io *rest,
 			      u32 units)
 {

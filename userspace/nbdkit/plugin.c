@@ -43,7 +43,7 @@ static const char *plugin_value_of_key(const char *key)
 	return NULL;
 }
 
-/* The order on the command line is free, so all is checked by plugin_config_complete(). */
+/* Parameters come in any order, so plugin_config_complete() checks all of them. */
 static int plugin_config(const char *key, const char *value)
 {
 	if (plugin_value_of_key(key)) {
@@ -167,7 +167,7 @@ static int plugin_get_ready(void)
 {
 	struct aftl_error error;
 
-	/* The threads of requests, which this thread creates, inherit exact timers. */
+	/* The threads of requests, which this thread creates, inherit its timer slack of 1 ns. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (!nbd_device_open(&device, &error) &&
 	    (!plugin_value_of_key("control") ||
@@ -285,7 +285,7 @@ static int plugin_flush(void *handle, uint32_t flags)
 	return plugin_execute_request(AFTL_OP_FLUSH, NULL, 0, 0, 0);
 }
 
-/* For the FTL a flush makes a discard durable; it has no discard that is durable itself. */
+/* For the FTL a flush makes a discard durable; the FTL has no FUA discard. */
 static int plugin_trim(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
 {
 	int ret = plugin_execute_request(AFTL_OP_DISCARD, NULL, count, offset, 0);

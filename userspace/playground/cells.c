@@ -167,7 +167,7 @@ static u32 draw_correct_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1],
 	return encode_cell_word(state, draw_voltage_bin(sums[state], from, to, aftl_hash64(draw)));
 }
 
-/* Draw a misread cell: each state and side with the frequency that the model gives. */
+/* Draw a misread cell: each state and direction with the frequency that the model gives. */
 static u32 draw_misread_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 {
 	double left = draw_fraction(draw) * voltages_rber(seen) * seen->count * log2(seen->count);

@@ -65,7 +65,7 @@ int playground_write(u32 unit, u32 units, u32 class)
 	return submit_content_write(AFTL_OP_WRITE, unit, units, class);
 }
 
-/* Complete reads of the request stream first: they have no bytes that errors could flip. */
+/* Complete reads of the request stream first: the stream has no bytes that errors could flip. */
 int playground_read(u32 unit, u32 units)
 {
 	int ret = playground_finish();

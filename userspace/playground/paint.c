@@ -44,7 +44,7 @@ static u32 count_painted_valid_units(const struct subject *of)
 	return valid;
 }
 
-/* Colour a page by its class, and by whether none, some or all of its units are valid. */
+/* Colour a page by its class, and by whether none, some or all of the page's units are valid. */
 static u8 colour_by_use(const struct subject *of)
 {
 	u32 valid = count_painted_valid_units(of);

@@ -68,7 +68,7 @@ int playground_fail(int ret, const struct aftl_error *error);
 void playground_json_begin(struct json_writer *json);
 int playground_json_end(struct json_writer *json);
 
-/* The callback of the core for data that a request has read: flips their bits. */
+/* The callback of the core for data that a request has read: it flips bits of the data. */
 void playground_flip_bits(void *host, struct aftl_request *request, const struct aftl_read *read);
 
 #endif

@@ -78,10 +78,10 @@ int playground_describe_page(u32 block, u32 page);
  */
 int playground_describe_cells(u32 block, u32 page, u32 slot);
 
-/* Return for the cells described last the part of a state's cells in each bin of voltages.h. */
+/* Return for the last described page the share of a state's cells in each bin of voltages.h. */
 const double *playground_distribution(u32 state);
 
-/* Return for each cell described last millivolts + 32768, state << 16, 1 << 24 if misread. */
+/* Return each cell of the last described page: mV + 32768, state << 16, 1 << 24 if misread. */
 const u32 *playground_voltages(void);
 
 /* Return JSON in playground_text(): the latest programs and erases, from event number @since on. */

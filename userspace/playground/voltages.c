@@ -106,7 +106,7 @@ static void convolve_neighbour_shift(struct mass *mass, double swing)
 		add_point_mass(mass, swing * state / 3, 0.25);
 }
 
-/* Convolve @mass with @other: it becomes the distribution of the sum of both values. */
+/* Convolve @mass with @other: @mass becomes the distribution of the sum. */
 static void convolve_mass(struct mass *mass, const struct mass *other)
 {
 	struct mass *sum = memory_alloc_zeroed(1, sizeof(*sum));
@@ -214,7 +214,7 @@ static u32 count_states_of_curve(u32 curve)
 	return count;
 }
 
-/* Limit a condition to the range of the core's tables. */
+/* Limit disturbance, cycles and hours to the ranges of the core's tables. */
 static struct condition clamp_condition_to_tables(const struct condition *condition)
 {
 	return (struct condition){

@@ -50,7 +50,7 @@ struct voltages {
 	struct crossing crossings[CELL_STATES_MOST];
 };
 
-/* Return the distributions under a condition; valid until the next call with another condition. */
+/* Return the distributions at a disturbance, wear and age; valid until the next other call. */
 const struct voltages *voltages_of(const struct condition *condition);
 
 /*

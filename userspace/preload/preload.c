@@ -29,7 +29,7 @@
 static struct rules rules;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* True while the library itself opens files: no rule applies to these. */
+/* True while the library itself opens files: no rule applies to the library's own files. */
 static __thread bool busy;
 
 static bool is_class_message_wanted(const char *how)

@@ -218,7 +218,7 @@ def result_of_md(results: Path, policy: str, members: int) -> Outcome:
 
 
 def print_comparison(name: str, md: float, sim: float) -> bool:
-    """Print a comparison, and return whether it is within its tolerance."""
+    """Print a comparison, and return whether the difference is within the tolerance."""
     factor = sim / md
     limit = TOLERANCE.get(name)
     agrees = not limit or 1 / limit <= factor <= limit

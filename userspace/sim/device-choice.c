@@ -132,7 +132,7 @@ static int report_unknown_sim_policy(const char *name, struct aftl_error *error)
 			 list.text);
 }
 
-/* The report tells policies apart by their names. */
+/* Refuse equal policy names: the report tells policies apart by their names. */
 static bool is_policy_chosen(const struct sim_options *options, const struct aftl_policy_type *type)
 {
 	for (unsigned int i = 0; i < options->policy_count; i++)

@@ -7,7 +7,7 @@
 
 struct sim_options;
 
-/* Load the profile wherever it stands on the command line, before parameters modify it. */
+/* Load the profile, wherever its option is on the command line, before parameters modify it. */
 int __must_check load_chosen_profile(struct sim_options *options, int argc, char **argv,
 				     struct aftl_error *error);
 

@@ -64,7 +64,7 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 struct zipf_bin {
 	u64 end; /* end of the range of draws that select this bin */
 	u64 weight; /* weight of the first rank, in 2^-62 */
-	u64 sure; /* share of @weight that every rank of the bin reaches, in 2^-62 */
+	u64 sure; /* lower bound of the weights of the bin's ranks relative to @weight, in 2^-62 */
 	u64 first; /* first rank, counted from 1 */
 	u32 ranks;
 };

@@ -20,8 +20,8 @@ static inline u64 draw_number_below(struct aftl_random *random, u64 n)
 }
 
 /*
- * Return the random sequence of @purpose. Separate sequences keep one kind of draw from
- * shifting the others.
+ * Return the random sequence of @purpose. With separate sequences, more draws for one purpose do
+ * not change those for another one.
  */
 static inline struct aftl_random random_sequence_of_purpose(u64 seed, u32 purpose)
 {

@@ -224,8 +224,7 @@ static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 }
 
 /*
- * A power-loss-protected buffer ignores a flush: retry until its writes have reached flash by
- * age.
+ * A power-loss-protected buffer ignores a flush: retry until its old writes have reached flash.
  */
 int sim_drive_save(struct sim_drive *drive,
 		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,

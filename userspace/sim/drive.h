@@ -25,7 +25,7 @@ static inline bool is_sim_device_stuck(u64 next_ns, u64 last_ns)
 	return next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS;
 }
 
-/* Set the message for lost requests, or for too high an arrival rate. Return: its error number. */
+/* Set the message for lost requests, or too high an arrival rate. Return: the error number. */
 int sim_report_stuck_device(u64 pending, struct aftl_error *error);
 int sim_report_overload(u64 after_ns, struct aftl_error *error);
 

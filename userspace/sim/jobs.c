@@ -55,8 +55,8 @@ static void ignore_completion(void *host, struct aftl_request *request)
 }
 
 /*
- * Create a device of each policy to learn the largest memory need. This is an upper bound: most
- * blocks never need all of it.
+ * Create a device of each policy to learn the largest memory need. The result is an upper bound, as
+ * most blocks never need all of their memory.
  */
 static u64 estimate_run_memory(const struct sim_options *options)
 {

@@ -16,7 +16,7 @@
 #include "shares.h"
 
 #define FILE_BYTES_MAX 65536
-/* Maximum digits of a number: the simulator accepts no longer one, and products fit 64 bits. */
+/* Maximum digits of a number: the simulator accepts no longer number, and products fit 64 bits. */
 #define DIGITS 10
 #define VALUE_BYTES 32
 #define BLANKS " \t\r\n"

@@ -3,7 +3,7 @@
 #include "option-rules.h"
 #include "sim-options.h"
 
-/* @option requires @other (needs) or excludes it (excludes). */
+/* @option requires (needs) or excludes (excludes) option @other. */
 struct relation {
 	const char *option;
 	const char *other;
@@ -68,7 +68,7 @@ static int check_option_relations(const struct sim_options *options, struct aftl
 	return 0;
 }
 
-/* Options that apply to a single workload or kind of arrivals. */
+/* Options that only apply to one workload or to one kind of arrivals. */
 struct specialty {
 	const char *option;
 	const char *of;
@@ -156,7 +156,7 @@ static int check_files_of_several_runs(const struct sim_options *options, struct
 	return 0;
 }
 
-/* A saved device names its policy; loading it looks only for built-in ones. */
+/* A saved device names its policy; loading the device looks only for built-in policies. */
 static int check_loaded_policies(const struct sim_options *options, struct aftl_error *error)
 {
 	bool saved = options->dump || options->changes.count;
@@ -194,7 +194,7 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 	return 0;
 }
 
-/* The number of requests of a trace is unknown at this point; check other streams. */
+/* The number of requests of a trace is unknown at this point; check other streams only. */
 static int check_change_times(const struct sim_options *options, struct aftl_error *error)
 {
 	u64 last = sim_changes_last_request(&options->changes);

@@ -27,7 +27,7 @@ static void transfer_outcome(struct transfer *transfer, void *data, size_t size)
 		transfer->good = fwrite(data, 1, size, transfer->file) == size;
 }
 
-/* Transfer the array that @list points to, if not NULL. A reader allocates memory for it. */
+/* Transfer the array that @list points to, if not NULL. When reading, allocate the array. */
 static void *transfer_array(struct transfer *transfer, void *list, size_t count, size_t size)
 {
 	if (!list)

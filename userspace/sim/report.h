@@ -51,7 +51,7 @@ void sim_report_write_json(const struct sim_report *report, FILE *out);
 /* Wear of a full erase; wear counts in 1/10000 of it. */
 #define SIM_FULL_WEAR 10000
 
-/* Names that both reports use, from report-names.c. */
+/* Names that the table and the JSON report use, from report-names.c. */
 
 extern const char *const sim_mode_names[];
 extern const char *const sim_class_names[];
@@ -76,7 +76,7 @@ static inline const struct aftl_histogram *sim_timing_histogram(const struct sim
 	return (const void *)((const char *)&result->stats + sim_timings[index].offset);
 }
 
-/* Causes of programmed units: those of enum aftl_cause, then padding. */
+/* Causes of programmed units: the causes of enum aftl_cause, then padding. */
 #define SIM_PADDING AFTL_CAUSES
 #define SIM_CAUSES (SIM_PADDING + 1)
 

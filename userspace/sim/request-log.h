@@ -73,7 +73,7 @@ static inline u64 request_bytes(const struct aftl_request *request, u32 unit_byt
 	       ((u64)request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
 }
 
-/* Return the response time without the chip time of the request's part that ended last. */
+/* Return the response time without the chip time of its part (a page operation) that ended last. */
 static inline u64 request_waiting_ns(const struct aftl_request *request)
 {
 	u64 response_ns = request->complete_ns - request->arrival_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A pool of requests, which avoids a malloc() for each. */
+/* A pool of requests, which avoids a malloc() for each request. */
 #ifndef AFTL_REQUEST_POOL_H
 #define AFTL_REQUEST_POOL_H
 

@@ -128,7 +128,7 @@ struct sim_stream {
 	u64 expected;
 };
 
-/* Are requests widened to whole units? A RAID has blocks of that size, a zone is written so. */
+/* Return true if requests are widened to whole units, as for a RAID or a zoned device. */
 bool sim_takes_whole_units(const struct sim_options *options, const struct aftl_geometry *geo);
 
 /**

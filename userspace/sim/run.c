@@ -304,7 +304,7 @@ void sim_add_block_wear(const struct aftl *ftl, struct sim_result *result)
 	}
 }
 
-/* Report the configured queues and any other queue that was used. */
+/* Report the configured queues and any other host queue that was used. */
 void sim_copy_queue_statistics(const struct sim_queue *queues, u32 tenants,
 			       struct sim_result *result)
 {

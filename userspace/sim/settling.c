@@ -7,7 +7,7 @@
  */
 #include "settling.h"
 
-/* A group has GROUP batches. At least 1 / KEPT of the groups remain after a cut. */
+/* A group has GROUP batches. At least 1 / KEPT of the groups remain after cutting the ends. */
 #define GROUP 5
 #define GROUPS (SETTLING_BATCHES / GROUP)
 #define KEPT 4
@@ -74,7 +74,7 @@ void settling_find_warmup(struct settling *settling, u64 count)
 }
 
 /**
- * struct rest - groups that a cut leaves
+ * struct rest - groups that remain after cutting the ends
  * @groups: number of groups
  * @sum: sum of the groups' sums
  * @squares: sum of their squares

@@ -74,7 +74,7 @@ static void count_request_end(struct shard *shard, u8 epoch, const struct end *e
 		shard->tenants->each[request->queue].pending--;
 }
 
-/* Return the part that completed last; of several such parts, the first. */
+/* Return the request's part (on one shard) that completed last; at equal times, the first one. */
 static const struct whole_part *find_last_part(const struct whole *whole)
 {
 	const struct whole_part *last = &whole->parts[0];
@@ -101,7 +101,7 @@ static void count_parts_of_request(struct shard *shard, const struct whole *whol
 		parts += part->epoch == epoch;
 		failed += part->epoch == epoch && part->failed;
 	}
-	/* The core counts each part as a request, but the host sent one. */
+	/* The core counts each shard's part as a request, but the host sent a single request. */
 	switch (whole->request.op) {
 	case AFTL_OP_READ:
 		surplus->host_read_requests += parts - 1;
@@ -249,7 +249,7 @@ static int submit_to_shard(struct shard *shard, const struct shard_work *work,
 	return 0;
 }
 
-/* The core counts a request with an unknown placement id once per part: subtract all but one. */
+/* The core counts a request with an unknown placement id once per part: subtract the surplus. */
 static int submit_request_part(struct shard *shard, const struct shard_work *work,
 			       struct aftl_error *error)
 {

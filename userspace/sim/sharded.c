@@ -19,7 +19,7 @@
 #include "sums.h"
 #include "core/base/random.h"
 
-/* Requests in a chunk: a number for each shard, and an upper limit. */
+/* Requests in a chunk: the number per shard, and the upper limit. */
 #define CHUNK_SHARE 1024
 #define CHUNK_MAX 32768
 

@@ -23,7 +23,7 @@ struct share {
 /**
  * share_parse() - parse a fraction, or a percentage with its sign
  *
- * Return: false if @text is neither.
+ * Return: false if @text is invalid.
  */
 bool share_parse(const char *text, struct share *share);
 

@@ -108,7 +108,7 @@ bool is_sim_option_param(const char *name, size_t length)
 	return find_param(name, length);
 }
 
-/* Warn that a parameter such as op=1 means 1 %, and not 100 %, as it would mean for a share. */
+/* Warn that a parameter such as op=1 means 1 %, and not 100 %, as 1 would mean for a share. */
 static void warn_of_percentage_without_sign(const struct aftl_param *param, const char *text)
 {
 	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE];

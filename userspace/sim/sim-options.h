@@ -151,7 +151,7 @@ struct sim_options {
 int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		      struct aftl_error *error);
 
-/* Return true if option @name, spelt as on the command line, was given. */
+/* Return true if option @name, spelt as on the command line, was given by the user. */
 bool sim_option_given(const struct sim_options *options, const char *name);
 
 /* Return true if a parameter has this name, which is @length bytes long. */

@@ -22,13 +22,13 @@
 /* Share of reads of unwritten data, in 1/1000, that causes a warning. */
 #define UNWRITTEN_MATTERS 10
 
-/* Watermark gc, in 1/10000, below which background GC is no cause of much relocation. */
+/* Watermark gc, in 1/10000, below which background GC does not cause much relocation. */
 #define LATE_GC 300
 
 /* Padding per byte that the host writes, in 1/10000, that causes a note. */
 #define PADDING_MATTERS 2500
 
-/* Include the seed if there are several. */
+/* Include the seed in a run's name if there are several seeds. */
 static void format_run_name(const struct sim_options *options, const char *policy, u64 seed,
 			    char name[RUN_NAME])
 {
@@ -343,7 +343,7 @@ static void run_simulation_in_child(const struct sim_options *options, unsigned 
 	run_single_simulation(options, index, NULL, outcome);
 }
 
-/* Word the error for a process that ended without reporting one. */
+/* Describe the failure of a child process that ended without reporting an error. */
 static void report_child_failure(const struct sim_options *options, unsigned int index,
 				 struct sim_outcome *outcome)
 {
@@ -465,7 +465,7 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	return report_command_failure("sim", &error, code ? code : EXIT_FAILED);
 }
 
-/* Claim all files before any is opened: the files of a run are opened only when it starts. */
+/* Claim all files before any is opened: the files of a run are opened only when the run starts. */
 static int claim_all_run_files(const struct sim_options *options, struct aftl_error *error)
 {
 	int ret = options->trace ? claim_input_file(options->trace, error) : 0;

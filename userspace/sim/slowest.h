@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The slowest requests of a run, and what they waited for: --slowest. */
+/* The slowest requests of a run, with the reasons of their waits: --slowest. */
 #ifndef SIM_SLOWEST_H
 #define SIM_SLOWEST_H
 

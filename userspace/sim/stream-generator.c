@@ -220,7 +220,7 @@ static u64 map_rank_to_address(const struct generator *generator, u64 rank)
 
 	if (likely(generator->places <= U32_MAX))
 		return rank * step % generator->places;
-	/* Addresses have up to 40 bits, so multiply them in two parts. */
+	/* Addresses have up to 40 bits, so multiply in two steps to avoid an overflow. */
 	high = (rank >> 20) * step % generator->places;
 	return ((high << 20) + (rank & 0xfffff) * step) % generator->places;
 }
@@ -369,7 +369,7 @@ static u8 draw_request_operation(struct generator *generator)
 		       AFTL_OP_READ;
 }
 
-/* Draw a cold length for hot requests, too, so that cold lengths do not depend on hot ones. */
+/* Draw a cold length for hot requests, too, so that cold requests do not depend on hot ones. */
 static u32 draw_request_sectors(struct generator *generator, bool hot)
 {
 	u32 sectors = draw_request_length(&generator->lengths, &generator->size_random);

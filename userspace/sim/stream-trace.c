@@ -155,7 +155,7 @@ static u8 queue_of_trace_record(const struct trace *trace, const struct aftl_rec
 
 /* Records */
 
-/* Start the next pass. Return: 1, 0 if there is none, or a negative error number. */
+/* Start the next pass. Return: 1, 0 if no pass is left, or a negative error number. */
 static int begin_next_trace_pass(struct trace *trace, struct aftl_error *error)
 {
 	int ret;

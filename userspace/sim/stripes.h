@@ -49,7 +49,7 @@ u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units);
 /* Return row and cell of a unit of the array. */
 void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
 
-/* Return the member that stores this cell; its unit there is @row. */
+/* Return the member device that stores the cell; @row is the unit number on the member. */
 u32 stripe_unit_member(const struct stripe_layout *layout, u32 row, u32 cell);
 
 /**

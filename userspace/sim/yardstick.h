@@ -34,7 +34,7 @@ int sim_yardstick_find(const struct sim_options *options, struct sim_result *res
 /* Return the lower bound of programmed bytes per byte that the host writes, in 1/10000. */
 u64 sim_yardstick_lower_bound(const struct sim_result *result);
 
-/* Return the same ratio for the offline collector; 0 if the spare space is too small for it. */
+/* Return write amplification by the offline collector; 0 if spare space is too small for it. */
 u64 sim_yardstick_collector(const struct sim_result *result);
 
 #endif

@@ -50,7 +50,7 @@ void block_fill_content(void *data, u32 bytes, const struct block_name *name)
 		words[i] = block_word_at(i, head, key);
 }
 
-/* Count the bits that differ from block @name; @where takes the first byte that differs. */
+/* Count the bits that differ from block @name; @where is set to the first byte that differs. */
 static u32 count_block_flips(const u64 *words, u32 bytes, const struct block_name *name, u32 *where)
 {
 	u64 key = key_of_block_name(name);

@@ -55,7 +55,7 @@ void block_fill_content(void *data, u32 bytes, const struct block_name *name);
 
 /**
  * block_read() - identify the block in @data
- * @flips: maximum number of flipped bits in a valid block, also in one of zeroes
+ * @flips: maximum number of flipped bits in a valid block, also in a block of zeroes
  */
 struct block_found block_read(const void *data, u32 bytes, u32 flips);
 

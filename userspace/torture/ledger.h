@@ -113,14 +113,14 @@ void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
 /* Record that @other is in flight while @change begins, if they overlap. */
 void ledger_record_overlap(struct ledger_change *change, const struct ledger_change *other);
 
-/* Record the success of @change. Skip this for a failed change, which may have happened or not. */
+/* Record the success of @change. Not for a failed change, which may have happened or not. */
 void ledger_end_change(struct ledger *ledger, const struct ledger_change *change, bool forced);
 
 /* Return: token for the changes that a flush submitted now will cover. */
 u64 ledger_begin_flush(const struct ledger *ledger);
 void ledger_end_flush(struct ledger *ledger, u64 covered);
 
-/* Return: oldest generation that a read of the unit may return if it is submitted now. */
+/* Return: oldest generation that a read of the unit submitted now may return. */
 u32 ledger_oldest_generation(const struct ledger *ledger, u64 unit);
 /* Return: newest generation that the unit may hold, complete or in flight. */
 u32 ledger_newest_generation(const struct ledger *ledger, u64 unit);

@@ -293,7 +293,7 @@ static void describe_request(const struct press *press, const struct slot *slot,
 		 ledger_header(press->run->ledger)->seed);
 }
 
-/* Return true if the device lacks the operation, which then has never succeeded. */
+/* Return true if the device lacks the operation, because no such operation has succeeded. */
 static bool operation_is_unsupported(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;

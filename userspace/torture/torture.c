@@ -28,7 +28,7 @@ static void catch_power_failure_signal(struct ledger *ledger)
 	interruption_catch();
 }
 
-/* Draw a random number that distinguishes this run from others. */
+/* Draw a random number that distinguishes this run from other runs. */
 static u64 draw_torture_run_number(void)
 {
 	struct timespec now;

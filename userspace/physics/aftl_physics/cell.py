@@ -109,7 +109,7 @@ def point_mass(position: float) -> Mass:
 
 @lru_cache(maxsize=4096)
 def gaussian_mass(mean: float, sigma: float) -> Mass:
-    """Return a normal distribution; a vanishing sigma gives one at a single voltage."""
+    """Return a normal distribution; a vanishing sigma gives a distribution at a single voltage."""
     if sigma < GRID_V / 100:
         return point_mass(mean)
     return _mass_from_survival(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)

@@ -32,7 +32,7 @@ def layer_errors() -> list[float]:
 
 
 def largest_errors() -> float:
-    """Return BER_EP1(max): the best layer of a new device has the known spare margin."""
+    """Return BER_EP1(max): the best layer of a new device has the published spare margin."""
     return min(layer_errors()) * program_time.CUBE_MARGIN
 
 

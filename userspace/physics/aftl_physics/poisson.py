@@ -48,7 +48,7 @@ def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
 
 
 def mean_counts_of_bins(mean: float) -> list[float]:
-    """Return the mean count of each of the 64 bins; a count that spans bins is split."""
+    """Return the mean count of each of the table's 64 bins; a count that spans bins is split."""
     first, mass = poisson_probabilities(mean)
     sums = [0.0] * COLUMNS
     column, room = 0, 1.0 / COLUMNS

@@ -11,7 +11,7 @@ def _rate_text(value: int) -> str:
 
 
 def rber_lines() -> list[str]:
-    """Return lines with the RBER of every curve at a few points."""
+    """Return lines with the RBER of every curve at a few grid points of wear and age."""
     lines = ["RBER by curve: [accumulated shift] at P/E cycles / hours"]
     head = "".join(f"{f'{mv} mV {pe}/{h}':>18}" for mv in (0, 350) for pe, h in CONDITIONS)
     lines.append(f"  {'':14}{head}")

@@ -55,7 +55,7 @@ def highest_start_state(old: Encoding, bit: int, target: int) -> int:
 
 
 def values_by_state(code: Encoding) -> list[int]:
-    """Return the values of an encoding in the order of their states."""
+    """Return the values of an encoding in the order of their voltage states."""
     return sorted(range(VALUES), key=lambda value: code[value])
 
 

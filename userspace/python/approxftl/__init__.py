@@ -110,7 +110,7 @@ class Class(enum.IntEnum):
 class Extent(NamedTuple):
     """A tagged range; its length may be TO_END.
 
-    The level is 2 or 3, or 0 if `kind` alone describes the tag.
+    The level is 2 or 3, or 0 if `kind` says all.
     """
 
     offset: int
@@ -348,7 +348,7 @@ class Device(_Closing):
         return _check_result(_library.recall(self.handle, fd))
 
     def watch(self, fd: int, *, on: bool = True) -> None:
-        """Let the kernel apply the stored tags of every file opened on this file system."""
+        """Let the kernel apply the stored tags when a file of the file system is opened."""
         _check_result(_library.watch(self.handle, fd, on))
 
     def label(self, text: str) -> None:
@@ -390,7 +390,7 @@ class Arena(_Closing):
         self._arena = None
 
     def memory(self, size: int) -> memoryview:
-        """Allocate approximate memory; it is 0 unless the file had data there."""
+        """Allocate approximate memory; the memory is 0 unless the file had data at its offset."""
         address = _library.alloc(self._open, size)
         if address is None:
             number = ctypes.get_errno()

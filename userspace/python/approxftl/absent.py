@@ -109,7 +109,7 @@ class Absent:
         return 0
 
     def arena_destroy(self, handle: Any) -> None:
-        """Close the arena; its memory is unmapped when the last view of it is gone."""
+        """Close the arena; its memory is unmapped when the last view of the memory is gone."""
         os.close(self.arenas.pop(handle.value).fd)
 
     def alloc(self, handle: Any, size: int) -> int | None:

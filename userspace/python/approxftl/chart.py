@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of sweeps, drawn as those of studies."""
+"""Figures of sweeps, drawn like figures of studies."""
 
 import os
 from collections.abc import Iterable

@@ -240,7 +240,7 @@ class Running:
 
     @contextmanager
     def offered_to_job(self, job: Job | None) -> Iterator[None]:
-        """Let a job use the policy; raise its exception, if it has one, when the job is over."""
+        """Let a job use the policy; after the job raise the policy's exception, if there is one."""
         self.job = job
         if job:
             lib.job_offer(job.handle, self.handle)
@@ -261,7 +261,7 @@ class Running:
 
 
 def replace_policy_by_name(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
-    """Replace a policy written in Python by a name for the simulator; return the policy, too."""
+    """Replace a policy written in Python by a name for the simulator; also return the policy."""
     policy = options.get("policy")
     if isinstance(policy, Policy):
         return {**options, "policy": policy.name}, Running(policy)

@@ -243,7 +243,7 @@ class SimulatedDevice:
 
 
 def _destroy_device(handle: int | None, policy: Running | None) -> None:
-    """Destroy a device, and then its policy unless something else still uses it."""
+    """Destroy a device, and then its policy unless another object still uses the policy."""
     lib.device_destroy(handle)
     del policy
 

@@ -39,7 +39,7 @@ def array_of_tensor(tensor: Tensor, data: bytes) -> NDArray[Any]:
 
 
 def protected_planes(element: Element, parts: Iterable[str]) -> range:
-    """Return the planes of these parts of a number; plane 0 is the highest."""
+    """Return the bit planes of the given parts of a number; plane 0 is the highest."""
     wanted = set(parts)
     if wanted - set(PARTS):
         raise ValueError(f"what can be protected is {' and '.join(PARTS)}, not "

@@ -87,7 +87,7 @@ def split_into_planes(numbers: bytes, bits: int) -> NDArray[np.uint8]:
 
 
 def join_planes(planes: Sequence[bytes], count: int) -> bytes:
-    """Return this many numbers, assembled from their planes."""
+    """Return a number of values, assembled from their bit planes."""
     kind = np.dtype(f"<u{len(planes) // 8}")
     numbers = np.zeros(count, dtype=kind)
     for plane in planes:
@@ -98,7 +98,7 @@ def join_planes(planes: Sequence[bytes], count: int) -> bytes:
 
 @dataclass(frozen=True)
 class _Gaps:
-    """The bytes of the original between tensors stored by plane, concatenated."""
+    """The original file's bytes between tensors that are stored by plane, concatenated."""
 
     begins: list[int]
     lengths: list[int]
@@ -256,7 +256,7 @@ class PlaneFile:
         return planes
 
     def read_range(self, offset: int, length: int) -> bytes:
-        """Return bytes of the original; raise ModelError beyond its end."""
+        """Return bytes of the original file; raise ModelError beyond its end."""
         if not 0 <= offset <= offset + length <= self.size:
             raise ModelError(f"the original ends at byte {self.size}, before what should be at "
                              f"{offset}")

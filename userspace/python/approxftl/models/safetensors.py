@@ -79,7 +79,7 @@ def _read_metadata(value: Any) -> dict[str, str]:
 
 
 def _refuse_gaps(model: Model, data: int) -> None:
-    """Refuse gaps in the data, which the format forbids: they could hide something."""
+    """Refuse gaps in the data, which the format forbids: gaps could hide data."""
     edges = [data, *(edge for tensor in model.tensors if tensor.length
                      for edge in (tensor.offset, tensor.end_of_data)), model.source.size]
     if any(end != begin for end, begin in list(pairwise(edges))[::2]):

@@ -13,7 +13,7 @@ _WINDOW = 1 << 16
 
 
 class ModelError(ValueError):
-    """A file is no model, or an unsupported one; the text is the message."""
+    """Raised for a file that is no model or an unsupported one; the text is the message."""
 
 
 def printable_name(text: str, most: int = 60) -> str:
@@ -68,7 +68,7 @@ class Cursor:
         self._begin = 0
 
     def _advance_cursor(self, length: int) -> int:
-        """Advance by a number of bytes; return where they begin in the window."""
+        """Advance by a number of bytes; return the position of these bytes in the window."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
         self._left -= length

@@ -68,7 +68,7 @@ ELEMENTS = {element.name: element for element in _ELEMENTS}
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """Numbers in one contiguous range of a file, which holds nothing else."""
+    """Numbers in one contiguous range of a file, without other data between the numbers."""
 
     name: str
     element: Element
