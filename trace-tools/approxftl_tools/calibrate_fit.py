@@ -41,7 +41,7 @@ WIDEST = 1e20
 
 
 def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
-    """Return the value of the first of these measures that the load has, or 0."""
+    """Return the value of the first of several measures that the load has, or 0."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -121,7 +121,7 @@ def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Mod
 
 
 def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4) -> Model:
-    """Return the model with these parameters fitted."""
+    """Return the model after fitting the given parameters."""
     for _ in range(rounds if trial.loads and names else 0):
         model, gain = improve_model(trial, model, names)
         if gain < WORTHWHILE:

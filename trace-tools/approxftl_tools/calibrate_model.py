@@ -45,7 +45,7 @@ class Device(Protocol):
         """Return the approximate capacity (bytes) of a device of at least so many bytes."""
 
     def least_rewritten_bytes(self) -> int:
-        """Return the least size (bytes) at which rewrites collect blocks one by one."""
+        """Return the least size (bytes) at which GC collects blocks one by one."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def share_as_percent(share: float) -> str:
 
 
 def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
-    """Return the least device size (bytes) at which only this load triggers GC."""
+    """Return the least device size (bytes) at which no load but the given one triggers GC."""
     if load.writes and load.order == "random":
         return device.least_rewritten_bytes()
     if load.beside_rate or (load.writes == 1 and load.order == "sequential"

@@ -75,7 +75,7 @@ class Known:
 
     @property
     def basis_measurements(self) -> str:
-        """Return the measurements that determine the value, or those that would."""
+        """Return the measurements that determine the value, or the measurements that would."""
         return f"{'' if self.is_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
 
@@ -220,7 +220,7 @@ def models_with_limits(shape: Model, limit: float) -> list[Model]:
 
 
 def better_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
-    """Return the best model of each of the two best stripes, if both remain plausible."""
+    """Return the best model for each of the two best stripe sizes, if both remain plausible."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
         found.setdefault(model.stripe, (cost, model))
@@ -242,7 +242,7 @@ class Search:
     free: list[str] = field(default_factory=list)
 
     def trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return a trial that is restricted to the loads which satisfy a condition."""
+        """Return a trial that is restricted to the loads that satisfy a predicate."""
         return self.trial.restrict_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
@@ -259,7 +259,7 @@ class Search:
                 if not three or stripe <= ONE_SHOT_STRIPE]
 
     def rank_similar_models(self, model: Model) -> list[tuple[float, Model]]:
-        """Return models with similar dies and stripes, the best first."""
+        """Return models with similar numbers of dies and stripe sizes, the best first."""
         deep = self.trial_of_loads(has_deep_reads)
         limit = limiting_command_ns(deep.loads)
         found = rank_models(deep, [one for shape in self.similar_models(model, 2)
@@ -301,7 +301,7 @@ class Search:
                                                 strict=True)))
 
     def fit_write_parameters(self, model: Model) -> Model:
-        """Fit the parameters that sequential writes, and reads beside them, determine."""
+        """Fit the parameters that sequential writes, and reads during the writes, determine."""
         ordered = self.trial_of_loads(lambda load: load.writes == 1 and load.order == "sequential"
                                       and not shows_buffer_latency(load))
         besides = self.trial_of_loads(lambda load: bool(load.beside_rate))

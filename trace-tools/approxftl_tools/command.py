@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The parts that all commands share: exit status, error messages, the envelope of JSON."""
+"""Functions that all commands share: exit status, error messages, the envelope of JSON."""
 
 import argparse
 import difflib
@@ -97,11 +97,11 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def accept_old_name(self, old: str, new: str) -> None:
-        """Accept an option's name of the last release as an alias; --help does not list it."""
+        """Accept an option's name of the last release as an alias that --help does not list."""
         self._option_string_actions[old] = self._option_string_actions[new]
 
     def is_json_help_wanted(self) -> bool:
-        """Tell whether --help=json asks for this command and not for one of its verbs."""
+        """Tell whether --help=json asks for the command itself and not for one of its verbs."""
         for word in self.words:
             if word == "--" or (self._subparsers and not word.startswith("-")):
                 return False
@@ -237,7 +237,7 @@ def byte_safe_stream(number: int, stream: TextIO | None) -> TextIO:
 
 
 def restore_signal_handlers() -> None:
-    """Restore the default signal handlers, after everything that catches their exception."""
+    """Restore the default signal handlers, after all handlers of their exception."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if IS_COMMAND else ():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)

@@ -21,7 +21,7 @@ HIDDEN, SEEDS, DRAWS = 256, 6, 4
 
 @cache
 def train_on_seed(seed: int) -> tuple[list[network.Layer], network.Digits]:
-    """Return a trained network, and digits that it was not trained on."""
+    """Return a trained network, and images of digits that were not used for its training."""
     learned, others = network.load_digits(seed)
     return network.train_network(HIDDEN, seed, learned), others
 

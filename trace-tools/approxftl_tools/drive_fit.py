@@ -47,7 +47,7 @@ def robust_misfit(errors: Vector) -> float:
 
 
 def damped_stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
-    """Return the damped least-squares step, in units of each parameter's stride."""
+    """Return the damped least-squares step, in units of each parameter's step size."""
     weight = 1 / (1 + errors ** 2)
     normal = (slope.T * weight) @ slope
     normal += np.diag(force * np.diag(normal) + TINY)
@@ -72,7 +72,7 @@ class Search:
     seen: dict[Values, Vector] = field(default_factory=dict)
 
     def errors_of_values(self, values: Values) -> Vector:
-        """Return the errors of a set of values; evaluate each set once."""
+        """Return the errors of a set of values; evaluate equal sets only once."""
         if values not in self.seen:
             if len(self.seen) >= self.budget:
                 raise SpentError
@@ -143,7 +143,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Share:
-    """Summary of the errors of one half of the measured points."""
+    """Summary of the errors of the fitted or of the held-out measured points."""
 
     points: int
     within: int
@@ -193,7 +193,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Judge:
-    """Runs sets of parameter values on the measured points of one half."""
+    """Runs sets of parameter values on the fitted or on the held-out measured points."""
 
     drive: Drive
     bench: Bench
@@ -233,7 +233,7 @@ class Judge:
 
 
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
-    """Fit a drive to one half of its points; return the best values so far when interrupted."""
+    """Fit a drive to half of its points; return the best values so far when interrupted."""
     search = Search(judge.drive.free, lambda values: judge.errors_of_half(judge.half, values),
                     budget, tell)
     start = judge.profile_values()
@@ -254,7 +254,7 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
 
 
 def judge_unfitted_half(judge: Judge, found: Fit) -> None:
-    """Judge the fit by the other half of the points, which is read only now, after the fit."""
+    """Judge the fit by the held-out points, which are read only after the fit."""
     before, after = (Share.summarise_errors(judge.errors_of_half(OTHER[judge.half], values))
                      for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl drives --refit: report fitted values and their errors on the held-out half."""
+"""approxftl drives --refit: report fitted values and the errors on the held-out points."""
 
 import argparse
 import sys
@@ -76,7 +76,7 @@ def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
 
 
 def table_rows_of_halves(found: Fit) -> Iterator[list[str]]:
-    """Yield table rows with the errors of each half, before and after the fit."""
+    """Yield table rows with the errors of fitted and held-out points, before and after the fit."""
     for half, pair in found.shares.items():
         for when, share in zip(("before", "fitted"), pair, strict=True):
             yield [half, when, str(share.points), str(share.within), f"{share.median:.2f}",
@@ -126,7 +126,7 @@ def fit_as_json(found: Fit) -> Json:
 
 def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None,
                   shown: bool) -> Fit:
-    """Fit a drive, write its profile, then evaluate the other half."""
+    """Fit a drive, write its profile, then evaluate the held-out points."""
     found = fit_drive(judge, arguments.evaluations,
                       make_fit_reporter(judge.drive, arguments.evaluations, shown))
     if shown:

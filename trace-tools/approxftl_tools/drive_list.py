@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The emulated drives: each has a profile of the core, a policy, and a scale of its size."""
+"""The emulated drives: each has a profile of the core, a policy, and a scale factor of its size."""
 
 from __future__ import annotations
 

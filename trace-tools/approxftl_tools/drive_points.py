@@ -154,7 +154,7 @@ class Table:
     def measured_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                         measures: Sequence[tuple[str, str, float, Value]], **more: Any
                         ) -> Iterator[Point]:
-        """Yield a point for each measured value of a row; those in us have a tolerance in us."""
+        """Yield a point for each measured value of a row; values in us have a tolerance in us."""
         for title, column, band, value in measures:
             measured = field_as_number(row, column)
             if measured:
@@ -184,7 +184,7 @@ class Table:
 
     def relative_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
                       ) -> Iterator[Point]:
-        """Yield the rate relative to uniform writes, or absolute if those were not measured."""
+        """Yield the rate relative to uniform writes, or absolute if these were not measured."""
         other = uniform_base_load(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}
@@ -417,7 +417,7 @@ def uniform_base_load(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | No
 
 
 def key_of_run(row: Row) -> tuple[str | int | None, ...]:
-    """Return the key of a run; rows with the same key are always in the same half."""
+    """Return the key of a run; rows with equal keys are either all fitted or all held out."""
     depth = int(row.get("queue_depth") or 1) * int(row.get("streams") or 1)
     return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
 
@@ -439,7 +439,7 @@ def assign_halves(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
-    """Return the tables of a drive; rows that are not emulated, or of the other half, are empty."""
+    """Return the tables of a drive; rows that are not emulated or not requested are empty."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
     tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
               for name, path in found.items() if path.exists()}
@@ -463,7 +463,7 @@ def refuse_bad_row(drive: Drive, name: str = "TABLE", index: int | None = None) 
 
 
 def drive_points(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
-    """Return the points of a drive's tables, or of one half of them."""
+    """Return the points of a drive's tables, or of their fitted or held-out half."""
     tables = read_drive_tables(drive, folder, half)
     return [point for name, rows in tables.items()
             for point in Table(drive, shape, name, rows, tables).table_points()]

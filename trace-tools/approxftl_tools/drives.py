@@ -165,7 +165,7 @@ def requested_drives(arguments: argparse.Namespace, bench: Bench) -> Iterator[Dr
 
 
 def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
-    """Return the requested points, and the runs of the studies that contain them."""
+    """Return the requested points, and the runs of the studies that contain the points."""
     points: list[Point] = []
     runs: Runs = {}
     warnings = [] if arguments.tables == OWN_TABLES else \
@@ -207,7 +207,7 @@ def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path
 
 
 def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """Return a row each for fitted, held-out and unseen points: number in bands, median error."""
+    """Return rows for fitted, held-out and unseen points: number within tolerance, median error."""
     rows = []
     for what in (FITTED, HELD, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]
@@ -307,7 +307,7 @@ def identity_rows(identity: Json) -> list[tuple[str, str]]:
 
 def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
                      identity: Json | None = None) -> str:
-    """Return the comparison as an HTML page; @identity makes it a certificate."""
+    """Return the comparison as an HTML page; with @identity the page is a certificate."""
     drives = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)

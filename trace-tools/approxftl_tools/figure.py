@@ -209,7 +209,7 @@ class Means:
 
 
 def axis_value_as_number(x: float | int | str) -> float | None:
-    """Return an axis value such as 7, 0.5 or 7% as a number; None if it is none."""
+    """Return an axis value such as 7, 0.5 or 7% as a number; None for any other value."""
     try:
         return float(str(x).removesuffix("%"))
     except ValueError:
@@ -262,7 +262,7 @@ def colours_of_names(plot: Plot) -> dict[str, Hue]:
 
 
 def named_panels(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
-    """Return the panels with their names; a single plot has an empty name."""
+    """Return the panels with their names; the panel of a single plot has an empty name."""
     if isinstance(plot, Means):
         return [(facet, replace(plot, facets=[facet], marks=[
             mark for mark in plot.marks if mark.facet == facet])) for facet in plot.facets]
@@ -284,7 +284,7 @@ class Figure:
     of: str = ""
 
     def as_csv(self, digits: int = 0) -> str:
-        """Return the figure's numbers as CSV, rounded to so many digits; 0 keeps all."""
+        """Return the figure's numbers as CSV, rounded to a number of digits; 0 keeps all."""
         def csv_value_text(cell: Cell) -> Cell:
             return f"{cell:.{digits}g}" if digits and isinstance(cell, float) else cell
 

@@ -54,7 +54,7 @@ class Style:
         return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
 
     def css_rules(self) -> str:
-        """Return the CSS rules for figures with all variables replaced."""
+        """Return the CSS rules for figures with all CSS variables replaced by values."""
         known, rules = read_page_style()
         own = {f"{kind}{i}": self.palette[i % len(self.palette)]
                for i in range(8 if self.palette else 0) for kind in "ce"}
@@ -97,7 +97,7 @@ def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
 
 
 def render_figure(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
-    """Return a figure as a file of this format; equal figures give equal bytes."""
+    """Return a figure as a file of the given format; equal figures give equal bytes."""
     before = WIDTH.set(style.drawing_width())
     try:
         head, body = figure_as_svg(figure).split(">", 1)

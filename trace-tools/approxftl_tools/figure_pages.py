@@ -44,13 +44,13 @@ def grid_by_layer(values: Sequence[Cell], row: int, value_label: str,
 
 
 def page_age_sentence(ages: set[int]) -> str:
-    """Return a sentence about the age of the pages if all have the same, else an empty string."""
+    """Return a sentence about the age of the pages if all have one age, else an empty string."""
     return f" All were programmed {ages.pop()} hours ago." if len(ages) == 1 else ""
 
 
 def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
                  source: str) -> list[Figure]:
-    """Return figures of each page's class and mode, and of page ages if these differ."""
+    """Return figures of each page's class and mode, and of page ages if ages differ."""
     ages = page_map.get("age_hours") or []
     different = {age for age in ages if age is not None}
     what = f"block {page_map['block']}".strip()

@@ -23,7 +23,7 @@ COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
 
 
 def ratio_dots(runs: Sequence[Run], names: Sequence[str]) -> Dots:
-    """Return the ratios of runs to the first, a row for each measure."""
+    """Return the ratios of runs to the first run, a row for each measure."""
     columns = [(name, [ratio_of_measure(run, runs[0], key) for key in COMPARED])
                for run, name in zip(runs[1:], names[1:], strict=True)]
     there = [i for i in range(len(COMPARED)) if any(column[i] for _, column in columns)]
@@ -33,7 +33,7 @@ def ratio_dots(runs: Sequence[Run], names: Sequence[str]) -> Dots:
 
 
 def measured_ratio_dots(table: Table) -> Dots:
-    """Return measured values as ratios to those in the first column."""
+    """Return measured values as ratios to the first column."""
     lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
     return Dots([line.title for line in lines],
                 [(label, [None if not (found := relative_to_base(line.values[at], line.values[0]))

@@ -13,7 +13,7 @@ from approxftl_tools.study_table import Group
 
 
 class Lacking(Exception):  # noqa: N818
-    """The inputs have nothing to draw; the text says how to record it."""
+    """Raised if the inputs lack a figure's data; the text says how to record the data."""
 
 
 def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:

@@ -50,7 +50,7 @@ def relative_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, floa
 
 
 def response_title(key: str) -> str:
-    """Return the title of a response time, without "write" if all titles have it."""
+    """Return the title of a response time, without "write" if it is in all titles."""
     title = BY_KEY[key].title
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
 
@@ -151,7 +151,7 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
-    """Return a curve reduced to points that can be told apart, and its ends."""
+    """Return a curve reduced to distinguishable points and its end points."""
     if len(shares) <= QUANTILES:
         return times_us, shares
     # Half of the points are spaced evenly by height on the log scale, so that the tail is smooth.

@@ -55,7 +55,7 @@ def figures_parser() -> command.Parser:
 
 
 def kinds_by_name(names: str) -> list[Kind]:
-    """Return the kinds of figure with these names; all kinds if there are none."""
+    """Return the kinds of figure with the given names; without names all kinds."""
     by_name = {kind.name: kind for kind in KINDS}
     wanted = [name for name in names.split(",") if name]
     for name in wanted:

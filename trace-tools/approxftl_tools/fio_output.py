@@ -187,7 +187,7 @@ class Job:
             not any(self.options.first_given_option(name) for name in bounds)
 
     def unusable_reason(self) -> str:
-        """Return the reason why the job cannot be used; empty if it can."""
+        """Return the reason why the job cannot be used; empty if the job can be used."""
         word, _ = self.options.access_pattern()
         if self.data.get("error"):
             return f"ended with error {self.data['error']}"
@@ -218,7 +218,7 @@ class Job:
                                                                        usual="0") != "0" else ""
 
     def unusable_pattern(self) -> str:
-        """Return the reason why its access pattern cannot be used; empty if it can."""
+        """Return the reason why a job's access pattern is unusable; empty if it is usable."""
         word, hole = self.options.access_pattern()
         stride = self.options.request_size_bytes() + hole
         if ORDERS[word] == "random" or (word, hole) == ("write", 0):
@@ -271,7 +271,7 @@ def load_of_process(jobs: Sequence[Job]) -> Measured:
 
 
 def load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:
-    """Return the load of reads beside a sequential writer; None if these loads are no such pair."""
+    """Return the load of reads beside a sequential writer; None for any other pair of loads."""
     readers = [load for load in loads if load.writes == 0]
     writers = [load for load in loads if load.writes == 1]
     if len(loads) != 2 or not readers or not writers or writers[0].order != "sequential":
@@ -332,7 +332,7 @@ class History:
         self.filled, self.overwritten = self.capacity, 0
 
     def drive_state_before_job(self, jobs: Sequence[Job]) -> State:
-        """Return the drive's state before these jobs; a fill starts with an empty drive."""
+        """Return the drive's state before the given jobs; a fill starts with an empty drive."""
         if any(job.fills_drive() for job in jobs):
             return State(0.0)
         if not self.capacity:

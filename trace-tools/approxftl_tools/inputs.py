@@ -172,7 +172,7 @@ def missing_keys(node: Any, keys: Sequence[str]) -> str:
 
 
 def keys_as_text(node: Any) -> str:
-    """Return the keys of a JSON object as text, or another value itself."""
+    """Return the keys of a JSON object as text, or a value of another type itself."""
     return shorten_list(node) if isinstance(node, dict) else repr(node)[:60]
 
 
@@ -206,7 +206,7 @@ def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add a timeline; refuse trace events of other programs, which have no blocks."""
+    """Add a timeline; refuse trace events of other programs, which lack the blocks' data."""
     for event in document["traceEvents"]:
         if not isinstance(event, dict) or event.get("ph") == "X":
             lost = missing_keys(event, EVENT_KEYS) or missing_keys(event["args"], ("block", "page"))

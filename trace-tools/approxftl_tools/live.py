@@ -111,7 +111,7 @@ def layered_mark_channels(plot: Plot, field: str) -> Json:
 
 
 def line_channels(plot: Plot, field: str) -> list[tuple[int, Json]]:
-    """Return the width and channel of a line and of the wider edge line below the line."""
+    """Return the Vega channels of a line and of the wider edge line drawn below it."""
     both = layered_mark_channels(plot, field)
     return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
@@ -251,7 +251,7 @@ def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
 
 
 def study_mean_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
-    """Return the layers of the study's own means."""
+    """Return the chart layers (marks) of the means that the study measured."""
     if plot.has_bars:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
         return [{"mark": "bar", "encoding": {**place, **ends, **layered_mark_channels(plot, "c1")}}]
@@ -290,7 +290,7 @@ def interval_chart_layers(plot: Means, place: Json, y: Json, low: str, high: str
 
 
 def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
-    """Return the layers of published values: hollow marks, and lines for values without x."""
+    """Return the chart layers of published values: hollow marks, and lines for values without x."""
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
         return []
@@ -339,7 +339,7 @@ def study_chart_layers(plot: Means) -> Json:
 
 @plot_chart_layers.register
 def grid_chart_layers(plot: Grid) -> Json:
-    """Return the layers that draw the cells of a map."""
+    """Return the chart layers that draw the cells of a map."""
     def axis_channel(field: str, title: str) -> Json:
         return {"field": field, "type": "ordinal", "sort": None, "title": title,
                 "axis": {"labelOverlap": True, "labelAngle": 0},
@@ -401,14 +401,14 @@ def panel_chart_layers(plot: Panels) -> Json:
 
 
 def row_filter_expression(words: Sequence[str]) -> str:
-    """Return the filter of a row: none of its names is hidden, and it matches the search text."""
+    """Return the filter of table rows: no name in a row is hidden, and the search text matches."""
     shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
     said = ", ".join(f"datum.{word}" for word in words)
     return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"
 
 
 def hideable_series(plot: Plot) -> list[str]:
-    """Return the series that can be hidden in one figure alone: parts, not policies."""
+    """Return the series that can be hidden in one figure alone: parts of a whole, not policies."""
     names = [name for name, own in colours_of_names(plot).items() if name and own.palette == "m"]
     return names if isinstance(plot, Means) and len(names) > 1 else []
 

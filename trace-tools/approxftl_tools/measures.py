@@ -38,7 +38,7 @@ def scaled_ratio(part: float | None, whole: float | None, scale: float = 1.0) ->
 
 
 def look_up_keys(data: Json, *keys: str) -> Any:
-    """Return the value under these keys; None if it is missing."""
+    """Return the value under a path of keys; None if it is missing."""
     node: Any = data
     for key in keys:
         if not isinstance(node, dict) or key not in node:
@@ -48,7 +48,7 @@ def look_up_keys(data: Json, *keys: str) -> Any:
 
 
 def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
-    """Return a function that looks up a time in a result; None if there were no requests."""
+    """Return a function that looks up a time in a result; None if there were no such requests."""
     def read_timing(data: Json) -> float | None:
         found = look_up_keys(data, "timing", name, f"{what}_ns")
         return found if look_up_keys(data, "timing", name, "count") else None

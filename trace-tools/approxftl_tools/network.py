@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Train a small network that recognises digits, and measure it with flipped bits."""
+"""Train a small network that recognises digits, and measure its accuracy with flipped bits."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ IRREPLACEABLE = {*FORBIDDEN, errno.EBUSY, errno.EXDEV}
 
 
 def output_path(text: str) -> Path:
-    """Return the path of an output; "./-" is a file of that name, not standard output."""
+    """Return the path of an output; "./-" is a file named "-", not standard output."""
     path = Path(text)
     return path if path != STANDARD or text == str(STANDARD) else path.absolute()
 
@@ -42,7 +42,7 @@ def stat_of_path(path: Path) -> os.stat_result | None:
 
 
 def is_standard_output(state: os.stat_result | None) -> bool:
-    """Tell whether this is the same file as standard output."""
+    """Tell whether a path is the file that is open as standard output."""
     if state is None:
         return False
     with contextlib.suppress(OSError):
@@ -105,7 +105,7 @@ def temporary_directory(target: Path | None, old: os.stat_result | None
 
 @contextmanager
 def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
-    """Yield a temporary file of this name; at the end, move the file to `path`."""
+    """Yield a temporary file of the given name; at the end, move the file to `path`."""
     CLAIMS.refuse_input_as_output(path)
     try:
         state = stat_of_path(path)

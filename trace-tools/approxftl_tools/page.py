@@ -26,7 +26,7 @@ RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
 def split_off_ratio(cell: str) -> tuple[str, str]:
-    """Return a value and its ratio; the ratio is empty if there is none."""
+    """Return the texts of a value and of its ratio, which is empty if there is none."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
 

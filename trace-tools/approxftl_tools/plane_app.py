@@ -160,7 +160,7 @@ def costs_between_counters(before: Json | None, after: Json | None) -> Json | No
 
 
 def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
-    """Raise Refusal if the file is not one of this program."""
+    """Raise Refusal if the file was not written by this program."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise Refusal(f"{path}: is not a file of this program, and no file at all")
     if force or not path.exists():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl report: write one page with tables and figures of all inputs."""
+"""approxftl report: write an HTML page with tables and figures of all inputs."""
 
 import csv
 import sys

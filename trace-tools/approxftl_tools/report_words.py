@@ -54,7 +54,7 @@ def describe_requests(document: Json) -> str:
 
 
 def common_text_or_count(found: Sequence[str], what: str) -> str:
-    """Return the description that all runs have, or the number of different descriptions."""
+    """Return the description that all runs share, or the number of different descriptions."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
 
@@ -91,7 +91,7 @@ def ratio_as_text(one: Estimate) -> str:
 
 
 def name_best_run(runs: Sequence[Run], keys: tuple[str, str]) -> str:
-    """Return a sentence that names the run with the best mean, and its tail."""
+    """Return a sentence that names the run with the best mean, and its tail response time."""
     base, what = runs[0].label, BY_KEY[keys[0]].title.partition(",")[0]
     found = [(one, run) for run in runs[1:] if (one := ratio_of_measure(run, runs[0], keys[0]))]
     if not found:

@@ -97,7 +97,7 @@ def add_list_options(parser: argparse.ArgumentParser) -> None:
 
 
 def find_column(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Column:
-    """Return the column of this name; refuse an unknown or repeated one."""
+    """Return the column with a given name; refuse an unknown or repeated column."""
     for column in columns:
         if name.lower() in (column.key.lower(), column.title.lower()):
             if column in before:

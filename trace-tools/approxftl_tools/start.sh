@@ -60,7 +60,7 @@ has()
 sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
 }
 
-# `make deps` installs packages for the first two interpreters of the list.
+# `make deps` installs packages for the first two Python interpreters in the list.
 # The python3 that is first in PATH may have packages of its own.
 python=
 for modules in "$wanted" numpy; do

@@ -50,7 +50,7 @@ class Estimate:
         return self.is_narrower_than(1e-9)
 
     def is_narrower_than(self, share: float) -> bool:
-        """Tell whether the half width of the interval is at most this share of the mean."""
+        """Tell whether the half width of the interval is at most a given share of the mean."""
         return self.half is not None and self.half <= share * abs(self.mean)
 
 
@@ -111,7 +111,7 @@ def interval_half_widths(samples: Array) -> Array:
 
 @cache
 def resample_indices(count: int) -> NDArray[np.int64]:
-    """Return the indices of the bootstrap's resamples; equal runs get the same ones."""
+    """Return the indices of the bootstrap's resamples; equal numbers of runs get equal indices."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
 
@@ -156,7 +156,7 @@ def paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate |
 
 
 def estimate_runs_needed(found: Estimate, share: float) -> int:
-    """Return the estimated number of runs for a confidence interval of this half width."""
+    """Return the estimated number of runs for a confidence interval with a given half width."""
     if found.half is None or found.is_narrower_than(share) or not found.mean:
         return found.count
     spread = found.half / t_quantile((1 + CONFIDENCE) / 2, found.count - 1)

@@ -331,7 +331,7 @@ def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan:
 
 
 def note_other_results(plan: Plan, store: Store) -> str:
-    """Return a note about results of another build or other options; empty if there are none."""
+    """Return a note about results of other builds or with other options; empty without any."""
     own = {store.point_directory(point) for point in plan.points}
     others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
     return (f"; {others} results in {store.root} are of another build or of other options: "

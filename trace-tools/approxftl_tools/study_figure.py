@@ -222,7 +222,7 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 
 
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the means of a figure; the yardstick's is drawn as a line and left out."""
+    """Yield the means of a figure; the yardstick's mean is left out, as it is drawn as a line."""
     for group in groups_in_figure(spec, groups):
         base = yardstick_group(group, groups, spec.yardstick_of_means)
         for measure in spec.y:
@@ -286,7 +286,7 @@ def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Ma
 
 
 def published_marks(spec: Spec) -> Iterator[Mark]:
-    """Yield marks of published values; one without x is a level, such as a mean over all."""
+    """Yield marks of published values; a value without x is a level, such as an overall mean."""
     label = str(spec.table.get("points_label", "the paper"))
     for point in spec.table.get("points", []):
         low, high = (float(point[key]) if is_number(point.get(key)) else None
@@ -416,7 +416,7 @@ def yardstick_line(spec: Spec) -> float | None:
 
 
 def repeat_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
-    """Yield published marks; those without a facet are repeated in each facet."""
+    """Yield published marks; marks without a facet are repeated in each facet."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
             yield replace(mark, facet=facet)

@@ -184,7 +184,7 @@ class Search:
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
 
     def plan_trial(self, values: dict[str, Value]) -> Trial:
-        """Return a trial with its points, or with the simulator's reason for refusing it."""
+        """Return a trial with its points, or with the simulator's reason for refusing the trial."""
         trial = Trial(values)
         try:
             trial.plan = study_plan.read_study(self.plan.path, self.program, setting=replace(
@@ -195,7 +195,7 @@ class Search:
         return trial
 
     def set_trial_value(self, trial: Trial) -> None:
-        """Set a trial's value: the mean over all points of their means over seeds."""
+        """Set a trial's value: the mean over all points, each averaged over seeds."""
         if trial.plan is None:
             return
         for point in trial.plan.points:

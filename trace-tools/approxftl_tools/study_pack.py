@@ -89,7 +89,7 @@ def read_member(archive: tarfile.TarFile, name: str) -> bytes:
 
 
 def unpack_study(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
-    """Extract the study and its files into a folder, under names other than the archive's."""
+    """Extract the study and its files into a folder, under names that differ from the archive's."""
     (folder / STUDY).write_bytes(read_member(archive, STUDY))
     found: dict[str, Any] = json.loads(read_member(archive, PROVENANCE))
     if found["study_archive"] != FORMAT:

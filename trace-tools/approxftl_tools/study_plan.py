@@ -76,7 +76,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """The axis value with which the others are compared; an empty value means none."""
+    """The axis value with which other values of the axis are compared; empty for none."""
 
     value: str
     axis: str = "policy"
@@ -172,7 +172,7 @@ def option_name(key: str) -> str:
 
 
 def options_of_axis(key: str, values: Any) -> list[str]:
-    """Return the options that an axis sets: its own name, or those in its named sets."""
+    """Return the options that an axis sets: its own name, or the options in its named sets."""
     if isinstance(values, dict):
         return list(dict.fromkeys(option for one in values.values() for option in one))
     return [key]
@@ -303,7 +303,7 @@ def study_rules(path: Path, document: dict[str, Any]) -> Rules:
 
 
 def derived_seeds(master: int, count: int) -> list[Value]:
-    """Return seeds derived from a master seed; they are always the same."""
+    """Return seeds derived from a master seed; equal master seeds give equal seeds."""
     return [int.from_bytes(hashlib.sha256(f"{master} {number}".encode()).digest()[:4], "little")
             for number in range(count)]
 
@@ -396,7 +396,7 @@ def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> Non
 
 def make_point(program: tuple[str, str], arguments: Iterable[str],
                varied: tuple[tuple[str, Value], ...] = ()) -> Point:
-    """Return a point whose options are known and given once each."""
+    """Return a point; refuse unknown and repeated options."""
     given = tuple(arguments)
     files = dict(input_files(given))
     digest = hashlib.sha256(program[1].encode())
@@ -440,7 +440,7 @@ def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
 
 
 def find_yardstick(path: Path, points: Iterable[Point], value: str) -> Yardstick:
-    """Return the yardstick with its axis; refuse a yardstick that no run has."""
+    """Return the yardstick with its axis; refuse a yardstick value that no run has."""
     found = axis_values(points)
     axes_of_it = [axis for axis, values in found.items() if value in values]
     if axes_of_it or not value or "all" in found["policy"]:

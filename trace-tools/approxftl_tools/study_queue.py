@@ -66,7 +66,7 @@ class Queue:
 
 
 def file_check_prefix(point: Point) -> str:
-    """Return shell commands that fail if files differ from those of this machine."""
+    """Return shell commands that fail if files differ from this machine's files."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
              *((shlex.quote(name), digest) for name, digest in others)]
@@ -93,7 +93,7 @@ def command_list_path(queue: Queue) -> Path:
 
 
 def job_array_script(queue: Queue, points: int) -> str:
-    """Return the script of a job array that runs this number of commands."""
+    """Return the script of a job array that runs a given number of commands."""
     return SCRIPT.format(
         name=re.sub(r"[^A-Za-z0-9._-]", "-", queue.name),
         last=max(0, -(-points // queue.chunk) - 1),

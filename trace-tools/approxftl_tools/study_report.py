@@ -23,7 +23,7 @@ from approxftl_tools.study_table import (
 
 def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each compared policy, or value of another axis, with its ratios."""
+    """Yield each compared policy, or value of another axis, with its ratios to the yardstick."""
     for group in groups:
         base = yardstick_group(group, groups, yardstick)
         found = group.estimate_ratio(base, measure) if base and base is not group else None
@@ -131,7 +131,7 @@ def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
 
 
 def folder_tables(root: Path) -> list[Json]:
-    """Return the tables of a results folder, one for each set of options that points share."""
+    """Return the tables of a results folder, a table for each set of options shared by points."""
     parts = []
     for rest, groups in groups_in_folder(root).items():
         policies = [str(group.varied["policy"]) for group in groups]

@@ -65,7 +65,7 @@ class Streams:
                 raise Refusal(f'{self.path}: [synth] "{key}" is one value', USAGE)
 
     def file_of_option(self, option: str, name: str, seed: object) -> Path:
-        """Return the file that an option names, for a point with this seed."""
+        """Return the file that an option names, for a point with a given seed."""
         like = self.synth is not None and option == "trace"
         made = like and not self.setting.traces and name not in (self.packed or ())
         key = f"{name}, seed {seed}" if made else name
@@ -92,7 +92,7 @@ class Streams:
         return path.absolute()
 
     def generated_record_file(self, name: str, seed: object) -> Path:
-        """Return a generated record file like a volume; generate it if it is missing."""
+        """Return a record file generated like a trace volume; generate a missing file."""
         words = [f"--like={name}", *(f"--{key}={value}" for key, value in
                                      (self.synth or {}).items()), f"--seed={seed}"]
         makers = b"".join((Path(__file__).parent / name).read_bytes() for name in MAKERS)

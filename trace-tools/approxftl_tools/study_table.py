@@ -132,7 +132,7 @@ def groups_in_folder(root: Path) -> dict[str, list[Group]]:
 
 
 def yardstick_group(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
-    """Return the group that differs only in having the yardstick's value; None if there is none."""
+    """Return the group that differs only by the yardstick's value of the axis, or None."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
     for one in groups:

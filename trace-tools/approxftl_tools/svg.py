@@ -100,7 +100,7 @@ Box = tuple[float, float, float, float]
 
 
 def boxes_as_path(text: str, boxes: Sequence[Box], klass: str, **more: float) -> str:
-    """Return many boxes of the same meaning as one path."""
+    """Return many boxes that have one meaning (colour and title) as one SVG path."""
     way = "".join(f"M{px(x)} {px(y)}h{px(wide)}v{px(tall)}h{px(-wide)}z"
                   for x, y, wide, tall in boxes)
     return svg_element("path", title_element(text) if text else "", d=way, class_=klass, **more)

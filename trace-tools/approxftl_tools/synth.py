@@ -74,7 +74,7 @@ def synth_parser() -> command.Parser:
 
 
 def refuse_contradictions(arguments: argparse.Namespace, switch: str, names: Sequence[str]) -> None:
-    """Refuse an option that another one contradicts."""
+    """Refuse an option that contradicts another option."""
     for name in names:
         if getattr(arguments, name) is not None:
             raise Refusal(f"--{name.replace('_', '-')} and {switch} contradict each other",
@@ -149,7 +149,7 @@ def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float]
 
 def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
                           made: dict[str, float]) -> None:
-    """Print the characteristics of the profile beside those of the stream."""
+    """Print the characteristics of the profile beside the characteristics of the stream."""
     wanted = profile.compared_characteristics()
     if arguments.json:
         command.write_json_answer(arguments.json, {

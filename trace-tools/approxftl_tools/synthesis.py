@@ -85,7 +85,7 @@ class Places:
         self.leaving[0].append((t_ns, place, self.writes[place]))
 
     def move_aged_extents(self, t_ns: int) -> None:
-        """Move places into the age zones that they have reached at this time."""
+        """Move places into the age zones that the places have reached at a given time."""
         for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
             while leaving and leaving[0][0] + end < t_ns:
                 entry = leaving.popleft()

@@ -46,7 +46,7 @@ def _true_neighbours(count: int, dimensions: int, seed: int) -> NDArray[np.int64
 
 
 def recall_of_nearest(stored: Floats, seed: int) -> float:
-    """Return the share of the true nearest vectors that the stored vectors still give."""
+    """Return the share of the true nearest vectors that a search of the stored ones still finds."""
     truth = _true_neighbours(*stored.shape, seed)
     found = nearest_indices(stored, make_vectors(*stored.shape, seed)[1])
     hits = (found[:, :, None] == truth[:, None, :]).any(axis=2)

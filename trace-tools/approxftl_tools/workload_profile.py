@@ -110,7 +110,7 @@ ASSUMED_BURST = 100.0
 
 
 def geometric_sizes(mean_size_kib: float) -> Sizes:
-    """Return geometrically distributed lengths with this mean."""
+    """Return geometrically distributed request lengths with a given mean."""
     stop = min(1.0, KIB_PER_UNIT / mean_size_kib)
     longest = max(1, int(np.ceil(np.log(1e-4) / np.log1p(-stop)))) if stop < 1 else 1
     units = np.arange(1, longest + 1)
@@ -119,7 +119,7 @@ def geometric_sizes(mean_size_kib: float) -> Sizes:
 
 
 def bursty_arrivals(mean_ms: float) -> tuple[float, ...]:
-    """Return quantiles of the time between requests, half of which come in bursts."""
+    """Return quantiles of the time between requests, half of which are in bursts."""
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
     gaps = -np.log1p(-np.concatenate((shares[::2], shares[1::2])))
     gaps[: len(shares[::2])] /= ASSUMED_BURST

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl worn: what file systems and databases do on drives that fail as flash does."""
+"""approxftl worn: test file systems and databases on drives that fail as flash does."""
 
 import argparse
 import json
@@ -82,7 +82,7 @@ FAILED_CELL = "not run"
 
 @dataclass(frozen=True)
 class Plan:
-    """A cell of the matrix to run: a stack, a life, a kernel and a seed."""
+    """A cell of the matrix: a storage stack, its drive's fault scenario, a kernel and a seed."""
 
     stack: Stack
     life: Life
@@ -94,7 +94,7 @@ class Plan:
 
     @property
     def cell_name(self) -> str:
-        """Return the name of the cell, STACK/LIFE."""
+        """Return the name of the cell: STACK/LIFE, the life being the drive's fault scenario."""
         return f"{self.stack.name}/{self.life.name}"
 
     @property
@@ -149,7 +149,7 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def parse_event(text: str) -> Event:
-    """Parse an event of a life."""
+    """Parse an event of a drive's fault scenario."""
     found = EVENT.fullmatch(text)
     if not found or (found[1].isdecimal() and not 0 < int(found[1]) <= TRANSACTIONS):
         raise argparse.ArgumentTypeError(
@@ -420,7 +420,7 @@ def outcome_word(record: Json) -> str:
 
 def matrix_rows(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str, list[str]],
                                                   dict[str, dict[str, Json]]]:
-    """Return kernels and seeds, lives, lives by stack, and by cell the record of each variant."""
+    """Return kernels and seeds, fault scenarios (all, and by stack), and each cell's records."""
     cells: dict[str, dict[str, Json]] = {}
     rows: dict[str, list[str]] = {}
     for record in records:

@@ -88,7 +88,7 @@ def send_message(device: str, text: str) -> None:
 
 
 def flush_file_system(place: Path) -> None:
-    """Write all data and metadata to their places, also those that are in a journal only."""
+    """Write all data and metadata to their places, also data that are in a journal only."""
     os.sync()
     fd = os.open(place, os.O_RDONLY)
     try:
@@ -162,7 +162,7 @@ def disk_activity() -> list[str]:
 
 
 class Watch:
-    """Tells whether a process hangs: idle processors, and neither requests nor its own work."""
+    """Tells whether a process hangs: idle processors, no requests, and no CPU time of its own."""
 
     def __init__(self, process: int) -> None:
         self.process = process
@@ -237,7 +237,7 @@ class Child:
 
 
 class Cell:
-    """One stack and one life, in this guest."""
+    """One storage stack and one fault scenario of its drive, run in this guest."""
 
     def __init__(self, stack: Stack, life: Life, seed: int, plain: bool,
                  numbers: Sequence[int], events: Sequence[Event]) -> None:
@@ -283,7 +283,7 @@ class Cell:
     # ------------------------------------------------------------ drives
 
     def drive_options(self, number: int) -> str:
-        """Return the table-line options of a drive; only the first drive has a life."""
+        """Return the table-line options of a drive; only the first drive has faults."""
         words = f"{SHAPE} {self.life.options if number == 0 or self.is_durable else ''}"
         keys = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
         return " ".join(f"{key}={value}" for key, value in keys.items() if key != "timing")
@@ -443,7 +443,7 @@ class Cell:
         return lambda page: any(page in run for run in runs)
 
     def failed_requests(self) -> list[str]:
-        """Return the drives' failed requests, and the injected fault that each read met."""
+        """Return the drives' failed requests, and the injected fault that each failed read met."""
         numbers = {}
         for number in range(self.stack.drives):
             with suppress(OSError):
@@ -564,7 +564,7 @@ class Cell:
         self.count_findings_of_pass(name, found)
 
     def count_findings_of_pass(self, name: str, found: Sequence[Finding]) -> None:
-        """Count the findings of one reading of all objects, and keep a few of each outcome."""
+        """Count the findings of one read of all objects, and keep a few of each outcome."""
         counts = Counter(one.outcome.value for one in found)
         shown = [one for outcome in Outcome
                  for one in [each for each in found if each.outcome == outcome and each.detail][:5]]
@@ -574,14 +574,14 @@ class Cell:
         self.findings += found
 
     def count_all_objects_as_refused(self, name: str, why: str) -> None:
-        """Count all objects as refused."""
+        """Count all objects as refused: the stack did not start, or reading is impossible."""
         self.count_findings_of_pass(name, [Finding(key, Outcome.REFUSED, why)
                                            for key in self.ledger.object_names()])
 
     # ------------------------------------------------------------ the cell
 
     def release_stack(self) -> None:
-        """Unmount, and stop what is between the file system and the drives."""
+        """Unmount, and stop all devices between the file system and the drives."""
         # A server's process may end a little after its file says so.
         for _ in range(20):
             why = self.run_watched("umount $place", check=False)
@@ -603,7 +603,7 @@ class Cell:
         return self.run_watched(self.stack.mount, check=False)
 
     def repair_stack(self) -> None:
-        """Repair as the stack's manual says, and count what is left; losses are expected."""
+        """Repair as the stack's manual says, and count the objects left; losses are expected."""
         if not self.stack.repair:
             return
         why = self.run_watched(self.stack.repair, check=False)

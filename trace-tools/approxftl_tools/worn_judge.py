@@ -49,7 +49,7 @@ Answer = bytes | Refused | None
 
 
 def make_value(key: str, version: int, sectors: int) -> bytes:
-    """Return this version of an object: each sector contains object, number and version."""
+    """Return a version of an object: each sector contains object, number and version."""
     value = b""
     for number in range(sectors):
         head = HEADER.pack(MAGIC, key.encode(), number, sectors, version)
@@ -114,7 +114,7 @@ class Ledger:
     refused_writes: list[str] = field(default_factory=list)
 
     def begin_transaction(self, number: int, versions: Mapping[str, int]) -> None:
-        """Record that the workload is about to write these versions."""
+        """Record that the workload is about to write versions of objects."""
         self.transactions.append(Transaction(number, dict(versions)))
 
     def _last_transaction(self, number: int) -> Transaction:
@@ -195,7 +195,7 @@ class Ledger:
         return Finding(key, Outcome.LOST, f"absent; acknowledged: version {allowed[-1]}")
 
     def _judge_atomicity(self, answers: Mapping[str, Answer]) -> Iterable[Finding]:
-        """Yield a finding if a transaction that was not acknowledged is there in part."""
+        """Yield a finding if a transaction that was not acknowledged was stored in part."""
         for position, one in enumerate(self.transactions):
             later = {key for other in self.transactions[position + 1:] for key in other.versions}
             values = [answers.get(key) for key in one.versions if key not in later]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of approxftl worn: stacks (file systems and databases) and lives of a drive."""
+"""The tables of approxftl worn: stacks (file systems, databases) and fault scenarios of a drive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -155,7 +155,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Life:
-    """A column of the matrix: a list of events that happen to the first drive of a stack."""
+    """A column of the matrix: a list of events which the first drive of a stack undergoes."""
 
     name: str
     about: str
@@ -165,14 +165,14 @@ class Life:
     approximate: bool = False
 
     def can_happen_to_stack(self, stack: Stack) -> bool:
-        """Tell whether a stack can have this life: only files are tagged as approximate."""
+        """Tell whether the fault scenario can run on a stack: only files can be approximate."""
         if stack.work != "files" or stack.seal:
             return not self.approximate and not (stack.seal and self.durable)
         return True
 
     @property
     def is_possible_on_plain_drive(self) -> bool:
-        """Tell whether a plain drive can have this life."""
+        """Tell whether dm-dust can emulate the fault scenario on a plain drive."""
         emulated = any(word in self.options for word in ("errors", "rain", "buffer_safe"))
         return not self.approximate and not emulated and all(
             event.what.startswith(("spoil", "cut")) for event in self.events)

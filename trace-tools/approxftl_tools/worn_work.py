@@ -53,7 +53,7 @@ class Work(Protocol):
     atomic: bool
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield the objects of each transaction; the first ones write each object once."""
+        """Yield the objects of each transaction; the first transactions write each object once."""
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write the values of a transaction durably."""
@@ -239,7 +239,7 @@ class Lmdb(Rows):
 
 
 class Leveldb(Rows):
-    """LevelDB with synchronous writes and, for reads, checksums on or off as it defaults to."""
+    """LevelDB with synchronous writes and, for reads, checksums off, its default, or on."""
 
     def __init__(self, place: Path, checked: bool) -> None:
         import plyvel  # type: ignore[import-not-found]

@@ -127,7 +127,7 @@ void capture_device_sync(const struct capture_device *device)
 
 	if (fd < 0)
 		return;
-	/* Ignore write errors: the application gets them, as it would without a capture. */
+	/* Ignore write errors: the application gets them, as without a capture. */
 	if (*device->mount ? syncfs(fd) : fsync(fd))
 		fprintf(stderr, "approxftl trace: %s: cannot sync: %s\n", device->path,
 			strerror(errno));

@@ -83,7 +83,7 @@ static void store_process_name(const struct trace_file *file, u32 pid, struct te
 		process_names_set(file->names, pid, text);
 }
 
-/* Parse the field @code of a line; @stop is the character that follows it in the format string. */
+/* Parse the field @code of a line; @stop is the character after the field in the format string. */
 static bool parse_format_field(struct trace_file *file, struct text_cursor *text, char field,
 			       char stop, struct fields *fields)
 {

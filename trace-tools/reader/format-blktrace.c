@@ -215,7 +215,7 @@ static bool parse_action_event(struct trace_file *file, const struct raw_event *
 	}
 }
 
-/* Convert a raw event. Return: false if it describes no request. */
+/* Convert a raw event. Return: false if the event describes no request. */
 static bool convert_event(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
 			  struct trace_event *event)
 {
@@ -385,7 +385,7 @@ static u32 convert_buffered_events(struct trace_file *file, struct trace_event *
 	return done;
 }
 
-/* Read one event of any kind. Return: 1 if it describes a request. */
+/* Read one event of any kind. Return: 1 if the event describes a request. */
 static int convert_next_event(struct trace_file *file, struct trace_event *event,
 			      struct aftl_error *error)
 {

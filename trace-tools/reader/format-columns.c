@@ -60,7 +60,7 @@ static bool parse_scaled_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
 	return text_get_u64(text, &count) && trace_units_to_bytes(count, unit, bytes);
 }
 
-/* Parse a column. @op_known becomes false if it should be an operation, but is not a known one. */
+/* Parse a column. @op_known becomes false if the column has an unknown operation. */
 static bool parse_trace_column(const struct trace_file *file, enum column column,
 			       struct text_cursor *text, struct trace_request *request,
 			       bool *op_known)

@@ -236,7 +236,7 @@ static bool parse_csv_field(const struct trace_file *file, u8 column, struct tex
 	}
 }
 
-/* Return true for a title: the first line of a file, if its column of the time has a word. */
+/* Return true for a title: the first line of a file, if its time column is no number. */
 static bool is_column_title(const struct trace_file *file, u8 column, struct text_cursor word)
 {
 	return file->input.line <= 1 && column == COLUMN_TIME && word.at < word.end &&

@@ -8,7 +8,7 @@
 
 #include "trace-reader.h"
 
-/* Options for reading a trace, explained by their help; NULL if one was not given. */
+/* Options for reading a trace, explained by their help texts; NULL for an absent option. */
 struct reading_options {
 	const char *from;
 	const char *time_unit;

@@ -97,7 +97,7 @@ union trace_item {
 	struct trace_event event;
 };
 
-/* Decide whether the first lines have this format; an unterminated last line does not count. */
+/* Return true if the first lines of a file have the format; a partial last line does not count. */
 static bool do_lines_have_format(struct trace_file *file, const u8 *head, size_t size)
 {
 	const char *at = (const char *)head, *end = at + size, *stop;

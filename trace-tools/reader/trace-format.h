@@ -188,7 +188,7 @@ int __must_check trace_file_open_input(struct trace_file *file, const struct tra
 				       const struct trace_hints *hints, struct trace_losses *losses,
 				       struct aftl_error *error);
 
-/* Like fill() of struct trace_format, but for text formats, too. */
+/* Like fill() of struct trace_format, but also for text formats. */
 int __must_check trace_file_fill_items(struct trace_file *file, void *out, u32 room,
 				       struct aftl_error *error);
 

@@ -45,7 +45,7 @@ struct trace_merge {
 /* Marks a file without further items; greater than any valid time. */
 #define TRACE_MERGE_OVER U64_MAX
 
-/* Open all files. Either all of them must hold events, or all requests. */
+/* Open all files. Either all files must hold events, or all must hold requests. */
 int __must_check trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 count,
 				  const struct trace_hints *hints, struct trace_losses *losses,
 				  struct aftl_error *error);

@@ -51,7 +51,7 @@ static bool parse_write_note(struct text_cursor text, struct trace_event *event)
 	return sectors;
 }
 
-/* Parse the note of a range that was written without data, as zeroes. */
+/* Parse the note of a range that was written without data, such as zeroes. */
 static bool parse_zeroes_note(struct text_cursor text, struct trace_event *event)
 {
 	u64 sectors;

@@ -134,7 +134,7 @@ static u32 sectors_of_request(const struct trace_event *event)
 	return (u32)DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
 }
 
-/* Return the first sector of a request; all flushes have the same, as they have no sectors. */
+/* Return the first sector of a request; flushes, without sectors, all have the same. */
 static u64 begin_sector_of_event(const struct trace_event *event)
 {
 	return event->bytes ? event->sector : 0;
@@ -218,7 +218,7 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* Return true if @piece is better than @best: it alone ends at @end, or else it is older. */
+/* Return true if @piece is better than @best: only @piece ends at @end, or it is older. */
 static bool is_better_request_piece(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
@@ -246,7 +246,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 
 /* ---- requests */
 
-/* Find any piece of a request: at its most recent place, or, if it was split, by a scan. */
+/* Find any piece of a request: at its last known index or, after a split, by a scan. */
 static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_request_at(pairing, number);
@@ -503,7 +503,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 
 /* ---- classes */
 
-/* Give a part of a write the class of a note. It replaces the classes of earlier notes there. */
+/* Give a part of a write the class of a note. Later notes override earlier ones. */
 static void add_request_mark(struct pending *pending, u64 begin, u64 end,
 			     const struct trace_event *event)
 {

@@ -44,7 +44,7 @@ struct trace_window {
 void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size);
 void trace_window_free(struct trace_window *window);
 
-/* Get the memory for the next items. It is never full once all ready items were taken. */
+/* Get the memory for the next items. The buffer is never full once all ready items were taken. */
 void *trace_window_item_room(struct trace_window *window, u32 *room);
 
 /* Sort @items items that the caller has stored; @last: no more will follow. */

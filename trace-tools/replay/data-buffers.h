@@ -62,7 +62,7 @@ void data_buffers_free(struct data_buffers *buffers);
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes);
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes);
 
-/* Allow data_buffer_get() again after data_buffers_close(), which had ended all waits. */
+/* Allow data_buffer_get() again after data_buffers_close(), which ended all waits. */
 void data_buffers_open(struct data_buffers *buffers);
 void data_buffers_close(struct data_buffers *buffers);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Issues requests with io_uring. A helper thread does the operations that io_uring lacks, such as
+ * Issues requests with io_uring. A helper thread performs operations that io_uring lacks, such as
  * discards.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interface to the engine that issues requests: io_uring, or threads where it is missing.
+ * Interface to the engine that issues requests: io_uring, or threads where io_uring is missing.
  */
 #ifndef AFTL_ENGINE_H
 #define AFTL_ENGINE_H

@@ -75,10 +75,10 @@ void expected_data_begin_read(const struct expected_data *data, u64 first, u32 c
 /* Results of the check of a unit that was read */
 enum data_verdict {
 	DATA_GOOD,
-	DATA_FOREIGN,	/* the unit has other data than this stream's, and was not written */
+	DATA_FOREIGN,	/* the unit has data of another stream, and was not written */
 	DATA_LOST,	/* the unit was written, but its data are unrecognisable */
 	DATA_MISPLACED, /* the data belong to another unit */
-	DATA_STALE,	/* the data are those of a write that was overwritten */
+	DATA_STALE,	/* the data come from an older write that was overwritten */
 	DATA_VERDICTS,
 };
 

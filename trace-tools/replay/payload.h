@@ -29,7 +29,7 @@ void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what);
 /* Count the bits in which @data differ from the output of payload_fill(). */
 u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
 
-/* Return true if data with @flips wrong bits are recognised: in other data half of them are. */
+/* Return true if data with @flips wrong bits are recognised: in other data half are wrong. */
 static inline bool is_payload_same(u32 bytes, u32 flips)
 {
 	return flips < bytes * 8 / 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pilot thread issues requests when they are due. It does nothing else, to be punctual.
+ * The pilot thread issues requests when they are due. It has no other work, so that it is punctual.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* Time between the start of the pilot and the moment that the first request counts from. */
+/* Time from the start of the pilot thread to time 0 of the request stream. */
 #define RUN_UP_NS 20000000
 /* Time limit for the feeder to prepare requests in advance, and the polling interval. */
 #define AHEAD_NS 2000000000
@@ -66,7 +66,7 @@ static void reap_request_completions(struct pilot *pilot)
 	}
 }
 
-/* Return: when the pilot has to look for work again; 0 if it can submit @ticket now. */
+/* Return: time at which the pilot has to look for work again; 0 if it can submit @ticket now. */
 static u64 next_wakeup_time(const struct pilot *pilot, const struct ticket *ticket)
 {
 	u64 now = machine_clock_now_ns();

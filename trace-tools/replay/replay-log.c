@@ -157,7 +157,7 @@ static int reopen_log(struct replay_log *log, const struct output_file *file,
 	return aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
 }
 
-/* Give the log its name already with the header: it is readable then, however the replay ends. */
+/* Give the log its name once it has a header, so that it is readable however the replay ends. */
 static int prefix_error_with_log(struct replay_log *log, struct output_file *file,
 				 struct aftl_error *error)
 {

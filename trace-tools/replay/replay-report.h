@@ -63,7 +63,7 @@ struct replay_report {
 struct replay_report *replay_report_create(const struct replay_log_header *header, u64 late_ns);
 void replay_report_free(struct replay_report *report);
 
-/* Add an entry. Entries with sequence 0 (read-back) count for the data only. */
+/* Add an entry. Entries with sequence 0 (read-back) count only for the statistics of data. */
 void replay_report_add_entry(struct replay_report *report, const struct replay_log_entry *entry);
 
 /* Return true if data were lost, misplaced or stale, or precise data have flipped bits. */

@@ -348,7 +348,7 @@ static enum exit_code print_summary(const struct replay_options *options,
 	return options->json ? write_replay_json(options, report, was_interrupted) : EXIT_DONE;
 }
 
-/* Determine the exit code; the most serious problem goes first. */
+/* Determine the exit code; the most serious problem determines it. */
 static enum exit_code replay_exit_code(const struct replay_options *options,
 				       const struct replay_report *report)
 {

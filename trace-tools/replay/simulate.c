@@ -92,7 +92,7 @@ static void make_simulate_command(struct command *command, const struct replay_o
 			  (unsigned long long)options->closed_loop);
 		add_command_argument(command, command->depth);
 	}
-	/* Without a size the simulator wraps addresses at the end of its own device. */
+	/* Without a size the simulator wraps addresses at the end of the simulated device. */
 	if (options->fold)
 		add_command_argument(command, "--fold");
 	if (options->seed_given) {

@@ -20,7 +20,7 @@ struct status_answer {
 	};
 };
 
-/* Ask device-mapper for a status line: without DM_STATUS_TABLE_FLAG it returns that. */
+/* Ask device-mapper for a status line: it is the answer without DM_STATUS_TABLE_FLAG. */
 static bool query_target_status_line(dev_t device, struct status_answer *answer)
 {
 	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);

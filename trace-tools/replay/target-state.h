@@ -10,7 +10,7 @@
 #include "replay-target.h"
 #include "target-status.h"
 
-/* Read the status of an emulated drive. Return: false if it is none, or without permission. */
+/* Read the status of an emulated drive. Return: false for others, or without permission. */
 bool target_state_read(const struct replay_target *target, struct target_status *status);
 
 /* Print how full a drive is before the replay, and the simulator's option for an equal start. */

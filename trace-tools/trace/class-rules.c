@@ -170,7 +170,7 @@ static bool is_name_matching(const char *wanted, const char *name)
 		return false;
 	if (wanted[length - 1] == '*')
 		return !strncmp(name, wanted, length - 1);
-	/* The kernel truncates process names: compare no more characters than it keeps. */
+	/* The kernel truncates process names: compare only the characters that it keeps. */
 	return !strncmp(name, wanted, PROCESS_NAME_SIZE - 2);
 }
 

@@ -80,7 +80,7 @@ static int check_verb_options(struct trace_run *run, const struct trace_verb *ve
 	return ret;
 }
 
-/* Warn if one file of a capture is read alone: it has a part of the requests only. */
+/* Warn if one file of a capture is read alone: the file has only a part of the requests. */
 static void warn_of_sibling_files(const struct trace_run *run)
 {
 	const struct trace_paths *given = &run->reader.paths;
