@@ -50,7 +50,7 @@ class BuildWithLibrary(build_py):
     """Build step that adds the library to the package approxftl."""
 
     def run(self) -> None:
-        """Copy the Python modules, then build the library beside them."""
+        """Copy the Python modules, then build the library beside the modules."""
         super().run()
         if self.editable_mode:
             return
@@ -73,7 +73,7 @@ class PlatformWheel(bdist_wheel):
 
 
 class WithLibrary(Distribution):
-    """A distribution with machine code, which is installed where such code may be."""
+    """A distribution with machine code, so that it is installed in platlib."""
 
     def has_ext_modules(self) -> bool:
         """Return True, as the wheel contains the library."""
