@@ -737,7 +737,7 @@ static bool run_batch_loads(struct aftl_dev *dev, const struct batch *batch, boo
 }
 
 /* Data on bad sectors are lost. Other errors concern the device: flushes fail from now on. */
-static void mark_failed_loads_lost(struct aftl_dev *dev, const struct batch *batch)
+static void mark_unreadable_copies_lost(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
 
@@ -761,7 +761,7 @@ static void load_data_of_copies(struct aftl_dev *dev, const struct batch *batch)
 	u32 number;
 
 	if (run_batch_loads(dev, batch, false) && run_batch_loads(dev, batch, true))
-		mark_failed_loads_lost(dev, batch);
+		mark_unreadable_copies_lost(dev, batch);
 	/*
 	 * After a failure of the device leave copies unloaded, so that readers use their sources.
 	 */

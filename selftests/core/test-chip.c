@@ -80,9 +80,9 @@ static u64 mean_program_ns(const char *params)
 }
 
 /* Use program mode "between" only at pages of the checkerboard's second colour. */
-static int place_legal_between_mode(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_program_request *need,
-				    struct aftl_placement *placement)
+static int place_in_between_mode_on_second_colour(struct aftl_policy *policy, struct aftl_lun *lun,
+						  const struct aftl_program_request *need,
+						  struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -93,7 +93,7 @@ static int place_legal_between_mode(struct aftl_policy *policy, struct aftl_lun 
 
 TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 {
-	set_adversary_place("baseline", place_legal_between_mode);
+	set_adversary_place("baseline", place_in_between_mode_on_second_colour);
 	CHECK_RANGE(mean_program_ns(pressed), 699000, 700000);
 	CHECK(test_counters(&device)->policy_bugs > 50);
 	test_device_close(&device);

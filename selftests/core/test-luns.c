@@ -50,7 +50,7 @@ static u32 count_elements_of_letter(char letter)
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
 }
 
-static u32 lun_distance_of_letter(char letter)
+static u32 lun_number_step_of_letter(char letter)
 {
 	static const char letters[] = "cwdp";
 	const char *before;
@@ -74,10 +74,10 @@ static void compute_expected_order(const char *word, u32 expected[LUNS])
 		for (c = 0; c < count_elements_of_letter(word[2]); c++)
 			for (b = 0; b < count_elements_of_letter(word[1]); b++)
 				for (a = 0; a < count_elements_of_letter(word[0]); a++)
-					expected[i++] = a * lun_distance_of_letter(word[0]) +
-							b * lun_distance_of_letter(word[1]) +
-							c * lun_distance_of_letter(word[2]) +
-							d * lun_distance_of_letter(word[3]);
+					expected[i++] = a * lun_number_step_of_letter(word[0]) +
+							b * lun_number_step_of_letter(word[1]) +
+							c * lun_number_step_of_letter(word[2]) +
+							d * lun_number_step_of_letter(word[3]);
 }
 
 static void check_allocation_order(const char *word)

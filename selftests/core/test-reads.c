@@ -522,9 +522,9 @@ static const struct aftl_policy_type *baseline;
 static struct aftl_piggyback companion;
 
 /* Piggyback an old page on each host program. */
-static int place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lun,
-				const struct aftl_program_request *need,
-				struct aftl_placement *placement)
+static int place_and_piggyback_old_page(struct aftl_policy *policy, struct aftl_lun *lun,
+					const struct aftl_program_request *need,
+					struct aftl_placement *placement)
 {
 	int ret = baseline->place(policy, lun, need, placement);
 
@@ -544,7 +544,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 	open_device("baseline", OLD " channels=1 fill=sequential program=700us");
 	baseline = device.ftl->type;
 	type = *baseline;
-	type.place = place_with_piggyback;
+	type.place = place_and_piggyback_old_page;
 	device.ftl->type = &type;
 	block = &device.ftl->media.blocks[3];
 	companion.page = 0;

@@ -156,7 +156,7 @@ def run_of_finished_point(store: Store, point: Point) -> Json | None:
     return run
 
 
-def estimate_shared_measures(runs: Sequence[Json]) -> dict[str, Estimate]:
+def estimate_measures_of_all_runs(runs: Sequence[Json]) -> dict[str, Estimate]:
     found = {}
     for key in MEASURES:
         values = [BY_KEY[key].value(run) for run in runs]
@@ -179,7 +179,7 @@ def results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
     if len(bounds) == len(runs) and all(bound.get("reached") for bound in bounds):
         factor = estimate_mean([run["write_amplification"]["total"] / bound["reached"]
                                 for run, bound in zip(runs, bounds, strict=True)])
-    return Cell(entry, load, factor, estimate_shared_measures(runs))
+    return Cell(entry, load, factor, estimate_measures_of_all_runs(runs))
 
 
 def rank_entries(games: Games,

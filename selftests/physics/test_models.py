@@ -19,7 +19,7 @@ from aftl_physics import (
 
 APPROX = cell.window_channel(cell.VMAX_APPROX_V, cell.STEP_V)
 
-def public_channel(vmax_v: float) -> cell.Channel:
+def published_channel(vmax_v: float) -> cell.Channel:
     return cell.window_channel(
         vmax_v, cell.STEP_V, cell.PUBLIC_ERASED_MEAN_V, cell.PUBLIC_ERASED_SIGMA_V, 0.0
     )
@@ -77,10 +77,10 @@ def test_the_cell_model_gives_delta_b_an_error_rate_of_1_6e_8() -> None:
 )
 def test_the_public_cell_model_gives_the_expected_error_rates(cycles: int, precise: float,
                                                               approx: float) -> None:
-    assert cell.cell_rber(public_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise,
-                                                                                     rel=0.05)
-    assert cell.cell_rber(public_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx,
-                                                                                      rel=0.05)
+    assert cell.cell_rber(published_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise,
+                                                                                        rel=0.05)
+    assert cell.cell_rber(published_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx,
+                                                                                         rel=0.05)
 
 @pytest.mark.parametrize(
     ("cycles", "hours", "expected"),

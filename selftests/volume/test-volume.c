@@ -488,7 +488,7 @@ static bool is_extent_initialised(u64 sector)
 		       aftl_extent_of_frame(layout, frame) % 8 & 1;
 }
 
-static bool is_sector_meaningful(u64 sector)
+static bool is_sector_in_use(u64 sector)
 {
 	u64 snapshot = durable.super.layout.snapshot * AFTL_FRAME_BYTES;
 
@@ -567,7 +567,7 @@ static void damage_each_sector(u32 tried[AREAS])
 	u64 sector;
 
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector++) {
-		if (!is_sector_meaningful(sector) || tap_failures())
+		if (!is_sector_in_use(sector) || tap_failures())
 			continue;
 		try_damaged_sector(sector, &random);
 		tried[area_of_sector(sector)]++;

@@ -234,8 +234,8 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
         missing = missing_packages(stack)
         if missing:
             lacking[stack.name] = missing
-        elif life.can_happen_to_stack(stack) and (life.is_possible_on_plain_drive
-                                                  or not arguments.plain):
+        elif life.is_possible_on_stack(stack) and (life.is_possible_on_plain_drive
+                                                   or not arguments.plain):
             events = tuple(arguments.event) if arguments.event else None
             yield from (Plan(stack, life, seed, kernel, arguments.plain, arguments.only, events)
                         for kernel in arguments.kernel for seed in arguments.seed)

@@ -345,7 +345,7 @@ class Cell:
                 parts.append(f"fault-blocks {block}")
         return parts
 
-    def find_on_drive(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
+    def find_patterns(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
         """Return by object the pages of the first drive with one of its bytes, the newest first.
 
         Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
@@ -392,7 +392,7 @@ class Cell:
                                 if one.status == "durable"), []))
         keys = ["name"] if what == "names" else [only] if only else chosen
         told = []
-        for key, pages in self.find_on_drive(
+        for key, pages in self.find_patterns(
                 {key: [b"worn-f1", b"worn."] if key == "name" else self.object_search_patterns(key)
                  for key in keys}).items():
             for page in pages if what in ("copies", "newest") else pages[:1]:
@@ -412,7 +412,7 @@ class Cell:
         """
         key = only or next(key for key in self.ledger.object_names()
                            if self.ledger.durable_version(key))
-        page = next(iter(self.find_on_drive({key: self.object_search_patterns(key)})[key]), 0)
+        page = next(iter(self.find_patterns({key: self.object_search_patterns(key)})[key]), 0)
         buffer, count = mmap.mmap(-1, CHUNK), 0
         fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
         trace_requests(False)

@@ -164,7 +164,7 @@ class Life:
     durable: bool = False
     approximate: bool = False
 
-    def can_happen_to_stack(self, stack: Stack) -> bool:
+    def is_possible_on_stack(self, stack: Stack) -> bool:
         """Tell whether the fault scenario can run on a stack: only files can be approximate."""
         if stack.work != "files" or stack.seal:
             return not self.approximate and not (stack.seal and self.durable)

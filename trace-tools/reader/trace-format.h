@@ -220,7 +220,7 @@ enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause);
 
 /* Copy a text for the lifetime of the file. Return: NULL if too many texts were kept. */
-const char *trace_keep_text(struct trace_file *file, const char *text, size_t length);
+const char *trace_file_copy_text(struct trace_file *file, const char *text, size_t length);
 
 /* Parse "r", "w", "read" or "write", ignoring case. */
 bool trace_parse_operation(struct text_cursor word, u8 *op);

@@ -86,6 +86,6 @@ bool trace_parse_note(struct trace_file *file, struct text_cursor text, struct t
 	if (!is_text_equal(kind, "region") && !is_text_equal(kind, "label"))
 		return false;
 	event->act = TRACE_ACT_TEXT;
-	event->text = trace_keep_text(file, text.at, (size_t)(text.end - text.at));
+	event->text = trace_file_copy_text(file, text.at, (size_t)(text.end - text.at));
 	return event->text;
 }

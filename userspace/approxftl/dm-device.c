@@ -140,7 +140,7 @@ static int dm_task_run_with_udev(struct task *task, struct aftl_error *error)
 
 /* Queries */
 
-static bool is_task_of_target(struct dm_task *dmt, u64 *sectors)
+static bool is_dm_device_of_approxftl(struct dm_task *dmt, u64 *sectors)
 {
 	u64 start;
 	char *type = NULL;
@@ -165,7 +165,7 @@ static int get_dm_device_info(struct dm_device *device, const char *name, struct
 		ret = report_no_memory(error);
 	if (!ret && !info.exists)
 		ret = -ENXIO;
-	if (!ret && !is_task_of_target(task.dmt, &sectors))
+	if (!ret && !is_dm_device_of_approxftl(task.dmt, &sectors))
 		ret = 1;
 	if (!ret) {
 		*device = (struct dm_device){

@@ -23,7 +23,7 @@ u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 	return (u8)(value + app_draw_number(setup, PURPOSE_TEXTURE, index) % 12);
 }
 
-void picture_fill_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
+void picture_generate_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
 {
 	for (u64 i = 0; i < setup->width * PIECE_ROWS; i++)
 		pixels[i] = picture_pixel(setup, frame, i % setup->width, row + i / setup->width);

@@ -17,7 +17,7 @@
 u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y);
 
 /* Generate the piece of the picture that begins at @row. */
-void picture_fill_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels);
+void picture_generate_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels);
 
 static inline u64 picture_pixel_count(const struct app_setup *setup)
 {

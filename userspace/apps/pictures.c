@@ -118,7 +118,7 @@ static int write_video_piece(struct video *video, u64 row, struct aftl_error *er
 	u64 width = video->setup.width;
 	u8 *before = video->before + row * width;
 
-	picture_fill_piece(&video->setup, video->frame, row, video->pixels);
+	picture_generate_piece(&video->setup, video->frame, row, video->pixels);
 	for (u64 i = 0; i < width * PIECE_ROWS; i++)
 		video->stored[i] = video->pixels[i] - predicted_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
@@ -222,7 +222,7 @@ static int read_video_frame(struct video *video, struct app_result *result,
 		ret = read_video_piece(video, row, error);
 		if (!ret) {
 			/* Decode a piece over its stored form, and compare it with the original. */
-			picture_fill_piece(&video->setup, video->frame, row, video->stored);
+			picture_generate_piece(&video->setup, video->frame, row, video->stored);
 			picture_compare_piece(&video->setup, video->pixels, video->stored, result);
 		}
 	}

@@ -190,7 +190,7 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 	alloc_image_buffers(&image, setup);
 	pixels = alloc_file_buffer(image.setup.width * PIECE_ROWS);
 	for (u64 row = 0; row < image.setup.height; row += PIECE_ROWS) {
-		picture_fill_piece(&image.setup, 0, row, pixels);
+		picture_generate_piece(&image.setup, 0, row, pixels);
 		transform_piece_blocks(&image, row, pixels, true);
 	}
 	free(pixels);
@@ -241,7 +241,7 @@ static void compare_picture(struct progressive *image, struct app_result *result
 
 	for (u64 row = 0; row < image->setup.height; row += PIECE_ROWS) {
 		transform_piece_blocks(image, row, seen, false);
-		picture_fill_piece(&image->setup, 0, row, original);
+		picture_generate_piece(&image->setup, 0, row, original);
 		transform_piece_blocks(image, row, original, true);
 		transform_piece_blocks(image, row, wanted, false);
 		picture_compare_piece(&image->setup, seen, wanted, result);

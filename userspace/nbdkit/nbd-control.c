@@ -30,10 +30,10 @@ static void tag_nbd_range(struct nbd_device *device, u64 offset, u64 length, u32
 		first = offset / unit_bytes;
 		last = DIV_ROUND_UP(end, unit_bytes);
 	}
-	nbd_device_enter(device);
+	nbd_device_lock_and_advance(device);
 	for (; first < last; first++)
 		device->pages[first] = (u8)((device->pages[first] & ~NBD_PAGE_LEVEL) | level);
-	nbd_device_leave(device);
+	nbd_device_unlock(device);
 }
 
 static void answer_tag_request(struct nbd_device *device, const char *word, u64 offset, u64 length,
@@ -63,7 +63,7 @@ static void answer_list_request(struct nbd_device *device, FILE *out)
 	u64 units = DIV_ROUND_UP(device->bytes, unit_bytes);
 	u64 unit = 0;
 
-	nbd_device_enter(device);
+	nbd_device_lock_and_advance(device);
 	while (unit < units) {
 		u64 first = unit;
 		u32 level = device->pages[first] & NBD_PAGE_LEVEL;
@@ -77,7 +77,7 @@ static void answer_list_request(struct nbd_device *device, FILE *out)
 			fprintf(out, "%llu %llu %u\n", offset, end - offset, level);
 		}
 	}
-	nbd_device_leave(device);
+	nbd_device_unlock(device);
 	fputs("ok\n", out);
 }
 

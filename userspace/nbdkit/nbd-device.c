@@ -80,13 +80,13 @@ static void advance_to_present(struct nbd_device *device)
 				     (host_now_ns() - device->start_host_ns) / device->line.scale);
 }
 
-void nbd_device_enter(struct nbd_device *device)
+void nbd_device_lock_and_advance(struct nbd_device *device)
 {
 	pthread_mutex_lock(&device->lock);
 	advance_to_present(device);
 }
 
-void nbd_device_leave(struct nbd_device *device)
+void nbd_device_unlock(struct nbd_device *device)
 {
 	pthread_mutex_unlock(&device->lock);
 }
@@ -410,7 +410,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 	struct nbd_io *ios = parts == 1 ? &one : calloc(parts, sizeof(*ios));
 
 	if (!ios) {
-		nbd_device_leave(device);
+		nbd_device_unlock(device);
 		job->error = -ENOMEM;
 		return;
 	}
@@ -456,16 +456,16 @@ int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void 
 		all.request.head_skip = (u16)(offset % unit_bytes / NBD_SECTOR);
 		all.request.tail_skip = (u16)(-end % unit_bytes / NBD_SECTOR);
 	}
-	nbd_device_enter(device);
+	nbd_device_lock_and_advance(device);
 	if (device->volume && device->volume->error && op != AFTL_OP_READ) {
-		nbd_device_leave(device);
+		nbd_device_unlock(device);
 		return -EIO;
 	}
 	execute_nbd_job(device, &job, &all);
 	if (!job.error && device->volume && request_must_commit(device->volume, op, fua)) {
-		nbd_device_enter(device);
+		nbd_device_lock_and_advance(device);
 		job.error = nbd_volume_commit(device->volume);
-		nbd_device_leave(device);
+		nbd_device_unlock(device);
 	}
 	return job.error;
 }

@@ -92,8 +92,8 @@ int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void 
 			       u32 count, bool fua);
 
 /* Take the lock and advance the device to the present. */
-void nbd_device_enter(struct nbd_device *device);
-void nbd_device_leave(struct nbd_device *device);
+void nbd_device_lock_and_advance(struct nbd_device *device);
+void nbd_device_unlock(struct nbd_device *device);
 
 /* For the store in a volume */
 

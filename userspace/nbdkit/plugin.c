@@ -319,7 +319,7 @@ static int plugin_extents(void *handle, uint32_t count, uint64_t offset, uint32_
 	int ret = 0;
 
 	(void)handle;
-	nbd_device_enter(&device);
+	nbd_device_lock_and_advance(&device);
 	while (!ret && unit < end) {
 		u64 first = unit;
 		u8 data = device.pages[first] & NBD_PAGE_DATA;
@@ -331,7 +331,7 @@ static int plugin_extents(void *handle, uint32_t count, uint64_t offset, uint32_
 		if (flags & NBDKIT_FLAG_REQ_ONE)
 			break;
 	}
-	nbd_device_leave(&device);
+	nbd_device_unlock(&device);
 	return ret;
 }
 

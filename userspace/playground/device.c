@@ -68,11 +68,11 @@ static int parse_play_options(u32 count, struct aftl_error *error)
 }
 
 /* Refuse options that have no effect on the page, instead of ignoring them silently. */
-static int check_page_options(struct aftl_error *error)
+static int refuse_options_useless_in_playground(struct aftl_error *error)
 {
 	static const char *const others[] = {
-		"load", "dump", "raid", "json", "timeline", "record", "help", "until", "warmup",
-		"change",
+		"load",	  "dump", "raid",  "json",   "timeline",
+		"record", "help", "until", "warmup", "change",
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
@@ -119,7 +119,7 @@ int playground_open(u32 count)
 	int ret = parse_play_options(count, &error);
 
 	if (!ret)
-		ret = check_page_options(&error);
+		ret = refuse_options_useless_in_playground(&error);
 	request_pool_init(&play.drive.pool, sizeof(struct aftl_request));
 	if (!ret)
 		ret = create_play_device(&error);

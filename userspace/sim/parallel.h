@@ -27,7 +27,7 @@ struct sim_work {
 unsigned int sim_jobs(const struct sim_work *work);
 
 /* Return the number of threads of --jobs, or the number of processors. */
-unsigned int sim_threads(const struct sim_options *options);
+unsigned int sim_thread_count(const struct sim_options *options);
 
 /**
  * sim_parallel() - perform @work with @jobs processes

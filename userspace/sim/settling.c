@@ -44,7 +44,7 @@ static void merge_settling_batches(struct settling *settling)
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
-void settling_add_numbered_time(struct settling *settling, u64 number, u64 response_ns)
+void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns)
 {
 	/* The batch size is a power of two. */
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))

@@ -54,12 +54,12 @@ static inline void settling_add_time(struct settling *settling, u64 response_ns)
 }
 
 /**
- * settling_add_numbered_time() - add a response time by its number in the series, in any order
+ * settling_add_time_by_number() - add a response time by its number in the series, in any order
  * @settling: has the times of some of a series' requests; not usable before settling_find_warmup()
  * @number: number of the request in the series
  * @response_ns: response time
  */
-void settling_add_numbered_time(struct settling *settling, u64 number, u64 response_ns);
+void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns);
 
 /* Add the times of @other to @sum. No request number is in both sums. */
 void settling_add_series(struct settling *sum, const struct settling *other);

@@ -65,10 +65,9 @@ static void count_request_end(struct shard *shard, u8 epoch, const struct end *e
 		aftl_histogram_add(&sums->flush_response, end->response_ns);
 	}
 	if (request->op <= AFTL_OP_WRITE && end->fresh)
-		settling_add_numbered_time(&sums->settling, end->number, end->response_ns);
+		settling_add_time_by_number(&sums->settling, end->number, end->response_ns);
 	if (unlikely(sums->queues) && request->op <= AFTL_OP_WRITE)
-		sim_queue_count(sums->queues, request, aftl_geometry(shard->ftl),
-				end->response_ns);
+		sim_queue_count(sums->queues, request, aftl_geometry(shard->ftl), end->response_ns);
 	shard->ended++;
 	if (unlikely(shard->tenants) && request->queue < shard->tenants->count)
 		shard->tenants->each[request->queue].pending--;

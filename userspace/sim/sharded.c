@@ -211,7 +211,7 @@ static void run_open_arrivals(struct run *run)
 		.make = make_request_chunk,
 		.take = run_chunk_on_shard,
 		.lanes = run->layout.count,
-		.threads = sim_threads(run->options),
+		.threads = sim_thread_count(run->options),
 	};
 
 	pipeline_run(&pipeline);
@@ -359,7 +359,7 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 	run->seats = memory_alloc_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
 		run->chunks[i] = memory_alloc_zeroed(count, sizeof(*run->chunks[i]));
-	pipeline_run_each(run, create_shard_in_thread, count, sim_threads(run->options));
+	pipeline_run_each(run, create_shard_in_thread, count, sim_thread_count(run->options));
 	return find_first_shard_failure(run, error);
 }
 
@@ -526,10 +526,10 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}
-	pipeline_run_each(run, run_shard_to_end, run->layout.count, sim_threads(run->options));
+	pipeline_run_each(run, run_shard_to_end, run->layout.count, sim_thread_count(run->options));
 	result->cpu_ns = sim_processor_ns() - begin_ns;
 	pipeline_run_each(run, audit_shard_in_thread, run->layout.count,
-			  sim_threads(run->options));
+			  sim_thread_count(run->options));
 	store_sharded_result(run, result);
 	code = find_first_shard_failure(run, error);
 	result->verified = run->options->verify && !code;

@@ -407,7 +407,7 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 	unsigned int jobs = sim_jobs(&work);
 
 	/* Divide the threads among the concurrent runs. */
-	own.jobs = max(sim_threads(options) / jobs, 1U);
+	own.jobs = max(sim_thread_count(options) / jobs, 1U);
 	if (jobs > 1) {
 		struct sim_outcome *outcomes = memory_alloc_zeroed(work.count, sizeof(*outcomes));
 

@@ -13,7 +13,7 @@ struct operations {
 	u64 room;
 };
 
-static int add_optimum_operation(struct operations *list, u64 op, struct aftl_error *error)
+static int append_optimum_operation(struct operations *list, u64 op, struct aftl_error *error)
 {
 	if (list->count == list->room) {
 		u64 room = max(2 * list->room, 1ULL << 16);
@@ -46,7 +46,7 @@ static int add_request_operations(struct operations *list, const struct sim_requ
 	if (request->op == AFTL_OP_READ || request->op == AFTL_OP_FLUSH)
 		return 0;
 	for (u64 unit = begin; unit < end && !ret; unit++)
-		ret = add_optimum_operation(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
+		ret = append_optimum_operation(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
 	return ret;
 }
 

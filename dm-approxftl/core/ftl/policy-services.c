@@ -58,7 +58,7 @@ static void policy_close_block(struct aftl *ftl, struct aftl_block *block)
 		aftl_block_close(ftl, block);
 }
 
-static bool lun_index_has_room(const struct aftl *ftl, u32 lun, u32 units)
+static bool policy_lun_has_room(const struct aftl *ftl, u32 lun, u32 units)
 {
 	return aftl_lun_has_room(&ftl->luns[lun], units);
 }
@@ -100,7 +100,7 @@ static const struct aftl_policy_services services = {
 	.find = aftl_l2p_lookup,
 	.hours = aftl_age_in_hours,
 	.queued = aftl_count_queued_commands,
-	.room = lun_index_has_room,
+	.room = policy_lun_has_room,
 	.works = lun_is_alive,
 	.work = count_lun_pending_work,
 	.command_seq = make_policy_random_seed,

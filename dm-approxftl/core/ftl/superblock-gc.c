@@ -126,7 +126,7 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 /* Return true if @lun gains free pages by the erase of the superblock. */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
-	u32 member = aftl_lun_die_group_member(ftl, lun);
+	u32 member = aftl_lun_index_in_die_group(ftl, lun);
 	const struct aftl_block *block =
 		aftl_superblock_block(ftl, aftl_lun_die_group(ftl, lun), number, member);
 
@@ -404,7 +404,7 @@ bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 group = aftl_lun_die_group(ftl, lun);
-	u32 member = aftl_lun_die_group_member(ftl, lun);
+	u32 member = aftl_lun_index_in_die_group(ftl, lun);
 	const struct aftl_die_group *state = &ftl->die_groups[group];
 	struct aftl_block *block;
 
@@ -481,7 +481,7 @@ void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *blo
 	u32 number = aftl_superblock_number(ftl, block);
 
 	aftl_superblock_at(ftl, group, number)->rebuilt |=
-		1ULL << aftl_lun_die_group_member(ftl, aftl_block_lun(ftl, block));
+		1ULL << aftl_lun_index_in_die_group(ftl, aftl_block_lun(ftl, block));
 	if (aftl_superblock_is_unused(ftl, group, number))
 		aftl_assign_parity(ftl, group, number);
 }
@@ -545,7 +545,7 @@ static void finish_superblock_gc(struct aftl *ftl, u32 group)
 /* Note that the array of @lun has erased its block of the victim. */
 void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_die_group_member(ftl, lun);
+	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_index_in_die_group(ftl, lun);
 	finish_superblock_gc(ftl, aftl_lun_die_group(ftl, lun));
 }
 

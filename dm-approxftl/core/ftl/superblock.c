@@ -378,7 +378,7 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 
 	for (; lun->parity_due; parity_dequeue_first(ftl, lun)) {
 		block = aftl_superblock_block(ftl, group, lun->parity_head,
-					      aftl_lun_die_group_member(ftl, lun));
+					      aftl_lun_index_in_die_group(ftl, lun));
 		if (block->parity && parity_is_due(ftl, group, lun->parity_head, block))
 			break;
 	}
@@ -411,7 +411,7 @@ void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 	u32 number = lun->parity_head;
 	u32 group = aftl_lun_die_group(ftl, lun);
 	struct aftl_block *block =
-		aftl_superblock_block(ftl, group, number, aftl_lun_die_group_member(ftl, lun));
+		aftl_superblock_block(ftl, group, number, aftl_lun_index_in_die_group(ftl, lun));
 
 	parity_dequeue_first(ftl, lun);
 	if (aftl_block_is_full(&ftl->geo, block) && !parity_awaits_fine_pass(ftl, block))
@@ -596,7 +596,7 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 			continue;
 		reconstruct->left |= 1ULL << i;
 		aftl_lun_of_die_group(ftl, group, i)->stripe_requests |=
-			1ULL << aftl_lun_die_group_member(ftl, lun);
+			1ULL << aftl_lun_index_in_die_group(ftl, lun);
 		aftl_mark_lun_runnable(ftl, aftl_lun_of_die_group(ftl, group, i));
 	}
 }
@@ -610,14 +610,14 @@ bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 memb
 	u32 group = aftl_lun_die_group(ftl, lun);
 
 	aftl_lun_of_die_group(ftl, group, member)->stripe_requests &=
-		~(1ULL << aftl_lun_die_group_member(ftl, lun));
+		~(1ULL << aftl_lun_index_in_die_group(ftl, lun));
 	lun->reconstruct.left &= ~(1ULL << member);
 	return lun->reconstruct.kind && !lun->reconstruct.left;
 }
 
 void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 own = aftl_lun_die_group_member(ftl, lun);
+	u32 own = aftl_lun_index_in_die_group(ftl, lun);
 	u32 i;
 
 	lun->reconstruct.kind = AFTL_RECONSTRUCT_NONE;

@@ -42,7 +42,7 @@ static inline u32 aftl_lun_die_group(const struct aftl *ftl, const struct aftl_l
 }
 
 /* Number of @lun in its die group. */
-static inline u32 aftl_lun_die_group_member(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_lun_index_in_die_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->index % ftl->geo.superblock_luns;
 }

@@ -69,7 +69,7 @@ bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	aftl_array_sense_stripe_page(ftl, lun,
 				     aftl_superblock_block(ftl, aftl_lun_die_group(ftl, lun),
 							   repair->block,
-							   aftl_lun_die_group_member(ftl, lun)),
+							   aftl_lun_index_in_die_group(ftl, lun)),
 				     repair->page);
 	return true;
 }
@@ -90,7 +90,7 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 	if (other->reconstruct.kind == AFTL_RECONSTRUCT_READ)
 		other->reconstruct.service_ns =
 			max(other->reconstruct.service_ns, lun->work.service_ns);
-	if (aftl_reconstruct_page_done(ftl, other, aftl_lun_die_group_member(ftl, lun)))
+	if (aftl_reconstruct_page_done(ftl, other, aftl_lun_index_in_die_group(ftl, lun)))
 		reconstruct_finish(ftl, other);
 }
 
@@ -114,7 +114,7 @@ void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 own = aftl_lun_die_group_member(ftl, lun);
+	u32 own = aftl_lun_index_in_die_group(ftl, lun);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {

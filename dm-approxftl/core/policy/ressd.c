@@ -249,7 +249,7 @@ static u32 count_pages_to_empty(struct aftl_policy *policy, struct aftl_block *b
 
 /* Candidates */
 
-static void set_reprogram_role(struct aftl_block *block, u32 role)
+static void set_reprogram_role_in_note(struct aftl_block *block, u32 role)
 {
 	block->note = (block->note & (NOTE_LEVEL | NOTE_VIRTUAL)) | role;
 }
@@ -272,13 +272,13 @@ static void add_reprogram_candidate(struct level *level, struct aftl_block *bloc
 		index++;
 	level->candidates[index] = block;
 	level->count++;
-	set_reprogram_role(block, NOTE_CANDIDATE | index);
+	set_reprogram_role_in_note(block, NOTE_CANDIDATE | index);
 }
 
 static void set_active_reprogram_block(struct level *level, struct aftl_block *block, u32 role)
 {
 	level->active = block;
-	set_reprogram_role(block, role);
+	set_reprogram_role_in_note(block, role);
 }
 
 /* A page of a candidate was invalidated: check whether its word line can be reprogrammed now. */
@@ -474,7 +474,7 @@ static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lu
 	u32 count = count_pages_to_empty(policy, from);
 
 	if (!count) {
-		set_reprogram_role(from, 0);
+		set_reprogram_role_in_note(from, 0);
 		return false;
 	}
 	*ret = aftl_open_blocks_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);

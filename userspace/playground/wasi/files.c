@@ -118,7 +118,7 @@ void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_out
 	(void)outcomes;
 }
 
-unsigned int sim_threads(const struct sim_options *options)
+unsigned int sim_thread_count(const struct sim_options *options)
 {
 	(void)options;
 	return 1;
