@@ -152,6 +152,11 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch,
     assert "without lmdb: apt install python3-lmdb" in capsys.readouterr().err
 
 
+def test_a_missing_library_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    assert not worn.has_package("librocksdb7.8")
+
+
 @pytest.mark.parametrize(("status", "outcome"), [
     (worn.CRASHED, Outcome.CRASHED.value), (worn.TIMED_OUT, worn.FAILED_CELL)])
 def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
@@ -186,6 +191,16 @@ def test_a_workload_that_cannot_be_opened_is_refused_and_does_not_crash(
     monkeypatch.setattr(sys, "argv", ["worn_work", "read", "git", str(tmp_path), "k1"])
     worn_work.main()
     assert capsys.readouterr().out.startswith("closed ")
+
+
+def test_a_workload_that_cannot_start_is_no_outcome_of_the_stack(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worn_guest, "PLACE", tmp_path / "absent")
+    monkeypatch.setenv("PYTHONPATH", str(TOP / "trace-tools"))
+    stack = next(one for one in STACKS if one.name == "sqlite-wal")
+    cell = worn_guest.Cell(stack, LIVES[0], 1, False, [1], [])
+    with pytest.raises(RuntimeError, match=r"cannot be started: .*unable to open"):
+        cell.write_transactions()
 
 
 @given(st.sets(st.integers(1, 300), min_size=1))

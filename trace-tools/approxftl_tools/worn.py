@@ -2,6 +2,7 @@
 """approxftl worn: test file systems and databases on drives that fail as flash does."""
 
 import argparse
+import ctypes.util
 import json
 import re
 import shlex
@@ -59,6 +60,8 @@ EVENT = re.compile(r"(\d+|loaded|unmounted) (cut|message [a-z0-9 ]+|fault-blocks
 #: Modules of Debian's Python that a package of a stack brings
 MODULES = {"python3-lmdb": "lmdb", "python3-plyvel": "plyvel"}
 SERVERS = {"postgresql": "/usr/lib/postgresql"}
+#: Shared libraries that a workload loads
+LIBRARIES = {"librocksdb7.8": "rocksdb"}
 EPILOG = """\
 A cell is a stack (a file system or database on one or two emulated drives) and a life (what
 happens to the first drive). Each cell runs alone in a virtual machine. The workload writes values
@@ -213,6 +216,8 @@ def has_package(package: str) -> bool:
     """Tell whether a package that a stack needs is installed."""
     if package in MODULES:
         return bool(list(Path("/usr/lib/python3/dist-packages").glob(f"{MODULES[package]}*")))
+    if package in LIBRARIES:
+        return ctypes.util.find_library(LIBRARIES[package]) is not None
     return package not in SERVERS or Path(SERVERS[package]).is_dir()
 
 

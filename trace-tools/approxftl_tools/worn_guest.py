@@ -410,8 +410,10 @@ class Cell:
 
         These reads are not traced.
         """
-        key = only or next(key for key in self.ledger.object_names()
-                           if self.ledger.durable_version(key))
+        key = only or next((key for key in self.ledger.object_names()
+                            if self.ledger.durable_version(key)), "")
+        if not key:
+            return "; no object is durable", []
         page = next(iter(self.find_patterns({key: self.object_search_patterns(key)})[key]), 0)
         buffer, count = mmap.mmap(-1, CHUNK), 0
         fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
@@ -522,6 +524,8 @@ class Cell:
             # Writes that fail after the power failure say nothing about the stack.
             self.ledger.refused_writes.clear()
         why = writer.end_process()
+        if line and line[0] == "closed" and not self.ledger.transactions:
+            raise RuntimeError(f"the workload cannot be started: {' '.join(line[1:])}")
         if line and line[0] == "closed":
             self.ledger.refused_writes.append(" ".join(line[1:]))
         if why and not self.is_cut:
