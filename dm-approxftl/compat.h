@@ -142,7 +142,7 @@ static inline void aftl_set_zone_limits(struct queue_limits *limits, u64 open, u
 #endif
 }
 
-/* Set the numbers of open and active zones before 6.11. */
+/* Set the limits of open and active zones of @disk on kernels before 6.11. */
 static inline void aftl_set_open_zone_limits(struct gendisk *disk, u64 open, u64 active)
 {
 #if defined(CONFIG_BLK_DEV_ZONED) && !defined(BLK_FEAT_ZONED)

@@ -201,7 +201,7 @@ static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)
 		aftl_disk_end_io(disk, io, BLK_STS_IOERR);
 }
 
-/* Prepare a request to a durable store; may sleep. Returns false if only reads are accepted. */
+/* Prepare a request to a durable store; may sleep. Returns false if the store only takes reads. */
 static bool prepare_durable_io(struct aftl_disk *disk, struct aftl_io *io)
 {
 	const struct aftl_request *request = &io->request;

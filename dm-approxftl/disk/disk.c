@@ -178,7 +178,7 @@ static void lock_disk_and_read_clock(struct aftl_disk *disk)
 	disk->lock_wait_ns += ktime_get_ns() - begin_ns;
 }
 
-/* Release the lock for a moment, for other CPUs, and end completed requests meanwhile. */
+/* Release the disk's lock briefly, for other CPUs, and end completed requests meanwhile. */
 static void yield_disk_lock(struct aftl_disk *disk)
 	__must_hold(&disk->lock)
 {
@@ -239,8 +239,8 @@ void aftl_disk_leave(struct aftl_disk *disk)
 }
 
 /*
- * Runs until the disk stops or reaches the present, which an overloaded FTL never does. Other CPUs
- * get the lock after each slice.
+ * This worker runs until the disk stops or reaches the present, which an overloaded FTL never does.
+ * After each slice of work it lets other CPUs have the disk's lock.
  */
 static void disk_catch_up(struct work_struct *work)
 {

@@ -202,8 +202,8 @@ static int create_disks_in_turn(struct aftl_device *device, struct aftl_error *e
 }
 
 /*
- * Shard 0 is first: its volume header locates the other shards, its FTL tells what memory each
- * needs.
+ * Open shard 0 first: its volume header locates the other shards, and its FTL tells what memory
+ * each needs.
  */
 int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 		     struct aftl_error *error)

@@ -75,7 +75,7 @@ struct aftl_target {
 extern struct list_head aftl_targets;
 extern struct mutex aftl_targets_lock;
 
-/* Woken when the data of a mapped device stop being reserved. */
+/* Wait queue that is woken when the data of a mapped device stop being reserved. */
 extern struct wait_queue_head aftl_data_settled;
 
 /**

@@ -425,7 +425,7 @@ u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo);
 
 /*
- * Context: process. Return: 0, or -ENOMEM, after which aftl_dev_queue_exit() frees a partial queue.
+ * Allocate the queue. Context: process. Return: 0, or -ENOMEM; aftl_dev_queue_exit() frees a part.
  */
 int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
 void aftl_dev_queue_exit(struct aftl_dev *dev);

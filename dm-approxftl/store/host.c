@@ -32,7 +32,7 @@ static void host_free_memory(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
-/* Called while a device is created, filled, saved, loaded or checked; no spinlock is held. */
+/* The FTL calls pause() during creation, fill, save, load and audit; no spinlock is held. */
 static int host_pause_long_call(void *host)
 {
 	const struct aftl_disk *disk = host;

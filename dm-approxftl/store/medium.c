@@ -92,7 +92,7 @@ static void bdev_bio_ended(struct bio *bio)
 	/* An error is permanent for metadata; data may be written to another place by done(). */
 	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
 		aftl_bdev_set_error(device, error);
-	/* done() of a read may free @device: put the bio before. For a write @device waits. */
+	/* Put the bio of a read before done(), which may free @device; a write keeps @device. */
 	if (!write)
 		bio_put(bio);
 	io->done(io, error);
@@ -472,7 +472,7 @@ bool aftl_bdev_is_alive(struct aftl_bdev *device)
 	return answers;
 }
 
-/* Codes of BLK_STS_MEDIUM, BLK_STS_IOERR, BLK_STS_PROTECTION, BLK_STS_TARGET, in this order. */
+/* Errors of sectors are BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, in this order. */
 bool aftl_bdev_is_sector_error(int error)
 {
 	switch (error) {

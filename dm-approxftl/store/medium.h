@@ -124,8 +124,8 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
 		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf);
 
 /*
- * Count a write that has failed as in flight while it is written again: flushes wait between these
- * two calls. The first one is called from @io->done(). Context: any.
+ * Count a failed write as in flight while it is written again: flushes wait from the call of the
+ * first function, in @io->done(), to that of the second. Context: any.
  */
 void aftl_bdev_count_postponed(struct aftl_bdev *device);
 void aftl_bdev_postponed_ended(struct aftl_bdev *device);

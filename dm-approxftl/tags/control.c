@@ -63,7 +63,7 @@ static int execute_caps_call(struct aftl_control *control, void *argument)
 	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
 		caps->can |= APPROXFTL_CAN_NOTE;
 	caps->may = caps->can;
-	/* Do not audit the check: the caller asks about the capability and does not use it. */
+	/* Do not audit the capability check: the caller only asks what it may do. */
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
 	aftl_get_tag_table_limits(caps);

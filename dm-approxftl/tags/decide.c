@@ -41,7 +41,7 @@ struct tag_query {
 	u32 carried;
 };
 
-/* Logical pages by source of the decision and by level, and number of bios split. */
+/* Counters: logical pages by source of the tag decision and by level, and bios split. */
 struct counts {
 	u64 units[AFTL_TAG_SOURCES];
 	u64 levels[AFTL_LEVELS];

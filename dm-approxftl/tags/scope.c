@@ -14,7 +14,7 @@
 
 #include "tags/tags.h"
 
-/* Limit of scopes for one open file; more than a program has threads. */
+/* Limit of scopes for each open /dev/approxftl; more than a program has threads. */
 #define MAX_SCOPES 4096
 
 /**

@@ -86,7 +86,7 @@ static void tag_file_by_attribute(struct inode *inode, char *text)
 			break;
 }
 
-/* Read the attribute through the overlay, if there is one: it checks who may read it. */
+/* Read the attribute of an overlay's file through the overlay, which checks permissions. */
 static void read_tag_attribute(struct dentry *dentry, struct inode *inode)
 {
 	char *text = kmalloc(APPROXFTL_XATTR_MAX + 1, GFP_KERNEL);

@@ -26,7 +26,7 @@ struct aftl_chunks {
 	void *chunk[AFTL_CHUNKS];
 };
 
-/* log2 of the entries in a chunk, for entries of @size bytes; constant if @size is. */
+/* log2 of the entries in a chunk, for entries of @size bytes; a constant if @size is one. */
 static inline u32 aftl_chunk_index_bits(u32 size)
 {
 	return (u32)__builtin_clz(size) - 1;

@@ -14,7 +14,7 @@ static inline void aftl_put_le(u8 *bytes, u64 value, unsigned int size)
 		*bytes++ = value & 0xff;
 }
 
-/* Compilers turn these four byte accesses into one load. */
+/* Decode a 32-bit number; compilers turn the four byte accesses into one load. */
 static inline u32 aftl_get_le32(const u8 *bytes)
 {
 	return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (u32)bytes[3] << 24;

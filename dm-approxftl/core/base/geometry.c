@@ -115,7 +115,7 @@ static int compute_device_geometry(struct aftl_geometry *geo, const struct aftl_
 				   struct aftl_error *error)
 {
 	u64 blocks = (u64)geo->luns * geo->blocks_per_lun;
-	/* If the blocks alone exceed the limit, the product could overflow 64 bits. */
+	/* With more than AFTL_PPNS_MAX blocks, their number of ppns could overflow 64 bits. */
 	u64 slots = blocks > AFTL_PPNS_MAX ? blocks : blocks * geo->block_ppns;
 
 	if (slots > AFTL_PPNS_MAX)

@@ -426,7 +426,7 @@ static size_t format_decimal(char *text, u64 value, u64 scale)
 	return used;
 }
 
-/* Print with the largest suffix that leaves an integer. */
+/* Print a value with the largest suffix for which the number is an integer. */
 static void format_suffixed_number(char *text, u64 value, const struct suffix *suffix)
 {
 	while (suffix[1].text && (!value || value % suffix->scale))
@@ -435,7 +435,7 @@ static void format_suffixed_number(char *text, u64 value, const struct suffix *s
 		  (unsigned long long)div64_u64(value, suffix->scale), value ? suffix->text : "");
 }
 
-/* Print with one digit before the point: 720000000 is 7.2e-4. */
+/* Print an error rate with one digit before the point: 720000000 is 7.2e-4. */
 static void format_error_rate(char *text, u64 value)
 {
 	unsigned int exponent = 12;

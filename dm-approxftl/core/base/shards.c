@@ -50,7 +50,7 @@ u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo)
 {
 	u32 least = max(aftl_units_per_program(geo), (u32)AFTL_SHARD_CHUNK_BYTES / geo->unit_bytes);
 
-	/* The writes of a zone are ordered by one FTL. */
+	/* A zone lies in one shard, whose FTL orders the writes of the zone. */
 	if (geo->zones)
 		least = geo->zone_units;
 	return (u32)fls64(least - 1);

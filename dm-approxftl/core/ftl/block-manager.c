@@ -465,7 +465,7 @@ static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct a
 	       aftl_program_has_valid_pages(ftl, aftl_block_device_page(&ftl->media, block, due));
 }
 
-/* Return true if a program could follow in a closed block. */
+/* Return true if the closed @block would accept another program if it were reopened. */
 static bool block_may_reopen(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;

@@ -8,7 +8,7 @@
 
 void aftl_block_manager_init(struct aftl *ftl);
 
-/* Clear the lists before blocks are loaded; derive the limits afterwards. */
+/* Clear the free and victim lists before a load of blocks; derive the limits of GC afterwards. */
 void aftl_block_manager_clear(struct aftl *ftl);
 void aftl_block_manager_finish_load(struct aftl *ftl);
 
@@ -44,7 +44,7 @@ void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates 
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
 /*
- * @block is full or taken away: it is not an open block of the core any more.
+ * Note that @block, which is full or taken away, is no open block of the core any more.
  */
 static inline void aftl_forget_core_open_block(struct aftl_lun *lun, const struct aftl_block *block)
 {

@@ -22,7 +22,7 @@
 #include "core/ftl/zone.h"
 #include "core/policy/ftl-policy.h"
 
-/* aftl_memory_alloc() stores the size, because the host wants it back on free. */
+/* aftl_memory_alloc() stores the size of the chunk, because the host wants it back on free. */
 static void *alloc_chunk(void *host, size_t bytes)
 {
 	return aftl_memory_alloc(host, bytes, 1);
@@ -172,7 +172,7 @@ static int alloc_luns(struct aftl *ftl)
 	return alloc_foggy_blocks(ftl);
 }
 
-/* Streams that the policy names; at least one. */
+/* Return the number of streams that the policy names, at least one. */
 static u32 count_policy_streams(const struct aftl_policy_type *type)
 {
 	u32 streams = 1;
@@ -291,7 +291,7 @@ static int check_program_steps(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-/* Check that the host data leave each LUN the blocks that the policy works with. */
+/* Check that all host data fit beside the blocks that the policy needs free or open in each LUN. */
 static int check_capacity(struct aftl *ftl, struct aftl_error *error)
 {
 	u64 room = 0;

@@ -6,8 +6,8 @@
 #include "core/ftl/memory.h"
 
 /*
- * Runs that @ppns has room for, by block of a LUN: a run begins with each round whose ppns do not
- * continue those of the round before.
+ * Number of runs, for each block of a LUN, that @ppns has room for. A run is a sequence of rounds
+ * (a program in each LUN) in which the ppns of each round continue those of the round before.
  */
 #define BLOCK_RUNS 8U
 
@@ -17,7 +17,7 @@
  */
 #define ROUND_LEAST 16U
 
-/* L2P entries stored between two calls of pause(); the size of a chunk is a multiple. */
+/* L2P entries stored between two calls of pause(); a divisor of the entries of a chunk. */
 #define SLICE_UNITS 65536U
 
 /* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
@@ -86,7 +86,7 @@ void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 
 	u32 *last = map->ppns + map->used;
 
 	map->level = level;
-	/* A round whose ppns continue the last run is appended to the run. */
+	/* New rounds whose ppns continue those of the last run become a part of that run. */
 	if (map->used && !memcmp(last - map->round, last, bytes))
 		map->used -= map->round;
 	while (rounds--)
@@ -119,9 +119,9 @@ static struct write_place step_to_previous_place(const struct aftl_fill_map *map
 }
 
 /*
- * Store the next entries up to @end, which are in one chunk; the first lpn was written at @at.
+ * Store the L2P entries from @entry to @end, all in one chunk; @at: write of the first one's lpn.
  * @map is a copy, so that the compiler knows that the stores do not change it.
- * Return: place of the write of the lpn after them.
+ * Return: place, in the fill, of the write of the lpn that follows these entries.
  */
 static struct write_place store_l2p_entries(const struct aftl_fill_map map, struct write_place at,
 					    u32 *entry, const u32 *end)

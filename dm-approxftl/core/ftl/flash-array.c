@@ -239,7 +239,7 @@ bool aftl_array_read_in_one_event(struct aftl *ftl, struct aftl_lun *lun, u32 de
 }
 
 /*
- * Transfer the data of @placement and program them. the transfer began @done_ns ago.
+ * Transfer the data of @placement and program them; the transfer began @done_ns ago.
  */
 static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 				const struct aftl_placement *placement, u64 done_ns)

@@ -588,7 +588,7 @@ enum aftl_fault_state {
 	AFTL_FAULT_VOID,	/* the fault was due, but its logical page was not on flash */
 };
 
-/* Words of the enums above, each list NULL-terminated. */
+/* Words of the actions, triggers and states of faults; each list is NULL-terminated. */
 extern const char *const aftl_fault_actions[];
 extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
@@ -645,12 +645,12 @@ int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault
 				struct aftl_error *error);
 
 /*
- * Empty the list, except for faults in progress, whose remaining steps must follow. No fault waits
- * any more.
+ * Empty the fault list, except for faults in progress, whose remaining steps must follow. No fault
+ * waits any more.
  */
 void aftl_clear_faults(struct aftl *ftl);
 
-/* Get the list, in the order of arming; return its length. A snapshot does not contain it. */
+/* Get the faults in the order of arming; return their number. A snapshot contains no faults. */
 u32 aftl_get_faults(const struct aftl *ftl, const struct aftl_fault **all);
 
 /* Count a logical page whose data the host could not fetch in read() as unreadable. */

@@ -305,9 +305,9 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 }
 
 /*
- * By ppn, because the pages of neighbouring lpns are far apart in memory: if each valid ppn is the
- * one that its lpn maps to, and as many ppns are valid as lpns are mapped, each mapped lpn has a
- * valid ppn.
+ * Audit the L2P table by ppn, as the pages of neighbouring lpns are far apart in memory: if each
+ * valid ppn is the one that its lpn maps to, and as many ppns are valid as lpns are mapped, each
+ * mapped lpn has a valid ppn.
  */
 static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *error)
 {

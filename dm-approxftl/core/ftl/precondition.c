@@ -98,7 +98,7 @@ static bool step_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* Empty the victim in all members of the group, then erase it in all members. */
+/* Empty the victim superblock in all members of the die group, then erase it in all of them. */
 static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 group = aftl_lun_die_group(ftl, lun);
@@ -176,7 +176,7 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 	return ret;
 }
 
-/* GC needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
+/* Store all L2P entries, then collect a block. Return: 1 if there was one, 0 or an error code. */
 static int fill_relocate_for_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	int ret = fill_store_recorded_entries(ftl, filler);
@@ -227,7 +227,7 @@ static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *fi
 	       filler->payload.count == ftl->program_units && !aftl_gc_is_urgent(ftl, lun);
 }
 
-/* Follower and normal programs may follow at any page of the block. */
+/* Return true if normal and follower programs may follow @placement at any page of its block. */
 static bool is_single_page_placement(const struct aftl_placement *placement)
 {
 	return (placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_FOLLOWER) &&
@@ -236,7 +236,7 @@ static bool is_single_page_placement(const struct aftl_placement *placement)
 		placement->block->order == AFTL_ORDER_LEADER_FIRST);
 }
 
-/* Ask the policy how many programs may follow @placement. */
+/* Ask the policy how many programs may follow @placement without asking it again. */
 static void start_fill_run(struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun,
 			   const struct aftl_placement *placement)
 {
@@ -658,7 +658,7 @@ int aftl_precondition(struct aftl *ftl)
 	if (fill_may_program_rounds(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
-	/* The data are written to a new device; they get the configured age afterwards. */
+	/* Preconditioning writes to a new device; the data get the configured age afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
 	/* Device time stands still, but blocks need ages, by which some victim selectors choose. */

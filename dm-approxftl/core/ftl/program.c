@@ -122,7 +122,7 @@ static bool only_order_restricts_program(const struct aftl_program_request *need
 	       (placement->mode == AFTL_MODE_NORMAL && !block->between);
 }
 
-/* Ask the chip model. The result of the program is stored in lun->outcome. */
+/* Ask the chip model whether it accepts a program; store the program's result in lun->outcome. */
 static bool chip_accepts_program(struct aftl *ftl, struct aftl_lun *lun,
 				 const struct aftl_program_request *need,
 				 const struct aftl_placement *placement)
@@ -465,7 +465,7 @@ static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
 		aftl_l2p_mark_ppn_lost(ftl, ppn);
 }
 
-/* Tell the host that pages are complete. */
+/* Tell the host that the programs of the flash pages from @first to before @end are complete. */
 static void notify_host_programmed(struct aftl *ftl, u32 first, u32 end)
 {
 	if (!ftl->ops->programmed)

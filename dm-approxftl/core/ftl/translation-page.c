@@ -86,7 +86,7 @@ static aftl_lpn_t trans_page_lpn(const struct aftl *ftl, u32 number)
 	return to_lpn(ftl->geo.units + number);
 }
 
-/* LUN of the copy on flash; NULL if the translation page has never been programmed. */
+/* LUN that holds @tp on flash; NULL if this translation page has never been programmed. */
 static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	aftl_ppn_t ppn;

@@ -415,8 +415,8 @@ void aftl_zone_count_programmed(struct aftl *ftl, u32 stream)
 }
 
 /*
- * aftl_zone_find_fold_stream() - find where data of the zone of @lpn go that leave the SLC cache
- * @stream: takes the stream of the zone
+ * aftl_zone_find_fold_stream() - find the stream of data that leave the SLC cache
+ * @stream: takes the stream of the zone of @lpn
  *
  * Return: false if the zone has no open blocks.
  */

@@ -180,7 +180,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return false;
 	}
 	if (!aftl_write_start_program(ftl, lun, lane)) {
-		/* Requests may wait for data that need a fine pass; further programs start it. */
+		/* Requests may wait for their data's fine pass, which further programs make due. */
 		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;

@@ -206,7 +206,7 @@ static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_requ
 			   aftl_page_class(aftl_ppn_attr(&ftl->media, ppn)));
 }
 
-/* The cache holds data after ECC, so no array or ECC delay is due. */
+/* The read cache holds data after ECC, so its reads take no array or ECC delay. */
 static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
 				struct aftl_read_cache_entry *recent)
 {

@@ -263,7 +263,7 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 	return mv;
 }
 
-/* Map the layers of this geometry onto the points of the table; a planar block has no variation. */
+/* Scale an RBER by the factor of the page's layer, from the tables; planar blocks do not vary. */
 static u64 scale_rber_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
 {
 	u32 point = aftl_layer_of_page(geo, page) * AFTL_LAYER_POINTS / geo->layers;

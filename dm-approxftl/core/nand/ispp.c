@@ -45,7 +45,7 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		chip->growth[mv] = aftl_margin_error_growth(mv);
 }
 
-/* Which commands the chip accepts */
+/* Checks whether the chip accepts a program command */
 
 static u32 ispp_margin_mv(const struct aftl_ispp *ispp)
 {

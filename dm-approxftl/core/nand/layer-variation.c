@@ -7,8 +7,8 @@
 #include "core/nand/layer-variation.h"
 
 /*
- * Half-width of the variation among blocks, among the layers of a block relative to the table, and
- * among the word lines of a layer, in 1/256.
+ * Half-width of the variation among blocks, among the layers of a block relative to the physics
+ * tables, and among the word lines of a layer, in 1/256.
  */
 #define BLOCK_SPREAD 26
 #define LAYER_SPREAD 8
@@ -106,7 +106,7 @@ static u32 ispp_table_margin_mv(u32 index)
 	return aftl_cube_start_mv[index] + aftl_cube_final_mv[index];
 }
 
-/* The table lists margins in millivolts by growth of the errors in tenths; this is its inverse. */
+/* Invert the physics table, which lists margins in millivolts by error growth in tenths. */
 u16 aftl_margin_error_growth(u32 mv)
 {
 	u32 index = 0;

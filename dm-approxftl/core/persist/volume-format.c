@@ -53,7 +53,7 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 		return aftl_fail(error, -EINVAL,
 				 "a page has %u units, its spare area has room for %u; raise unit or lower page",
 				 geo->page_units, AFTL_SPARE_UNITS);
-	/* In 32 bits, recovery counts ppns upwards and PLP slots downwards: they must not meet. */
+	/* In L2P entries recovery counts ppns upwards, PLP slots downwards: they must not meet. */
 	if (geo->plp_entries > U32_MAX - geo->ppns)
 		return aftl_fail(error, -EINVAL,
 				 "a write buffer of %u units that survives is too large beside %u slots; lower buffer",

@@ -502,7 +502,7 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 	return ret;
 }
 
-/* Zones and the persisted write buffer */
+/* Recovery of zones and of the persisted write buffer */
 
 static int report_impossible_entry(const char *what, u32 number, struct aftl_error *error)
 {

@@ -8,7 +8,7 @@
 
 #include "core/persist/volume.h"
 
-/* Table frames in memory, the limit of changed ones between commits; a power of two. */
+/* Table frames in memory, a power of two; at most this many can change between two commits. */
 #define AFTL_VOLUME_FRAMES 512
 
 /**
@@ -143,7 +143,7 @@ u8 *aftl_volume_change_entry(struct aftl_volume *volume, struct aftl_place place
 bool __must_check aftl_plp_alloc_slots(struct aftl_volume *volume);
 void aftl_plp_destroy(struct aftl_volume *volume);
 
-/* Value in plp_slot_of of a tag that waits for a slot. */
+/* Entry in plp_slot_of of a buffer tag that waits for a slot of the persisted write buffer. */
 #define AFTL_PLP_WAITING U32_MAX
 
 /* Return true if a version of @lpn has a PLP entry that has not been released. */

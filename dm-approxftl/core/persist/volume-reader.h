@@ -8,7 +8,7 @@
 
 #include "core/persist/volume-private.h"
 
-/* Frames that are read together. */
+/* Frames of a chunk, which one read transfers. */
 #define AFTL_READER_CHUNK_FRAMES 128
 /* Chunks in memory, a power of two. Reads of half of them may be in progress. */
 #define AFTL_READER_CHUNKS 8

@@ -288,7 +288,7 @@ static void cache_remove_frame(struct aftl_volume *volume, u32 index)
 	volume->frames[index].used = false;
 }
 
-/* Take a cached frame without changes, after a commit if all cached frames have changes. */
+/* Free the entry of a cached frame without changes; if all frames have changes, commit first. */
 static int cache_take_clean_frame(struct aftl_volume *volume, u32 *index)
 {
 	int ret = volume->dirty == AFTL_VOLUME_FRAMES ? aftl_volume_commit(volume) : 0;
@@ -687,7 +687,7 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 					 aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/* A page that waited for a slot may have been persisted again, with a newer number. */
+	/* A page that waited for a slot may be persisted again, with a newer sequence number. */
 	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
 		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
 	volume->plp_slots[index].entry = *entry;

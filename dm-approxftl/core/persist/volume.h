@@ -318,7 +318,7 @@ int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
 				   struct aftl_error *error);
 
-/* Make the table entries that a commit writes, from the device's state. Caller holds its lock. */
+/* Make table entries for a commit from the state of the FTL, whose lock the caller holds. */
 
 void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
 void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 block);

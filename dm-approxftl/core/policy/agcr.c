@@ -254,8 +254,8 @@ static int li_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /*
- * After loading arrays from a snapshot, which may contain anything; the queues determine which
- * entries are marked as queued.
+ * Make arrays that were loaded from a snapshot, which may contain anything, consistent: the rewrite
+ * queues determine which history entries are marked as queued.
  */
 
 static void sanitize_history_entry(const struct aftl_policy *policy, u8 *entry)

@@ -134,7 +134,7 @@ static struct aftl_block *approxftl_open_block(struct approxftl *state, struct a
 	if (!block)
 		return NULL;
 	block->note = need->stream == HOT ? NOTE_HOT : 0;
-	/* Exchange the colours, so that positions that were approximate become precise. */
+	/* Exchange the block's checkerboard colours: its approximate positions become precise. */
 	if (kind != PRECISE)
 		block->flip ^= 1;
 	return block;
@@ -202,7 +202,7 @@ static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 /* The core may collect and erase a full block, so the policy must drop its pointer to the block. */
 static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
 {
-	/* A full phase-2 block has the pattern of a checkerboard block. */
+	/* A full phase-2 block becomes a checkerboard block, as it has the same pattern of data. */
 	if (kind == PHASE2)
 		aftl_policy_set_block_kind(&state->policy, pool->open[kind], CHECKERBOARD);
 	pool->open[kind] = NULL;

@@ -275,7 +275,7 @@ static bool is_last_line_of_layer(const struct aftl_geometry *geo, u32 page)
 
 /*
  * Keep the monitored result if a follower needs it. After a misprogrammed follower the next word
- * line of the layer is monitored again. The note stores which active block it is.
+ * line of the layer is monitored again. The block's note tells which active block it is.
  */
 static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_placement *placement,

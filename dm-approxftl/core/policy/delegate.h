@@ -32,7 +32,7 @@ static inline struct aftl_policy *aftl_delegate_approxftl(struct aftl_policy *po
 	return container_of(policy, struct aftl_delegating, policy)->approx;
 }
 
-/* Call from create(); @wanted: use ApproxFTL. */
+/* Create the delegate, ApproxFTL, if @wanted; create() of the delegating policy calls this. */
 bool aftl_delegate_create(struct aftl_policy *policy, bool wanted);
 
 /*

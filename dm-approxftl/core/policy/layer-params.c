@@ -63,8 +63,8 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
 }
 
 /*
- * The errors that used margins cause stay below the factor. If the result of the leader is unknown,
- * no comparison is possible.
+ * Margins that ISPP parameters use raise the errors by less than BAD_FACTOR. If the leader's result
+ * is unknown (0), the word line does not count as misprogrammed.
  */
 bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 {

@@ -37,7 +37,7 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return aftl_open_blocks_adopt(policy, lun, block);
 }
 
-/* If this program fills the first half of a block, let the block lend or borrow parity. */
+/* If this program fills the first half of the open borrower block, change the block's role. */
 static void change_role_of_half_full_block(struct aftl_policy *policy,
 					   struct aftl_open_blocks *mine)
 {
@@ -75,7 +75,7 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	return 0;
 }
 
-/* The last step of the first half changes the role of the block, so it is not part of a run. */
+/* The last program of a block's first half changes the block's role, so no run includes it. */
 static u32 lending_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  const struct aftl_block *block)

@@ -53,7 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Rounds in the last group that the model computes one by one; fractional bits of their time. */
+/* Rounds in the last group that the model computes singly; fractional bits of a round's time. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -65,7 +65,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
  */
 #define MARGIN 32
 
-/* A group whose share of valid data, in 2^-16, differs more from the model is irregular. */
+/* A group is irregular if its share of valid data differs by more than this from the model's. */
 #define IRREGULAR_Q16 (ONE_Q16 / 10)
 #define IRREGULAR_BLOCKS 16
 
@@ -182,10 +182,10 @@ static struct midas_state *midas_state(const struct aftl_policy *policy)
 	return aftl_device_state(policy, STATE, struct midas_state);
 }
 
-/* Lower ends of the bins of an octave. */
+/* Lower ends of the histogram bins of an octave, relative to the octave's start. */
 static const u32 fractions_q16[BINS_PER_OCTAVE] = { 65536, 77936, 92682, 110218 };
 
-/* Bin of an interval of at least 1. */
+/* Histogram bin of a rewrite interval, which is at least 1. */
 static u32 bin_of_rewrite_interval(u64 interval)
 {
 	u32 octave = fls64(interval) - 1;

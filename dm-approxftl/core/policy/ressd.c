@@ -52,7 +52,7 @@ static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 #define NOTE_CANDIDATE 0x0100
 /* The block is active, and needs relocation of valid data before a reprogram. */
 #define NOTE_RECLAIM 0x0200
-/* The super layer is virtual: the upper layer of one and the lower layer of the next. */
+/* The super layer is virtual: upper layer of one super layer and lower layer of the next. */
 #define NOTE_VIRTUAL 0x0400
 
 /**
@@ -300,7 +300,7 @@ static void ressd_unit_invalidated(struct aftl_policy *policy, struct aftl_block
 		ressd_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
 }
 
-/* Index of the candidate whose super layer has the least valid data; there is at least one. */
+/* Find the candidate whose super layer has the least valid data; @level has one at least. */
 static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct level *level)
 {
 	u32 least = U32_MAX;
@@ -582,7 +582,7 @@ static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *
 
 /* Restart */
 
-/* Return true if the programmed word lines are the first ones and each has two pages. */
+/* Return true if the block's programmed word lines are its first ones, each with two pages. */
 static bool block_is_well_formed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);

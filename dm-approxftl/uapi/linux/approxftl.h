@@ -43,7 +43,7 @@
 enum approxftl_class {
 	APPROXFTL_PRECISE = 0,	   /* no bit may flip; wins over approximate */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
-	APPROXFTL_NONE = 2,	   /* not tagged; or, of APPROXFTL_STORED, not on flash */
+	APPROXFTL_NONE = 2,	   /* not tagged; in answers of APPROXFTL_STORED: not on flash */
 	APPROXFTL_LEVEL_2 = 3,	   /* approximate with more errors than level 1 */
 	APPROXFTL_LEVEL_3 = 4,	   /* approximate with more errors than level 2 */
 };
@@ -255,7 +255,7 @@ struct approxftl_pwritev {
 };
 
 #define APPROXFTL_UNIT_LOST	0x1 /* the data cannot be read */
-#define APPROXFTL_UNIT_NO_MODEL 0x2 /* the device models no errors: ignore the counts */
+#define APPROXFTL_UNIT_NO_MODEL 0x2 /* the device models no errors: ignore @flips and @raw */
 #define APPROXFTL_UNIT_LEVEL_2	0x4 /* approximate, of quality level 2 */
 #define APPROXFTL_UNIT_LEVEL_3	0x8 /* approximate, of quality level 3 */
 
