@@ -39,7 +39,7 @@ static bool lun_lacks_spare_block(const struct aftl *ftl, const struct aftl_lun 
 	return lun->free_blocks <= aftl_gc_reserve(ftl) + 1;
 }
 
-/* Return true if a LUN of the group can take rebuilt data. */
+/* Return true if a LUN of the die group can take rebuilt data. */
 static bool group_can_rebuild(struct aftl *ftl, u32 group)
 {
 	u32 i;
@@ -513,7 +513,7 @@ static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 			aftl_l2p_mark_ppn_lost(ftl, to_ppn(slot));
 }
 
-/* Free the blocks of the victim once all members have erased them. */
+/* Free the blocks of the victim superblock once all its members have erased them. */
 static void finish_superblock_gc(struct aftl *ftl, u32 group)
 {
 	struct aftl_die_group *state = &ftl->die_groups[group];

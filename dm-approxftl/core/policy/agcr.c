@@ -211,7 +211,7 @@ static u32 agcr_cost_to_mode(u32 cost)
 	return cost < COSTS ? modes[cost] : AFTL_MODE_NORMAL;
 }
 
-/* Relocated pages keep their cost. */
+/* Relocated pages keep the program cost of their source page. */
 static bool agcr_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
 				   u32 *class, u32 *stream)
 {

@@ -572,7 +572,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
-	/* for ApproxFTL's pool, ReSSD's hot classes and displaced data, and short-lived data */
+	/* blocks: ApproxFTL's pool, ReSSD's hot classes and displaced data, short-lived data */
 	.open_blocks = 5 + (AFTL_HOTNESS_CLASSES - 1) + 1 + 1,
 	.no_parity = true,
 	.reserve = 5 + 1,
