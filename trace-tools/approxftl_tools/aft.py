@@ -49,7 +49,7 @@ class RecordFile:
 
     @property
     def label(self) -> str:
-        """Return the file's name, with a mark if the run was interrupted."""
+        """Return the record file's name, with a mark if its recording was interrupted."""
         try:
             marked = json.loads(self.provenance)["interrupted"] is True
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -77,7 +77,7 @@ class ReplayLog:
 
     @property
     def label(self) -> str:
-        """Return the log's file name, with a mark if requests are missing."""
+        """Return the log's file name, with a mark if the log lacks requests."""
         done = len(self.entries)
         return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"
                 if done < self.planned else self.path.name)

@@ -41,7 +41,7 @@ WIDEST = 1e20
 
 
 def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
-    """Return the value of the first of several measures that the load has, or 0."""
+    """Return the load's value of the first given measure that it has; 0 if it has none."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -110,7 +110,7 @@ def damped_step(base: Vector, slope: Vector, force: float) -> Vector:
 
 
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
-    """Return the best model of one round, and the share by which the misfit shrank."""
+    """Return the best model after one fitting step, and the share by which the misfit shrank."""
     base, slope = error_slopes(trial, model, names)
     tries = [model.model_with_values({name: model.values[name] * math.exp(move) for name, move in
                                       zip(names, damped_step(base, slope, force), strict=True)})

@@ -45,7 +45,7 @@ class Device(Protocol):
         """Return the approximate capacity (bytes) of a device of at least so many bytes."""
 
     def least_rewritten_bytes(self) -> int:
-        """Return the least size (bytes) at which GC collects blocks one by one."""
+        """Return the least device size (bytes) at which GC collects blocks one by one."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Model:
     values: Mapping[str, float]
 
     def model_with_values(self, values: Mapping[str, float]) -> Model:
-        """Return a copy with some values changed, limited to their bounds."""
+        """Return a copy of the model with some values changed, limited to their bounds."""
         bounded = {name: min(max(value, UNITS[name][1]), UNITS[name][2])
                    for name, value in values.items()}
         return replace(self, values={**self.values, **bounded})
@@ -132,7 +132,7 @@ def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
 
 
 def sequential_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return options for a sequential fill, or for a burst of the measured size."""
+    """Return the simulator's options for a sequential fill or a burst of the measured size."""
     wide = load.bytes >= 0.5 * capacity > 0
     most = int(0.9 * holds) // load.size
     count = most if wide else min(load.bytes // load.size, most)

@@ -124,7 +124,7 @@ def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
 
 
 def guess_controller_time(loads: Sequence[Measured]) -> float:
-    """Return a guess of the controller's time (ns), which is nearly all of a buffered write's."""
+    """Return a guess of the controller's time (ns), nearly all of a buffered write's latency."""
     found, lone = load_with_shortest_requests(filter(shows_buffer_latency,
                                                      loads)), shortest_single_reads(loads)
     if found:

@@ -73,7 +73,7 @@ class Parser(argparse.ArgumentParser):
     words: Sequence[str] = ()
 
     def join_dashed_values(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield words rewritten so that "-S -used" takes a value, and "--json FILE" does not."""
+        """Yield rewritten words: "-S" takes the value "-used", "--json" takes no FILE."""
         rest = iter(words)
         for word in rest:
             if word == "--":
@@ -176,7 +176,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
-    """Return the parser of an integer option; messages show the largest value as written here."""
+    """Return the parser of an integer option; messages show `written` instead of `most`."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:
@@ -237,7 +237,7 @@ def byte_safe_stream(number: int, stream: TextIO | None) -> TextIO:
 
 
 def restore_signal_handlers() -> None:
-    """Restore the default signal handlers, after all handlers of their exception."""
+    """Restore the default signal handlers, after KeyboardInterrupt has been handled."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if IS_COMMAND else ():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)

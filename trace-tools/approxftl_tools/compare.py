@@ -82,7 +82,7 @@ def device_measures(device: Device) -> dict[str, float | None]:
 
 
 def device_facts(device: Device) -> list[tuple[str, Cell]]:
-    """Return the facts of a device snapshot that runs do not have."""
+    """Return the facts in a device snapshot that results of runs lack."""
     data = device.data
     facts: list[tuple[str, Cell]] = [(key, data[key]) for key in (
         "store", "profile", "policy", "size_bytes", "verdict") if key in data]
@@ -267,7 +267,7 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- a list of runs
 
 def measure_column(measure: Measure) -> Column:
-    """Return the list column of a measure; measures of the headline are shown by default."""
+    """Return the list column for a measure; headline measures are shown by default."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
                   said=lambda row: value_as_text(measure, row[measure.key]))

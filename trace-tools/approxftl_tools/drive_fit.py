@@ -120,7 +120,7 @@ class Search:
         return None
 
     def search_from_values(self, start: Values) -> None:
-        """Search until the misfit stops shrinking or the budget is spent."""
+        """Search until the misfit stops shrinking or the budget of evaluations is spent."""
         try:
             self.errors_of_values(start)
             for stride in STRIDES:
@@ -193,7 +193,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Judge:
-    """Runs sets of parameter values on the fitted or on the held-out measured points."""
+    """Simulates the fitted or the held-out measured points with sets of parameter values."""
 
     drive: Drive
     bench: Bench
@@ -203,7 +203,7 @@ class Judge:
     half: str = FITTED
 
     def errors_of_half(self, half: str, values: Values) -> Vector:
-        """Return the errors of one half's points in units of their bands; ignore the other half."""
+        """Return the errors of the fitted or of the held-out points, in units of their bands."""
         drive = self.drive.drive_with_options(*(
             f"--{one.name}={one.value_as_text(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
@@ -233,7 +233,7 @@ class Judge:
 
 
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
-    """Fit a drive to half of its points; return the best values so far when interrupted."""
+    """Fit a drive to half of its measured points; if interrupted, return the best values yet."""
     search = Search(judge.drive.free, lambda values: judge.errors_of_half(judge.half, values),
                     budget, tell)
     start = judge.profile_values()

@@ -21,7 +21,7 @@ class Free:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an empty range, and a step that does not fit into the range."""
+        """Refuse a parameter whose range is empty, or whose step does not fit into the range."""
         if not 0 < self.step <= self.high - self.low:
             raise ValueError(f"{self.name}: {self.low:g} to {self.high:g} by {self.step:g} is no "
                              "range to fit in")

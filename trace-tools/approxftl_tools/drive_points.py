@@ -184,7 +184,7 @@ class Table:
 
     def relative_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
                       ) -> Iterator[Point]:
-        """Yield the rate relative to uniform writes, or absolute if these were not measured."""
+        """Yield points of rates, relative to uniform writes if these were measured or absolute."""
         other = uniform_base_load(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}
@@ -423,7 +423,7 @@ def key_of_run(row: Row) -> tuple[str | int | None, ...]:
 
 
 def assign_halves(tables: Mapping[str, Sequence[Row]]) -> None:
-    """Assign the runs of each table to the halves in turn, without looking at results.
+    """Assign each table's runs to the fitted and the held-out half in turn, ignoring results.
 
     Rows follow the curves, so both halves cover each curve.
     """

@@ -277,7 +277,7 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
 
 def comparison_identity(arguments: argparse.Namespace, argv: Sequence[str],
                         verdicts: Sequence[Verdict]) -> Json:
-    """Return the compared drives and tables, the program, and the command to repeat this."""
+    """Return the compared drives and tables, the program, and the command that repeats it all."""
     names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
     return {
         "repeat": shlex.join(("approxftl", "drives", *argv)),

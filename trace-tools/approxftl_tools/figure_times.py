@@ -142,7 +142,7 @@ def allows_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]
 
 def percentage_of_slower(times_us: Sequence[float], shares: Sequence[float]
                          ) -> tuple[list[float], list[float]]:
-    """Return times and the percentage of requests that are slower; the slowest one is the end."""
+    """Return times and the percentage of slower requests; the curve ends at the slowest request."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
 

@@ -203,7 +203,7 @@ class Job:
         return self.unusable_sizes() or self.unusable_pattern()
 
     def unusable_sizes(self) -> str:
-        """Return the reason why its request sizes or rates cannot be used; empty if they can."""
+        """Return the reason why a job's request sizes or rates are unusable; empty if usable."""
         options, size = self.options, self.options.request_size_bytes()
         if any(options.first_given_option(name)
                for name in ("bssplit", "bsrange", "blocksize_range")) or \

@@ -110,7 +110,7 @@ class Inputs:
         return list(dict.fromkeys(run.group for run in self.runs))
 
     def runs_of_group(self, name: str) -> list[Run]:
-        """Return the runs of a group, the yardstick first."""
+        """Return the runs of a group, first the run that the others are compared with."""
         return [run for run in self.runs if run.group == name]
 
     def count_inputs_as_text(self) -> str:
@@ -167,7 +167,7 @@ EVENT_KEYS = ("pid", "tid", "ts", "dur", "name", "cat", "args")
 
 
 def missing_keys(node: Any, keys: Sequence[str]) -> str:
-    """Return the keys that a JSON object lacks; all keys if the value is no object."""
+    """Return the required keys that a JSON object lacks; all of them if the value is no object."""
     return ", ".join(key for key in keys if not isinstance(node, dict) or key not in node)
 
 

@@ -71,7 +71,7 @@ def series_edge_colour(name: str, own: Hue) -> str:
 
 
 def word_colour(name: str, own: Hue) -> str:
-    """Return the fill colour of a name's marks; those of stale pages are grey."""
+    """Return the fill colour of a name's marks; the marks of stale pages are grey."""
     if name == "erased":
         return "@--paper 1"
     if name.startswith("stale"):
@@ -362,7 +362,7 @@ def grid_chart_layers(plot: Grid) -> Json:
 
 @plot_chart_layers.register
 def span_chart_layers(plot: Spans) -> Json:
-    """Return spans on lanes; dragging pans, the wheel with shift zooms."""
+    """Return the chart of spans on lanes; dragging pans it, the wheel with Shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
             "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
             "encoding": {"x": quantitative_channel("c1", f"time, {plot.x_label}", nice=False),
@@ -401,7 +401,7 @@ def panel_chart_layers(plot: Panels) -> Json:
 
 
 def row_filter_expression(words: Sequence[str]) -> str:
-    """Return the filter of table rows: no name in a row is hidden, and the search text matches."""
+    """Return the filter for table rows that have no hidden name and match the search text."""
     shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
     said = ", ".join(f"datum.{word}" for word in words)
     return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"

@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """Quantities of several files; the first file is the yardstick."""
+    """Quantities of several files; the values are compared with those of the first file."""
 
     title: str
     labels: Sequence[str]

@@ -107,7 +107,7 @@ def sensing_mean_ns(run: Json) -> float | None:
 
 
 def queue_number_reader(index: int, *keys: str) -> Value:
-    """Return a function that looks up a number of a host queue; None without that queue."""
+    """Return a function that looks up a figure of a host queue; its result is None without it."""
     def read_queue_number(run: Json) -> float | None:
         queues = run.get("queues", [])
         return look_up_keys(queues[index], *keys) if index < len(queues) else None

@@ -152,7 +152,7 @@ def study_parser() -> command.Parser:
 
 
 def add_run_options(run: command.Parser) -> None:
-    """Add the options of verbs that run points."""
+    """Add the options of verbs that run points of a study."""
     run.add_argument("--scheduler", metavar="ADDRESS",
                      help="a Dask scheduler, such as tcp://host:8786")
     run.add_argument("--tls", metavar="DIR", type=Path,
@@ -226,7 +226,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
 
 
 def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the plan with as many seeds as the results require; an equal number ends the study."""
+    """Return the plan with as many seeds as its results require, maybe no more than it has."""
     if not plan.rules.until or any(store.point_state(point) != DONE for point in plan.points):
         return plan, seeds
     wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
@@ -238,7 +238,7 @@ def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
 
 
 def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
-    """Return the plan with all seeds that existing results ask for."""
+    """Return the plan with all seeds that the stored results require."""
     seeds = plan.rules.seeds
     larger, more = add_missing_seeds(plan, store, seeds)
     while more > seeds:
@@ -307,7 +307,7 @@ def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], pl
 
 
 def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
-    """Return the failed and the missing points."""
+    """Return the failed and the missing points of a study."""
     return {"failed": [{"point": dict(point.varied), "why": store.read_point_failure(point)}
                        for point in plan.points if store.point_state(point) == FAILED],
             "missing": [dict(point.varied) for point in plan.points
@@ -339,7 +339,7 @@ def note_other_results(plan: Plan, store: Store) -> str:
 
 
 def print_absent_points(plan: Plan, store: Store, where: str) -> None:
-    """Print the number of points that are not shown."""
+    """Print the number of the study's points that the output does not show."""
     states = Counter(store.point_state(point) for point in plan.points)
     others = "" if states[DONE] else note_other_results(plan, store)
     if states[DONE] < len(plan.points):
@@ -437,7 +437,7 @@ def export_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: P
 
 def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
-    """Search the best values, and print the trials."""
+    """Search the option values that optimise a measure, and print the trials."""
     choice = row_list.choose_columns(arguments,
                                      study_optimise.trial_columns(study_optimise.parse_optimise(plan)))
     store.create_directory()

@@ -20,7 +20,7 @@ OWN = ("--json=-", "--quiet", "--die-with-parent")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a point: its result, or the reason why there is none."""
+    """The outcome of a point: its result, or the reason why there is none."""
 
     point: Point
     result: str | None

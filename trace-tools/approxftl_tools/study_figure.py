@@ -65,12 +65,12 @@ class Spec:
         return str(self.table.get(key, CHOICES[key][0]))
 
     def spec_as_text(self) -> str:
-        """Return the text of the figure in one line."""
+        """Return one line of text that describes the figure."""
         return text_in_one_line(self.table.get("text", ""))
 
 
 def check_figure_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
-    """Refuse unknown keys, measures and axes."""
+    """Refuse a [[figure]] with unknown keys, measures or axes."""
     path = plan.path
     refuse_unknown_words(path, "key of [[figure]]", table, KEYS)
     for key in ("x", "y"):
@@ -88,7 +88,7 @@ def check_figure_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -
 
 
 def check_value_types(path: Path, table: dict[str, Any]) -> None:
-    """Refuse values of the wrong type."""
+    """Refuse a [[figure]] with values of the wrong type."""
     where = " of [[figure]]"
     check_string_values(path, table, TEXTS, where)
     for key in ("x", "y"):
@@ -222,7 +222,7 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 
 
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the means of a figure; the yardstick's mean is left out, as it is drawn as a line."""
+    """Yield the means of a figure; the reference mean is left out, as it is drawn as a line."""
     for group in groups_in_figure(spec, groups):
         base = yardstick_group(group, groups, spec.yardstick_of_means)
         for measure in spec.y:
@@ -236,7 +236,7 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the parts of stacked bars: absolute, or relative to this bar or to the yardstick's."""
+    """Yield the parts of stacked bars: absolute, or relative to this or the reference bar."""
     for group in groups_in_figure(spec, groups):
         base = group if spec.table.get("shares") else yardstick_group(
             group, groups, spec.yardstick_of_means)
@@ -411,7 +411,7 @@ def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[lis
 
 
 def yardstick_line(spec: Spec) -> float | None:
-    """Return the mean of the yardstick; None without a yardstick."""
+    """Return the mean of the reference that other means are compared with; None without one."""
     return 1.0 if spec.relative_to and spec.choice_or_default_of_key("change") == "ratio" else None
 
 

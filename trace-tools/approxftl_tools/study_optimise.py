@@ -134,7 +134,7 @@ def parse_range(path: Path, key: str, given: object) -> Range:
 
 
 def check_optimise_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[str, Any]:
-    """Refuse unknown, reserved or duplicate keys; return the ranges."""
+    """Refuse unknown, reserved or duplicate keys; return the ranges to search."""
     path = plan.path
     refuse_unknown_words(path, "key of [optimise]", table, KEYS)
     if ("minimise" in table) == ("maximise" in table):

@@ -187,7 +187,7 @@ def check_option_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
 
 
 def check_options(path: Path, document: dict[str, Any]) -> None:
-    """Refuse reserved and duplicate options."""
+    """Refuse a study with reserved or duplicate options."""
     seen: dict[str, str] = {}
     given = [("[base]", key) for key in document.get("base", {})]
     for axis, values in document.get("vary", {}).items():
@@ -343,7 +343,7 @@ def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def combinations_of_axes(document: dict[str, Any], varying: dict[str, list[Value]]
                          ) -> Iterator[dict[str, Value]]:
-    """Yield the points; the last axis varies fastest."""
+    """Yield the points of a study; the last axis varies fastest."""
     rules = document.get("exclude", [])
     for values in itertools.product(*varying.values()):
         varied = dict(zip(varying, values, strict=True))
@@ -440,7 +440,7 @@ def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
 
 
 def find_yardstick(path: Path, points: Iterable[Point], value: str) -> Yardstick:
-    """Return the yardstick with its axis; refuse a yardstick value that no run has."""
+    """Return the reference value and its axis; refuse a reference value that no run has."""
     found = axis_values(points)
     axes_of_it = [axis for axis, values in found.items() if value in values]
     if axes_of_it or not value or "all" in found["policy"]:

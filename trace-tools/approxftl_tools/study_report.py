@@ -23,7 +23,7 @@ from approxftl_tools.study_table import (
 
 def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each compared policy, or value of another axis, with its ratios to the yardstick."""
+    """Yield each compared policy, or value of another axis, with its ratios to the reference."""
     for group in groups:
         base = yardstick_group(group, groups, yardstick)
         found = group.estimate_ratio(base, measure) if base and base is not group else None
@@ -63,7 +63,7 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
 
 
 def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
-    """Return a sentence for each axis value that is compared with the yardstick."""
+    """Return a sentence for each axis value that is compared with the reference value."""
     by_policy: dict[str, list[Estimate]] = {}
     for policy, one in compared_ratios(groups, yardstick, measure):
         by_policy.setdefault(policy, []).append(one)

@@ -132,7 +132,7 @@ def groups_in_folder(root: Path) -> dict[str, list[Group]]:
 
 
 def yardstick_group(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
-    """Return the group that differs only by the yardstick's value of the axis, or None."""
+    """Return the group with the axis's reference value and else the same values, or None."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
     for one in groups:
@@ -246,7 +246,7 @@ def drawn_measures(plan: Plan) -> tuple[str, ...]:
 
 
 def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
-    """Return these measures of the groups in aligned tables, each no wider than a page."""
+    """Return the given measures of the groups in aligned tables, each no wider than a page."""
     if not rows:
         return "no point is done\n"
 

@@ -142,7 +142,7 @@ def chosen_profile(arguments: argparse.Namespace) -> Profile:
 
 def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float],
                            within: float) -> list[str]:
-    """Return the characteristics that deviate by more than `within`."""
+    """Return the stream's characteristics that deviate from the profile by more than `within`."""
     return [key for key, value in wanted.items()
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 

@@ -356,7 +356,7 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
 
 
 def reduce_failing_list(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]:
-    """Return a part of a list that still fails, and does not without any one of its items.
+    """Return a part of a list that fails a test, but passes it without any one of its items.
 
     This is delta debugging (Zeller and Hildebrandt, 2002) with complements.
     """
@@ -525,7 +525,7 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
+    """Run approxftl worn."""
     words = list(sys.argv[1:] if argv is None else argv)
     return command.run_command("worn", lambda: run_worn(worn_parser().parse_args(words), words))
 

@@ -309,7 +309,7 @@ class Cell:
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def replace_targets_below(self, target: str) -> None:
-        """Give the devices below the drives another dm target at the same time, without a flush."""
+        """Switch all devices below the drives to another dm target at once, without a flush."""
         for number in range(self.stack.drives):
             self.run_watched(f"dmsetup suspend --noflush --nolockfs below{number}")
         for number in range(self.stack.drives):
@@ -346,7 +346,7 @@ class Cell:
         return parts
 
     def find_patterns(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
-        """Return by object the pages of the first drive with one of its bytes, the newest first.
+        """Return for each object the first drive's pages that have bytes of it, the newest first.
 
         Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
         The requests of the search are not traced.
@@ -372,7 +372,7 @@ class Cell:
         return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
 
     def object_search_patterns(self, key: str) -> list[bytes]:
-        """Return the header of each sector of an object's acknowledged version, to search for."""
+        """Return the sector headers of an object's acknowledged version, for a search for them."""
         sectors = self.ledger.sectors
         value = worn_judge.make_value(key, self.ledger.durable_version(key) or 0, sectors)
         return [value[at * SECTOR:][:worn_judge.HEADER.size] for at in range(sectors)]
@@ -382,7 +382,7 @@ class Cell:
 
         "data" is the first page with the acknowledged version of each of some objects, "copies"
         all such pages, "newest" all pages with the last acknowledged transaction, "names" the
-        newest page with the name of a file and no data. `only` is one object in their place.
+        newest page with the name of a file and no data. `only` names one object to use instead.
         """
         ledger, draw = self.ledger, random.Random(self.seed)
         durable = [key for key in ledger.object_names() if ledger.durable_version(key)]
@@ -470,7 +470,7 @@ class Cell:
     # ------------------------------------------------------------ events
 
     def execute_events_of_moment(self, when: int | str, cut: bool = False) -> None:
-        """Carry out the events of a moment, or before a transaction; a power cut is during one."""
+        """Carry out the events that are due: with `cut` the power cuts, else all other events."""
         for event in list(self.pending):
             due = event.when < when if isinstance(event.when, int) and isinstance(when, int) \
                 else event.when == when
@@ -622,7 +622,7 @@ class Cell:
         self.release_stack()
 
     def run_cell(self) -> None:
-        """Write, inject the faults, read, unmount, mount and read again."""
+        """Run the cell: write, inject the faults, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
         start_trace()
         for module in self.stack.modules:

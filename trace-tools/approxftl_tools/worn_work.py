@@ -106,7 +106,7 @@ class Files:
                        for block in range(first, min(BLOCKS, first + draw.randint(1, 4)))]
 
     def path_of_object(self, key: str) -> Path:
-        """Return the file of an object."""
+        """Return the path of the file that holds an object."""
         return self.place / f"worn-{key.split('.')[0]}"
 
     def sync_directory(self) -> None:
@@ -164,13 +164,13 @@ class Files:
 
 
 class Rows:
-    """Rows of a database; a transaction changes one to four."""
+    """Rows of a database; once all exist, a transaction changes one to four rows."""
 
     sectors = ROW_SECTORS
     atomic = True
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield eight rows at a time, then a few random rows."""
+        """Yield transactions: first eight new rows in each, then one to four random rows."""
         keys = [f"k{row:03d}" for row in range(ROWS)]
         for first in range(0, ROWS, 8):
             yield keys[first:first + 8]
@@ -373,7 +373,7 @@ class Git(Rows):
             run_for_output([*self.base, "init", "-q"])
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Commit the files."""
+        """Commit the changed files to the repository."""
         with report_errors():
             for key, value in values.items():
                 (self.tree / key).write_bytes(value)
@@ -541,7 +541,7 @@ def run_reader(work: Work, keys: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Run a writer or a reader."""
+    """Run the writer or the reader of a workload."""
     verb, kind, place, *rest = sys.argv[1:]
     try:
         with report_errors():

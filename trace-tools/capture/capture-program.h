@@ -9,7 +9,7 @@
 #include "core/base/params.h"
 
 /**
- * struct capture_program - a run of the program
+ * struct capture_program - a run of the traced program
  * @argv: command line, terminated with NULL
  * @begin_ns: start time since 1970
  * @elapsed_ns: duration

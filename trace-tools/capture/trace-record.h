@@ -8,7 +8,7 @@
 #include "exit-codes.h"
 
 /**
- * trace_record_main() - the subcommand; its arguments are in argv[1] and later
+ * trace_record_main() - run the subcommand, whose arguments are argv[1] and later
  *
  * Return: the exit status of the program, 128 plus the signal that killed it, or the exit code for
  * a failure before or after the run.

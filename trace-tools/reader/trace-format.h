@@ -200,7 +200,7 @@ int __must_check trace_output_open(struct trace_output *output, struct aftl_erro
 int __must_check trace_output_put(struct trace_output *output, const struct trace_request *request,
 				  struct aftl_error *error);
 
-/* Complete and close the output; also after a failure. */
+/* Complete and close the output; call this even after a failure. */
 int __must_check trace_output_finish(struct trace_output *output, struct aftl_error *error);
 
 size_t trace_item_bytes(const struct trace_format *format);
@@ -219,7 +219,7 @@ static inline bool trace_units_to_bytes(u64 count, u64 unit, u64 *bytes)
 enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause);
 
-/* Copy a text for the lifetime of the file. Return: NULL if too many texts were kept. */
+/* Copy a text for the lifetime of the trace file. Return: NULL if too many texts were kept. */
 const char *trace_file_copy_text(struct trace_file *file, const char *text, size_t length);
 
 /* Parse "r", "w", "read" or "write", ignoring case. */

@@ -533,7 +533,7 @@ static void apply_note_to_request(struct trace_pairing *pairing, const struct tr
 
 	pending = find_newest(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
-		/* Later kernels trace the request as a write of zeroes: no write is missing. */
+		/* Later kernels trace the noted request as write of zeroes: no write is missing. */
 		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
 					    !find_newest(pairing, stream, event->op, begin, end,
 							 event->cpu, &number);

@@ -12,8 +12,8 @@
 #include "trace-request.h"
 
 /*
- * Requests are delivered in the order of their begin; one without a completion is waited for until
- * so many later requests have begun.
+ * Requests are delivered in the order of their begin; a request without a completion is given up
+ * when so many later requests have begun.
  */
 #define TRACE_PAIRING_WINDOW 262144
 

@@ -48,7 +48,7 @@ struct expected_data {
 	u64 seed;
 };
 
-/* Reserve the table. It uses memory only for units that are written. */
+/* Reserve the table of units. It uses memory only for units that are written. */
 int __must_check expected_data_create(struct expected_data *data, u64 count,
 				      struct aftl_error *error);
 void expected_data_free(struct expected_data *data);

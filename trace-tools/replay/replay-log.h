@@ -136,7 +136,7 @@ int __must_check replay_log_open(struct replay_log **out, const char *path,
 int __must_check replay_log_next_entry(struct replay_log *log, struct replay_log_entry *entry,
 				       struct aftl_error *error);
 
-/* Return the number of bytes of an incomplete last entry; not 0 only if the writer was killed. */
+/* Return the number of bytes of an incomplete last entry; 0 unless the writer was killed. */
 u32 replay_log_entries_left(const struct replay_log *log);
 
 void replay_log_close(struct replay_log *log);

@@ -64,13 +64,13 @@ const struct aftl_record_header *stream_header(const struct replay_stream *strea
 /* Print the detected format; prints nothing for a record file. */
 void stream_print_format(const struct replay_stream *stream, FILE *out);
 
-/* After the last request: print the losses of a trace in another format. */
+/* Print the losses of a trace in another format; call this after the last request. */
 void stream_print_losses(const struct replay_stream *stream, FILE *out);
 
 /* Return true if the stream is read from a record file, not from another format. */
 bool stream_is_record_file(const struct replay_stream *stream);
 
-/* Set the changes for all requests from now on. */
+/* Set the changes that the stream makes to all requests from now on. */
 void stream_set_change(struct replay_stream *stream, const struct stream_change *change);
 
 /* Read the whole stream, so that a damaged stream is refused before the target is written. */

@@ -69,7 +69,7 @@ struct trace_options {
 };
 
 /**
- * trace_options_parse() - the arguments of a subcommand
+ * trace_options_parse() - parse the arguments of a subcommand
  * @verb: the subcommand, which decides the options that are accepted
  * @argv: name and arguments of the subcommand
  *

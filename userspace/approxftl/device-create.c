@@ -43,7 +43,7 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 	return ret;
 }
 
-/* Return true if the store is a volume, whose header and not the line determines the first data. */
+/* Return true if the store is a volume: its header, not the line, determines the initial data. */
 static bool is_line_on_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';

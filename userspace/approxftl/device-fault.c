@@ -207,7 +207,7 @@ static int send_fault_script(struct fault_table *table, struct aftl_error *error
 
 /* The faults of a file */
 
-/* Maximum number of logical pages of a file: the device gets a message for each. */
+/* Maximum number of a file's pages that --file makes faulty: each takes a message. */
 #define FILE_FAULTS_MAX 65536
 
 /**

@@ -205,7 +205,7 @@ static void diagnose_module_loaded(const struct machine *machine, struct diagnos
 }
 
 /*
- * The file has a line such as "none [integrity] confidentiality": brackets mark the current state.
+ * The lockdown file has a line "none [integrity] confidentiality": brackets mark the current state.
  */
 static bool is_kernel_locked_down(const struct machine *machine)
 {
@@ -264,8 +264,8 @@ static bool does_any_path_match(const char *format, const char *root, const char
 }
 
 /*
- * Look in the directories of the distribution and of the administrator, and in the virtual
- * environment of "make deps", which contains all packages.
+ * Look for the package in the directories of the distribution and of the administrator, and in the
+ * virtual environment of "make deps", which contains all packages.
  */
 static void diagnose_python_package(const struct machine *machine, struct diagnosis *diagnosis,
 				    const char *package)

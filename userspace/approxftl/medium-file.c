@@ -38,7 +38,7 @@ static int medium_backing_read(void *host, u64 offset, void *bytes, u32 size)
 	return medium_file_transfer(host, offset, bytes, size, false);
 }
 
-/* Start reading into the page cache. */
+/* Let the kernel start to read a range of the medium into the page cache. */
 static void *medium_backing_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	const struct medium_file *file = host;

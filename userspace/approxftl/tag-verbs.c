@@ -17,7 +17,7 @@ static const struct device_verb *const tag_verbs[] = {
 	&tag_add, &tag_del, &tag_list, &tag_model, &tag_query, &tag_scan, &tag_watch,
 };
 
-/* Return the name that follows "tag". */
+/* Return the second word of the verb, which follows "tag". */
 static const char *tag_verb_name(const struct device_verb *verb)
 {
 	return verb->name + strlen("tag ");

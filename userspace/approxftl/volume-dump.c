@@ -58,7 +58,7 @@ static const u8 *read_table_sector(struct dump *dump, struct aftl_place place)
 	return dump->bytes + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
 }
 
-/* Return true if either copy of the extent table has the extent of @frame as initialised. */
+/* Return true if either copy of the extent table marks the extent of @frame as initialised. */
 static bool extent_is_written(struct dump *dump, u64 frame)
 {
 	const struct aftl_layout *layout = &dump->super.layout;
@@ -225,7 +225,7 @@ static u32 spare_quality_level(const struct aftl_spare *spare, u32 i)
 		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
 }
 
-/* Return true if @unit is the number of a translation page: whose numbers follow the last unit. */
+/* Return true if @unit is a translation page: their numbers follow that of the last unit. */
 static bool is_translation_page(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;

@@ -2,7 +2,7 @@
 /*
  * Fast Fourier transform of a signal larger than memory.
  *
- * The points form a matrix of square tiles, one page each. The transform of all columns is
+ * The signal's points form a matrix of square tiles, one page each. The transform of all columns is
  * multiplied by the twiddle factors; the transform of all rows follows. Point k1 + rows * k2 of
  * the spectrum is in row k1 and column k2.
  */

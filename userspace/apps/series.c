@@ -232,7 +232,7 @@ static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 	return true;
 }
 
-/* Compare a block that was read with the original samples, whatever a damaged index says. */
+/* Compare a block that was read with the original samples, even if its index is damaged. */
 static void compare_sample_block(struct series *series, u64 number, struct app_result *result)
 {
 	u64 least = *series_index_word_ptr(&series->index, 2 * number, false), value;

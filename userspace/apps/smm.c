@@ -159,7 +159,7 @@ static double row_product(struct matrix *matrix, u64 row, struct array *in)
 	return sum;
 }
 
-/* Input and output vector swap in each round; the last product must be in the output array. */
+/* Input and output vector swap in each product; the last product must be in the output array. */
 static int iterate_products(struct matrix *matrix, struct array *vectors,
 			    const struct app_setup *setup, struct aftl_error *error)
 {
@@ -175,7 +175,7 @@ static int iterate_products(struct matrix *matrix, struct array *vectors,
 	return ret;
 }
 
-/* Create the initial vector in the array that the first round reads. */
+/* Create the initial vector in the array that the first product reads. */
 static int create_initial_vector(struct array *vectors, const struct app_place *place,
 				 const struct app_setup *setup, u64 *repaired,
 				 struct aftl_error *error)

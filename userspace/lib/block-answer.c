@@ -4,7 +4,7 @@
 /* Upper bound of the length of a line of the answer. */
 #define LINE_SIZE 160
 
-/* Parse "number state kind erases wear valid reads" or "next number". */
+/* Parse a line of the answer: "number state kind erases wear valid reads" or "next number". */
 static bool block_survey_parse_line(struct block_survey *survey, const char *line, u32 *next)
 {
 	unsigned int number, erases, wear;

@@ -49,7 +49,7 @@ int record_create(struct record_writer **out, const char *path, const char *name
 int record_append(struct record_writer *writer, const struct aftl_record *record,
 		  struct aftl_error *error);
 
-/* Provenance of an interrupted recording; a pipe lacks it, as its header was written before. */
+/* Text that marks an interrupted recording in a record file's header; a pipe gets no mark. */
 #define RECORD_INTERRUPTED_KEY "\"interrupted\": true"
 #define RECORD_INTERRUPTED "{" RECORD_INTERRUPTED_KEY "}"
 

@@ -138,7 +138,7 @@ static bool is_same_name(const char *name, size_t length, const char *known)
 	return strlen(known) == length && !memcmp(name, known, length);
 }
 
-/* Parse "late_le_<ns> <completions>". */
+/* Parse a bin of the lateness histogram: "late_le_<ns> <completions>". */
 static bool parse_histogram_bin(struct target_stats *stats, const char *name, size_t length,
 				u64 value)
 {
@@ -165,7 +165,7 @@ static struct target_stream *find_stream_counters(struct target_stats *stats, co
 	return NULL;
 }
 
-/* Parse "stream_<name>_host_units <units>" or "stream_<name>_moved_units <units>". */
+/* Parse a stream's "stream_<name>_host_units <units>" or "stream_<name>_moved_units <units>". */
 static bool parse_stream_statistics(struct target_stats *stats, const char *name, size_t length,
 				    u64 value)
 {
@@ -186,7 +186,7 @@ static bool parse_stream_statistics(struct target_stats *stats, const char *name
 	return true;
 }
 
-/* Parse "handle_<number>_<name of a counter> <value>". */
+/* Parse a placement handle's counter: "handle_<number>_<name of a counter> <value>". */
 static bool parse_handle_statistics(struct target_stats *stats, const char *name, size_t length,
 				    u64 value)
 {

@@ -145,7 +145,7 @@ static u64 next_event_to_arm_ns(const struct nbd_device *device)
 	return next_ns < device->armed_ns ? next_ns : U64_MAX;
 }
 
-/* Count how late the thread of a completed job goes on. */
+/* Record in the statistics how late the thread of a completed job continues. */
 static void count_job_lateness(struct nbd_device *device, u64 due_ns)
 {
 	u64 now_ns = host_now_ns();
@@ -194,7 +194,7 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	while (is_locked && job->pending)
 		is_locked = wait_without_lock(device, job);
 	if (is_locked) {
-		/* If no thread sleeps until the next event, let a waiting thread sleep so. */
+		/* A thread must sleep until the FTL's next event: wake one if none does so. */
 		if (device->waiting && next_event_to_arm_ns(device) != U64_MAX)
 			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
 		pthread_mutex_unlock(&device->lock);
@@ -402,7 +402,7 @@ static u32 count_request_parts(const struct nbd_device *device, struct aftl_requ
 	return parts;
 }
 
-/* Execute @all, in parts that have one quality level each, and release the lock. */
+/* Execute the request @all in parts of one quality level each, and release the lock. */
 static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, struct nbd_io *all)
 {
 	u32 parts = count_request_parts(device, all->request);

@@ -18,7 +18,7 @@
 
 #define NBD_SECTOR 512
 
-/* Flags of a logical page, which nbd_device.pages has beside the quality level of its tag. */
+/* Flags of a logical page, which nbd_device.pages stores beside the page's quality level. */
 #define NBD_PAGE_LEVEL 0x03
 #define NBD_PAGE_DATA 0x80
 

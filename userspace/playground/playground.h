@@ -61,7 +61,7 @@ int playground_age(u32 hours);
 /* Apply a change: playground_text() has the text after the colon of "approxftl sim --change". */
 int playground_change(void);
 
-/* Return JSON in playground_text(): constants; counters and times; a block; a page. */
+/* These return JSON in playground_text(): constants; counters and times; a block; a page. */
 int playground_describe(void);
 int playground_describe_state(void);
 int playground_describe_block(u32 block);

@@ -184,7 +184,7 @@ static void compute_state_distribution(double *bins, u32 state, const struct con
 	free(mass);
 }
 
-/* Choose the read reference with the fewest misread cells; in a gap between states, its middle. */
+/* Choose the read reference with the fewest misread cells; if states leave a gap, its middle. */
 static struct crossing find_crossing(const double *low, const double *high)
 {
 	struct crossing best = { .low_high = 1, .high_low = 1 };

@@ -50,7 +50,7 @@ struct voltages {
 	struct crossing crossings[CELL_STATES_MOST];
 };
 
-/* Return the distributions at a disturbance, wear and age; valid until the next other call. */
+/* Return the distributions under a condition; valid until a call with another condition. */
 const struct voltages *voltages_of(const struct condition *condition);
 
 /*

@@ -228,7 +228,7 @@ def print_comparison(name: str, md: float, sim: float) -> bool:
 
 
 def changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
-    """Return the change by ReSSD (%) in md's and the simulator's array."""
+    """Return the change (%) that ReSSD causes in md's and in the simulator's array."""
     tlc, ressd = ((result_of_md(results, policy, members).measures_by_name(),
                    result_of_simulation(results, policy).measures_by_name()) for policy in POLICIES)
     return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
@@ -236,7 +236,7 @@ def changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, floa
 
 
 def print_changes(changes: dict[str, tuple[float, float]]) -> bool:
-    """Print the changes by ReSSD in both arrays; return whether they have the same sign."""
+    """Print the changes that ReSSD causes in both arrays; return whether their signs agree."""
     same = True
     print("\nressd against tlc in %            md    simulator")
     for name, (md, sim) in changes.items():
@@ -262,7 +262,7 @@ def report_arrays(results: Path, members: int) -> bool:
 
 
 def print_changes_by_size(results: Path, counts: list[int]) -> None:
-    """Print the changes by ReSSD in arrays of several sizes: md's, and the simulator's."""
+    """Print the changes that ReSSD causes in arrays of several sizes, md's and simulated."""
     by_count = {members: changes_by_ressd(results / str(members), members) for members in counts}
     print("\nressd against tlc in %, md (simulator)")
     print(f"  {'':32}" + "".join(f"{f'{members} devices':>18}" for members in counts))

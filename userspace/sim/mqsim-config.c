@@ -57,9 +57,9 @@ static const struct {
 };
 
 /*
- * MQSim has no choice for these parameters, so its file does not have them: it maps one flash page
- * at a time, its cells have no errors, an address determines its die, and its write cache programs
- * a write at once.
+ * MQSim has no choice for these parameters, so its file does not have them: MQSim maps one flash
+ * page at a time, its cells have no errors, an address determines its die, and its write cache
+ * programs a write at once.
  */
 static const char *const constants[][2] = {
 	{ "unit", "0" },	   { "layers", "1" },	     { "errors", "off" },
@@ -423,7 +423,7 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 		ret = format_mqsim_parameter(config, "bus", error, "%llu",
 					     (unsigned long long)number[CHANNEL_TRANSFER_RATE] *
 					    number[FLASH_CHANNEL_WIDTH]);
-	if (!ret) /* GB/s of one PCIe lane as MB/s of all lanes */
+	if (!ret) /* Convert GB/s of one PCIe lane to MB/s of all lanes. */
 		ret = format_mqsim_parameter(config, "link", error, "%llu",
 					     (unsigned long long)(number[PCIE_LANE_BANDWIDTH] /
 								  (RATE_ONE / 1000) *
@@ -438,7 +438,7 @@ static int apply_combined_parameters(const struct config *config, struct aftl_er
 					     is_mqsim_word(config, STATIC_WEARLEVELING_ENABLED,
 							   "true") ?
 					     number[STATIC_WEARLEVELING_THRESHOLD] + 0ULL : 0ULL);
-	/* RGA draws as many candidates as the binary logarithm of a plane's blocks. */
+	/* MQSim's victim selector RGA draws log2(blocks of a plane) candidates. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
 		choices++;
 	if (!ret && is_mqsim_word(config, GC_BLOCK_SELECTION_POLICY, "RGA"))

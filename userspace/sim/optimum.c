@@ -469,7 +469,7 @@ struct schedule {
 };
 
 /*
- * A single log; few levels of many windows, for data of similar lifetime; many levels, for any.
+ * Schedules to try: a single log; few levels of many windows, for similar lifetimes; many levels.
  */
 static const struct schedule schedules[] = {
 	{ 0, 0, 16 }, { 1, 3, 16 }, { 2, 2, 16 }, { 4, 2, 16 }, { 4, 3, 8 },

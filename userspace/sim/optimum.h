@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A yardstick for policies: the programs that a device needs for a stream of writes if it knows
- * the future, between a proven lower bound and what an offline collector reaches.
+ * The offline optimum to compare policies with: the programs that a device needs if it knows all
+ * future writes, between a proven lower bound and the programs of an offline collector.
  *
  * The offline device is one pool of blocks. It chooses where the data lie at the start, may write
  * to any number of open blocks, and programs nothing but data: no real device has more freedom.

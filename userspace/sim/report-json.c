@@ -172,7 +172,7 @@ static void write_timing_json(struct json_writer *json, const char *key,
 	json_end_object(json);
 }
 
-/* Response minus service time; both sums are exact. A negative difference counts as 0. */
+/* Write the waiting times: response minus service times; a negative sum counts as 0. */
 static void write_waiting_times_json(struct json_writer *json, const char *key,
 				     const struct aftl_histogram *response,
 				     const struct aftl_histogram *service)

@@ -590,7 +590,7 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 	fputs("\n\n", out);
 }
 
-/* Print the runs with one seed. */
+/* Print the table of the runs with one seed. */
 static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 {
 	struct text_table table;

@@ -36,7 +36,7 @@ def physics_parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Run the command."""
+    """Run the generator's command line."""
     args = physics_parser().parse_args()
     try:
         if args.command == "generate":

@@ -133,7 +133,7 @@ def uniform_mass(low: float, width: float) -> Mass:
 
 
 def _neighbour_shift(swing_v: float) -> Mass:
-    """Return the shift by one later neighbour with four equally likely states (eqs 1 and 4)."""
+    """Return the shift by a later-programmed neighbour, its 4 states equally likely (eqs 1, 4)."""
     parts = [point_mass(swing_v * state / 3.0) for state in range(4)]
     first = min(p.first for p in parts)
     mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)

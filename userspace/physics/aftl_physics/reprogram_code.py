@@ -107,7 +107,7 @@ def distribution_id(code: Code) -> int:
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
-    """Return the encodings by (RPCnt, ID); orders LM and ML share a pair and an encoding."""
+    """Return the encodings by (RPCnt, ID); update orders LM and ML have an equal encoding."""
     codes = encodings_by_code()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:

@@ -103,7 +103,7 @@ def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> 
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
-    """Return the erase time of a '11' (0) or '01' (1) block: lines that meet at the end of life."""
+    """Return the erase time of a '11' (0) or '01' (1) block; both grow linearly to ERASE_OLD_NS."""
     return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 

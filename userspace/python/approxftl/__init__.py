@@ -110,7 +110,7 @@ class Class(enum.IntEnum):
 class Extent(NamedTuple):
     """A tagged range; its length may be TO_END.
 
-    The level is 2 or 3, or 0 if `kind` says all.
+    The level is 2 or 3, or 0 if `kind` suffices.
     """
 
     offset: int
@@ -390,7 +390,7 @@ class Arena(_Closing):
         self._arena = None
 
     def memory(self, size: int) -> memoryview:
-        """Allocate approximate memory; the memory is 0 unless the file had data at its offset."""
+        """Allocate memory of the arena: zeroes, unless the arena's file already had data there."""
         address = _library.alloc(self._open, size)
         if address is None:
             number = ctypes.get_errno()
@@ -417,7 +417,7 @@ class Arena(_Closing):
         return _check_result(_library.arena_offset(self._open, address))
 
     def at(self, offset: int, size: int) -> memoryview:
-        """Return memory at a file offset, such as that of an earlier run."""
+        """Return the memory at a file offset, such as data of an earlier run."""
         last = _library.arena_at(self._open, offset + size - 1) if size > 0 else None
         address = _library.arena_at(self._open, offset)
         if offset < 0 or last is None or address is None:
@@ -425,7 +425,7 @@ class Arena(_Closing):
         return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
     def sync(self) -> None:
-        """Write all changes of the memory to the device."""
+        """Write all changes of the arena's memory to the device."""
         _check_result(_library.arena_sync(self._open))
 
 
@@ -485,7 +485,7 @@ class File(_Closing):
 
 
 def _mode_with_reading(mode: str) -> str:
-    """Return the mode with reading added, which the error report needs."""
+    """Return the open mode with reading added, which the error report needs."""
     return mode if "+" in mode else mode + "+"
 
 

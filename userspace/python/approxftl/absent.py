@@ -113,7 +113,7 @@ class Absent:
         os.close(self.arenas.pop(handle.value).fd)
 
     def alloc(self, handle: Any, size: int) -> int | None:
-        """Map new pages behind the end of the file."""
+        """Map new pages behind the end of the arena's file."""
         try:
             return self.arenas[handle.value].grow_file(size)
         except (OSError, ValueError):

@@ -34,7 +34,7 @@ _STREAM = ctypes.CFUNCTYPE(_U32, _U32, _U64, _BOOL, _BOOL, _U32, _U32, _S64, _S6
 
 
 class _Functions(ctypes.Structure):
-    """struct simlib_policy_functions."""
+    """The C structure struct simlib_policy_functions."""
 
     _fields_ = (("begin", _BEGIN), ("select_victim", _SELECT_VICTIM), ("stream", _STREAM))
 
@@ -147,7 +147,7 @@ class Policy:
                 raise TypeError(f"{what}: {function!r} is no function")
 
     def start(self, device: Facts) -> None:
-        """Prepare for `device`, with its block_pages, blocks, logical_pages, luns, page_bytes."""
+        """Prepare for `device`, which has block_pages, blocks, logical_pages, luns, page_bytes."""
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}>"

@@ -24,7 +24,7 @@ _U32, _U64, _S64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
 
 
 class RequestLog(ctypes.Structure):
-    """struct request_log."""
+    """The C structure struct request_log."""
 
     _fields_ = (("count", _U64), ("room", _U64), ("unit_bytes", _U32), ("base_ns", _U64),
                 *((name, _P) for name in ("arrival_ns", "response_ns", "waiting_ns", "offset",
@@ -105,7 +105,7 @@ def error_of_exit_code(text: str, code: int) -> SimulationError:
 
 
 def library_places() -> list[Path]:
-    """Return where the library may be: installed beside this file, or built in the tree."""
+    """Return the paths where the library may be: beside this file, or in the build tree."""
     here = Path(__file__).resolve()
     build = os.environ.get("AFTL_BUILD", here.parents[3] / "build")
     return [here.with_name(NAME), Path(build) / NAME]

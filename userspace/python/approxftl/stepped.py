@@ -95,7 +95,7 @@ class SimulatedDevice:
 
     @contextmanager
     def _require_working_device(self, job: Job | None = None) -> Iterator[None]:
-        """Let the device work for a longer call."""
+        """Reserve the device for a longer call, and offer its policy to `job`."""
         if not self._policy:
             yield
             return
@@ -175,7 +175,7 @@ class SimulatedDevice:
     def fault(self, kind: str, number: int) -> None:
         """Let a "block", a "die" or the flash copy of a logical page ("unit") fail.
 
-        "age" lets NUMBER ns pass for the cells, and nothing else.
+        "age" ages the cells by NUMBER ns; device time does not pass.
         """
         if kind not in FAULTS:
             raise ValueError(f"{kind!r} is not a fault; there are {', '.join(FAULTS)}")

@@ -92,7 +92,7 @@ def whole_units_in_ranges(ranges: Iterable[Range]) -> list[Range]:
 
 
 def count_shared_bytes(one: Range, others: list[Range]) -> int:
-    """Return how many bytes of a range are in other ranges, given sorted and disjoint."""
+    """Return how many bytes of a range are in other ranges, which are sorted and disjoint."""
     count, number = 0, max(0, bisect_right(others, one) - 1)
     while number < len(others) and others[number][0] < sum(one):
         other = others[number]

@@ -105,7 +105,7 @@ class _Walk:
 
 
 def _require_once(seen: set[int], field: _Field, wire: int) -> _Field:
-    """Return the field; refuse a repeated field or a wrong wire type."""
+    """Return a message's field; refuse a repeated field or a wrong wire type."""
     if field.number in seen or field.wire != wire:
         raise ModelError(f"field {field.number} before byte {field.value + field.length} comes "
                          "twice, or is none that ONNX has")

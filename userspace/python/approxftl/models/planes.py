@@ -161,7 +161,7 @@ class Layout:
         return self.planes[number].sums if self.planes else [0] * self.tensors[number].element.bits
 
     def write_plane_file(self, fd: int) -> None:
-        """Write the whole file into an empty one, which may have been tagged before."""
+        """Write the whole file by plane into an empty file, which may already have tags."""
         os.ftruncate(fd, self.size)
         rest = self._write_remaining_bytes(fd)
         for planes in self.planes:
