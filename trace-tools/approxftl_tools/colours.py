@@ -59,7 +59,7 @@ def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
 
 
 def colour_figure(figure: Figure, known: Mapping[str, Hue]) -> Figure:
-    """Return the figure with colours assigned to its names."""
+    """Return a figure with colours assigned to the names in it."""
     own = {name: known.get(name) or colour_of_part(name) for name in coloured_names(figure.plot)}
     # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}

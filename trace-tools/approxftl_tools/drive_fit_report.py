@@ -34,7 +34,7 @@ def refuse_exclusive_options(arguments: argparse.Namespace) -> None:
 
 
 def new_profile_paths(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
-    """Return the paths of the profiles to write; refuse existing files."""
+    """Return the paths of the fitted profiles to write; refuse existing files."""
     found = {drive.name: folder / f"{drive.name}.profile" for drive in drives}
     for path in found.values():
         if path.exists():

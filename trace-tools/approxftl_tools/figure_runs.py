@@ -13,7 +13,7 @@ from approxftl_tools.study_table import Group
 
 
 class Lacking(Exception):  # noqa: N818
-    """Raised if the inputs lack a figure's data; the text says how to record the data."""
+    """The inputs lack a figure's data; the exception's text says how to record the data."""
 
 
 def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:

@@ -356,7 +356,7 @@ def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, 
 
 
 def print_tag_savings(cost: Json) -> None:
-    """Print what the tags saved, if the device has counted it."""
+    """Print the energy, time and wear that the tags saved, if the device has counted them."""
     precise, tagged = cost["precise"], cost["tagged"]
     if not precise or not tagged:
         return

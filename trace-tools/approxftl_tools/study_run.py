@@ -63,7 +63,7 @@ def distinct_points(points: Sequence[Point]) -> list[Point]:
 def require_results(points: Sequence[Point], store: Store, engine: Engine,
                     shown: bool = False,
                     tell: Callable[[int, int], object] | None = None) -> None:
-    """Run the points without results; raise Refusal if one fails."""
+    """Run the points of a study that lack results; raise Refusal if one fails."""
     store.create_directory()
     missing = distinct_points([point for point in points if store.point_state(point) != DONE])
     if not run_points(missing, store, engine, Progress(len(missing), shown, tell)):

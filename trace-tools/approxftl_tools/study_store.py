@@ -31,7 +31,7 @@ def read_result(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Store:
-    """The results below a directory."""
+    """The stored results of points, below one directory."""
 
     root: Path
 
@@ -72,7 +72,7 @@ class Store:
         return read_result(self.point_directory(point) / "result.json")
 
     def read_result_text(self, point: Point) -> str:
-        """Return the text of a result."""
+        """Return the stored text of a point's result."""
         return (self.point_directory(point) / "result.json").read_text("utf-8")
 
     def read_point_failure(self, point: Point) -> str:

@@ -93,7 +93,7 @@ class Transaction:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a read of one object showed."""
+    """The judgement about one read of an object."""
 
     key: str
     outcome: Outcome

@@ -37,8 +37,7 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	return trace_check_request(request, cause);
 }
 
-/* Require a time unit if the first time has decimals; later decimals alone are unreadable.
- * */
+/* Require a time unit if the first time has decimals; later decimals are unreadable. */
 static int open_mqsim_trace(struct trace_file *file, struct aftl_error *error)
 {
 	const char *head = (const char *)trace_input_next_bytes(&file->input);

@@ -134,7 +134,7 @@ static enum exit_code end_trace_run(struct trace_run *run, enum exit_code code)
 		trace_reader_close(&run->reader);
 	output_file_drop(&run->json);
 	trace_options_free(&run->options);
-	/* Keep the file of --dropped even if the run failed. */
+	/* Keep the output file of option --dropped even if the run failed. */
 	if (!run->dropped.stream || !output_file_close(&run->dropped, &error))
 		return code;
 	return report_command_failure("trace", &error, code ? code : EXIT_FAILED);

@@ -65,7 +65,7 @@ int __must_check list_choose_columns(struct list_choice *choice, const struct li
 				     unsigned int count, const char *show, const char *sort,
 				     struct aftl_error *error);
 
-/* Print a line about each column. */
+/* Print a line of help about each column of a list. */
 void list_print_column_help(const struct list_choice *choice, FILE *out);
 
 struct list_row;

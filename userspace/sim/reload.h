@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Change the policy or parameters of a device that keeps its data. */
+/* Change the policy or the parameters of a device, which keeps its data. */
 #ifndef SIM_RELOAD_H
 #define SIM_RELOAD_H
 

@@ -15,7 +15,7 @@ struct tenant_list {
 	struct option_row value;
 };
 
-/* Parse the values of @list; return their number, or -EINVAL. */
+/* Parse a list with a value for each tenant; return the number of values, or -EINVAL. */
 static int parse_tenant_list(struct sim_options *options, const struct tenant_list *list,
 			     struct aftl_error *error)
 {

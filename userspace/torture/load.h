@@ -19,7 +19,7 @@ enum load_op {
 	LOAD_OPS,
 };
 
-/* Names of operations, in the plural. */
+/* Names of the operations of a load, in the plural. */
 extern const char *const load_op_names[LOAD_OPS];
 
 /**
