@@ -5,7 +5,7 @@
 
 static struct health health;
 
-/* Set up a device without a fault: 100 blocks, each erased ten times. */
+/* Set up a healthy device: 100 blocks, each erased ten times. */
 static void make_healthy_device(void)
 {
 	health = (struct health){

@@ -93,7 +93,7 @@ static void check_wrong_fields_refused(void)
 	check_refused_text("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
 }
 
-/* Print the fields in the format of the message "stats". */
+/* Print the counters in @from as the target's message "stats" prints them. */
 static void print_stats(const struct target_stats *from, char *text, size_t size)
 {
 	size_t used = 0;

@@ -65,7 +65,7 @@ struct window_case {
 	u32 mode;
 };
 
-/* Program mode of the last write by history window; unrecorded accesses do not count. */
+/* Program mode of the last write, by length of the history; unrecorded accesses do not count. */
 static const struct window_case windows[] = {
 	{ "0", "W", AFTL_MODE_COARSE },	     { "0", "WRW", AFTL_MODE_COARSE },
 	{ "1", "W", AFTL_MODE_COARSE },	     { "1", "WRW", AFTL_MODE_NORMAL },
@@ -131,7 +131,7 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 	check_rewritten_units("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
-/* Filled data have medium cost, and their first access counts as their whole history. */
+/* Data written by a fill have medium cost; their first access counts as their whole history. */
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");

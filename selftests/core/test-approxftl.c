@@ -53,7 +53,7 @@ static void open_device(const char *policy, const char *params)
 	probe = (struct probe){ .listener = { .program = count_program_by_kind } };
 }
 
-/* One die, one page per unit, no write is hot. */
+/* A device with one die and one page per unit, on which no write counts as hot. */
 #define ONE_DIE "channels=1 chips=1 unit=0 hot_size=0"
 
 static const char one_die[] = ONE_DIE;
@@ -276,8 +276,8 @@ TAP_TEST(placements_equal_those_of_algorithm_1)
 #define TEST_BLOCKS_MAX 1024
 
 /*
- * Claim AX-8: @count has how often each unit was relocated as approximate. @precise marks blocks
- * out of which data were relocated as precise: no approximate relocation may follow.
+ * Claim AX-8: @count is the number of times each unit was relocated as approximate. @precise marks
+ * blocks out of which data were relocated as precise: no approximate relocation may follow.
  */
 struct copies {
 	struct test_listener listener;
@@ -471,7 +471,7 @@ static u32 count_units_of_class(u32 wanted)
 	return count;
 }
 
-/* Blocks of four pages: a checkerboard takes the classes P A A P. */
+/* In blocks of four pages a checkerboard takes precise (P) and approximate (A) pages as P A A P. */
 #define TINY ONE_DIE " op=60 blocks=60 layers=2 word_lines=2 gc=0 gc_idle_valid=0"
 
 static void write_classes_of_letters(u32 unit, const char *classes)

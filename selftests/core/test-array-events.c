@@ -179,7 +179,7 @@ static void record_event_lun(void *host, const struct aftl_array_event *event)
 	told_ns[told++] = event->begin_ns;
 }
 
-/* LUNs on one bus begin in the order in which they receive the data of a request. */
+/* LUNs on one bus begin their programs in the order in which they receive a request's data. */
 TAP_TEST(luns_of_a_bus_start_in_the_order_of_their_data)
 {
 	u32 luns;

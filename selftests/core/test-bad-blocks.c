@@ -189,7 +189,7 @@ TAP_TEST(without_a_free_block_superblock_gc_uses_an_open_one)
 	check_open_block_is_used(SMALL " superblock=2 unit=0 op=28 gc=0");
 }
 
-/* Fail random blocks under load. */
+/* Fail random blocks while requests are in progress. */
 static void check_blocks_fail_under_load(const char *policy, const char *params)
 {
 	struct aftl_random random = { 3 };
@@ -316,7 +316,7 @@ static void check_blocks_wear_out(const char *policy, const char *params)
 	send_requests_to_worn_device(300);
 	test_drain(&device);
 	check_read_only_device();
-	/* MiDAS collects blocks with much valid data, but not when the reserve has failed. */
+	/* MiDAS collects blocks with much valid data, but not once the spare blocks have failed. */
 	CHECK_RANGE(test_counters(&device)->retired_blocks, strcmp(policy, "midas") ? 11 : 50,
 		    U32_MAX);
 }

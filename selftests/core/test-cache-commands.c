@@ -51,7 +51,7 @@ static u64 count_cache_programs(void)
 	return test_counters(&device)->cache_programs;
 }
 
-/* Three requests arrive at a die at once: the first takes @first_ns, the others @each_ns more. */
+/* Three requests arrive at a die at once: the first takes @first_ns, each other @each_ns more. */
 static void check_times_of_three_requests(enum aftl_op op, const char *params, u64 first_ns,
 					  u64 each_ns)
 {
@@ -150,7 +150,7 @@ TAP_TEST(a_read_after_a_program_is_no_cache_read)
 	CHECK_EQ(count_cache_reads() + count_cache_programs(), 0);
 }
 
-/* Collect a block that is half valid. Return: the time of the collection. */
+/* Collect a block that is half valid. Return: the time that GC takes for it. */
 static u64 time_half_valid_relocation(const char *commands)
 {
 	u64 begun_ns;
@@ -172,7 +172,7 @@ static u64 time_half_valid_relocation(const char *commands)
 	return aftl_device_time_ns(device.ftl) - begun_ns;
 }
 
-/* Two pages are read for each program, so the second reads overlap with transfers. */
+/* Two pages are read for each program, so each second read overlaps with a transfer. */
 TAP_TEST(relocation_reads_overlap_with_transfers)
 {
 	u64 saved_ns = time_half_valid_relocation("off");
@@ -190,7 +190,7 @@ TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 	CHECK_EQ(count_cache_programs(), 0);
 	check_times_of_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
 	CHECK_EQ(count_cache_programs(), 2);
-	/* The transfer takes longer than the rest of the program after the time cache_busy. */
+	/* The data transfer takes longer than the rest of the program after time cache_busy. */
 	check_times_of_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
 				    690000 + PROGRAM_NS);
 }

@@ -84,7 +84,7 @@ TAP_TEST(drawn_error_counts_have_the_requested_mean)
 
 		for (n = 0; n < draws; n++)
 			sum += aftl_poisson_draw(means[i] << 16, aftl_random_next(&random));
-		/* Allow one percent plus four standard deviations of the sum. */
+		/* Allow an error of one percent plus four standard deviations of the sum. */
 		CHECK_RANGE((sum > wanted ? sum - wanted : wanted - sum) *
 			    (sum > wanted ? sum - wanted : wanted - sum), 0,
 			    (wanted / 100 + 1) * (wanted / 100 + 1) + 16 * wanted);
@@ -146,7 +146,7 @@ TAP_TEST(flip_positions_of_a_page_do_not_repeat)
 	}
 }
 
-/* First flips of many writes: every bit position must be equally likely. */
+/* In the first bit flips of many writes every bit position must be equally likely. */
 TAP_TEST(flipped_bits_are_spread_evenly_over_a_page)
 {
 	u32 sixteenth[16] = { 0 };
@@ -346,7 +346,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	end_cell_test();
 }
 
-/* Full-swing neighbours shift the voltage by 0.2 V (Y) or 0.15 V (Z), at 5 V by 5/8 of that. */
+/* Neighbours with full swing shift the voltage by 0.2 V (Y) or 0.15 V (Z), with 5 V by 5/8. */
 TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 {
 	struct aftl_block *block;

@@ -179,7 +179,7 @@ static int place_with_ispp_steps(struct aftl_policy *policy, struct aftl_lun *lu
 	return ret;
 }
 
-/* Steps that exceed the spare margin of the word line overshoot, and each read pays for that. */
+/* ISPP steps beyond the word line's spare margin overshoot, and each read then takes retries. */
 static void check_greedy_ispp_errors(struct aftl_ispp greed, u64 program_ns)
 {
 	u32 i;
@@ -257,7 +257,7 @@ TAP_TEST(queries_do_not_change_layer_properties,
 	aftl_destroy(device.ftl);
 }
 
-/* Adversaries: check every program, erase, read and byte. */
+/* Run adversarial policies; check every program, erase, read and byte of data. */
 
 /* Bits that select the device settings under which an adversarial policy runs. */
 enum { AGED = 1, VOLTAGE = 2, NO_ERRORS = 4, CONDITIONS = 8 };
@@ -351,7 +351,7 @@ static bool repeat_programs_at_random(struct aftl_policy *policy, struct aftl_lu
 	return !draw_number(30);
 }
 
-/* Answer invalid classes, or approximate for precise data. */
+/* Answer invalid data classes, or class approximate for precise data. */
 static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
 			      u32 *class, u32 *stream)
 {
@@ -530,7 +530,7 @@ static void send_checked_requests(u32 requests, bool aged)
 	}
 }
 
-/* Return the factor by which the environment variable AFTL_ATTACKS prolongs all attacks. */
+/* Return the factor by which environment variable AFTL_ATTACKS prolongs adversarial runs. */
 static u32 attack_length_factor(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
@@ -571,7 +571,7 @@ static void attack_with_adversary(void (*make)(const char *policy), const char *
 		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++) {
 			make(policy);
 			shrink_device(profile, conditions);
-			/* Some policies reserve many blocks. */
+			/* Some policies reserve so many blocks that they need a larger device. */
 			device.config.blocks = 48;
 			enable_slc_cache((i + conditions) % 2);
 			if (!policy_fits_chip())
@@ -643,7 +643,7 @@ static struct cheat_lun *cheat_lun(const struct aftl_policy *policy, const struc
 	return (struct cheat_lun *)policy->luns + aftl_lun_index(lun);
 }
 
-/* Request orders that the device does not support, or kinds that do not exist. */
+/* Request program orders that the device does not support, or block kinds that do not exist. */
 static struct aftl_block *open_block_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
 					    const struct aftl_program_request *need)
 {
@@ -654,7 +654,7 @@ static struct aftl_block *open_block_wildly(struct aftl_policy *policy, struct a
 	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 &&
 	    !draw_number(3))
 		return aftl_policy_open_sparse_block(policy, lun, need, 1, kind);
-	/* If word lines take two passes, every block has that order, whatever is requested. */
+	/* On a two-pass device each block has the two-pass order, whatever is requested. */
 	if (draw_number(2) || aftl_policy_geometry(policy)->passes > 1)
 		return aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
 	return aftl_policy_open_block(policy, lun, need, orders[draw_number(ARRAY_SIZE(orders))],
@@ -917,7 +917,7 @@ static u64 draw_follower_ns(u32 conditions)
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;
 }
 
-/* Illegal commands must be refused and counted; legal ones must be programmed. */
+/* Illegal program commands must be refused and counted; legal ones must be executed. */
 static void check_refused_proposals(void)
 {
 	const struct aftl_stats *stats = aftl_get_stats(device.ftl);
@@ -964,7 +964,7 @@ static void check_illegal_proposal_gains_nothing(void)
 			run_illegal_policy_on_profile(profile, conditions);
 }
 
-/* The attacks must have checked enough operations. */
+/* The runs of adversarial policies must have checked enough operations. */
 TAP_TEST(the_random_attacks_checked_enough_operations)
 {
 	tap_note("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",

@@ -181,7 +181,7 @@ static u64 measure_follower_ns(const char *program, struct aftl_ispp ispp)
 	return outcome.ns;
 }
 
-/* The paper gives a follower's time for no spare margin, and for a margin of 1.7. */
+/* The paper gives a follower's program time for no spare margin, and for a margin of 1.7. */
 TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows from the margin")
 {
 	u64 none = measure_follower_ns("700us", ispp_of_spare_margin(10, 3));
@@ -271,7 +271,7 @@ static bool is_page_misprogrammed(const struct aftl_block *block, u32 page)
 	return aftl_page_is_overprogrammed(aftl_block_page_attr(media, block, page));
 }
 
-/* Count valid pages in misprogrammed word lines, and in @lines these word lines. */
+/* Return the number of valid pages in misprogrammed word lines; count these lines in @lines. */
 static u32 count_misprogrammed_valid_pages(u32 *lines)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);

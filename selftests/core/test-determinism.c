@@ -65,7 +65,7 @@ static void generate_requests(u64 seed, u32 units, u32 gap_ns)
 	}
 }
 
-/* Time of the earliest completion since the variable was set to U64_MAX. */
+/* Time of the earliest completion since this variable was last set to U64_MAX. */
 static u64 first_complete_ns;
 
 static void record_completion(struct test_listener *listener, struct test_request *request)
@@ -124,7 +124,7 @@ static void advance_time_as_host_does(struct test_device *device, enum habit hab
 		while (now < until && aftl_random_below(random, 5)) {
 			now += aftl_random_below(random, (u32)min(until - now, (u64)1000000) + 1);
 			aftl_advance(device->ftl, now);
-			/* The clock must not go back. */
+			/* The device's clock must not go back. */
 			aftl_advance(device->ftl, now / 2);
 		}
 		break;
@@ -484,7 +484,7 @@ static void make_random_device_to_fill(struct test_device *device, u64 seed)
 		config->fill_approx = 5000 * aftl_random_below(&random, 3);
 }
 
-/* Fill random devices with @type. Return: number of fills that asked it for few programs. */
+/* Fill random devices with policy @type. Return: number of fills that rarely asked the policy. */
 static u32 fill_random_devices(const struct aftl_policy_type *type)
 {
 	u32 in_rounds = 0;
@@ -610,7 +610,7 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 	}
 }
 
-/* Each changed byte must change the digest. */
+/* The digest must change if the byte at @place changes. */
 static void check_digest_of_change(const struct test_device *device, void *place)
 {
 	u64 usual = aftl_digest(device->ftl);

@@ -133,7 +133,7 @@ static void check_same_snapshots(void)
 	test_bytes_free(&bytes[1]);
 }
 
-/* Return the number of blocks with extra metadata, summed over rounds with hours in between. */
+/* Return the number of blocks with extra metadata, summed over rounds of writes hours apart. */
 static u32 count_extra(const char *policy, const char *params)
 {
 	u32 extras = 0;

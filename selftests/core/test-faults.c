@@ -282,7 +282,7 @@ static bool read_takes_fastpath(void)
 	return device.fast_reads != before;
 }
 
-/* A past fault stays in the list; a fault that is armed later counts its triggers from zero. */
+/* A past fault stays in the fault list; a fault armed later counts its triggers from zero. */
 TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 {
 	const struct aftl_fault *all;
@@ -308,7 +308,7 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 	}
 }
 
-/* The first write is overwritten while it is being programmed. */
+/* The data of the first write are overwritten while they are being programmed. */
 TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 {
 	open_device("baseline", small);
@@ -327,7 +327,7 @@ TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 }
 
-/* The data move off the blocks that fail; then the device refuses writes, also after a reload. */
+/* Data are relocated out of failing blocks; then the device refuses writes, also after a reload. */
 static void check_life_end(const char *policy, const char *params)
 {
 	const struct aftl_fault *all;
@@ -399,7 +399,7 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
 }
 
-/* A wear fault without a trigger acts at once, on a large device in steps after the message. */
+/* A wear fault without a trigger acts at once; a large device then spreads it over events. */
 TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 {
 	const struct aftl_media *media;
@@ -420,7 +420,7 @@ TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
 	aftl_clear_faults(device.ftl);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 0);
-	/* The list is empty, so that a new fault counts writes from its arming on. */
+	/* The list of faults is empty, so that a new fault counts writes from its arming on. */
 	CHECK_EQ(arm_fault_text("unit 1 after write 2"), 0);
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
@@ -440,7 +440,7 @@ TAP_TEST(faults_that_a_device_cannot_have_are_refused)
 
 #define FAULTS 40
 
-/* Arm random faults. None fails a unit at a set time, as the model cannot order it among writes. */
+/* Arm random faults. None fails a unit at a set time: the model cannot order that among writes. */
 static void arm_random_faults(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
@@ -492,7 +492,7 @@ static void check_fault_states(u64 since_ns, u8 *states)
 	}
 }
 
-/* Return the digest at the end; @steps: steps per request in which the host advances time. */
+/* Run random faults; return the final digest. The host advances time @steps times per request. */
 static u64 run_random_faults(u64 seed, u32 steps)
 {
 	struct aftl_random random = { seed };

@@ -81,7 +81,7 @@ TAP_TEST(two_units_share_a_flash_page)
 	CHECK_EQ(read_units_ns(1, 1), SENSE_NS + UNIT_NS);
 	CHECK_EQ(read_units_ns(0, 2), SENSE_NS + PAGE_NS);
 	CHECK_EQ(test_counters(&device)->array_reads, 3);
-	/* A single unit takes a page, which is padded. */
+	/* A write of a single unit takes a whole page, which is padded. */
 	CHECK_EQ(measure_write_ns(7, 1), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
@@ -197,7 +197,7 @@ TAP_TEST(a_read_suspends_a_program)
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_advance_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	/* 20 us until the die accepts the read, and 20 us for the resume. */
+	/* The die takes 20 us to accept the read, and 20 us to resume the program. */
 	CHECK_EQ(record_end_time(read), 20000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
@@ -229,7 +229,7 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 	test_advance_by(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(read_units_ns(0, 1), step);
-	/* Each of three reads delays the program, and its resume takes 20 us; the fourth waits. */
+	/* Three reads each delay the program, whose resume takes 20 us; the fourth read waits. */
 	CHECK_EQ(read_units_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(record_end_time(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
@@ -355,7 +355,7 @@ TAP_TEST(pages_of_all_planes_at_one_position_have_one_read_time)
 		CHECK_EQ(read_units_ns(2 * i, 1), (i / 2 % 2 ? SENSE_NS : 30000) + UNIT_NS);
 }
 
-/* Only relocation reads use read_move; host reads keep their time. */
+/* Only relocation reads use parameter read_move; host reads keep their time. */
 TAP_TEST(only_relocation_reads_take_the_time_read_move)
 {
 	const struct aftl_counters *counters;
@@ -391,7 +391,7 @@ TAP_TEST(link_and_controller_times_overlap)
 		requests[i] = submit_timed_request(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(record_end_time(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
-	/* Writes and reads use separate directions and do not delay each other. */
+	/* Writes and reads use separate directions of the host link and do not delay each other. */
 	test_advance_by(&device, 1000000);
 	requests[0] = submit_timed_request(AFTL_OP_READ, 0, 1);
 	requests[1] = submit_timed_request(AFTL_OP_WRITE, 0, 1);
@@ -494,7 +494,7 @@ TAP_TEST(drain_completes_requests_and_holds_partial_pages,
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
-/* Draining programs partial pages immediately, so that the host gets its memory back. */
+/* A draining device programs partial pages at once, so that the host gets its memory back. */
 TAP_TEST(draining_programs_partial_pages_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
@@ -561,7 +561,7 @@ TAP_TEST(overwrites_in_the_buffer_are_coalesced)
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
 }
 
-/* A buffer of sixteen units, half of which is the watermark; a program takes two. */
+/* A buffer of sixteen units, half of which is the watermark; a program takes two units. */
 TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
@@ -583,7 +583,7 @@ TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 	CHECK_EQ(test_counters(&device)->array_programs, 7);
 }
 
-/* The LUNs that hold full programs start together, not one after the other. */
+/* LUNs that have data for a full program start together, not one after the other. */
 TAP_TEST(above_the_watermark_all_luns_program_at_once)
 {
 	open_device("demo", "baseline", "buffer=64KiB buffer_hold=1s");
@@ -615,7 +615,7 @@ TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
 }
 
-/* However often it is overwritten, a unit leaves the buffer buffer_hold after its first write. */
+/* However often overwritten, a unit leaves the buffer a time buffer_hold after its first write. */
 TAP_TEST(an_overwritten_unit_leaves_the_buffer_in_time)
 {
 	u32 i;
@@ -827,7 +827,7 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_attach(&store, &device, false);
-	/* The die is busy, so that the next writes stay in the buffer. */
+	/* The die is busy, so that the next writes stay in the write buffer. */
 	measure_write_ns(10, 2);
 	measure_write_ns(3, 1);
 	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);

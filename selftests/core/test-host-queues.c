@@ -172,7 +172,7 @@ static void set_queue_weights(struct model *model, struct aftl_random *random)
 	model->left = 0;
 }
 
-/* Vary the depth, and change the weights while requests wait. */
+/* Vary the queue depth, and change the queues' weights while requests wait. */
 static void fill_host_queues(enum aftl_op op, struct model *model, struct aftl_random *random)
 {
 	u32 i;

@@ -113,7 +113,7 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 skipped = aftl_cube_program_ns[4][0];
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
-	/* A write to a phase-1 block, then four to the first layer of a checkerboard. */
+	/* One write goes to a phase-1 block, then four go to the first layer of a checkerboard. */
 	CHECK_EQ(measure_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(measure_write_ns(6, AFTL_APPROX), 437500);
@@ -123,8 +123,8 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), brief);
 	CHECK_EQ(measure_write_ns(9, AFTL_PRECISE), brief * skipped / 700000);
 	/*
-	 * The checkerboard expects an approximate page, so a precise block is opened, with full
-	 * margins.
+	 * The next page of the checkerboard is for approximate data, so precise data open a block
+	 * of their own, with full margins.
 	 */
 	CHECK_EQ(measure_write_ns(12, AFTL_PRECISE), 700000);
 	CHECK_RANGE(measure_write_ns(15, AFTL_PRECISE), 400000, 586000);

@@ -159,7 +159,7 @@ TAP_TEST(a_switch_takes_a_sensing_and_a_full_program)
 	CHECK_EQ(measure_read_ns(1), config->read_slc);
 }
 
-/* Return how often a read suspends a write of @units from @unit on, after a quarter of its time. */
+/* Return how often a read a quarter into a write of @units from @unit on suspends the write. */
 static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 {
 	u64 before = test_counters(&device)->array_suspends;
@@ -216,7 +216,7 @@ static u32 disturb_mv_of_unit(u32 unit)
 				    ips_page_of_unit(unit));
 }
 
-/* A one-bit word line is disturbed by the switch of the one before it, not by its own. */
+/* A one-bit word line is disturbed by the previous word line's switch, not by its own switch. */
 TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 {
 	u32 side;
@@ -255,7 +255,7 @@ TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 	CHECK(approximate_cached);
 }
 
-/* Fill a block that has four valid pages, and write six word lines of one bit. */
+/* Fill a block of which four pages stay valid, and write six word lines of one bit. */
 static void open_nearly_empty_block(const char *idle)
 {
 	open_device(test_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
@@ -283,7 +283,7 @@ TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
 
-/* Idle time relocates only when word lines can be switched, and only as much as they hold. */
+/* Idle-time GC relocates only when word lines can be switched, and only as much as these hold. */
 TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 {
 	open_device("ips_blocks=1 ips_idle=100% fill=sequential idle=1ms");
@@ -318,7 +318,7 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
 }
 
-/* With ips_approx, ApproxFTL places approximate data from the first write on, not the cache. */
+/* With ips_approx, ApproxFTL, not the cache, places approximate data, from the first write on. */
 TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 {
 	open_device("ips_approx=on fill=sequential fill_approx=50%");

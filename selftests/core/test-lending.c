@@ -85,7 +85,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_is_lent(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
-	/* The first half lacks one page, so unit 101 has no page to lend parity to. */
+	/* Precise pages do not fill the first half of a block yet: unit 101 cannot lend parity. */
 	test_write_each(&device, 101, 1, AFTL_APPROX);
 	check_unit_place(101, 100, 1, KIND_APPROX);
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
@@ -94,8 +94,8 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	check_unit_place(102, 0, HALF, KIND_LENDERS);
 	CHECK(unit_is_lent(102) && !unit_is_lent(0));
 	/*
-	 * Precise data open a second borrower block, and a precise block when two blocks wait for
-	 * lenders.
+	 * Precise data fill the first half of a second block; once two blocks wait for lenders of
+	 * parity, precise data open a block without lending.
 	 */
 	test_write_each(&device, 10, HALF, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 10) != test_block_of(&device, 0));

@@ -69,7 +69,7 @@ TAP_TEST(policies_with_two_data_classes_ignore_quality_levels)
 	}
 }
 
-/* Highest quality level that this program mode may store. */
+/* Highest quality level that a page with attributes @attr may store. */
 static u32 max_level_of_mode(u16 attr)
 {
 	if (aftl_page_class(attr) == AFTL_PRECISE)

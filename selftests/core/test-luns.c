@@ -131,7 +131,7 @@ TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 	for (i = 0; i < 2 * LUNS; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
 			    aftl_device_time_ns(device.ftl));
-	/* A program that waits for its LUN is reported later; idle LUNs start at once. */
+	/* The host learns later of a program that waits for its LUN; idle LUNs start at once. */
 	for (i = 0; i < count; i++)
 		CHECK_EQ(work[told[i]], 0);
 	CHECK_RANGE(idle, 1, LUNS - 1);
@@ -165,7 +165,7 @@ TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 		CHECK(!busy[told[i]]);
 }
 
-/* The first LUN in the rotation is full. */
+/* The first LUN in the rotation has no free page. */
 TAP_TEST(a_full_lun_is_skipped)
 {
 	struct aftl_lun *full;
@@ -182,7 +182,7 @@ TAP_TEST(a_full_lun_is_skipped)
 	CHECK_EQ(aftl_allocate_lun(device.ftl, to_lpn(0), AFTL_PRECISE, 0, 1)->index, full->index);
 }
 
-/* If all LUNs are idle, the rule equals rotation. */
+/* If all LUNs are idle, the rule "least_busy" selects them in rotation. */
 TAP_TEST(least_busy_rotates_among_idle_luns)
 {
 	u32 i;

@@ -143,7 +143,7 @@ static bool is_step_legal_in_order(u32 page)
 
 static u64 histories;
 
-/* Explore every legal history from here, and check that all illegal steps are refused. */
+/* Explore all legal continuations of the history; check that all illegal steps are refused. */
 static void explore_histories(void)
 {
 	struct aftl_block block = one.block;

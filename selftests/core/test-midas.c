@@ -2,7 +2,7 @@
 /*
  * MiDAS searches its configuration in steps: a host write, which runs under the lock of the device,
  * evaluates the model for one configuration at most. The policy is compiled here with a counter of
- * divisions, of which the model needs one for each look at a curve.
+ * divisions, of which the model needs one for each point of a curve.
  */
 #include "core/ftl/controller.h"
 #include "stream.h"

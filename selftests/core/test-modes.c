@@ -102,7 +102,7 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 	CHECK_EQ(measure_read_ns(3) - cached_ns, device.config.read - 20000);
 }
 
-/* Forge a snapshot with a valid checksum. */
+/* Forge a snapshot with a valid checksum, which loading must refuse. */
 TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 {
 	open_device_of_shape("off", "3");

@@ -251,7 +251,7 @@ static void check_sector_stamp(u32 sector, u32 stamp)
 		CHECK_EQ(slots[from_ppn(ppn)].stamp[sector % UNIT_SECTORS], stamp);
 }
 
-/* Draw a range in the first @pages pages, or anywhere; small ones and whole pages are frequent. */
+/* Draw a range in the first @pages pages or anywhere; small ranges and whole pages are frequent. */
 static u32 draw_sector_range(struct aftl_random *random, u32 *first)
 {
 	u32 all = (u32)aftl_geometry(device.ftl)->units * UNIT_SECTORS;
@@ -293,7 +293,7 @@ static void run_random_partial_writes(const char *params, u64 seed)
 	CHECK_EQ(device.failed, 0);
 }
 
-/* Each write of @count bytes at random: the newest bytes win, in the order of arrival. */
+/* Requests for random byte ranges: reads return the newest bytes, in the order of arrival. */
 TAP_TEST(random_ranges_equal_a_byte_exact_model)
 {
 	static const char *const kinds[] = {
@@ -388,7 +388,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(4, 6);
 }
 
-/* Waiting for a read is no lack of room: buffered pages stay in the buffer. */
+/* A write that waits for a read does not lack space: buffered pages stay in the buffer. */
 TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 {
 	open_device(timed_and_buffered);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two-pass programs of four-bit word lines: order, time, and that data between their passes are
- * served and never lost.
+ * Two-pass programs of four-bit word lines: order, time, and that data between passes can be read
+ * and are never lost.
  */
 #include "bytes.h"
 #include "core/ftl/fine-pass.h"
@@ -208,7 +208,7 @@ TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
 	CHECK_EQ(test_counters(&device)->array_reads, sensed + LINE);
 }
 
-/* After the coarse pass ECC cannot read the data even with the best cells. */
+/* After the coarse pass alone ECC cannot correct the data, even in the best cells. */
 TAP_TEST(data_cannot_be_read_between_the_passes)
 {
 	const struct aftl_media *media;
@@ -280,7 +280,7 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
-	/* After buffer_hold the waiting data are programmed. */
+	/* After the time buffer_hold the waiting data are programmed. */
 	test_advance_by(&device, 2000000000);
 	CHECK(units_are_on_flash(0, LINE));
 }
@@ -420,7 +420,7 @@ static void reload_and_count(void)
 
 #define MAPPED "blocks=100 page=512 unit=512 map_cache=16KiB buffer=256KiB"
 
-/* Return the word lines of translation pages that wait for their fine pass. */
+/* Return the number of word lines of translation pages that wait for their fine pass. */
 static u32 count_pending_trans_pages(struct aftl *ftl)
 {
 	u32 lines = 0;
@@ -493,7 +493,7 @@ TAP_TEST(reads_return_the_right_data_at_every_stage)
 }
 
 /*
- * One die gets most of the writes. The other die's blocks of its superblocks are closed early, some
+ * One die gets most of the writes. In its superblocks the other die's blocks are closed early, some
  * of them between the passes of a word line, whose fine pass then needs no other coarse pass.
  */
 TAP_TEST(superblocks_are_collected_after_the_fine_passes_of_their_blocks)
@@ -613,7 +613,7 @@ TAP_TEST(translation_pages_stay_in_the_controller_until_their_fine_pass)
 	fail_die_with_pending_trans_pages(device.ftl);
 }
 
-/* Translation pages that are taken back evict no other pages, which would have to be programmed. */
+/* Translation pages taken back from a pending fine pass into the CMT evict no other dirty pages. */
 TAP_TEST(a_device_that_stops_programs_only_fine_passes_that_are_due)
 {
 	u32 taken_back = 0;

@@ -16,7 +16,7 @@ static struct test_device device;
 
 #define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=3 one_shot=on page=4KiB " \
 	"unit=4KiB op=40"
-/* Units in a block of SHAPE. */
+/* Units in a block of a device with the parameters SHAPE. */
 #define EACH 48
 
 static void open_device_with_handles(const char *policy, const char *handles, const char *isolation,
@@ -56,7 +56,7 @@ TAP_TEST(each_placement_id_has_its_own_blocks)
 		CHECK_EQ(test_block_of(&device, i)->handle, i < 2 ? 3 : 1);
 }
 
-/* Without handles, ids have no effect. */
+/* Without placement handles, placement ids have no effect. */
 TAP_TEST(without_handles_nothing_is_counted)
 {
 	open_device_with_handles("baseline", "0", "persistent", "0");
@@ -197,7 +197,7 @@ TAP_TEST(a_policy_cannot_close_a_handles_block)
 	CHECK(test_block_of(&device, 1) == open);
 }
 
-/* The policy has one relocation pass for all data, but does not ignore tags. */
+/* The policy relocates data of all streams in one pass, but does not ignore tags. */
 TAP_TEST(isolated_data_are_relocated_in_one_pass)
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");

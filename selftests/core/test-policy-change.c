@@ -168,7 +168,7 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 	test_bytes_free(&bytes);
 }
 
-/* @next: policy after the first change. */
+/* Change the policy again and again, first to @next, and check the device. */
 static void drive_policy_changes(struct aftl_random *random, const struct aftl_policy_type *next)
 {
 	static struct shadow_store store;

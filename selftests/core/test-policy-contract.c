@@ -227,7 +227,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 		propose_illegal_place(wild, lun, placement);
 		return 0;
 	}
-	/* Report a lack of blocks only if there is garbage, or the device becomes read-only. */
+	/* Report a lack of blocks only if GC can free some: else the device becomes read-only. */
 	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
 	    lun->free_blocks < lun->good_blocks / 2 && draw_misbehaving_below(wild, 8) == 0)
 		return -ENOSPC;
@@ -238,13 +238,13 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 				    placement);
 	if (!ret && wildness & WILD_SHORT && draw_misbehaving_below(wild, 8) == 0)
 		placement->pages = 1;
-	/* The last step of a block must not be refused, because the block is closed after it. */
+	/* A block's last program step must not be refused: the block is closed after it. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
 		piggyback_random_pages(wild, placement);
 	return ret;
 }
 
-/* Close a block, its own or any other. */
+/* Close a block, one of the policy's own or any other. */
 static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
@@ -590,7 +590,7 @@ static int create_device_with_type(const struct aftl_policy_type *type)
 	return aftl_create(&device.ftl, &device.config, type, &device.ops, &device, &device.error);
 }
 
-/* Expected size of an array. */
+/* Expected size of a policy's array, in bytes. */
 static u64 expected_array_bytes(const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
@@ -657,7 +657,7 @@ TAP_TEST(policy_state_is_saved_and_restored)
 	test_device_close(&device);
 }
 
-/* An array that is not wanted takes no memory and is not saved. */
+/* An array that the policy does not want takes no memory and is not saved. */
 TAP_TEST(unwanted_policy_arrays_are_not_allocated)
 {
 	struct aftl_policy_type type = wild_type;

@@ -191,8 +191,8 @@ static void check_all_parity(void)
 }
 
 /*
- * Can @ppn be read from its die or from the rest of its stripe? A stripe that was erased since
- * looks complete although the unit is lost; see check_no_further_loss().
+ * Return true if @ppn can be read from its die or from the rest of its stripe. A stripe that was
+ * erased since looks complete although the unit is lost; see check_no_further_loss().
  */
 static bool ppn_is_recoverable(aftl_ppn_t ppn)
 {
@@ -328,7 +328,7 @@ static void check_die_failure(const char *policy, const char *params)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* In emergency GC a die reads what another one needs for its rebuild before it programs. */
+/* In emergency GC a die first reads what another die needs for its rebuild, then programs. */
 static void check_host_waits_for_rebuild(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 					 aftl_ppn_t ppn)
 {
@@ -372,7 +372,7 @@ static void check_each_die_gets_blocks_back(const char *policy)
 	tap_end();
 }
 
-/* A die whose reserve a relocation or a rebuild has used takes no parity. */
+/* A die takes no parity if a relocation or a rebuild has used its reserve of free blocks. */
 TAP_TEST(parity_leaves_each_die_its_reserve)
 {
 	u32 number = 5;
@@ -427,7 +427,7 @@ static void check_no_further_loss(bool first)
 	}
 }
 
-/* Data rebuilt in time survive; stripes with pages on both dies are lost. */
+/* Data rebuilt in time survive; stripes with pages on both failed dies are lost. */
 static void check_second_die_failure(const char *policy, const char *params)
 {
 	open_device(policy, params);
@@ -735,7 +735,7 @@ static void check_one_die_written(const char *policy, const char *params)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* No request may fail in any of @lives random devices. */
+/* Run @lives random devices until dies fail; no request may fail. */
 static void run_devices_until_dies_fail(const char *params, u32 lives)
 {
 	u32 seed;
@@ -930,7 +930,7 @@ static s64 superblock_open_time(u32 number)
 	return first;
 }
 
-/* Age * (1 - u) / 2u of a superblock with three blocks of data. */
+/* Cost-benefit value age * (1 - u) / 2u, u: utilisation, of a superblock with three data blocks. */
 static double superblock_merit(u32 number)
 {
 	u32 valid = DIV_ROUND_UP(count_valid_besides_parity(number), EACH - 1);
@@ -940,7 +940,7 @@ static double superblock_merit(u32 number)
 	return used > 0 ? age * (1 - used) / (2 * used) : 1e300;
 }
 
-/* Check the superblock that GC of the first group starts with; return true if greedy differs. */
+/* Check the first group's GC victim; return true if the greedy selector would choose another. */
 static bool check_selected_superblock(const char *selector)
 {
 	u32 victim = device.ftl->die_groups[0].victim;
@@ -1013,8 +1013,8 @@ static const char handles[] = "op=80 placement_handles=3 gc=50";
 static const char mapped[] = "map_cache=64KiB page=4KiB unit=512 word_lines=8";
 
 /*
- * Policy streams, placement handles and translation pages each fill superblocks of their own. Few
- * are mixed, if there is no unused superblock when a die needs a block.
+ * Policy streams, placement handles and translation pages each fill superblocks of their own. A few
+ * are mixed, where a die needed a block and no superblock was unused.
  */
 static void check_stream_superblocks(const char *policy, const char *params, u32 ids)
 {

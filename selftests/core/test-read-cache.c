@@ -134,7 +134,7 @@ static u32 count_lost_units(u32 units)
 	return lost;
 }
 
-/* Cached data passed ECC while they were correctable. */
+/* Data in the read cache passed ECC before, so they outlive cells that become uncorrectable. */
 TAP_TEST(a_hit_survives_uncorrectable_cells)
 {
 	test_device_open_demo(&device, "baseline", CACHE " cell_model=voltage cycles=10000 "
@@ -149,7 +149,7 @@ TAP_TEST(a_hit_survives_uncorrectable_cells)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
 }
 
-/* A unit that was written, discarded, lost, or whose die failed must not hit. */
+/* A read of a unit that was written, discarded or lost, or whose die failed, must not hit. */
 TAP_TEST(cached_units_that_change_are_read_again)
 {
 	const struct aftl_lun *lun;
@@ -182,7 +182,7 @@ static u32 ppn_of_unit(u32 unit)
 	return from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* After @writes read unit 0, overwrite it until it is in the same slot again, and read it again. */
+/* Write unit 0 @writes times, read it, overwrite it until it is in the same slot, read it again. */
 static void read_unit_in_same_ppn(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;
@@ -216,7 +216,7 @@ TAP_TEST(reprogrammed_and_erased_units_are_read_again)
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
 }
 
-/* Saving empties the cache, so that saved and loaded devices behave alike. */
+/* Saving a device empties its read cache, so that saved and loaded devices behave alike. */
 TAP_TEST(saving_empties_the_cache)
 {
 	struct test_bytes bytes = { 0 };

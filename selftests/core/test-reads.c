@@ -67,7 +67,7 @@ static u32 best_shift(const struct aftl_block *block, u32 page)
 	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_age_in_hours(device.ftl));
 }
 
-/* With read_move, the first sensing of a page that is relocated has a time of its own. */
+/* Parameter read_move sets the time of the first sensing of a page that is relocated. */
 static u64 first_sense_ns(const struct aftl_array_event *event, u64 once_ns)
 {
 	return event->cause != AFTL_CAUSE_HOST && device.config.read_move ?
@@ -308,7 +308,7 @@ static const struct levels_case levels[] = {
 	{ AFTL_MODE_COARSE, AFTL_APPROX, 70000, 70000 },
 };
 
-/* The modes have three read costs on worn, month-old pages, and one on new pages. */
+/* Program modes have three read costs on worn, month-old pages, and one on new pages. */
 TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 {
 	u32 i;
@@ -335,7 +335,7 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 	}
 }
 
-/* With constant error rates the levels follow from the profile's rate. */
+/* With constant error rates the sensing levels follow from the profile's error rate. */
 TAP_TEST(sensing_levels_follow_constant_error_rates)
 {
 	static const u64 rates[] = { 10000, 1000000000, 3000000000ULL };
@@ -356,7 +356,7 @@ TAP_TEST(sensing_levels_follow_constant_error_rates)
 	}
 }
 
-/* Errors beyond hard-decision ECC cost one level each, in host reads and relocation. */
+/* Errors beyond hard-decision ECC cost extra sensing levels, in host reads and relocation. */
 TAP_TEST(each_extra_sensing_level_takes_time)
 {
 	u32 seen_levels = 0;
@@ -583,7 +583,7 @@ TAP_TEST(reads_raise_the_error_rate_of_their_block)
 		CHECK(error_rate_after_reads(block, reads) >= last);
 		last = error_rate_after_reads(block, reads);
 	}
-	/* At 2,000 cycles 1,000 reads per page add 7.2e-3 to the error rate of an edge layer. */
+	/* At 2,000 erases 1,000 reads per page add 7.2e-3 to the error rate of an edge layer. */
 	CHECK_RANGE(last - none, 6ULL << 30, 11ULL << 30);
 	block->erases = 500;
 	CHECK(error_rate_after_reads(block, 1000) < last / 4 * 3);

@@ -20,10 +20,10 @@
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6
 
-/* selftests/physics checks the codes of these IDs, and that updates only raise voltages. */
+/* selftests/physics checks the cell codes of these IDs, and that updates only raise voltages. */
 TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 {
-	/* IDs by the number of reprograms of the LSB page and of the MSB page. */
+	/* Word-line IDs by the number of reprograms of the LSB page and of the MSB page. */
 	static const u32 ids[3][3] = { { 0, 0, 1 }, { 1, 2 }, { 3 } };
 	u32 lsb;
 	u32 msb;
@@ -85,7 +85,7 @@ static u32 highest_layer(u32 block)
 }
 
 /*
- * A super layer must be used up before the next one is opened, a virtual one half of it. A block
+ * A super layer must be used up before the next one is opened, a virtual one by half. A block
  * has a virtual super layer from a reclamation until that layer is used up as a whole.
  */
 static void check_super_layer_begin(u32 block, u32 layer)
@@ -139,7 +139,7 @@ static void ressd_on_programmed(struct test_listener *listener, aftl_ppn_t first
 		  *programs);
 }
 
-/* Relocation out of an open block is reclamation: at most the capacity of a super layer. */
+/* Reclamation relocates at most the capacity of one super layer out of an open block. */
 static void ressd_check_relocated_unit(struct test_listener *listener, aftl_lpn_t lpn,
 				       aftl_ppn_t from, aftl_ppn_t to)
 {
@@ -377,7 +377,7 @@ TAP_TEST(a_word_line_takes_four_pages)
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &before)->kind, KIND_REPROGRAMMABLE);
 	CHECK_EQ(before, 0);
-	/* First four word lines are opened, with one padded page each. */
+	/* The first four writes each open a word line, with one padded page. */
 	for (i = 1; i < 4; i++)
 		write_single_unit(0, NULL);
 	home_of_unit(0, &page);
@@ -396,7 +396,7 @@ TAP_TEST(a_word_line_takes_four_pages)
 		  4 * LINE);
 }
 
-/* Table 4 of the paper; one page per unit, negligible bus time. */
+/* A device with the times of table 4 of the ReSSD paper, one page per unit, negligible bus time. */
 TAP_TEST(program_and_read_times_are_the_papers)
 {
 	const u64 bus_ns = 16384 * 1000 / 100000 + 1;
@@ -422,7 +422,7 @@ TAP_TEST(program_and_read_times_are_the_papers)
 	CHECK_RANGE(ns, 2705000, 2705000 + bus_ns);
 }
 
-/* Write data that are never updated to class 1 until a candidate must be reclaimed. */
+/* Write to class 1, without any update, until a candidate block must be reclaimed. */
 static void fill_hotness_class(u32 *unit)
 {
 	u64 moved = test_counters(&device)->programmed_rewrite_units;
@@ -437,7 +437,7 @@ static void fill_hotness_class(u32 *unit)
 	CHECK(test_counters(&device)->programmed_rewrite_units >= moved);
 }
 
-/* Write data that are never updated until a block becomes a candidate; return it, or NULL. */
+/* Write without any update until a block becomes a candidate; return the block, or NULL. */
 static const struct aftl_block *wait_for_candidate(u32 *unit)
 {
 	u32 page;
@@ -451,7 +451,7 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 	return NULL;
 }
 
-/* An update returns a candidate to use before it is reclaimed. */
+/* An update of data in a candidate block puts the block back into use before its reclamation. */
 TAP_TEST(an_update_returns_a_candidate_to_use)
 {
 	const struct aftl_block *block;
@@ -479,7 +479,7 @@ static void write_units_twice(u32 first, u32 end)
 	}
 }
 
-/* Reclaiming one candidate takes eight relocations; another one, with a used-up line, takes six. */
+/* Reclaiming one candidate takes eight relocations; another, with a used-up word line, six. */
 TAP_TEST(the_cheapest_candidate_is_reclaimed)
 {
 	const struct aftl_block *eight;

@@ -12,7 +12,7 @@
 
 #define OPERATIONS_WANTED 10000000ULL
 
-/* Short hotness classes, so that updates cool down on a device full of hot data. */
+/* Hotness classes with short age limits, so that data cool down on a device full of hot data. */
 static const char word_lines[] =
 	"channels=2 chips=2 blocks=100 layers=4 word_lines=4 op=50 bits=3 one_shot=on page=16KiB "
 	"buffer=1MiB zone1=20ms zone2=60ms zone3=200ms candidates=3";

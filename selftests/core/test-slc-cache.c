@@ -78,7 +78,7 @@ static u32 static_slc_blocks(void)
 	return round_share_to_blocks(device.ftl->config.slc_static);
 }
 
-/* Static cache blocks that are not in use. */
+/* Number of static cache blocks that are not in use. */
 static u32 unused_static_blocks(const struct census *census)
 {
 	return static_slc_blocks() > census->cached ? static_slc_blocks() - census->cached : 0;
@@ -175,7 +175,7 @@ TAP_TEST(idle_luns_fold)
 	write_units_singly(0, 3 * EACH + 5);
 	CHECK_EQ(count_slc_blocks(), 4);
 	test_advance_by(&device, SECOND_NS);
-	/* The open block is not folded. */
+	/* The open block of the SLC cache is not folded. */
 	CHECK_EQ(count_slc_blocks(), 1);
 	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
 	CHECK_EQ(test_block_of(&device, 3 * EACH)->bits, 1);
@@ -186,7 +186,7 @@ TAP_TEST(idle_luns_fold)
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
 
-/* No fold before the idle time has passed, or while there is work. */
+/* No block is folded before the idle time has passed, or while the device has work. */
 TAP_TEST(busy_luns_do_not_fold)
 {
 	u32 i;
@@ -223,7 +223,7 @@ TAP_TEST(cheaper_victims_are_collected_before_folding)
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
 
-/* A fill does not use the cache. */
+/* A fill of the device does not use the SLC cache. */
 TAP_TEST(a_fill_is_not_cached)
 {
 	open_device_with_slc("baseline", "10%", "50%", "sequential");
@@ -232,7 +232,7 @@ TAP_TEST(a_fill_is_not_cached)
 	CHECK_EQ(count_slc_blocks(), 1);
 }
 
-/* Data with a placement of the host bypass the cache. */
+/* Data whose zone or placement handle the host selects bypass the SLC cache. */
 TAP_TEST(data_with_a_placement_bypass_the_cache)
 {
 	open_device_with_slc("streams", "10%", "0", "none");

@@ -124,7 +124,7 @@ static int load_in_slices(void)
 	return ret;
 }
 
-/* The call returns -EINTR at each pause, with a message, and works again afterwards. */
+/* Interrupted at any pause, @call returns -EINTR with a message, and succeeds when repeated. */
 static void check_call_interruptible(int (*call)(void))
 {
 	u32 pauses;
@@ -248,7 +248,7 @@ static void save_during_refresh_scan(u64 at_ns)
 	test_device_close(device);
 }
 
-/* A snapshot includes the progress of a search; both devices continue alike. */
+/* A snapshot includes the progress of a search for old data: a loaded device continues alike. */
 TAP_TEST(a_snapshot_keeps_the_progress_of_a_search)
 {
 	save_during_refresh_scan(150000);
@@ -257,7 +257,7 @@ TAP_TEST(a_snapshot_keeps_the_progress_of_a_search)
 	save_during_refresh_scan(3000000);
 }
 
-/* With refresh off time advances without daily events. */
+/* With refresh off, the device's clock advances without daily events. */
 TAP_TEST(with_refresh_off_no_daily_event_is_due)
 {
 	open_sliced_device(old);
@@ -285,7 +285,7 @@ static const char zoned[] =
 	"channels=2 chips=2 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB unit=4KiB op=30 "
 	"zoned=64MiB zone_capacity=0 buffer=16MiB buffer_safe=on";
 
-/* The last LUN or request of a slice may exceed the slice's work. */
+/* The last LUN or request of a slice may exceed the slice's limit of work. */
 #define CALL_WORK (2 * AFTL_SLICE_WORK)
 
 static u32 calls, most_work;

@@ -161,7 +161,7 @@ TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 	check_erase_end(ERASE_NS + COST_NS + 3 * WRITE_NS);
 }
 
-/* A read begins after the latency, unless the die is suspended already. */
+/* A read begins after the latency of a suspension, unless the die is suspended already. */
 TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 {
 	struct test_request *reads[4];
@@ -273,7 +273,7 @@ TAP_TEST(queued_reads_are_served_when_their_program_begins)
 	check_relocation_end();
 }
 
-/* The die with the old version begins a read after another die began to program the new version. */
+/* The die with a unit's old version begins a read after another one began to program the new. */
 TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 {
 	struct test_request *writes[2];
@@ -339,7 +339,7 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	check_erase_end(erased_ns);
 }
 
-/* Programs suspend at a step boundary, like reads. */
+/* Programs suspend an erase at a boundary of its steps, as reads do. */
 TAP_TEST(programs_suspend_erases_at_step_boundaries)
 {
 	begin_block_erase(SHAPE " suspend_step=400us");
@@ -347,7 +347,7 @@ TAP_TEST(programs_suspend_erases_at_step_boundaries)
 	check_erase_end(ERASE_NS + COST_NS + WRITE_NS);
 }
 
-/* A write that needs the block being erased waits for it. */
+/* A write that needs the block that is being erased waits for the erase. */
 TAP_TEST(a_write_that_needs_the_erased_block_does_not_suspend)
 {
 	u32 free_blocks;

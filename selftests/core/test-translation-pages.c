@@ -86,7 +86,7 @@ TAP_TEST(a_miss_takes_one_more_read)
 	open_device_with_cmt("baseline", "4KiB", "sequential");
 	CHECK_EQ(device.ftl->geo.trans_pages, 39);
 	CHECK_EQ(device.ftl->cmt.capacity, 6);
-	/* The most recently used pages are cached and clean after a fill. */
+	/* The most recently used translation pages are cached and clean after a fill. */
 	CHECK_EQ(measure_unit_read(38 * EACH), SENSE_NS + TRANSFER_NS);
 	CHECK_EQ(measure_unit_read(0), 2 * (SENSE_NS + TRANSFER_NS));
 	CHECK_EQ(measure_unit_read(1), SENSE_NS + TRANSFER_NS);
@@ -222,7 +222,7 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 	wait_until_idle();
 }
 
-/* Loads and data share few commands: all reads must still complete. */
+/* Loads of translation pages share few commands with data: all reads must still complete. */
 TAP_TEST(reads_complete_although_commands_run_out)
 {
 	u32 i;
@@ -356,7 +356,7 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 	CHECK(!is_trans_page_cached(0));
 	dead = aftl_block_lun(device.ftl, block_of(0));
 	CHECK_EQ(aftl_fail_lun(device.ftl, dead->index), 0);
-	/* The translation page is rebuilt from the L2P table, and written to another die. */
+	/* A lost translation page is rebuilt from the L2P table, and written to another die. */
 	test_execute_request(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
@@ -521,7 +521,7 @@ static u64 continue_requests(void)
 	return aftl_digest(device.ftl);
 }
 
-/* Record the cached pages, oldest first. Return: number of pages. */
+/* Record the cached translation pages, oldest first. Return: number of pages. */
 static u32 list_cached_trans_pages(u32 *found)
 {
 	u32 number = device.ftl->cmt.oldest;
@@ -532,7 +532,7 @@ static u32 list_cached_trans_pages(u32 *found)
 	return count;
 }
 
-/* A snapshot keeps the cached pages, their order, and pending evictions. */
+/* A snapshot keeps the cached translation pages, their order, and pending evictions. */
 TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 {
 	struct test_bytes bytes = { 0 };

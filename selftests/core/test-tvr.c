@@ -5,7 +5,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* The paper's word lines of a fast and a slow page, and a negligible bus. */
+/* A device with the TVR paper's word lines of a fast and a slow page; bus time is negligible. */
 #define SHAPE "channels=1 chips=1 blocks=40 layers=1 word_lines=8 bits=2 op=60 unit=0 bus=100000 " \
 	"program=1200us program_fast=400us"
 
@@ -53,7 +53,7 @@ TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 	CHECK_EQ(measure_write_ns(2), 200000);
 }
 
-/* With half the margins, a fast page takes 17 of 22 steps, and a slow page 12 or 13 of 16. */
+/* With half the margins, a fast page takes 17 of 22 ISPP steps, a slow page 12 or 13 of 16. */
 TAP_TEST(program_time_follows_from_the_margin)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=50");
@@ -65,7 +65,7 @@ TAP_TEST(program_time_follows_from_the_margin)
 	CHECK_EQ(measure_write_ns(1), 1200000);
 }
 
-/* If a word line has one page, its steps are the sum of both pages' steps. */
+/* A word line of one page takes the sum of the ISPP steps of a fast and a slow page. */
 TAP_TEST(one_page_word_lines_take_the_sum_of_both_pages_steps)
 {
 	test_device_open_demo(&device, "tvr",
@@ -89,7 +89,7 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 	check_block_modes();
 }
 
-/* In mode tagged the class means lifetime: data have no errors. */
+/* In TVR's mode "tagged" the class means lifetime: data have no errors. */
 TAP_TEST(tags_identify_short_lived_data)
 {
 	u32 class;
@@ -169,7 +169,7 @@ static u64 measure_erase_wear(const char *mode, const char *margin)
 
 	test_device_open_demo(&device, "tvr", test_params(SHAPE " tvr_mode=%s "
 							  "tvr_margin=%s", mode, margin));
-	/* In mode block new data are programmed with margins. */
+	/* In TVR's mode "block" new data are programmed with voltage margins. */
 	while (!test_counters(&device)->array_erases) {
 		measure_write_ns(unit);
 		test_execute_request(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL);
@@ -226,7 +226,7 @@ static u64 table_ratio_q16(const u32 *table)
 	return ((u64)table[0] + table[1]) / 2;
 }
 
-/* Programs get faster and erases slower; 100000 cycles are half-way to the table's next entry. */
+/* With wear, programs get faster, erases slower; 100000 erases are midway between table entries. */
 TAP_TEST(program_and_erase_times_follow_the_cycles)
 {
 	u64 factor = table_ratio_q16(aftl_tvr_program_wear_q16);

@@ -37,7 +37,7 @@ static const struct aftl_block *first_candidate(const struct aftl_victim_candida
 	return &device.ftl->media.blocks[closed->lun->index * device.ftl->geo.blocks_per_lun];
 }
 
-/* Number of candidates of the LUN that are older than @block. */
+/* Number of candidate blocks of the LUN that are older than @block. */
 static u32 count_older_blocks(const struct aftl_victim_candidates *closed,
 			      const struct aftl_block *block)
 {
@@ -51,7 +51,7 @@ static u32 count_older_blocks(const struct aftl_victim_candidates *closed,
 	return count;
 }
 
-/* Fewest valid slots of the @window oldest candidates. */
+/* Least number of valid slots among the @window oldest candidate blocks. */
 static u32 fewest_valid_slots(const struct aftl_victim_candidates *closed, u32 window)
 {
 	const struct aftl_block *first = first_candidate(closed);
@@ -181,7 +181,7 @@ static void check_one_selector(u32 which)
 	tap_end();
 }
 
-/* Valid units that a workload relocated. */
+/* Number of valid units that a workload caused to be relocated. */
 static u64 relocated_units_with_rule(const char *rule, const char *window)
 {
 	struct aftl_random random = { 3 };
@@ -350,7 +350,7 @@ TAP_TEST(idle_gc_stops_at_gc_idle_valid)
 	CHECK_RANGE(least_valid_after_idle("70"), 71, 80);
 }
 
-/* Cause of the first relocation of a LUN that has all kinds due. */
+/* Cause of the first relocation of a LUN on which relocations of all causes are due. */
 static u32 first_relocation_cause(bool below_reserve)
 {
 	struct aftl_lun *lun = device.ftl->luns;

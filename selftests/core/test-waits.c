@@ -46,7 +46,7 @@ static void check_wait_sum(struct test_listener *self, struct test_request *requ
 
 static struct test_listener listener = { .complete = check_wait_sum };
 
-/* Return the digest at the end, or 0 if there is no such device. */
+/* Run requests of @seed; return the device's final digest, or 0 if it cannot be created. */
 static u64 run_waits_seed(u64 seed, bool with_waits)
 {
 	struct aftl_random random = { aftl_hash64(seed) };

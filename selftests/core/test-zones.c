@@ -267,7 +267,7 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 	test_advance_by(&device, 1000000000);
 }
 
-/* Two groups of nine zones; a LUN has twelve blocks. */
+/* A device with two groups of nine zones; a LUN has twelve blocks. */
 TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 {
 	u32 lun;
@@ -381,7 +381,7 @@ TAP_TEST(requests_that_zones_do_not_support_are_refused)
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
 }
 
-/* One request, its result, and the state and write pointer of its zone after it. */
+/* A request, its expected result, and the state and write pointer of its zone afterwards. */
 struct step {
 	u32 op;
 	u32 zone;
@@ -392,7 +392,7 @@ struct step {
 	u32 written;
 };
 
-/* A device with three active zones, two of them open, with a capacity of 48 units each. */
+/* A device on which three zones may be active and two open; each has a capacity of 48 units. */
 static const struct step steps[] = {
 	{ AFTL_OP_WRITE, 0, 1, 1, -EIO, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_WRITE, 0, 0, 5, 0, AFTL_ZONE_IMPLICIT, 5 },
@@ -432,7 +432,7 @@ static const struct step steps[] = {
 	{ AFTL_OP_WRITE, 1, 0, 4, 0, AFTL_ZONE_IMPLICIT, 4 },
 	{ AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
 	{ AFTL_OP_READ, 5, 0, 48, 0, AFTL_ZONE_EMPTY, 0 },
-	/* The search for an implicitly opened zone wraps to the first zone after the last. */
+	/* The search for an implicitly opened zone wraps from the last zone to the first. */
 	{ AFTL_OP_WRITE, 0, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
 	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
 	{ AFTL_OP_WRITE, 2, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
@@ -546,7 +546,7 @@ static u32 test_zone_of_block(const struct aftl_block *block)
 	return zone;
 }
 
-/* @more: allowed extra blocks per zone and LUN, caused by relocation. */
+/* Check the number of blocks per zone and LUN; relocation may cause @more extra blocks. */
 static void check_blocks_per_zone(u32 more)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
@@ -672,7 +672,7 @@ static u32 spare_blocks_per_lun(void)
 static u64 sum[3];
 static u32 lived;
 
-/* The zones of the other LUNs work on; their LUNs take over the translation pages. */
+/* Zones of LUNs that have not failed work on; these LUNs take over the translation pages. */
 static void check_zones_after_lun_death(struct aftl_random *random, u32 few)
 {
 	struct aftl_error error;

@@ -95,7 +95,7 @@ static int read_whole_input(struct trace_input *input, const u8 *data, size_t si
 	return 0;
 }
 
-/* Write to an anonymous file. */
+/* Write the compressed bytes to a new anonymous file, of which @path becomes the name. */
 static void write_compressed_file(char *path, size_t room, int *file, const struct packed *packed)
 {
 	*file = memfd_create("fuzz", MFD_CLOEXEC);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Files of approxftl app img, vid and log with arbitrary bytes are refused with a message, or read
- * with a finite quality. Byte 0 selects program and format, byte 1 a file and truncation. The rest
- * are changes: three bytes of offset, a length, and the new bytes.
+ * with a finite quality. Input byte 0 selects program and format, byte 1 a file and truncation. The
+ * rest are changes: three bytes of offset, a length, and the new bytes.
  */
 #include <fcntl.h>
 #include <math.h>

@@ -17,7 +17,7 @@ static void check_trace_request(const struct trace_request *request, u64 *last_n
 	*last_ns = request->t_ns;
 }
 
-/* Take the requests whose begin and end the pairing has found. */
+/* Fetch, and check, the requests whose begin and end events the pairing has found. */
 static void take_paired_requests(struct trace_pairing *pairing)
 {
 	struct trace_request request;
@@ -130,7 +130,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	while (trace_formats[count])
 		count++;
-	/* A number without a format leaves the choice to format detection. */
+	/* If the first byte numbers no format, the format is detected from the file. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
 	try_trace_format(name, name ? columns_of_format(name, data[0]) : NULL, data[0] & 0x80,

@@ -9,7 +9,7 @@
 #include "core/persist/volume.h"
 
 #define VOLUME_BYTES (2 << 20)
-/* Volumes: plain, with the map on flash, with superblocks, with a persistent buffer. */
+/* Volumes: plain, with the L2P table on flash, with superblocks, with a persistent buffer. */
 #define KINDS 4
 
 static u8 sound[KINDS][VOLUME_BYTES];

@@ -252,7 +252,7 @@ TAP_TEST(classes_and_flipped_bits_of_single_units_are_returned)
 	close_fake_library();
 }
 
-/* Without the device all calls succeed, and writes are plain. */
+/* Without the control device all library calls succeed, and writes are precise. */
 TAP_TEST(without_the_control_device_calls_succeed_and_tag_nothing)
 {
 	struct approxftl_errors errors = { .units = 1 };

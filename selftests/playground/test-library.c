@@ -66,7 +66,7 @@ static bool call_every_query(void)
 	return !failed;
 }
 
-/* The page marks as many cells as misread as the device counts bit errors, after any events. */
+/* The playground marks as many cells as misread as the device counts bit errors. */
 static void check_cell_errors(void)
 {
 	const struct aftl_geometry *geo = play.drive.geo;

@@ -253,7 +253,7 @@ TAP_TEST(a_log_is_read_as_written)
 	unlink(path);
 }
 
-/* Call one of the printers; return true if its text contains @part, or for NULL is empty. */
+/* Call a print function; return true if its text contains @part, or, if @part is NULL, is empty. */
 static bool check_printout(bool start, const struct target_status *status, const char *part)
 {
 	char text[512] = "";

@@ -5,7 +5,7 @@
 #include "distributions.h"
 #include "tap.h"
 
-/* Compare with logarithms computed to 60 digits. */
+/* Compare the integer logarithms with logarithms computed to 60 digits. */
 static void check_logarithm(void)
 {
 	unsigned int bit;

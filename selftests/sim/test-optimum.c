@@ -104,7 +104,7 @@ static void search_add_state(struct search *search, struct state state, u32 cost
 	search->states[cost][search->count[cost]++] = state;
 }
 
-/* Program unit @unit of @state into each block but @except that has room. */
+/* Add the states in which a block with room, other than @except, has got unit @unit of @state. */
 static void search_add_programs(struct search *search, const struct state *state, u32 unit,
 				u32 except, u32 cost)
 {
@@ -160,7 +160,7 @@ static void search_add_operation(struct search *to, const struct state *state, u
 		search_add_state(to, next, cost);
 }
 
-/* Add every layout of the live units in blocks as a state at the start. */
+/* Add every layout of the live units in blocks as an initial state of the search. */
 static void search_add_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
 {
 	if (unit == search->instance->device.units) {
@@ -182,7 +182,7 @@ static void search_add_layouts(struct search *search, const struct state *state,
 	}
 }
 
-/* Return the least number of programs. */
+/* Return the least number of programs for the requests of @instance, by exhaustive search. */
 static u64 search_least_programs(const struct instance *instance)
 {
 	const struct optimum_stream *stream = &instance->stream;
@@ -243,7 +243,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	return made;
 }
 
-/* Instances, how many have a bound equal to the optimum, and sums of programs. */
+/* Number of instances, of those with a bound equal to the optimum, and sums of programs. */
 struct score {
 	u64 instances;
 	u64 lower_met;

@@ -101,7 +101,7 @@ TAP_TEST(each_lane_processes_all_chunks_in_order)
 		check_pipeline(CHUNKS, threads, false);
 }
 
-/* A chunk stays unchanged while a slow lane uses it. */
+/* A chunk stays unchanged while a slow lane of the pipeline uses it. */
 TAP_TEST(a_slow_lane_keeps_its_chunk)
 {
 	check_pipeline(CHUNKS, 3, true);

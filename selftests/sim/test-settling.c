@@ -80,7 +80,7 @@ TAP_TEST(a_steady_run_has_no_warm_up)
 	CHECK_EQ(verdict.off, 0);
 }
 
-/* In a series of zeroes the error is 0. */
+/* In a series of zeroes the estimated error is 0. */
 TAP_TEST(a_series_of_zeroes_has_error_0)
 {
 	CHECK_EQ(judge_series(5000, 0, 0, 0, 1).off, 0);
@@ -122,7 +122,7 @@ TAP_TEST(a_drifting_run_does_not_settle)
 	CHECK(verdict.off > 1000);
 }
 
-/* A change before the middle is cut off; a later one leaves too few values to judge. */
+/* A change before the series' middle is cut off; a later change leaves too few values to judge. */
 TAP_TEST(a_warm_up_longer_than_half_the_run_is_not_cut)
 {
 	CHECK(judge_series(40960, 20000, 2000, 1000, 1).settled);

@@ -56,7 +56,7 @@ TAP_TEST(units_of_an_array_map_one_to_one_to_its_members)
 	}
 }
 
-/* md's left-symmetric layout of three members, chunks of one: 0 1 P, 3 P 2, P 4 5. */
+/* md's left-symmetric layout of three members, chunks of one unit: 0 1 P, 3 P 2, P 4 5. */
 TAP_TEST(parity_rotates_over_the_members_as_in_md)
 {
 	static const u32 expected[3][3] = { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 } };
@@ -222,8 +222,8 @@ TAP_TEST(writes_of_whole_rows_read_nothing)
 }
 
 /*
- * One unit of four members: reconstruct-write reads two, read-modify-write two; reconstruct wins a
- * tie.
+ * A one-unit write to four members: reconstruct-write reads two, read-modify-write two; the former
+ * wins.
  */
 TAP_TEST(a_write_of_one_unit_reads_the_fewest_units)
 {
@@ -307,7 +307,7 @@ TAP_TEST(reads_return_cached_writes)
 	raid_array_release(&array);
 }
 
-/* All requests end with a cache of one row and chunks of one unit. */
+/* All requests complete even if the stripe cache holds one row and chunks are one unit. */
 static void drive_smallest_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 {
 	u64 units = 0;

@@ -173,7 +173,7 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	CHECK(block_may_hold(2, 0));
 }
 
-/* Units of a request have separate floors: an overlap affects only the common units. */
+/* Each unit of a request has its own oldest valid version: overlap affects common units only. */
 TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 {
 	struct ledger_change one, other;

@@ -2,7 +2,7 @@
 /*
  * Random devices that lose power again and again, at any write or flush, while they work, are
  * formatted, recovered or closed. Nothing that a completed flush or FUA write covered is lost, no
- * unit returns torn data or data of another, and the device keeps working. On zoned devices, a
+ * unit returns torn data or another unit's data, and the device keeps working. On zoned devices, a
  * covered reset has happened, and below a write pointer all data are of one life of the zone.
  *
  * test-crash [SEED [LIVES [KIND]]]: AFTL_CRASH_LIVES=N in the environment sets LIVES. A failing
@@ -190,7 +190,7 @@ static void draw_die_failures(struct life *life, struct aftl_config *config)
 	config->erase = 1000;
 }
 
-/* Draw a high error rate and a weak ECC. */
+/* Draw a high bit error rate and a weak ECC. */
 static void draw_error_rates(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
@@ -267,7 +267,7 @@ static bool is_config_small_enough(const struct aftl_config *config)
 	       (u64)geo.ppns * geo.unit_bytes <= MEDIA_MAX;
 }
 
-/* Set the smallest buffer that the zoned device accepts. */
+/* Set the smallest write buffer that the zoned device accepts. */
 static bool shrink_write_buffer(const char *policy, struct aftl_config *config)
 {
 	struct test_device device;
@@ -481,7 +481,7 @@ static bool run_live_session(struct life *life)
 	struct test_stream stream;
 
 	draw_request_stream(life, &stream);
-	/* Reads in progress when their die dies fail, even if the unit was rewritten since. */
+	/* A die failure fails the reads in progress on the die, even of units rewritten since. */
 	if (life->kind == MORTAL)
 		stream.read = 0;
 	durable->batched = life->kind == MORTAL;
@@ -497,7 +497,7 @@ static bool run_live_session(struct life *life)
 	return true;
 }
 
-/* Failures are allowed only on worn devices. */
+/* A device whose blocks may not wear out must not fail requests or become read-only. */
 static void check_device_health(struct life *life)
 {
 	const struct test_device *device = &life->durable.device;
@@ -763,7 +763,7 @@ static enum kind parse_life_kind(int argc, char **argv)
 	return kind;
 }
 
-/* Seeds that once lost data or hung. */
+/* Seeds of devices that once lost data or hung. */
 static void rerun_failed_seeds(void)
 {
 	static const u64 seeds[] = { 1606, 5811, 15375, 16112, 31001125, 20250477 };

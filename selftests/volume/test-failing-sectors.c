@@ -54,7 +54,7 @@ static void check_recovery_counts(u32 least)
 	CHECK_RANGE(aftl_count_lost_units(durable.device.ftl), least, durable.lost_units);
 }
 
-/* Relocate block @block of each LUN with its lost pages. */
+/* Relocate the data of block @block of each LUN, its lost pages included. */
 static void relocate_block_of_luns(u32 block)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
@@ -84,7 +84,7 @@ static void write_all_units(void)
 	CHECK_EQ(durable.lost_units, 0);
 }
 
-/* Return the block of a page that is known to be lost, within its LUN. */
+/* Return the number, in its LUN, of a block with a page that is known to be lost. */
 static u32 find_block_of_lost_page(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);

@@ -69,7 +69,7 @@ static u32 count_trans_pages_written(void)
 	return count;
 }
 
-/* Check the recovered table before any request; the first programs have started. */
+/* Check the recovered L2P table before any request; the first programs have started. */
 static void check_recovered_table(const char *policy)
 {
 	volume_load(policy, false);
@@ -97,7 +97,7 @@ static void check_crash_recovery(const char *policy)
 	CHECK_EQ(map_counters()->policy_bugs, 0);
 }
 
-/* A clean close keeps the cached pages, and writes do not wait. */
+/* A clean close keeps the cached translation pages; writes after it do not wait. */
 static void check_clean_close(const char *policy)
 {
 	u32 cached;

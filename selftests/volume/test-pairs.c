@@ -98,7 +98,7 @@ static int try_create_device(const struct aftl_config *config, const char *polic
 	return ret;
 }
 
-/* Choose the policy of the table, or any other that this device can have. */
+/* Choose the policy that the feature table names, or any other that this device can have. */
 static const char *draw_pair_policy(struct life *life, const struct aftl_config *config)
 {
 	struct aftl_error error;
@@ -163,7 +163,7 @@ static void draw_and_create_device(struct life *life)
 
 /* Sessions */
 
-/* Make a sector unreadable or unwritable. */
+/* Make a random sector of the backing device unreadable or unwritable. */
 static void fail_random_sector(struct life *life)
 {
 	struct durable_device *durable = &life->durable;

@@ -80,7 +80,7 @@ static u32 record_lost_units(bool *lost)
 	u32 count = 0;
 	u32 i;
 
-	/* Mark all present versions as damaged: the checks then accept the loss of any of them. */
+	/* Mark the present versions of all units as damaged: checks then accept the loss of any. */
 	for (i = 0; i < durable.unit_count; i++) {
 		durable.units[i].hurt = durable.units[i].newest;
 		if (lost)

@@ -618,7 +618,7 @@ TAP_TEST(damage_of_any_sector_of_lazy_tables_is_tolerated_or_reported)
 	damage_each_sector(tried);
 }
 
-/* Extents that are not initialised are never read, and no other data are lost. */
+/* A load never reads an extent of the volume's tables that was not initialised. */
 TAP_TEST(only_initialised_extents_are_read)
 {
 	const struct aftl_layout *layout = &durable.super.layout;
@@ -766,7 +766,7 @@ TAP_TEST(a_damaged_zone_table_is_rebuilt_after_a_crash)
 	CHECK_EQ(durable.recovery.tables, 0);
 }
 
-/* Formatting records the bad blocks. */
+/* Formatting a volume records the blocks that are bad from the factory. */
 TAP_TEST(zoned_volumes_record_bad_blocks)
 {
 	volume_open("approxftl", SMALL " op=60 zoned=64KiB buffer=512KiB buffer_safe=on bad=5e-2");
@@ -923,7 +923,7 @@ static u32 write_version_without_plp_slot(struct aftl_spare *spare)
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
-/* Store the data that the older write of the unit had. */
+/* Store the data of the older of the unit's two writes. */
 static void store_older_version(u32 page)
 {
 	u32 bytes = aftl_geometry(durable.device.ftl)->unit_bytes;
@@ -1385,7 +1385,7 @@ static int format_and_load_volume(void)
 	return ret;
 }
 
-/* Each reader of tables works with less memory, but then reads no chunk before it is needed. */
+/* With little memory each reader of the volume's tables still works, but reads nothing ahead. */
 TAP_TEST(the_failure_of_any_allocation_is_reported)
 {
 	u32 well = 0;
@@ -1549,7 +1549,7 @@ TAP_TEST(a_failure_of_read_ahead_is_harmless)
 	CHECK_RANGE(well, calls / 2 - 4, calls / 2);
 }
 
-/* Fail reads of a load. The result is used, and recovered after a crash. */
+/* Fail reads of a load; then use the loaded device, and recover it after a crash. */
 static int fail_load_reads(u64 first, u64 calls, bool *reached)
 {
 	struct aftl_random random = { first };
@@ -1575,7 +1575,7 @@ static int fail_load_reads(u64 first, u64 calls, bool *reached)
 	return 0;
 }
 
-/* The path to the device fails for a while: data read and data rebuilt must be consistent. */
+/* The backing device fails for a while: data read and data rebuilt must be consistent. */
 TAP_TEST(a_temporary_read_failure_loses_nothing)
 {
 	bool reached = true;

@@ -71,7 +71,7 @@ def test_format_prints_a_summary(tmp_path: Path) -> None:
 
 
 def test_the_volume_format_has_not_changed(volume_image: Path) -> None:
-    """If the bytes differ, the volume format has changed: raise its version, then record it."""
+    """If the bytes differ, the format has changed: raise its version, and record the new bytes."""
     data = volume_image.read_bytes()
     frames = first_frame_offsets(volume_image)
     assert data[:48].hex() == (
@@ -311,7 +311,7 @@ def test_a_damaged_copy_of_the_volume_header_is_reported(volume_image: Path) -> 
                          [(0, 1, True), (0, 2, False), (1, 1, True), (1, 2, False), (0, 0, False)])
 def test_volume_headers_may_differ_by_one_generation(volume_image: Path, frame: int, more: int,
                                                      sound: bool) -> None:
-    """A power failure may leave one header older; any other difference is damage."""
+    """A power failure may leave one header copy older; any other difference is damage."""
     data = bytearray(volume_image.read_bytes())
     super_block = data[frame * FRAME:(frame + 1) * FRAME]
     generation = int.from_bytes(super_block[32:40], "little") + more

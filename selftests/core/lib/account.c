@@ -9,10 +9,10 @@
 /* Standard program time of profile "demo"; times of the other modes scale with it. */
 #define DEMO_NS 700000
 
-/* Tolerance of a least time, because tables and quotients are rounded. */
+/* Tolerance of a lower bound of a time, because tables and quotients are rounded. */
 #define ROUNDING 10000
 
-/* Wear of a full erase, and the errors at which a word line's data are at risk (cubeFTL). */
+/* Wear added by a full erase, and the errors at which a word line's data are at risk (cubeFTL). */
 #define FULL_WEAR 10000
 #define MOST_ERRORS (6472 * 9 / 8)
 #define NO_GROWTH 2560
@@ -20,7 +20,7 @@
 #define MOST_LOOPS 4
 #define ALL_MARGINS 16
 
-/* Data of this age, in blocks erased this often, need the voltage margin for retention. */
+/* Age of data, and erase count of their block, that require the voltage margin for retention. */
 #define YEAR_HOURS 8760
 #define WORN 3000
 
@@ -303,7 +303,7 @@ static u64 program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
 	return ns * (before * (65536 - at.fraction) + after * at.fraction) >> 32;
 }
 
-/* Return the ISPP steps of a word line that is programmed at once, else of one page of it. */
+/* Return the ISPP steps of the word line if it is programmed at once, else of one of its pages. */
 static u32 ispp_steps_of(const struct account *account, u32 page, u32 kept)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -342,7 +342,7 @@ static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
 	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
 }
 
-/* The time program_follower applies only if the followers' ISPP steps save nearly as much time. */
+/* Parameter program_follower applies only if the ISPP steps save nearly as much time. */
 static u64 follower_program_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
@@ -350,7 +350,7 @@ static u64 follower_program_ns(const struct aftl_config *config, u64 standard_ns
 	return config->program_follower && ns * 10 <= told_ns * 11 ? min(ns, told_ns) : ns;
 }
 
-/* A program that skips needed verifies, or uses margins that its mode lacks, must overshoot. */
+/* Return true if the program must overshoot: it skips needed verifies, or lacks the margin. */
 static bool program_must_overshoot(const struct account *account,
 				   const struct aftl_placement *place)
 {
@@ -714,7 +714,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* Later programs disturb a page: those of higher page numbers, except in two program orders. */
+/* Return true if the neighbour was programmed after the page, which it then disturbs. */
 static bool is_neighbour_newer(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;

@@ -14,7 +14,7 @@
 struct account_block;
 struct account_page;
 
-/* Number of operations of one kind, and the least time and energy of all. */
+/* Number of operations of one kind, and the sums of their least times and energies. */
 struct account_sum {
 	u64 count;
 	u64 ns;
@@ -58,13 +58,13 @@ bool account_open_device(struct account *account, struct aftl *ftl);
 
 void account_close_device(struct account *account);
 
-/* Call from the host's array() for each operation that begins. */
+/* Add the array operation that begins to the account; call from the host's array(). */
 void account_array_event(struct account *account, const struct aftl_array_event *event);
 
 /* Record the policy's answer whether the next erase of @block is shallow. */
 void account_record_shallow(struct account *account, const struct aftl_block *block, bool gentle);
 
-/* Call from the host's erase(): the block that begins at ppn @first has been erased. */
+/* Record the erase of the block that begins at ppn @first; call from the host's erase(). */
 void account_block_erased(struct account *account, aftl_ppn_t first);
 
 /* Check that the counters of an idle device are at least the sums of the account. */

@@ -30,7 +30,7 @@ void test_bytes_free(struct test_bytes *bytes);
 /* CRC-32C, bit by bit. */
 u32 test_crc32c(const u8 *data, size_t size);
 
-/* Store in the last four bytes the checksum of all bytes before them. */
+/* Store, in the last four bytes of the buffer, the checksum of all bytes before them. */
 void test_bytes_add_crc(struct test_bytes *bytes);
 
 #endif

@@ -133,7 +133,7 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 	fill_shadow_pattern(shadow_tag_data(store, tag), store->words, mine->unit, mine->stamp);
 }
 
-/* Has the data in @slot been overwritten or discarded? */
+/* Return true if the data in @slot have been overwritten or discarded. */
 static bool slot_is_obsolete(const struct shadow_store *store, u32 slot)
 {
 	const struct shadow_unit *unit = &store->units[store->slots[slot].unit];
@@ -159,7 +159,7 @@ static void forget_slot_data(struct shadow_store *store, u32 slot)
 		unit->best = U32_MAX;
 }
 
-/* The version of a unit with the newest stamp is valid, whatever the order of programs. */
+/* A unit's valid version is the one with the newest stamp, whatever the order of programs. */
 static void remember_newest_slot(struct shadow_store *store, u32 slot)
 {
 	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
@@ -292,7 +292,7 @@ static void check_read_stamp(const struct shadow_store *store, const struct test
 		  stamp);
 }
 
-/* Flip the reported bits in the scratch copy; return how many bits differ from the slot. */
+/* Flip the bits of a read's reported errors in the scratch copy; return how many bits differ. */
 static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(store->device->ftl);
@@ -310,7 +310,7 @@ static u32 flip_reported_bits(struct shadow_store *store, const struct aftl_read
 	return differing;
 }
 
-/* Copies keep their write generation, and their errors never decrease. */
+/* Relocated data keep their write generation, and their bit errors never decrease. */
 static void check_slot_history(struct shadow_store *store, const struct shadow_slot *slot,
 			       const struct aftl_read *read)
 {

@@ -242,7 +242,7 @@ static void randomize_failures(struct aftl_config *config, struct aftl_random *r
 	config->ecc = aftl_random_below(random, 2) * 2000;
 }
 
-/* Draw the parameters of single policies. */
+/* Draw parameters each of which belongs to one policy only. */
 static void randomize_policy_params(struct aftl_config *config, struct aftl_random *random)
 {
 	u64 zone;
@@ -276,7 +276,7 @@ static void randomize_program_modes(struct aftl_config *config, struct aftl_rand
 	*test_device_set_param(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
 }
 
-/* Draw two-pass programs with their reads between the passes, and read limits of blocks. */
+/* Draw parameters of two-pass programs, reads between the passes, and the limit of block reads. */
 static void randomize_two_pass(struct aftl_config *config, struct aftl_random *random)
 {
 	config->read_coarse = aftl_random_below(random, 2) * 90000;

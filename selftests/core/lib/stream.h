@@ -39,7 +39,7 @@ struct test_stream {
 	u64 operations;
 };
 
-/* Initialise the parameters of a random stream with requests of all types. */
+/* Initialise the parameters of a random request stream with requests of all types. */
 void test_stream_init(struct test_stream *stream, u64 seed);
 
 /* Send one request; return false if the device hangs. */
@@ -61,7 +61,7 @@ void test_randomize_geometry(struct test_device *device, struct aftl_random *ran
  */
 void test_randomize_options(struct test_device *device, struct aftl_random *random);
 
-/* Draw a policy; @placed: one that leaves the host's zones and placement handles alone. */
+/* Draw a policy; @placed: draw only policies that respect the host's zones and handles. */
 const char *test_draw_policy(bool placed, struct aftl_random *random);
 
 /* Print the differences of @device from profile "demo" as simulator arguments. */

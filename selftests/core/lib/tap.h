@@ -65,7 +65,7 @@ int tap_run_all(void);
 
 void tap_register_seed(void (*body)(u64 seed));
 
-/* Let the program run @function instead of its points if its command line names a seed. */
+/* Run @function instead of the program's test points if the command line names a seed. */
 #define TAP_SEED(function)							\
 	static void __attribute__((constructor)) register_##function(void)	\
 	{									\
@@ -81,7 +81,7 @@ bool tap_end(void);
 /* Call @cleanup at the end of every test point, before the functions that were added earlier. */
 void tap_at_end(void (*cleanup)(void));
 
-/* Print a bail-out and exit. */
+/* Print the TAP line "Bail out!" and exit. */
 void tap_bail_out(const char *format, ...) __printf(1, 2);
 
 /* Allocate zeroed memory; bail out if there is none. */
@@ -90,10 +90,10 @@ void *tap_zalloc(size_t count, size_t size);
 /* Print a diagnostic line. */
 void tap_note(const char *format, ...) __printf(1, 2);
 
-/* Print the plan; return the exit status for main(). */
+/* Print the TAP plan; return the exit status for main(). */
 int tap_finish(void);
 
-/* Number of failed checks of the current point. */
+/* Number of failed checks of the current test point. */
 unsigned int tap_failures(void);
 
 /* Report a failed check; called by the macros below. Return: false. */

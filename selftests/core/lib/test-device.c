@@ -55,7 +55,7 @@ static void *test_host_alloc(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
-	/* The core allocates only to create a device: forget the programs of the one before. */
+	/* The core allocates only to create a device: forget programs of the previous device. */
 	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;
@@ -123,7 +123,7 @@ static void test_host_accept(void *host, struct aftl_request *request, aftl_lpn_
 	TELL(host, accept, request ? is_test_request(request) : NULL, lpn, tag);
 }
 
-/* Count a callback of which aftl_max_host_calls() bounds the number. */
+/* Count a host callback, the number of which aftl_max_host_calls() bounds. */
 static void count_host_call(struct test_device *device)
 {
 	device->burst++;
@@ -575,7 +575,7 @@ static int submit_pooled_request(struct test_device *device, struct test_request
 	device->pending++;
 	device->zone_requests += mine->request.op >= AFTL_OPS;
 	device->submitted++;
-	/* Callbacks of events before the arrival must not count as callbacks of the submission. */
+	/* Events before a request's arrival must not add to the callbacks of its submission. */
 	if (!device->inside)
 		test_advance(device, mine->request.arrival_ns);
 	TELL(device, submitted, mine);

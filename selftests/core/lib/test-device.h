@@ -10,10 +10,10 @@
 #include "core/ftl/ftl.h"
 #include "core/base/random.h"
 
-/* A host callback has all parameters of its type, and most tests use few of them. */
+/* Allow unused parameters: host callbacks have all those of their type, most tests use few. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* Units of the largest request that the pool stores lower bounds for, see shadow-store.h. */
+/* Largest request, in units, for which the pool stores oldest legal stamps: see shadow-store.h. */
 #define TEST_REQUEST_UNITS 64
 
 /**
@@ -172,7 +172,7 @@ void test_device_init(struct test_device *device, const char *profile);
 /* Implementation of the host callback waits() for tests that check why their requests waited. */
 struct aftl_waits *test_waits(void *host, struct aftl_request *request);
 
-/* Return the address of the value of a parameter that belongs to a policy or victim selector. */
+/* Return the address in a configuration of a parameter of a policy or victim selector. */
 u64 *test_device_set_param(struct aftl_config *config, const char *key);
 
 /**
@@ -270,7 +270,7 @@ struct test_request *test_submit_kept(struct test_device *device, enum aftl_op o
  */
 bool test_wait_for_request(struct test_device *device, struct test_request *request);
 
-/* Release a request of test_submit_kept(). */
+/* Return a request of test_submit_kept() to the pool. */
 void test_release_request(struct test_device *device, struct test_request *request);
 
 /**
@@ -295,22 +295,22 @@ u64 test_get_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 
 void test_begin_host_call(struct test_device *device);
 void test_end_host_call(struct test_device *device);
 
-/* Advance to @now_ns, event by event. */
+/* Advance the device's clock to @now_ns, event by event. */
 void test_advance(struct test_device *device, u64 now_ns);
 
-/* Advance by one event. Return: false if none is left. */
+/* Advance the device by one event. Return: false if no event is left. */
 bool test_step(struct test_device *device);
 
-/* Advance until at most @depth requests are in progress; fail the point on a hang. */
+/* Advance until at most @depth requests are in progress; a hang fails the test point. */
 bool test_drain_to(struct test_device *device, u32 depth);
 
-/* Advance until no request is in progress. */
+/* Advance the device until no request is in progress. */
 bool test_drain(struct test_device *device);
 
 /* Program all buffered data, also those that do not fill a page. */
 void test_flush_writes(struct test_device *device);
 
-/* Advance by @ns of device time. */
+/* Advance the device's clock by @ns. */
 void test_advance_by(struct test_device *device, u64 ns);
 
 /* Check that aftl_audit() succeeds. */
@@ -322,7 +322,7 @@ bool test_audit(struct test_device *device);
  */
 void test_device_finish(struct test_device *device);
 
-/* Append a snapshot to @bytes. */
+/* Append a snapshot of the device to @bytes. */
 void test_device_save(struct test_device *device, struct test_bytes *bytes);
 
 /* Write @count logical pages from @first on, each by a request of its own. */

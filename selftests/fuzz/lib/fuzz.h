@@ -9,7 +9,7 @@
 
 #include "core/base/params.h"
 
-/* A host callback has all parameters of its type, and most harnesses use few of them. */
+/* Allow unused parameters: host callbacks have all those of their type, most harnesses use few. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define FUZZ_MEMORY_MAX (64 << 20)
@@ -22,7 +22,7 @@ static inline void demand(bool condition)
 		abort();
 }
 
-/* Input bytes that are left. After the end all bytes are 0. */
+/* The rest of the fuzzing input. After its end all bytes are 0. */
 struct fuzz_bytes {
 	const u8 *data;
 	size_t left;
@@ -43,7 +43,7 @@ static inline u32 fuzz_next_u16(struct fuzz_bytes *bytes)
 	return high << 8 | fuzz_next_byte(bytes);
 }
 
-/* Memory of the device under test; a harness that ends with any has found a leak. */
+/* Memory of the device under test; if any is left when a harness ends, it has found a leak. */
 static size_t fuzz_held;
 
 static inline void *fuzz_alloc_and_count_bytes(void *host, size_t bytes)
@@ -60,7 +60,7 @@ static inline void fuzz_free_and_count_bytes(void *host, void *memory, size_t by
 	free(memory);
 }
 
-/* A refusal must have a message. */
+/* If the core refuses the input, it must set an error message. */
 static inline void check_refusal_has_message(const struct aftl_error *error)
 {
 	size_t length = strnlen(error->text, sizeof(error->text));

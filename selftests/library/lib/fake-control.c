@@ -70,7 +70,7 @@ static void add_range(struct fake_file *file, uint64_t first, uint64_t last, uin
 	file->ranges[at] = (struct fake_range){ first, last, kind };
 }
 
-/* Remove the bytes [first, last) from the ranges before they are tagged anew. */
+/* Remove the bytes [first, last) from the file's tagged ranges, before they are tagged anew. */
 static void cut_tagged_range(struct fake_file *file, uint64_t first, uint64_t last)
 {
 	struct fake_file old = *file;
@@ -271,7 +271,7 @@ static int answer_note_ioctl(struct approxftl_note *note)
 	return 0;
 }
 
-/* Return the address of the reason field in the argument of this ioctl. */
+/* Return the address of the reason field in @argument of the ioctl with this number. */
 static uint32_t *reason_field_of_ioctl(unsigned long number, void *argument)
 {
 	static uint32_t nowhere;

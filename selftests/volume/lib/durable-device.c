@@ -216,7 +216,7 @@ static void process_late_failed_write(void *watcher)
 		durable->ret = ret;
 }
 
-/* Report a failed write at once or, in every other case, before the next flush or failure. */
+/* Report every second failed write at once, the others before the next flush or failure. */
 static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	process_late_failed_write(durable);
@@ -320,7 +320,7 @@ static int do_persist_op(struct durable_device *durable, struct durable_op *op)
 	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
 }
 
-/* Append to a list of operations that wait for the next commit. */
+/* Append an operation to a list of those that wait for the next commit. */
 static void append_waiting_op(struct durable_op **link, struct durable_op *op)
 {
 	while (*link)
@@ -328,7 +328,7 @@ static void append_waiting_op(struct durable_op **link, struct durable_op *op)
 	*link = op;
 }
 
-/* Drop the operations on @tag that wait for a commit; NO_TAG: all of them. */
+/* Drop the operations on @tag that wait for a commit; if @tag is NO_TAG, drop all of them. */
 static void drop_waiting_persist_ops(struct durable_device *durable, u32 tag)
 {
 	struct durable_op **link = &durable->keeps;
@@ -670,7 +670,7 @@ static void record_submitted_flush(struct durable_device *durable,
 	durable->flushes = flush;
 }
 
-/* Remove the flush of @request; the caller frees the stamps. */
+/* Remove the flush of @request from the list, and return its stamps, which the caller frees. */
 static u32 *take_submitted_flush(struct durable_device *durable, const struct test_request *request)
 {
 	struct durable_flush **link = &durable->flushes;
@@ -893,7 +893,7 @@ static void durable_on_read(struct test_listener *self, struct test_request *req
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_unit_may_be_zero(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
-		return; /* The zone of the read was reset and written since the read began. */
+		return; /* The zone that is read was reset and written since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_read_from_buffer(durable, unit, read->tag, covered);
 	else if (read_stamp_at_ppn(durable, unit, read->ppn, covered, &stamp))

@@ -53,7 +53,7 @@ struct durable_late {
 	u8 *bytes;
 };
 
-/* More stamps than a test gives out while any version of a page lives. */
+/* Upper limit of the stamps that a test gives out while any version of a page is in use. */
 #define DURABLE_LEVELS (256 * 1024)
 
 /**
@@ -159,7 +159,7 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 /* Like durable_start(), but without marking the volume as in use. */
 int durable_load(struct durable_device *durable, const char *policy, bool scan);
 
-/* Free device and volume, as a crash does. */
+/* Free the device and the volume without closing them, as a crash does. */
 void durable_stop(struct durable_device *durable);
 
 /**
@@ -179,10 +179,10 @@ int durable_fail_die(struct durable_device *durable, u32 lun);
 /* Number of pages that recovery found in the persisted write buffer. */
 u32 durable_count_buffered_units(const struct durable_device *durable);
 
-/* Complete all requests and work off the queue. */
+/* Complete all requests, and carry out all operations in the queue. */
 int durable_commit_all(struct durable_device *durable);
 
-/* Flush, close the volume and stop. */
+/* Flush, close the volume and stop the device. */
 int durable_close_cleanly(struct durable_device *durable);
 
 /**

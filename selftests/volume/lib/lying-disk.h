@@ -116,7 +116,7 @@ void lying_disk_close(struct lying_disk *disk);
  */
 void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random);
 
-/* Read or write data in multiples of a sector. */
+/* Read or write data of the disk in multiples of a sector. */
 /* Number of writes that no flush covers yet. */
 u32 lying_disk_count_writes(const struct lying_disk *disk);
 

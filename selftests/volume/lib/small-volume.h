@@ -33,7 +33,7 @@ void volume_close_cleanly(void);
 /* Send @steps requests of a stream, then work off all operations. */
 void volume_run_requests(u64 seed, u32 steps);
 
-/* Fail the power; what the disk has not flushed is lost. */
+/* Fail the power; all writes that the disk has not flushed are lost. */
 void volume_crash(void);
 
 /* Flush, fail the power and start again: all complete writes are durable. */
