@@ -72,7 +72,7 @@ def read_integer_values(path: Path) -> NDArray[np.uint64]:
 
 
 def approximate_offsets(app: str, data: NDArray[np.uint8], name: str) -> NDArray[np.intp]:
-    """Return the offsets of all bytes in which bits may flip."""
+    """Return the offsets of all bytes of an input file in which bits may flip."""
     stride = INPUTS[app][name] or len(data)
     offsets = np.arange(len(data))
     return offsets[offsets % stride >= HEADER]

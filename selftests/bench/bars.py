@@ -30,7 +30,7 @@ class Bar:
 
 
 def print_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
-    """Print the rows of a table in aligned columns, the first columns to the left."""
+    """Print the rows of a table in columns, of which the first ones are aligned to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = [f"{cell:{'<' if i < left else '>'}{width}}"

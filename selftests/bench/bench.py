@@ -173,7 +173,7 @@ class Case:
 
 
 class RunError(Exception):
-    """The measured program failed."""
+    """Raised when the measured program fails."""
 
 
 def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
@@ -191,7 +191,7 @@ def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
 
 
 def listed_names(what: str) -> list[str]:
-    """Return the names of a list that the program prints."""
+    """Return the names in a list that the simulator prints, such as its policies."""
     out = subprocess.run([BINARY, what], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in out.splitlines() if line.strip()]
 

@@ -55,7 +55,7 @@ class Boot:
     costs: Costs
 
     def cost_ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
-        """Return the cost of a case relative to its cost on the device that serves as yardstick."""
+        """Return the cost of a case relative to its cost on the reference device."""
         return self.costs[device, case] / self.costs[yardstick, case]
 
 
@@ -79,7 +79,7 @@ def largest_spread_text(boots: list[Boot], case: Case, *devices: str) -> str:
 
 def largest_cost_ratio(boots: list[Boot], case: Case, device: str,
                        yardstick: str = YARDSTICK) -> float:
-    """Return the largest ratio in all boots, as a limit must hold in each of them."""
+    """Return the largest ratio of two costs in all boots, as a limit must hold in each boot."""
     return max(boot.cost_ratio(device, case, yardstick) for boot in boots)
 
 
@@ -89,7 +89,7 @@ def case_title(case: Case) -> str:
 
 
 def print_device_costs(boots: list[Boot]) -> list[Bar]:
-    """Print the costs of the first boot; return the limits."""
+    """Print the costs measured in the first boot; return the limits of all costs."""
     cases = list(dict.fromkeys(case for _, case in boots[0].costs))
     with_ratio = ("null_blk", *OURS)
     lines = [["4 KiB, ns", "brd", TITLES[YARDSTICK],

@@ -36,7 +36,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def run_fio(folder: Path, how: str, operations: int, depth: int) -> float:
-    """Return the operations a second by the clock."""
+    """Return the number of operations per second of elapsed time."""
     file = folder / "fio.json"
     subprocess.run(
         ["fio", "--name=bench", "--output-format=json", f"--output={file}", "--ioengine=nbd",
@@ -69,7 +69,7 @@ def measure_plugin(folder: Path, plugin: Sequence[str | Path], how: str, operati
 
 def measure_rates(folder: Path, how: str, operations: int,
                   rounds: int) -> dict[str, dict[str, float]]:
-    """Return the highest rate and the lowest processor time of an operation of each plugin."""
+    """Return each plugin's highest rate and lowest processor time of an operation."""
     found = [{name: measure_plugin(folder, plugin, how, operations, 32)
               for name, plugin in PLUGINS.items()} for _ in range(rounds)]
     return {name: {"operations_s": max(one[name][0] for one in found),

@@ -45,7 +45,7 @@ CASES: Mapping[str, Mapping[str, Any]] = {
 
 
 def command_cpu_s(options: Mapping[str, object]) -> float:
-    """Return the processor time of the command."""
+    """Return the processor time in seconds of a simulation by the command."""
     line = command_line(options)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([BUILD / "approxftl", *line[1:]], check=True, capture_output=True)
@@ -54,7 +54,7 @@ def command_cpu_s(options: Mapping[str, object]) -> float:
 
 
 def library_cpu_s(work: Callable[[], object]) -> float:
-    """Return the processor time of a call."""
+    """Return the processor time in seconds of a function that calls the library."""
     before = time.process_time()
     work()
     return time.process_time() - before

@@ -40,7 +40,7 @@ def device_table_line() -> str:
 
 @pytest.fixture(scope="module", name="found")
 def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
-    """Measure the device in a virtual machine, and calibrate on this one."""
+    """Measure the device in a virtual machine, and calibrate on the host."""
     place = tmp_path_factory.mktemp("calibrate")
     fio = "fio --eta=never --output-format=json --output=$RESULTS"
     lines = ["set -e", f'dmsetup create hidden --table "{device_table_line()}"']
@@ -86,7 +86,7 @@ def test_integer_parameters_are_recovered_exactly(found: Json) -> None:
 
 @pytest.mark.slow
 def test_measured_parameters_are_recovered_within_tolerance(found: Json) -> None:
-    """Over-provisioning, which needs rewrites, and values that need more requests stay unknown."""
+    """Over-provisioning stays unknown without rewrites, as do values that need more requests."""
     known = {one["name"]: one for one in found["parameters"] if one["determined"]}
     assert {"read", "read_first", "read_last", "program", "buffer"} <= known.keys()
     assert "op" not in known

@@ -31,7 +31,7 @@ def response_change_by_cost(state: str) -> tuple[float, float, float, float]:
 
 
 def measure_ag2_write_costs() -> list[Measured]:
-    """Measure fixed combinations of costs, at the profile's error rate and on worn flash."""
+    """Measure fixed combinations of access costs, at the profile's error rate and on worn flash."""
     result = []
     for state in ("the profile's rate of errors", "worn"):
         read_dear, write_cheap, read_cheap, write_dear = response_change_by_cost(state)

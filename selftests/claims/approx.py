@@ -66,7 +66,7 @@ def solve_mode_times_us(policy: str, modes: Sequence[str], shares: Sequence[str]
 
 
 def has_modes_of_block_kinds(run: Json) -> bool:
-    """Tell whether blocks of each kind contain only that kind's modes; open blocks are excepted."""
+    """Tell whether closed blocks of each kind contain only pages in the kind's program modes."""
     pages = {kind: count["pages"] for kind, count in run["block_kinds"].items()}
     modes = run["mode_pages"]
     one_block = run["geometry"]["pages_per_block"]
@@ -81,7 +81,7 @@ def has_modes_of_block_kinds(run: Json) -> bool:
 
 
 def measure_ax1_program_times() -> list[Measured]:
-    """Measure program times by block kind: precise, cases b and c, approximate, Delta_b."""
+    """Measure the program times of ApproxFTL's four program modes, and of policy delta_b."""
     modes = ("normal", "between", "after", "reduced")
     ours = [*solve_mode_times_us("approxftl", modes, SHARES[1:-1]),
             solve_mode_times_us("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
@@ -250,7 +250,7 @@ def measure_ax10_accuracy() -> list[Measured]:
 
 
 def wear_rule_excess_percent(study: str, **where: Any) -> float:
-    """Return by how much the most worn block exceeds the ideal rule's, relative to mean wear."""
+    """Return how much more the most worn block is worn than by the ideal rule, over mean wear."""
     own = Step.step_from_run(results_of_study(study, policy="approxftl", **where)["approxftl"])
     with falsified_settings(mutants=mutants_without_rules("approx-least-worn")):
         runs = results_of_study(study, policy="approxftl", **where)
@@ -320,7 +320,7 @@ class Step:
 
     @classmethod
     def step_from_run(cls, run: Json) -> Step:
-        """Extract the measures from a run."""
+        """Extract the measures of an ablation step from a run."""
         wear = run["blocks"]["wear"]
         return cls(program_us_per_page(run), program_us_per_unit(run),
                    run["write_amplification"]["total"],
@@ -332,7 +332,7 @@ class Step:
         return (self.all_us - self.host_us) / (self.amplification - 1)
 
     def step_as_cell(self) -> str:
-        """Format the measures for a cell of the table."""
+        """Format the measures of an ablation step for a cell of the table."""
         return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
                 f"{self.lifetime:.1f} {self.peak:.2f}")
 

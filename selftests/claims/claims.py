@@ -75,7 +75,7 @@ class Judged:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict that follows from our figures."""
+        """Return the verdict on an entry of the register that follows from our figures."""
         return self.entry.judge_measured(self.ours)
 
     @property

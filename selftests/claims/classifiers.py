@@ -15,7 +15,7 @@ MANTISSA, ALL_BITS = 23, 32
 
 
 def flip_lowest_bits(data: NDArray[Any], rate: float, bits: int, draw: int) -> NDArray[Any]:
-    """Return a copy in which each of the lowest bits of each value flips at this rate."""
+    """Return a copy of the data in which the lowest bits of each value flip at the given rate."""
     whole = data.copy().view(f"u{data.itemsize}")
     random = np.random.default_rng(draw)
     for bit in range(bits):

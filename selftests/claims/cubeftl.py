@@ -30,7 +30,7 @@ def run_saturating_writes(followers: str = BY_LOOPS) -> dict[str, Json]:
 
 
 def measure_cu2_followers() -> list[Measured]:
-    """Count leaders and followers, open blocks of a chip, and refused placements."""
+    """Count leader and follower word lines, open blocks of a chip, and refused placements."""
     runs = run_saturating_writes()
     result = []
     for policy, open_blocks in (("cubeftl", 2), ("cubeftl_minus", 1)):
@@ -58,7 +58,7 @@ def cube_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> floa
 
 
 def mean_follower_saving(run: Json) -> float:
-    """Return a follower's mean saving, from the mean of all pages; a quarter are leaders."""
+    """Return a follower's mean saving of time, given that of all pages; a quarter are leaders."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
     return (1 - mean_program_us(run) / 700) / share_
@@ -157,7 +157,7 @@ def gains_by_write_share(state: str) -> dict[str, float]:
 
 
 def measure_cu7_device_states() -> list[Measured]:
-    """Measure the loads that gain in each device state: bursts of writes, 90 50 10 % writes."""
+    """Measure which loads cubeFTL speeds up by device state: bursts, and 90, 50, 10 % writes."""
     fresh, old = ([gains_by_write_share(state)[writes] for writes in ("90%", "50%", "10%")]
                   for state in ("fresh", YEAR))
     open_queue = results_of_study("cubeftl-mixed", "write-share", "policy", state="fresh",
@@ -177,7 +177,7 @@ def measure_cu8_tail_latency() -> list[Measured]:
 
 
 def measure_cu9_largest_gain() -> list[Measured]:
-    """Measure the largest gain; the paper's six workloads are programs on file systems."""
+    """Measure cubeFTL's largest gain; the paper's six workloads are programs on file systems."""
     if trace_directory():
         # No scheme can speed up writes that the write buffer absorbs. A buffer that drains faster
         # even absorbs fewer: an overwrite finds its page still buffered less often.
@@ -190,7 +190,7 @@ def measure_cu9_largest_gain() -> list[Measured]:
 
 
 def measure_cu10_misprograms() -> list[Measured]:
-    """Count misprogrammed followers; test-cubeftl.c compares the bytes."""
+    """Count misprogrammed follower word lines; test-cubeftl.c compares their data."""
     run, rate = run_saturating_writes("one in 1000 bad")["cubeftl"], 0.001
     followers = run["mode_pages"]["follower"] / 3
     repeated, moved = counter_of_run(run, "repeated_programs"), counter_of_run(
@@ -203,7 +203,7 @@ def measure_cu10_misprograms() -> list[Measured]:
 
 
 def measure_cu11_device_sizes() -> list[Measured]:
-    """Measure the gains of cubeFTL and of cubeFTL- with collection, on two sizes of device."""
+    """Measure the gains of cubeFTL and cubeFTL- with garbage collection, on two device sizes."""
     result = []
     for runs in results_of_study("cubeftl-collected", "device", "policy").values():
         gains = [cube_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]

@@ -64,7 +64,7 @@ def measure_ax11_cell_model() -> list[Measured]:
 
 
 def measure_cu1_leader_time() -> list[Measured]:
-    """Return a leader's program time in us and the savings of a follower in percent."""
+    """Return a leader word line's program time in us and the savings of a follower in percent."""
     leader = program_time.cube_program_ns(0, False)
     skip, both = (100 * (program_time.cube_program_ns(loops, True) / leader - 1)
                   for loops in (0, 3))
@@ -72,7 +72,7 @@ def measure_cu1_leader_time() -> list[Measured]:
 
 
 def measure_tv1_half_widths() -> list[Measured]:
-    """Return TVR's half widths D0 D1 D4 D5, D2 D3, and their sums, in V."""
+    """Return the half widths of TVR's voltage states, D0 D1 D4 D5, D2 D3, and their sums, in V."""
     widths = tvr.reference_half_widths()
     return [make_measured(*widths[:2], *widths[4:], digits=3),
             make_measured(*widths[2:4], digits=3),
@@ -80,7 +80,7 @@ def measure_tv1_half_widths() -> list[Measured]:
 
 
 def measure_tv2_ispp_steps() -> list[Measured]:
-    """Return TVR's steps with and without margins, MSB and LSB, and the saving in percent."""
+    """Return TVR's ISPP steps with and without margins, MSB and LSB, and the saving in percent."""
     full, bare = tvr.ispp_steps(1.0), tvr.ispp_steps(0.0)
     return [make_measured(*full, digits=0), make_measured(*bare, digits=0),
             make_measured(100 * (sum(bare) / sum(full) - 1))]
@@ -109,7 +109,7 @@ def measure_tv4_state_times() -> list[Measured]:
 
 
 def measure_tv9_limits() -> list[Measured]:
-    """Return the error rate in 1e-4 that a code corrects, and the coupling that 2 V less avoid."""
+    """Return the error rate in 1e-4 that a code corrects, and the coupling avoided by 2 V less."""
     rates = [1e4 * corrected_error_rate(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.scaled_shift_mv(5.4 - 2) / cell.scaled_shift_mv(5.4))
     return [make_measured(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
@@ -177,7 +177,7 @@ print(json.dumps([asdict(one) for one in CLAIMS[sys.argv[2]]()]))
 
 
 def measure_falsified_claim(id_: str, false: str) -> list[Measured]:
-    """Run a statement that breaks the models, then return the figures of the claim."""
+    """Run a statement that falsifies the physics models, then return a claim's figures."""
     done = subprocess.run([sys.executable, "-c", FALSELY, false, id_], cwd=TOP,
                           env=os.environ | {"PYTHONPATH": f"{TOP}:{PHYSICS}"},
                           stdout=subprocess.PIPE, text=True, check=True)

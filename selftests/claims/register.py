@@ -143,7 +143,7 @@ class Entry:
 
 
 def limits_as_text(band: tuple[float, float]) -> str:
-    """Format limits; an infinite limit is left out."""
+    """Format the limits of a figure; an infinite limit is left out."""
     low, high = band
     if math.isinf(low):
         return f"<= {high:g}"
@@ -155,7 +155,7 @@ def are_values_within_limits(values: Sequence[float], band: tuple[float, float])
 
 
 def are_values_ordered(values: Sequence[float], order: str) -> bool:
-    """Tell whether the values strictly rise or fall, or need not."""
+    """Tell whether the values strictly rise or fall, as ORDER demands; any order suits ""."""
     ordered = sorted(set(values), reverse=order == "falling")
     return not order or list(values) == ordered
 

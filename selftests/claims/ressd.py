@@ -70,7 +70,7 @@ def pages_per_word_line(run: Json) -> float:
 
 
 def measure_re2_pages_per_line() -> list[Measured]:
-    """Count pages of each word line when the run ends; test-ressd.c counts after each program."""
+    """Count programs of each word line as the run ends; test-ressd.c counts after each program."""
     run = run_on_one_plane()["ressd"]
     bugs = counter_of_run(run, "policy_bugs")
     pages = pages_per_word_line(run)
@@ -118,7 +118,7 @@ def free_blocks_at_end(run: Json) -> int:
 
 
 def change_in_percent(value: Callable[..., float], runs: dict[str, Json], *arguments: str) -> float:
-    """Return the change from TLC to ReSSD in percent."""
+    """Return the change of a measure from TLC to ReSSD in percent."""
     return -saving_in_percent(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
 
 
@@ -252,7 +252,7 @@ def measure_re8_super_layers() -> list[Measured]:
 
 
 def measure_re9_rewritten_data() -> list[Measured]:
-    """Rewrite all data after an hour; without earlier updates both devices are equal."""
+    """Rewrite all data after an hour; without earlier updates ReSSD and TLC are equal."""
     runs = results_of_study("ressd-cold")
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
     return [make_measured(*gain_in_percent(gain_over_tlc(runs)), 100 * (busy[1] / busy[0] - 1),
@@ -260,7 +260,7 @@ def measure_re9_rewritten_data() -> list[Measured]:
 
 
 def ablate_ressd() -> list[Measured]:
-    """Ablate ReSSD."""
+    """Ablate ReSSD: more candidates, requeued candidates, idle time, virtual super layers."""
     idle, back = "ressd-idle-does-nothing", "ressd-candidates-not-waked"
     steps: tuple[tuple[int, tuple[str, ...], str], ...] = (
         (1, (idle, back), "off"),

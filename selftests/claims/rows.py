@@ -45,7 +45,7 @@ def counter_of_run(run: Json, name: str) -> int:
 
 
 def measure_of_run(run: Json, key: str) -> float:
-    """Return a measure by its name in studies."""
+    """Return a measure of a run by the name that studies use."""
     found = VALUES[key](run)
     assert found is not None, key
     return found

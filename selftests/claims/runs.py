@@ -52,7 +52,7 @@ def copied_source_tree() -> Path:
 
 
 def build_with_mutants(mutants: tuple[str, ...]) -> None:
-    """Build the program in the copied tree with some mutants.
+    """Build the simulator in the copied tree with some mutants.
 
     Compiling everything once without link-time optimisation is faster than two links with it.
     """
@@ -73,7 +73,7 @@ def edits_of_mutants(mutants: tuple[str, ...]) -> list[table.Edit]:
 
 @functools.cache
 def program_with_mutants(mutants: tuple[str, ...]) -> Path:
-    """Return the program, rebuilt with mutants if there are any."""
+    """Return the simulator's path, rebuilt with mutants if there are any."""
     if not mutants:
         return program_under_test()
     changed = repr((cached_file_digest(program_under_test()), edits_of_mutants(mutants)))

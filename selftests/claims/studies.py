@@ -41,7 +41,7 @@ def plan_of_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
 
 
 def record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]:
-    """Return the record files that a study runs on, by volume name."""
+    """Return the record files that a study replays, by the name of their volume."""
     kind = "trace" if real_traces.trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
             for point in plan_of_claim_study(name, {}).points for word in point.arguments

@@ -175,7 +175,7 @@ def test_each_study_is_valid_and_used_by_a_claim(tmp_path: Path) -> None:
 
 
 def stream_as_msr_text(stream: Stream) -> str:
-    """Return the lines of an MSR file; its clock counts 100 ns since 1601."""
+    """Return the lines of an MSR Cambridge trace; its clock counts 100 ns since 1601."""
     rows = zip(stream.t_ns, stream.op, stream.off_sect, stream.nsect, strict=True)
     return "".join(
         f"{128166372000000000 + t_ns // 100},host,0,{'Write' if write else 'Read'},"

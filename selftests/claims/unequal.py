@@ -31,13 +31,13 @@ class Price:
     bugs: int
 
     def costs_as_text(self) -> str:
-        """Format the measures for a cell of the table."""
+        """Format the measures of a policy for a cell of the table."""
         return (f"{self.host:.0f} {self.every:.0f} {self.read:.0f} {self.lost} "
                 f"{self.erases} {self.flips:.0f}")
 
 
 def costs_of_run(run: Json) -> Price:
-    """Extract the measures from a run."""
+    """Extract the measures of a policy from a run."""
     return Price(program_us_per_page(run), program_us_per_unit(run),
                  run["timing"]["read_service"]["mean_ns"] / 1000,
                  counter_of_run(run, "read_lost_units"), counter_of_run(run, "array_erases"),

@@ -336,7 +336,7 @@ def measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
 
 
 def test_titles_of_measures_are_equal_in_all_outputs() -> None:
-    """compare titles measures as sim does; the report and the figures use compare's titles."""
+    """The verbs sim and compare, the report and the figures give each measure the same title."""
     printed, above = set(), ""
     told = run_approxftl("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share",
                          "0.5").out

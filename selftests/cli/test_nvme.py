@@ -27,7 +27,7 @@ needs_namespaces = pytest.mark.skipif(
 
 def run_nvme(tmp_path: Path, prepare: str, *arguments: str, stubs: tuple[str, ...] = ("nvme",),
              root: str = "--map-root-user") -> Done:
-    """Run the verb in a machine with only the device "ssd" and the files that `prepare` makes."""
+    """Run verb nvme as if a machine had only device "ssd" and the files that `prepare` makes."""
     for name in ("approxftl", *stubs):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)

@@ -223,7 +223,7 @@ def run_with_output(line: Sequence[str], place: Path,
 
 
 def check_error_message(done: Done) -> None:
-    """Assert that the program failed with a short message and without a traceback."""
+    """Assert that a program failed with a short message and without a traceback."""
     assert done.code not in (0, -signal.SIGXFSZ), done
     assert "Traceback" not in done.err, done.err
     assert re.search(r"^(approx[-a-z ]+|cat): .", done.err, re.M), done.err
@@ -501,7 +501,7 @@ NOBODY = 65534
 
 
 def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
-    """Assert that the file was overwritten in place: same inode, new contents."""
+    """Assert that an output file was overwritten in place: same inode, new contents."""
     assert done.code == 0, done
     assert old.stat().st_ino == number
     assert b"~before~" not in old.read_bytes()

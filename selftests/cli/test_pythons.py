@@ -47,7 +47,7 @@ def test_pythons_environment_variables_are_ignored(name: str, value: str | None,
 
 
 def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
-    """Without a package, the search tries the next Python environment, which has all packages."""
+    """If a Python environment lacks a package, the search tries the next one, which has all."""
     program = install_verb_with_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"
     (environment / "bin").mkdir(parents=True)

@@ -139,7 +139,7 @@ def test_wrong_usage_is_refused(arguments: list[str], sentence: str) -> None:
 
 
 def plan_table_line(*arguments: str) -> list[str]:
-    """Return the words of the table line that create would load."""
+    """Return the words of the table line that `approxftl create` would load."""
     done = run_approxftl("create", "ssd", "--dry-run", *arguments)
     assert (done.code, done.err) == (0, "")
     command = shlex.split(done.out)

@@ -201,7 +201,7 @@ class Tap:
 
 
 def compile_program(build: Build) -> tuple[Path | None, str]:
-    """Build the program; return it, if that worked, and make's output."""
+    """Build the simulator; return its path, if the build succeeded, and make's output."""
     program = build.place / build.folder / "approxftl"
     if not build.options:
         return (program, "") if program.exists() else (None, f"{program} is not built: make all")
@@ -233,7 +233,7 @@ def first_text_difference(a: bytes, b: bytes) -> str:
 
 def check_build_results(tap: Tap, build: Build, runs: Sequence[Run],
                         reference: dict[str, dict[str, bytes]]) -> None:
-    """Run all command lines with one build."""
+    """Run all command lines of the comparison with one build."""
     lacking = [name for name in (build.compiler, build.emulator) if name and not shutil.which(name)]
     if lacking:
         tap.print_point(True, f"{build.name} # SKIP {lacking[0]} is not installed: make deps")

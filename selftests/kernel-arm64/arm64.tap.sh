@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Build the module for arm64 by a cross compiler, for the kernel of this machine's Debian release.
-# Then run the module's tests in an emulated machine with Debian's packages for arm64.
+# Run the module's tests in an emulated machine with Debian's packages for arm64.
 #
 #   arm64.tap.sh [TEST]...     default: life-cycle data crash
 set -eu

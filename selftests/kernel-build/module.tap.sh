@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Test that the module builds for all kernels without warnings of gcc (W=1), sparse and modpost.
-# Each of the three must report a planted mistake.
+# gcc, sparse and modpost must each report a planted mistake.
 # If the module does not build for a kernel, print the names that this kernel has changed.
 #
 #   module.tap.sh [SERIES]...

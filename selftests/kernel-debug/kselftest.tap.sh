@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Run the module's tests in a virtual machine as a directory of a kernel's tools/testing/selftests.
-# The tests use the lib.mk and the runner of that kernel.
+# The tests use lib.mk and the runner of the kernel's tools/testing/selftests.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh

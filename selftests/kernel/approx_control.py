@@ -200,7 +200,7 @@ class Control:
 
 def expect_refusal(error: int, reason: int, call: object, *arguments: object,
                    **options: object) -> None:
-    """Fail unless the call is refused with this errno and this reason."""
+    """Fail unless the control device refuses a call with this errno and this reason."""
     assert callable(call)
     try:
         call(*arguments, **options)

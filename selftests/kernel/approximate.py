@@ -102,7 +102,7 @@ def region_content(region: int) -> bytearray:
 
 
 def write_level_regions(path: Path) -> None:
-    """Write all regions. Programs that know no levels see all of them as approximate."""
+    """Write all regions of a file. Programs that know no levels see all as approximate."""
     control = Control()
     before = control.read_counters()
     with path.open("w+b") as file:
@@ -222,7 +222,7 @@ def make_model() -> bytes:
 
 
 def split_model_file(model: bytes) -> list[bytes]:
-    """Return the header and the tensors."""
+    """Return the header and the tensors of a safetensors model."""
     parts = [model[:-7 * NUMBERS]]
     for _name, _kind, size in TENSORS:
         at = sum(map(len, parts))
@@ -236,7 +236,7 @@ def tag_model(*words: str | Path) -> Json:
 
 
 def check_model_bits(made: Json, stored: Path, model: bytes, back: bytes) -> list[int]:
-    """Compare the bits that differ with the report; return their number in each part."""
+    """Compare flipped bits with the device's report; return their number in each part."""
     told = json.loads(run_command(APPROXFTL, "tag", "query", stored, "--json"))["errors"]
     require(told["approximate_units"] * told["unit_bytes"] == made["approximate_bytes"] > 0,
             f"{told['approximate_units']} units are approximate, {made['approximate_bytes']} bytes "
@@ -310,7 +310,7 @@ log buffered --size 262144"""
 
 
 def run_app_phase(name: str, place: Path, *options: str) -> Json:
-    """Run a phase of a program; return its report."""
+    """Run a phase of an annotated program; return its report."""
     run_command(f"{APPROXFTL}-app", name, place, "--require", "--reference", scratch,
                 f"--json={scratch}/report", *options)
     report: Json = json.loads((scratch / "report").read_text())

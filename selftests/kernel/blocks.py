@@ -120,7 +120,7 @@ class Load:
         self.journal.record_durable(f"flush {covered}")
 
     def fill_device(self) -> None:
-        """Write each block once."""
+        """Write each block of the device once."""
         buffer = mmap.mmap(-1, CHUNK * BLOCK)
         for first in range(0, self.blocks, CHUNK):
             number = self.write_blocks(self.fd, buffer, first, min(CHUNK, self.blocks - first))

@@ -276,7 +276,7 @@ def check_hint_is_ignored() -> None:
 
 
 def check_tag_stream_has_highest_number() -> None:
-    """The stream that carries a tag is above those that stand for a life time or a handle."""
+    """The write stream of tags has a higher number than those of life times and handles."""
     for keys, number in (("", 6), ("policy vth_b placement_handles 6", 7)):
         with temporary_device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
                 opened_file(path, DIRECT) as fd:

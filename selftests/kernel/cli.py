@@ -70,7 +70,7 @@ def verb_as_json(*words: str, code: int = 0) -> Any:
 
 
 def check_verb_refuses(code: int, sentence: str, *words: str) -> None:
-    """Check that the verb fails and prints only one line, on standard error."""
+    """Check that a verb of approxftl fails and prints only one line, on standard error."""
     out, err = call_verb(code, *words)
     require(not out and err.count("\n") == 1 and f"approxftl {words[0]}: {sentence}" in err,
             f"{' '.join(words)}: {out}{err}")
@@ -177,7 +177,7 @@ def check_device_list() -> None:
 
 
 def check_status_output() -> None:
-    """JSON has each field of the status line; those from device_ns on may change meanwhile."""
+    """`status` prints each field as JSON; those from device_ns on may change meanwhile."""
     check_printed_line("^written +1024 units$", "status", str(DEVICE))
     document = verb_as_json("status", NAME)["devices"][0]
     fields = run_dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()
@@ -205,7 +205,7 @@ def check_counter_output() -> None:
 
 
 def check_interrupted_stat() -> None:
-    """SIGINT ends the document as complete JSON."""
+    """SIGINT ends `approxftl stat --json` with a complete JSON document."""
     child = subprocess.Popen([APPROXFTL, "stat", NAME, "--interval", "100ms", "--json"],
                              stdout=subprocess.PIPE, text=True)
     # Wait until the program has installed its handler of SIGINT (signal 2).
@@ -275,12 +275,12 @@ def check_top_output() -> None:
 
 
 def resize_terminal(terminal: int, rows: int, columns: int) -> None:
-    """Set the window size."""
+    """Set the window size of a terminal."""
     ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 def press_key(key: str, child: int, terminal: int) -> None:
-    """Send a key, or resize the window."""
+    """Send a key to `approxftl top`, or resize its window."""
     if key == "size":
         resize_terminal(terminal, 12, 40)
     elif key == "^Z":

@@ -138,7 +138,7 @@ def measure_tagged_writes(costs: Costs) -> None:
 
 
 def is_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
-    """Compare the costs of two devices."""
+    """Compare the costs of requests to two devices."""
     cost, bound = costs[name, *case], costs[other, *case]
     require(cost <= limit * bound, f"{name}: {cost:.0f} ns, {other}: {bound:.0f} ns")
 

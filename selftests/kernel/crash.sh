@@ -23,7 +23,7 @@ logged=131072
 ram_kib=524288
 
 # The sectors before the volume are a device of their own; power fails for both devices at once.
-# The device is a loop device because f2fs wants its sectors as large as those of the zones.
+# The conventional device is a loop device: f2fs wants its sectors as large as the zones' sectors.
 conventional=0
 beside=/dev/loop0
 
@@ -132,7 +132,7 @@ replay()
 		{ [ "$states" = each ] || [ "$visited" -ge "$states" ]; }
 }
 
-# Use one checker process for all states, because reading the journal takes long.
+# Use one checker process for all crash states, because reading the journal takes long.
 checker_on()
 {
 	mkfifo "$scratch/marks" "$scratch/verdicts"
@@ -280,7 +280,7 @@ same_files()
 # In Linux 6.1 the cleaner warns of unwritten metadata when btrfs removes a zone that it finished.
 # The warning of btrfs_remove_block_group() also follows `btrfs balance start -m` on null_blk.
 # Stable releases have 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group").
-# That fix relies on c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6).
+# 306180142046 needs c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6).
 case $(uname -r) in
 6.1.*) btrfs_mount=ro ;;
 *) btrfs_mount=rw ;;

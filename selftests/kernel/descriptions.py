@@ -24,7 +24,7 @@ MEANING_AT = 28
 
 
 class DescriptionError(Exception):
-    """A source cannot be parsed."""
+    """Raised when a source of the keys or of the messages cannot be parsed."""
 
 
 @dataclass(frozen=True)

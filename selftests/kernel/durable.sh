@@ -94,7 +94,7 @@ whose_writes()
 	umount "$scratch/cgroup" && wipe /dev/ram1 && return "$put_down"
 }
 
-# in_real_time [KEY VALUE]...: run the model and fio with real timing
+# in_real_time [KEY VALUE]...: compare a device with its model, and run fio, with real timing
 in_real_time()
 {
 	create aftl-real /dev/ram1 $shape "$@" || return
@@ -397,7 +397,7 @@ on_a_sparse_file()
 	losetup -d "$loop" && rm "$scratch/copy" "$scratch/few" && return "$status"
 }
 
-# Opening reads tables of 6 MiB and a snapshot from a drive with 100 ms per read.
+# Opening a volume reads tables of 6 MiB and a snapshot from a drive with 100 ms per read.
 reads_ahead()
 {
 	wipe /dev/ram1 && create aftl-new /dev/ram1 channels 2 chips 1 planes 1 blocks 800 layers 8 \
@@ -417,7 +417,7 @@ reads_ahead()
 }
 
 # Writes of small units make more operations than the durable store's queue holds.
-# The queue's thread must leave operations without a bio to the suspending task.
+# The durable store's thread must leave operations without a bio to the suspending task.
 suspends_with_a_full_queue()
 {
 	wipe /dev/ram1 && create aftl-full /dev/ram1 blocks 64 word_lines 4 op 40 unit 512 \

@@ -220,7 +220,7 @@ def check_foreign_device_is_refused() -> None:
 
 
 def check_fault_script() -> None:
-    """Arm all faults of a script, or none."""
+    """Check that a script's faults are all armed, or none if one is invalid."""
     script = Path("/dev/shm/aftl-script.toml")
     with temporary_device(NAME) as path:
         run_command("dd", "if=/dev/urandom", f"of={path}", "bs=4k", "count=8", "oflag=direct")

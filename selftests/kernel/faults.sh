@@ -275,7 +275,7 @@ rewrites_the_rest()
 }
 
 # Four unreadable units of a block are relocated by GC as errors, and listed.
-# The four units stay unreadable after close and crash, until rewritten; all others are intact.
+# The four lost units stay unreadable after close and crash, until rewritten; all others are intact.
 costs_what_was_there()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -433,7 +433,7 @@ is_rebuilt()
 	[ "$rebuilt" -gt 0 ] && removed
 }
 
-# RAIN loses no data of the die, and a rebuild that the power failure interrupted is completed.
+# RAIN loses no data of a failed die, and a rebuild that the power failure interrupted is completed.
 die_is_outlived()
 {
 	new_device timing off && begin_load && dmsetup message aftl-fault 0 fault die 1 &&
@@ -471,7 +471,7 @@ load_with()
 }
 
 # If a completed write is lost before a flush, the next flush must fail.
-# The flush must fail even after a table was loaded that could not be resumed.
+# A flush must fail even after a table was loaded that could not be resumed.
 reload_tells_what_is_lost()
 {
 	new_device timing off && flushes && fails error_writes &&

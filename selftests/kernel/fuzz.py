@@ -82,7 +82,7 @@ Input = list[Step]
 
 
 class BadError(Exception):
-    """The module broke a rule that the fuzzer checks."""
+    """Raised when the module breaks a rule that the fuzzer checks."""
 
 
 def kernel_taint() -> str:
@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call ACT; return the name OF[0] with ACT's result. Success accepts all names in OF."""
+        """Call ACT; return the name OF[0] and ACT's result; if ACT succeeds, record all of OF."""
         try:
             act()
         except OSError as error:
@@ -422,7 +422,7 @@ class Control(Subject):
         fcntl.ioctl(self.control, int(step[1]), argument)
 
     def do_file_io(self, kind: str) -> None:
-        """Do file I/O, or reopen the control device."""
+        """Do I/O on a fuzzed file, or reopen the control device."""
         at = self.draw.randrange(16) * UNIT
         if kind == "write":
             os.pwrite(self.fds["file"], bytes(UNIT), at)

@@ -38,7 +38,7 @@ class FailedError(Exception):
 
 
 def require(condition: object, reason: str) -> None:
-    """Fail the test point unless the condition holds."""
+    """Fail the present test point unless a condition holds."""
     if not condition:
         raise FailedError(reason)
 

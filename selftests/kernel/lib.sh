@@ -250,7 +250,7 @@ wipe()
 	blkdiscard -f -z -l 4194304 "$1" 2>"$scratch/said" && blockdev --flushbufs "$1"
 }
 
-# Print the superblock that mkzonefs would write, in a full zone that is not a file.
+# Print the superblock that mkzonefs would write; it fills a zone, which then is no file.
 zonefs_superblock()
 {
 	python3 -c 'import struct, sys, zlib

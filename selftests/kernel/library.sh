@@ -143,7 +143,7 @@ persists()
 		cat "$place/verbs" >"$scratch/said" && tagged_ranges 0
 }
 
-# tagged_ranges COUNT: check that the file has COUNT tagged ranges now
+# tagged_ranges COUNT: check that the tested file has COUNT tagged ranges now
 tagged_ranges()
 {
 	"$program" tag list "$place/verbs" >"$scratch/out" &&

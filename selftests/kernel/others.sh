@@ -8,7 +8,7 @@
 #
 # STORE is ram, durable, zoned (in memory, with zones), or linear: dm-linear; TIMING is off or real.
 # linear-off is dm-linear over a RAM disk, linear-zoned dm-linear over a zoned null_blk.
-# DIRECTORY has a built checkout of the suite. FSTYP is the file system for xfstests. udev runs.
+# DIRECTORY has a built checkout of a test suite. FSTYP is the file system for xfstests. udev runs.
 # WORD is passed to the suite's runner, like generic/001, block/003 or `--rx thin/creation`.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -46,7 +46,7 @@ class Blocks:
             raise SystemExit(f"# at {at}: write {number} of {address}; {least} was there")
 
     def read_blocks(self, reads: int) -> None:
-        """Read all blocks in one request and single blocks in turn."""
+        """Read all blocks of the device in one request, and single blocks in turn."""
         buffer = mmap.mmap(-1, BLOCKS * UNIT)
         for number in range(reads):
             first, count = (0, BLOCKS) if number % 2 else (number // 2 % BLOCKS, 1)

@@ -41,7 +41,7 @@ assert all(memory[page : page + 8] == page.to_bytes(8, "little") for page in pag
 }
 
 # write_file FILE: write 40 MiB in pieces of mixed sizes twice, then read them from the device
-# With too much dirty data on a slow device Linux would kill the program, so it calls sync often.
+# With too much dirty data on a slow device Linux kills a program, so programs call sync often.
 write_file()
 {
 	in_cgroup python3 -c '

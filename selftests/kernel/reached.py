@@ -45,7 +45,7 @@ class Reached:
             fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
     def take_code_addresses(self) -> set[object]:
-        """Return the code addresses since the last call, and reset KCOV."""
+        """Return the code addresses covered since the last call, and reset KCOV."""
         if not self.cover:
             return set()
         count = self.cover[0]

@@ -142,7 +142,7 @@ class Replay:
             raise SystemExit(0)
 
     def check_power_failure(self, moment: Moment) -> None:
-        """Show the state at a flush, with some later writes if it lies between two flushes."""
+        """Write the state at a flush, with some later writes if the power fails between flushes."""
         for entry in self.entries[self.next : moment.point + 1]:
             self.mark = entry.name or self.mark
             self.medium.apply_entry(entry)

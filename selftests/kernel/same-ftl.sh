@@ -85,8 +85,8 @@ write_more()
 		2>"$scratch/said"
 }
 
-# Write the faults as a script. A time counts from the moment at which the fault was armed, in the
-# simulator from the start: the script has the time at which the fault happened.
+# Write the faults as a script, with the time at which each fault happened. The kernel counts a
+# fault's time from the moment when the fault was armed, the simulator from its start.
 write_script()
 {
 	while read -r action number _ trigger at _ when; do
@@ -96,7 +96,7 @@ write_script()
 	done <"$scratch/list" >"$scratch/script.toml"
 }
 
-# At last a die fails at a time, while programs write.
+# At last, while programs write, a die fails after one second of device time.
 use_with_faults()
 {
 	use_armed && dmsetup message aftl-same 0 fault die 2 after time 1s || return
@@ -170,7 +170,7 @@ looked_at()
 }
 
 # used "USE" POLICY "TARGET KEYS" KEY VALUE...: create, use and suspend a device
-# Pending background work stays pending, because the comparison is of this moment.
+# Background work stays pending, because the comparison is of the device at its suspension.
 used()
 {
 	use=$1

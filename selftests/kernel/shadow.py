@@ -29,7 +29,7 @@ class Device:
         self.clear_range(BLKDISCARD, 0, UNITS * UNIT)
 
     def write_range(self, at: int, content: bytes) -> None:
-        """Write to the device and the model."""
+        """Write the same content to the device and the model."""
         self.buffer[: len(content)] = content
         os.pwritev(self.fd, [memoryview(self.buffer)[: len(content)]], at)
         self.model[at : at + len(content)] = content

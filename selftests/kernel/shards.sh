@@ -51,7 +51,7 @@ flush_reaches_each()
 		! each_shard aftl-slow array_programs | grep -qw 0
 }
 
-# Discard from the middle of a shard's run to the middle of another run, across two whole runs.
+# Discard from the middle of a run of 64 KiB to the middle of another, across two whole runs.
 discards_share()
 {
 	put 0 1048576 && sync /dev/mapper/aftl-slow && blkdiscard -o 32768 -l 196608 /dev/mapper/aftl-slow &&
@@ -327,7 +327,7 @@ reads_below()
 }
 
 # Shards read at the same time: reads of 0.4 s each add up to more than the elapsed time.
-# The waiting task must not trigger the hung-task warning.
+# A task that waits for shards to open must not trigger the hung-task warning.
 opens_at_once()
 {
 	stuck=/proc/sys/kernel/hung_task_timeout_secs

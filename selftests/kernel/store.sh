@@ -146,7 +146,7 @@ limits_of_crypt()
 }
 
 # A read that dm-crypt refuses must fail with EINVAL, not with a medium error.
-# The memory of such a read is aligned to 512 bytes only.
+# dm-crypt refuses a read whose memory is aligned to 512 bytes only.
 reads_into_odd_memory()
 {
 	python3 - <<'END'
@@ -199,7 +199,7 @@ bounds_requests()
 # Tests of a backing device that does not answer
 
 # After a failed data read the target reads the volume header, to see if the device responds.
-# The header is on a suspended device in this test: only the failed read may wait for it.
+# The volume header is on a suspended device in this test: only the failed read may wait for it.
 delays_only_what_fails()
 {
 	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
@@ -329,7 +329,7 @@ beside_a_limit()
 }
 
 # The iocost controller makes the submitter sleep: here 16 s for each of 64 reads of 64 KiB.
-# The root cgroup is not throttled. At the end of the test the rate is raised a hundredfold.
+# The root cgroup is not throttled. In the end the test raises the cgroup's rate a hundredfold.
 beside_a_cost_model()
 {
 	[ -e "$scratch/cgroup/io.cost.qos" ] || return

@@ -77,7 +77,7 @@ class Tagged:
         self.generation = 0
 
     def overwrite_mapping(self) -> None:
-        """Overwrite the whole mapping with the file's next generation of data."""
+        """Overwrite a file's whole mapping with the file's next generation of data."""
         self.generation += 1
         self.memory[:] = generation_content(self.generation)
 
@@ -94,7 +94,7 @@ def make_full_size_pipe() -> tuple[int, int]:
 
 
 def drain_pipe(pipe: int, target: int) -> None:
-    """Splice the pipe's content into the target."""
+    """Splice a pipe's content into the target file."""
     left = SIZE
     while left:
         moved = os.splice(pipe, target, left)

@@ -234,7 +234,7 @@ def check_offset_limits(folder: str) -> None:
 
 
 def check_interrupted_query(folder: str) -> None:
-    """Check that a signal interrupts STORED on a sparse file, and that the ioctl can be resumed."""
+    """Check that a signal interrupts the ioctl STORED on a sparse file, and that it can resume."""
     control, answer = Control(), bytearray(approx.UNIT_FORMAT.size)
     size = 2**43
     fd = os.open(f"{folder}/sparse", os.O_RDWR | os.O_CREAT, 0o600)
@@ -483,7 +483,7 @@ def reach_tag_limits(folder: str) -> None:
 
 
 def check_file_refused(path: Path, error: int, reason: int) -> None:
-    """Check that tagging the file is refused."""
+    """Check that tagging a file is refused."""
     with opened_file(path) as fd:
         expect_refusal(error, reason, Control().tag_range, fd)
 

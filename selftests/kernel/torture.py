@@ -79,7 +79,7 @@ class CommandError(FailedError):
 
 
 class HangError(Exception):
-    """An operation did not end in time."""
+    """Raised when an operation did not end in time."""
 
 
 def describe_command(arguments: tuple[str, ...], output: str) -> str:
@@ -338,7 +338,7 @@ class Load:
         wait_for_condition(is_load_ready, "the load does not begin")
 
     def check_load_running(self) -> None:
-        """Fail if the load has ended."""
+        """Fail the test point if the load has ended."""
         if self.child and self.child.poll() is not None:
             self.check_load_result()
             raise FailedError("the load has ended by itself")

@@ -95,7 +95,7 @@ class Disk:
             self.record_durable_blocks([(at, generation, first + count)])
 
     def reset_or_finish_zone(self, zone: Zone, request: int) -> None:
-        """Reset or finish a zone."""
+        """Reset or finish a zone of the device."""
         fcntl.ioctl(self.fd, request, struct.pack("=2Q", zone.sector, self.zone_bytes // 512))
 
     def reset_zone(self, zone: Zone) -> None:

@@ -91,7 +91,7 @@ states()
 		on finish 0 && is 0 'fu 0x002000' && ! put 4 68 && on reset 0 && is 0 'em 0x000000'
 }
 
-# Written data read back, unwritten sectors are zero, and a reset zone is zero.
+# Written data are read back, unwritten sectors are zero, and a reset zone is zero.
 data()
 {
 	head -c 1M /dev/urandom >"$scratch/data"

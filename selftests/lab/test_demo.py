@@ -68,7 +68,7 @@ def installed_demo(tmp_path: Path) -> Installed:
 
 
 def figures_of_run(number: str) -> dict[str, str]:
-    """Return the output files of a run."""
+    """Return the output files of a run of the demonstration."""
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
 

@@ -60,7 +60,7 @@ class Machine:
                 (self.tools / name).symlink_to(path)
 
     def run_with_stand_ins(self, program: Path, *arguments: str | Path, **environment: str) -> Done:
-        """Run a program with only these tools in PATH."""
+        """Run a program with only the machine's fake tools in PATH."""
         return run_program(program, *arguments, environment={
             "PATH": str(self.tools), "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.tools),
             **environment})

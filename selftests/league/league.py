@@ -320,7 +320,7 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Run the missing points and write the outputs."""
+    """Run the league's points that have no result yet, and write the outputs."""
     program = command.simulator_path()
     store = Store(arguments.output / "results")
     games = make_league_points(arguments, program)

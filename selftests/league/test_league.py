@@ -33,7 +33,7 @@ def league_document(folder: Path) -> Any:
 
 
 def load_factors(folder: Path, load: str) -> dict[str, float]:
-    """Return the mean factors of a load by entry."""
+    """Return each entry's mean write amplification on a load, over the offline optimum."""
     return {cell["entry"]: cell["factor"]["mean"] for cell in league_document(folder)["cells"]
             if cell["load"] == load and cell["factor"]}
 

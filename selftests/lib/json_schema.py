@@ -129,7 +129,7 @@ def parse_document(schema: str, text: str) -> dict[str, Any]:
 
 
 def main(schema: str, files: list[str]) -> int:
-    """Print the violations of the documents in files."""
+    """Print each violation of the schema by the JSON documents in files."""
     found = [f"{file}: {line}" for file in files
              for line in schema_checker(schema).find_errors(json.loads(Path(file).read_text()))]
     print("\n".join(found), end="\n" if found else "")

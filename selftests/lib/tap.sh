@@ -58,7 +58,7 @@ ktap_test_run()
 }
 
 # ktap_test_silent NAME COMMAND...: passes when the command succeeds and prints nothing
-# The command runs even if KTAP_POINTS excludes it, because later points may depend on it.
+# A point's command runs even if KTAP_POINTS excludes the point, as later ones may depend on it.
 ktap_test_silent()
 {
 	ktap_is_wanted "$1"

@@ -40,7 +40,7 @@ CAUGHT_BY = re.compile(r"[a-z-]+/[\w-]+( .+)?|kernel(-[a-z]+)? [\w-]+( [\w-]+)*(
 
 
 class MutantError(Exception):
-    """A mutant is invalid; the message is one sentence."""
+    """Raised for an invalid mutant; the message is one sentence."""
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def copy_release(place: Path) -> Path:
-    """Copy the files of a release, from a repository or from a release."""
+    """Copy the files of a release, from a git repository or from an unpacked release."""
     for name in run_successfully("sh", "-c", ". selftests/lib/sources.sh && sources").split("\n"):
         if (TOP / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +188,7 @@ def test_a_program_is_built_with_the_installed_library(installation: Path, tmp_p
 
 
 def test_the_librarys_binary_interface_is_unchanged() -> None:
-    """The ABI stays compatible, or the symbols get a new version."""
+    """libapproxftl's ABI stays compatible, or its symbols get a new version."""
     run_successfully("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
                      "-Iuserspace/libapproxftl", "selftests/packaging/binary-interface.c")
     exported = run_successfully("nm", "-D", "--defined-only", "--with-symbol-versions",

@@ -3,7 +3,7 @@
 """Run the same device and requests in MQSim and here, and print the results side by side.
 
 Each pair begins with MQSim's configuration as it is. Each further step takes one modelling choice
-away, in MQSim's files or in the options here, until the results agree: that is the cause.
+away, in MQSim's files or in the options here, until the results agree: the last one is the cause.
 """
 
 import argparse
@@ -137,7 +137,7 @@ def run_mqsim(peer: Path, config: str, workload: str) -> dict[str, float]:
 
 
 def mqsim_figures(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
-    """Return the figures after the warm-up, as the difference of a long and a short run."""
+    """Return MQSim's figures after the warm-up, as the difference of a long and a short run."""
     where: Words = {"File_Path": str((peer / f"traces/{pair.trace}.trace").absolute())}
 
     def run_mqsim_requests(requests: int) -> dict[str, float]:

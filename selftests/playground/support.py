@@ -86,7 +86,7 @@ class Browser:
         return message
 
     def call_method(self, method: str, **params: Any) -> dict[str, Any]:
-        """Call a method of the protocol and return its result."""
+        """Call a method of the DevTools protocol and return its result."""
         self.number += 1
         asked = {"id": self.number, "method": method, "params": params}
         if self.session:

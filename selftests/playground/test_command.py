@@ -43,7 +43,7 @@ def wasm_command() -> tuple[wasmtime.Engine, wasmtime.Module]:
 
 def run_wasm(command: tuple[wasmtime.Engine, wasmtime.Module], place: Path,
              *arguments: str) -> tuple[int, bytes, bytes]:
-    """Run the command in a directory; return exit status, standard output and error."""
+    """Run the WASI command in a directory; return exit status, standard output and error."""
     engine, module = command
     config = wasmtime.WasiConfig()
     config.argv = ["approxftl", "sim", *arguments]

@@ -127,7 +127,7 @@ def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
 
 @pytest.mark.parametrize("load", ["closed", "60"])
 def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser: Browser) -> None:
-    """A point in time has one state, whether it is reached at once, in steps or backwards."""
+    """A device has one state at a time, whether the page goes there at once, in steps or back."""
     open_page(browser)
     assert browser.run_script("""(() => {
         const run = () => new Run(app.module, argsOf({...STANDARD, load: "LOAD"}, "vth_b"), [], []);
@@ -237,7 +237,7 @@ def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
 
 
 def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
-    """Data survive a change, the audit passes, and going back gives the digest from before it."""
+    """Data survive a change of policy, the audit passes, and going back restores the digest."""
     open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
     found = browser.run_script("""(() => {
         const run = app.runs.a;
@@ -506,7 +506,7 @@ def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
 
 
 def test_two_fingers_zoom_the_picture_and_one_finger_moves_it(browser: Browser) -> None:
-    """The point under the fingers stays there in both pictures; unzoomed, the page scrolls."""
+    """Two fingers zoom both pictures about the point below them; unzoomed, the page scrolls."""
     browser.set_screen_size(400, 800)
     open_page(browser, "#at=500")
     browser.call_method("Emulation.setTouchEmulationEnabled", enabled=True)
@@ -626,7 +626,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) ->
 # ---------------------------------------------------------------- approximate content
 
 def test_flipped_bits_equal_the_devices_count(browser: Browser) -> None:
-    """The flips equal the device's count, never hit precise data, and grow with wear and age."""
+    """Flipped bits equal the device's count, spare precise data, and grow with wear and age."""
     open_page(browser, "#place=content")
     found = browser.run_script("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
         ["approxftl", "baseline"].flatMap((policy) => [true, false].map((approximate) => {
@@ -847,7 +847,7 @@ def test_the_shown_lifetime_follows_from_the_erases(browser: Browser) -> None:
 
 
 def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> None:
-    """The device of each step can be created; a step about content shows that part of the page."""
+    """Each tour step's device can be created; a step about content shows the page's content."""
     open_page(browser, "#place=course")
     steps = browser.run_script(
         """(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);

@@ -65,7 +65,7 @@ class Log:
 
     @property
     def entries_by_sequence(self) -> list[Entry]:
-        """The log's entries in the order of the request stream."""
+        """Return the entries of a replay's log in the order of the request stream."""
         return sorted(self.entries, key=lambda entry: entry.sequence)
 
 

@@ -553,7 +553,7 @@ def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
 def test_simulate_prints_the_starting_state(
     tmp_path: Path, own: tuple[str, ...], sim_words: tuple[str, ...], said: bool
 ) -> None:
-    """A replay whose state is explicit prints no hint about it."""
+    """A replay prints a hint about a device's initial state unless an option sets the state."""
     trace = write_trace(tmp_path / "t.aft", mixed_requests(10))
     done = run_replay("--simulate", *own, trace, "--", *sim_words)
     assert done.code == 0, done.err

@@ -77,7 +77,7 @@ class Record:
     pid: int = 0
 
     def pack_record(self) -> bytes:
-        """Return the record's 32 bytes."""
+        """Return the 32 bytes of one record of a record file."""
         return struct.pack(
             "<QQIBBHII",
             self.t_ns,
@@ -130,7 +130,7 @@ class Header:
     break_checksum: bool = False
 
     def pack_header(self) -> bytes:
-        """Return the header's 4096 bytes."""
+        """Return the 4096 bytes of a record file's header."""
         data = bytearray(HEADER_BYTES)
         count = len(self.classes) if self.class_count is None else self.class_count
         struct.pack_into(

@@ -18,7 +18,7 @@ def run_and_verify(*arguments: str | Path) -> Json:
 
 @pytest.mark.parametrize("load", LOADS, ids=" ".join)
 def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None:
-    """A change without effect does not change the digest, also after the last request."""
+    """A --change without effect does not change the digest, also after the last request."""
     stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
     assert run_and_verify(*load, "--change", stops)["digest"] == run_and_verify(*load)["digest"]
 
@@ -88,7 +88,7 @@ def test_a_change_after_the_end_of_a_trace_is_not_applied(tmp_path: Path) -> Non
     ("slc_static=8%", "--change: slc_static=8%: slc_static, slc_dynamic: a cell of this device"),
 ])
 def test_impossible_changes_are_refused(change: str, sentence: str) -> None:
-    """A change is refused when it is applied; results of other runs are kept."""
+    """An impossible --change is refused when it is applied; results of other runs are kept."""
     done = run_approxftl("sim", "--requests", "50", "--change", f"5:{change}")
     assert (done.code, done.out) == (2, "") and sentence in done.err
     picky = run_approxftl("sim", "--profile", "qlc", "--blocks", "64", "--requests", "50",

@@ -47,7 +47,7 @@ class Generate:
 
 
 def is_share_plausible(share: float, expected: float, count: int) -> bool:
-    """Return whether a share is within four standard deviations of a binomial distribution's."""
+    """Return whether a share is within four standard deviations of a binomial mean."""
     return abs(share - expected) <= 4 * math.sqrt(expected * (1 - expected) / count) + 1e-12
 
 
@@ -390,7 +390,7 @@ def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
 
 @pytest.mark.parametrize("share", [0, 1])
 def test_utilisation_is_reached_with_hot_sizes(share: int) -> None:
-    """The rate must be computed from the mean request length over the hot and the cold range."""
+    """The request rate must be computed from the mean length over the hot and the cold range."""
     sizes = ("--size", "64KiB", "--hot-size", "8KiB", "--hot-share", "0.75", "--hot-range", "0.2")
     result = run_sim("--utilisation", "0.3", "--write-share", str(share), *sizes,
                      "--fill", "sequential", "--fill-valid", "20", "--footprint", "0.15",

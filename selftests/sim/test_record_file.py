@@ -278,7 +278,7 @@ def test_each_operation_of_a_record_is_executed(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_a_larger_device_is_refused(tmp_path: Path) -> None:
-    """A trace that does not fit is refused before the run; the advised size is sufficient."""
+    """A trace larger than the device is refused before the run; the advised size is sufficient."""
     sectors = run_sim("--requests", "0", "--blocks", "50")["geometry"]["capacity_bytes"] // 512
     fits = [Record(n, 8 * n, 8, WRITE) for n in range(9)]
     path = write_trace(tmp_path / "x.aft", [*fits, Record(9, 3 * sectors, 8, WRITE)])

@@ -60,7 +60,7 @@ def hash_pair(a: int, b: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("shards", ["2", "4"])
 def test_the_result_does_not_depend_on_the_number_of_threads(shards: str) -> None:
-    """Each policy gives the same result with one thread, one per shard, and more than shards."""
+    """Each policy gives the same result with one thread, one per shard, and more threads."""
     each = ("--policy", "all", *SHAPE, *MIXED, *OPEN, *ALL_OF_IT, "--shards", shards,
             "--warmup", "300", "--requests", "1500", "--die-dies", "late",
             "--fill_overwrite", "100%")

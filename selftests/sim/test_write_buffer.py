@@ -22,7 +22,7 @@ def counters_of_workload(*options: str) -> dict[str, int]:
 @pytest.mark.parametrize(("footprint", "units"), [("0.02%", 16), ("0.06%", 50)])
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
-    """Each queue of units is programmed every buffer_hold; it contains at most PROGRAM units."""
+    """Each queue of buffered units, at most PROGRAM units, is programmed after buffer_hold."""
     run = counters_of_workload("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS
@@ -49,7 +49,7 @@ def test_without_a_watermark_a_page_is_programmed_when_it_is_full() -> None:
 
 @pytest.mark.parametrize("workload", ["sequential", "uniform"])
 def test_a_load_larger_than_the_buffer_keeps_all_dies_busy(workload: str) -> None:
-    """The watermark must not reduce throughput, compared with programming as early as possible."""
+    """A buffer watermark must not reduce throughput, compared with programming at once."""
     load = ("--workload", workload, "--size", "64KiB", "--requests", "4000")
     early, default = (int(only_run_of(run_sim(*DRIVE, *load, "--buffer-high",
                                               high))["simulated_ns"])

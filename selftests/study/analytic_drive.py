@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class AnalyticBench(Bench):
-    """A stand-in for the simulator, with the interface of a bench."""
+    """A stand-in for the simulator in calibration, which computes results by formulas."""
 
     def __init__(self) -> None:
         super().__init__(Path("nothing"), 1, Store(Path("nowhere")))

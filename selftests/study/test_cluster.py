@@ -84,7 +84,7 @@ def task_of_point(point: study_plan.Point) -> study_cluster.Task:
 
 def test_workers_use_sent_file_contents(study_of_trace: Path,
                                         monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worker uses the contents that it was sent, not its local file of that name."""
+    """A worker uses the file contents that it was sent, not its local file of the same name."""
     point = study_plan.read_study(study_of_trace, BUILD / "approxftl").points[0]
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
     name, digest = point.files[1]
@@ -181,7 +181,7 @@ profile = ["demo", "qlc"]
 
 
 def test_a_point_over_its_memory_limit_fails(tmp_path: Path) -> None:
-    """The point fails with the simulator's error message; the other points are completed."""
+    """A point without a result has the simulator's error message; other points are completed."""
     done = run_study("run", write_study(tmp_path, STARVED), "--memory", "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
     assert len(result_times(tmp_path)) == 1

@@ -83,7 +83,7 @@ def parse_count_of_total(cell: str) -> tuple[int, int]:
 
 
 def test_the_document_counts_fitted_and_held_out_points() -> None:
-    """Check how many points there are: `make drives` counts those within bands, in minutes."""
+    """Check the number of measured points; `make drives` counts, in minutes, those within bands."""
     page = (TOP / "docs" / "drives.md").read_text()
     rows = re.findall(r"^\| (.*?) ?\| ([a-z-]+)(?:, (sequential))? \| (.+?) \| (.+?) \| (.+?) \| ",
                       page.split("## The table")[1], re.M)

@@ -207,7 +207,7 @@ def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
 
 
 def test_longer_runs_of_option_full_are_separate_points(finished_study: Path) -> None:
-    """The short runs complete their points; with --full, the longer runs are separate points."""
+    """The short runs of a study complete its points; with --full, longer runs are other points."""
     said = run_study("status", finished_study).out, run_study("status", finished_study,
                                                               "--full").out
     assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",

@@ -217,7 +217,7 @@ def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None
 
 @given(low=st.floats(1e-8, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
 def test_proposed_numbers_are_printed_as_accepted(low: float, width: float, unit: str) -> None:
-    """Numbers have no exponent, and four digits, or two decimals of a percentage."""
+    """Tried numbers have no exponent, but four digits or, as a percentage, two decimals."""
     value = low + width / 3
     text = str(study_optimise.Range(low=low, high=low + width, unit=unit).value_as_option(value))
     assert text.endswith(unit)

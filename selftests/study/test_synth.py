@@ -121,7 +121,7 @@ def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
 
 
 def test_reads_of_read_only_addresses_are_as_frequent_as_requested(tmp_path: Path) -> None:
-    """The stream reads each read-only place as often as requested, as well as written places."""
+    """A stream reads each read-only place as often as requested, as well as written places."""
     told = run_synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                      "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)

@@ -92,7 +92,7 @@ def print_point(number: int, what: str, groups: list[list[str]]) -> bool:
 
 
 def main() -> int:
-    """Check dependencies among the core's files, among the others, and among all directories."""
+    """Check dependencies among the core's files, among other files, and among all directories."""
     texts = {path.relative_to(TOP): source_without_comments(path)
              for path in sorted(TOP.rglob("*.[ch]"))}
     home = {

@@ -47,7 +47,7 @@ includes_of_later_rooms()
 	done
 }
 
-# Search the preprocessed code, without comments, strings and quoted includes.
+# Search for floating point in the preprocessed code, without comments, strings and quoted includes.
 floating_point()
 {
 	core cat | gcc -fpreprocessed -dD -E -P -x c - 2>/dev/null | sed 's/"[^"]*"//g' |

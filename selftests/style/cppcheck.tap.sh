@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # cppcheck must not complain about the core, userspace and the trace tools.
-# -U__CHECKER__ because sparse's __bitwise, which cppcheck does not know, would double its time.
+# Use -U__CHECKER__: sparse's __bitwise, which cppcheck does not know, would double its time.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh

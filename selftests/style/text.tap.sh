@@ -23,7 +23,7 @@ unusual_names()
 	sources | grep -E '[^A-Za-z0-9._/+-]|/[^/]*[A-Z_][^/]*\.[ch]$'
 }
 
-# Exceptions: each host has an aftl-host.h, and approxftl.h exists in the library and in linux/.
+# Two names may recur: each host has an aftl-host.h; the library and linux/ have an approxftl.h.
 headers_of_one_name()
 {
 	sources | sed -n 's,.*/\([^/]*\.h\)$,\1,p' | grep -vx 'aftl-host\.h\|approxftl\.h' |

@@ -15,13 +15,13 @@ CONTROLLED = ("greedy-64-35", "priority-reads-3000")
 
 
 def test_write_amplification_of_fifo_victims_is_as_published() -> None:
-    """The published value is 2.36 for spare space of 0.3 of the logical pages (Xiang, Kurkoski)."""
+    """Xiang and Kurkoski published an amplification of 2.36 for spare space of 0.3 of the data."""
     assert forms.fifo_amplification(1 / 1.3) == pytest.approx(2.36, abs=0.005)
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
 def test_write_amplification_of_random_victims_is_as_published(load: float) -> None:
-    """The amplification of one draw is 1 / (1 - load), as the victim is any block (Van Houdt)."""
+    """Drawing one block, a random victim, amplifies writes by 1 / (1 - load) (Van Houdt)."""
     assert forms.sampled_greedy_amplification(load, 32, 1,
                                               full=True) == pytest.approx(1 / (1 - load), rel=1e-9)
 
@@ -68,7 +68,7 @@ def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
 
 
 def test_closed_queue_throughput_is_as_published() -> None:
-    """Busy dies: 1.5 of two and two (Baskett, Smith), 2 - sqrt(2) of many, nk / (n + k - 1)."""
+    """Busy dies: 1.5 of 2, a share of 2 - sqrt(2) of many; nk / (n + k - 1) if exponential."""
     assert forms.busy_dies_constant(2, 2) == pytest.approx(1.5)
     assert forms.busy_dies_constant(1, 7) == pytest.approx(1)
     for requests, dies in ((4, 4), (8, 8), (16, 8)):

@@ -97,7 +97,7 @@ def request_event(
 
 def make_trace_note(t_ns: int, what: int, extra: bytes, *, group: bool = False,
                     **rest: Any) -> Event:
-    """Return a note; a note with a control group begins with the group's number."""
+    """Return a blktrace note; a note with a control group begins with the group's number."""
     action = what | IS_NOTE << 16 | (CGROUP if group else 0)
     return Event(t_ns, action, extra=(bytes(8) if group else b"") + extra, **rest)
 

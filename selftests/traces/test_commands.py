@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The commands: options, rules, exit codes; failures leave no partial output."""
+"""The commands of approxftl-trace: options, rules, exit codes; failures leave no partial output."""
 
 import json
 import subprocess

@@ -241,7 +241,7 @@ def test_damage_of_a_shard_is_reported(sharded_image: Path) -> None:
 
 
 def test_a_long_finding_is_printed_completely(sharded_image: Path) -> None:
-    """A long finding is not cut off before its end, which is the remedy."""
+    """A long finding of `approxftl check` is printed up to its end, which names the remedy."""
     change_byte_at(sharded_image, second_shard_offset(sharded_image)
                    + first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
     findings = check_verb_json("check", sharded_image, code=4)["listed_findings"]

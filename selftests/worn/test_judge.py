@@ -36,7 +36,7 @@ class HonestStack:
         self.older: dict[str, bytes] = {}
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Write one transaction."""
+        """Write one transaction to the simulated stack."""
         self.older.update({key: self.drive[key] for key in values if key in self.drive})
         self.drive.update(values)
 
