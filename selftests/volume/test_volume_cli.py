@@ -106,7 +106,7 @@ def test_a_file_that_is_too_small_is_refused(tmp_path: Path) -> None:
     for content in (bytes(1 << 20), b"somebody's" * 100_000):
         path.write_bytes(content)
         done = run_approxftl("format", path)
-        assert done.code == 1 and "fits" in done.err
+        assert done.code == 1 and "too few" in done.err
         done = run_approxftl("format", path, *SMALL)
         assert done.code == 1 and "needs" in done.err
         assert path.read_bytes() == content
