@@ -103,7 +103,7 @@ def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
     assert done.code == 2
     assert "--to" in done.err
     read_only = run_trace("convert", "--to", "spc", tmp_path / "t", tmp_path / "out")
-    assert (read_only.code, "not written" in read_only.err) == (2, True)
+    assert (read_only.code, "only read" in read_only.err) == (2, True)
 
 
 def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> None:
