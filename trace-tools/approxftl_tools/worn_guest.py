@@ -524,10 +524,11 @@ class Cell:
             # Writes that fail after the power failure say nothing about the stack.
             self.ledger.refused_writes.clear()
         why = writer.end_process()
-        if line and line[0] == "closed" and not self.ledger.transactions:
-            raise RuntimeError(f"the workload cannot be started: {' '.join(line[1:])}")
         if line and line[0] == "closed":
-            self.ledger.refused_writes.append(" ".join(line[1:]))
+            error = " ".join(line[1:])
+            if not self.ledger.transactions:
+                raise RuntimeError(f"the workload cannot be started: {error}")
+            self.ledger.refused_writes.append(error)
         if why and not self.is_cut:
             self.findings.append(Finding("writer", Outcome.CRASHED, f"the writer {why}"))
 

@@ -69,10 +69,14 @@ def ext4_stack(name: str, about: str, work: str, packages: tuple[str, ...] = (),
 
 def btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) -> Stack:
     """Return a stack of btrfs with profiles of data and metadata."""
-    devices = "$dev0 $dev1" if drives == 2 else "$dev0"
+    devices, mount = "$dev0", "mount -t btrfs $dev0 $place"
+    if drives == 2:
+        # If the superblock of the first drive is lost, the second one is mounted.
+        devices, mount = "$dev0 $dev1", (
+            "sh -c 'mount -t btrfs -o device=$dev1 $dev0 $place || "
+            "mount -t btrfs -o degraded $dev1 $place'")
     return Stack(name, about, "files", (f"mkfs.btrfs -q -f -d {data} -m {metadata} {devices}",),
-                 "mount -t btrfs" + (" -o device=$dev1" if drives == 2 else "") + " $dev0 $place",
-                 drives=drives, programs=("mkfs.btrfs",), packages=("btrfs-progs",),
+                 mount, drives=drives, programs=("mkfs.btrfs",), packages=("btrfs-progs",),
                  modules=("btrfs",), status=("btrfs device stats $place",))
 
 
