@@ -24,7 +24,7 @@
 #define WRITES_ALL_SAMPLE 7
 #define SAMPLES 48
 
-/* Of the histories with N operations, one in sample_of[N] is tested. */
+/* Every sample_of[N]-th history of N operations is tested. */
 static const u32 sample_of[] = { 0, 1, 8, 192 };
 
 /* One recovered device in this many executes further requests, with one of two policies. */
