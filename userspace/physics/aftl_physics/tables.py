@@ -223,7 +223,7 @@ def cube_section() -> Section:
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
               " layer", "The mean saves 8 % of the time."),
         Macro("AFTL_CUBE_STEP_MV", scaled_integer(program_time.cube_step_mv(), 1),
-              "ISPP step in millivolt, derived from the margin of one known point"),
+              "ISPP step in millivolt, derived from one measured margin of the paper"),
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
               "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
               " cycles and relative layer",
@@ -239,7 +239,7 @@ def cube_section() -> Section:
         Table("aftl_cube_final_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[1]],
               f"how far the last program voltage may fall, in millivolt, {margin_axis}"),
         Macro("AFTL_CUBE_RETRIES", program_time.CUBE_RETRIES,
-              "Mean retries of a read that needs any, with default references"),
+              "Mean number of retries of a read that needs retries with the default references"),
         Macro("AFTL_CUBE_RETRY_SPREAD", cube.RETRY_SPREAD,
               "Largest deviation of a page's retries from that mean"),
         Table("aftl_cube_retry_q16", "u32", ("AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
