@@ -2,16 +2,17 @@
 /*
  * Replace lockdep's assertions in kernels without it: check that any task holds the lock. For
  * tests, build-module includes this file before all others. The replacements also serve assertions
- * of kernel headers.
+ * of kernel headers. The spinlocks of a kernel for one processor only disable preemption.
  */
 #ifndef CONFIG_LOCKDEP
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/spinlock.h>
 
 static inline bool aftl_is_held(const void *lock, bool spins, bool sleeps)
 {
 	if (spins)
-		return spin_is_locked((spinlock_t *)lock);
+		return IS_ENABLED(CONFIG_SMP) ? spin_is_locked((spinlock_t *)lock) : !preemptible();
 	return !sleeps || mutex_is_locked((struct mutex *)lock);
 }
 
