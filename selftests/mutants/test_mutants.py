@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import run_program
 from selftests.mutants import table
+from selftests.mutants.verdict import UntriedError, judge_kernel_test
 
 
 @pytest.mark.parametrize("area", sorted(table.HERE.glob("*.toml")), ids=lambda area: area.stem)
@@ -16,6 +17,30 @@ def test_each_mutant_matches(area: Path) -> None:
     problems += [problem for mutant in mutants
                  if (problem := table.check_mutant(mutant, table.TOP))]
     assert not problems, "\n".join(problems)
+
+
+END = "ok 2 - store: every device can be removed\nok 3 - store: the kernel's log is clean\n"
+
+
+@pytest.mark.parametrize(("status", "said", "caught"), [
+    (0, "ok 1 - store: limits of crypt\n" + END, False),
+    (0, "ok 1 - store: limits of crypt\nok 2 - store: limits of dm # SKIP no dm\n" + END, False),
+    (1, "not ok 1 - store: no point has 'limits' in its name\n", False),
+    (125, "error: lock is held twice\nlook \n", False),
+    (143, "not ok 1 - store: limits of crypt\n", True),
+    (98, "ok 1 - store: limits of crypt\nKernel panic\n", True),
+])
+def test_output_of_a_kernel_test_is_judged(status: int, said: str, *, caught: bool) -> None:
+    assert judge_kernel_test(status, said, "limits")[0] == caught
+
+
+@pytest.mark.parametrize("said", [
+    "ok 1 - store: limits of dm # SKIP no dm\n" + END,
+    "ok 1 - store: limits of dm # SKIP no dm\nnot ok 2 - store: no point has 'limits' in it\n",
+])
+def test_a_mutant_whose_points_are_skipped_is_not_tried(said: str) -> None:
+    with pytest.raises(UntriedError, match="no dm"):
+        judge_kernel_test(0, said, "limits")
 
 
 @pytest.mark.slow

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Whether the output of tests in a virtual machine shows that they caught a mutant."""
+
+#: How approxftl-lab ends if it cannot build the module or boot.
+UNSTARTED = 125
+#: How the name of a test's failed point begins if KTAP_POINTS selects no point.
+NO_POINT = ": no point has '"
+#: The points that each test has at its end
+ALWAYS_RUN = (": every device can be removed", ": the kernel's log is clean")
+
+
+class UntriedError(Exception):
+    """Raised for a mutant whose test cannot run here; the message is the reason."""
+
+
+def judge_kernel_test(status: int, said: str, point: str) -> tuple[bool, str]:
+    """Return whether tests that ended so caught a mutant, and their failures or why they did not.
+
+    Raise UntriedError if the tests skipped every point with POINT in its name.
+    """
+    lines = said.splitlines()
+    failed = [line for line in lines if line.startswith("not ok")]
+    passed = [line for line in lines if line.startswith("ok ") and " # SKIP " not in line]
+    skipped = [line for line in lines if line.startswith("ok ") and point in line
+               and " # SKIP " in line]
+    if status == UNSTARTED or not any(word in said for word in ("ok ", "Kernel panic", "BUG:")):
+        return False, "no test ran:\n" + said[-2000:]
+    if skipped and all(line.endswith(ALWAYS_RUN) for line in passed) \
+            and all(NO_POINT in line for line in failed):
+        raise UntriedError("; ".join(skipped[:2]))
+    if NO_POINT in said:
+        return False, f"the test has no point with {point!r} in its name"
+    if not failed and status == 0:
+        return False, "; ".join(["all points passed", *skipped[:2]])
+    return True, "; ".join(failed[:2]) or f"the guest died: {status}"
