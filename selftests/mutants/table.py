@@ -307,6 +307,10 @@ def check_mutant(mutant: Mutant, top: Path) -> str:
         for word in re.findall(r" -k (\w+)", mutant.caught_by):
             if not re.search(rf"def test_\w*{word}", (top / source).read_text()):
                 return f"{mutant.name}: {source} has no test with {word} in its name"
+    point = mutant.caught_by.partition(": ")[2]
+    if not any(point in (top / file).read_text() for test in paths_of_mutant_tests(mutant)
+               for file in test.split() if (top / file).is_file()):
+        return f"{mutant.name}: its test has no point with {point!r} in its name"
     try:
         mutated_texts(mutant.edits, top)
     except MutantError as wrong:
