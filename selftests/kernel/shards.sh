@@ -377,20 +377,21 @@ in_turn 'die failures in one shard leave the other shards alone' loses_its_part
 in_turn 'invalid numbers of shards are refused' refuses
 if next_turn 'shards keep their data in volumes on a block device'; then
 	ktap_test_run 'shards keep their data in volumes on a block device' lives_on_a_block_device
-	ktap_test_run 'shards open their volumes with another policy and buffer' goes_on_with_others
+	ktap_test_run 'shards on a block device open with another policy and buffer' goes_on_with_others
 	if kernel_has dm_flakey; then
-		ktap_test_run 'if one shard cannot open its volume, no shard opens one' \
+		ktap_test_run 'if one shard on a block device cannot open, no shard opens' \
 			begins_with_all
 	fi
 	if kernel_has dm_delay; then
-		ktap_test_run 'shards open their volumes in parallel' opens_at_once
+		ktap_test_run 'shards on a block device open their volumes in parallel' opens_at_once
 	else
-		ktap_test_skip 'shards open their volumes in parallel' \
+		ktap_test_skip 'shards on a block device open their volumes in parallel' \
 			'the kernel does not have dm_delay'
 	fi
 	if kernel_has dm_flakey; then
-		ktap_test_run 'the worst mode of all shards is reported' worst_mode_is_reported
+		ktap_test_run 'the worst mode of all shards on a block device is reported' \
+			worst_mode_is_reported
 	fi
-	ktap_test_run 'volumes of shards are told apart' shards_are_told_apart
+	ktap_test_run 'volumes of shards on a block device are told apart' shards_are_told_apart
 fi
 finished
