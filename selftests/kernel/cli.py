@@ -204,15 +204,24 @@ def check_counter_output() -> None:
         require(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
 
 
+def count_voluntary_switches(status: Path) -> int:
+    """Return how often a process has gone to sleep; `approxftl stat` does so for each interval."""
+    switches = re.search(r"^voluntary_ctxt_switches:\t(\d+)$", status.read_text(), re.M)
+    return int(switches[1]) if switches else 0
+
+
 def check_interrupted_stat() -> None:
     """SIGINT ends `approxftl stat --json` with a complete JSON document."""
     child = subprocess.Popen([APPROXFTL, "stat", NAME, "--interval", "100ms", "--json"],
                              stdout=subprocess.PIPE, text=True)
+    status = Path(f"/proc/{child.pid}/status")
     # Wait until the program has installed its handler of SIGINT (signal 2).
-    while not re.search("^SigCgt:.*[2367abef]$", Path(f"/proc/{child.pid}/status").read_text(),
-                        re.M):
+    while not re.search("^SigCgt:.*[2367abef]$", status.read_text(), re.M):
+        require(child.poll() is None, f"approxftl stat ended with status {child.returncode}")
         time.sleep(0.1)
-    time.sleep(1)
+    first = count_voluntary_switches(status)
+    while count_voluntary_switches(status) < first + 3:
+        time.sleep(0.1)
     child.send_signal(signal.SIGINT)
     told = json.loads(child.communicate()[0])
     require(child.returncode == 130 and told["interrupted"] and told["devices"][0]["samples"],
@@ -294,11 +303,16 @@ def press_key(key: str, child: int, terminal: int) -> None:
 
 def check_top_on_terminal(keys: str, code: int) -> None:
     """Press keys, each after two screens; `top` restores the terminal's settings at its end."""
+    begin, end = os.pipe()
     child, terminal = pty.fork()
     if not child:
+        os.close(end)
+        os.read(begin, 1)  # `top` changes the settings, so wait until they have been read
         os.execv(APPROXFTL, [APPROXFTL, "top", NAME, "-i", "0.2"])
     resize_terminal(terminal, 30, 100)
     before = termios.tcgetattr(terminal)
+    os.close(begin)
+    os.close(end)
     shown = b""
     for key in keys.split():
         pictures = shown.count(b"\033[H") + 2

@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.processes import has_signal_handler, has_taken_signal, wait_until
+from selftests.lib.processes import (
+    has_signal_handler,
+    has_taken_signal,
+    user_time_s,
+    wait_until,
+)
 from selftests.lib.programs import BUILD, Done, run_program
 
 TORTURE = BUILD / "approxftl-torture"
@@ -70,15 +75,17 @@ class Disk:
         return sum(entry[2] for entry in self.allowed_generations()) if self.state.exists() else 0
 
     def fail_power(self, child: subprocess.Popen[Any]) -> None:
-        """Signal a power failure after the first durable write; wait for a stable state file."""
+        """Signal a power failure after the first durable write; wait for a stable state file.
+
+        The signal may interrupt an update of the state file, which takes less than two clock ticks.
+        """
         before = self.durable_generations()
         wait_until(lambda: has_signal_handler(child.pid, signal.SIGUSR1)
                    and self.durable_generations() != before)
         child.send_signal(signal.SIGUSR1)
         wait_until(lambda: has_taken_signal(child.pid, signal.SIGUSR1))
-        noted: list[int] = []
-        while noted != (noted := self.durable_generations()):
-            time.sleep(0.2)
+        end_s = user_time_s(child.pid) + 2 / os.sysconf("SC_CLK_TCK")
+        wait_until(lambda: user_time_s(child.pid) >= end_s, child)
 
 
 @pytest.fixture
