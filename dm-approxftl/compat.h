@@ -12,6 +12,7 @@
 #include <linux/fileattr.h> /* Linux 6.1's fileattr.h needs linux/fs.h before it */
 #include <linux/fsnotify_backend.h>
 #include <linux/hrtimer.h>
+#include <linux/ioprio.h>
 #include <linux/mm.h>
 #include <linux/uio.h>
 #include <linux/version.h>
@@ -29,6 +30,22 @@
 #else
 #define aftl_file_attributes fileattr
 #endif
+
+/* 6.5 and updates of 6.1 added hints to I/O priorities; without them, no program can set one. */
+#ifndef IOPRIO_NR_HINTS
+#define IOPRIO_NR_HINTS 1024
+#define IOPRIO_PRIO_HINT(ioprio) ((ioprio) >> 3 & (IOPRIO_NR_HINTS - 1))
+#endif
+
+/* Updates added file_owner_or_capable() to older series of the kernel; 6.3 added idmaps. */
+static inline bool aftl_file_owner_or_capable(struct file *file)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	return inode_owner_or_capable(file_mnt_idmap(file), file_inode(file));
+#else
+	return inode_owner_or_capable(file_mnt_user_ns(file), file_inode(file));
+#endif
+}
 
 /* Write life time hint of a bio, since 6.9; 0 for none. */
 static inline u8 aftl_bio_write_hint(const struct bio *bio)

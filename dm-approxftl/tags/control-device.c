@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat.h"
 #include "tags/control.h"
 
 /* Return the block device that @file refers to; NULL if it is not a block device. */
@@ -386,7 +387,7 @@ static int check_stored_query_permission(struct survey *survey, struct file *fil
 	if (!inode || capable(CAP_SYS_RAWIO))
 		return 0;
 	survey->stored->reason = APPROXFTL_REASON_OWNER;
-	if (!file_owner_or_capable(file))
+	if (!aftl_file_owner_or_capable(file))
 		return -EPERM;
 	survey->stored->reason = APPROXFTL_REASON_DEVICE;
 	if (aftl_ext4_logs_data(inode->i_sb->s_magic, inode->i_mapping))

@@ -43,7 +43,7 @@ int aftl_check_file_tag_owner(struct file *file, u32 *reason)
 		return set_refusal_reason(reason, APPROXFTL_REASON_KIND, -EINVAL);
 	if (!(file->f_mode & FMODE_WRITE))
 		return set_refusal_reason(reason, APPROXFTL_REASON_READ_ONLY, -EBADF);
-	if (!file_owner_or_capable(file))
+	if (!aftl_file_owner_or_capable(file))
 		return set_refusal_reason(reason, APPROXFTL_REASON_OWNER, -EPERM);
 	return 0;
 }

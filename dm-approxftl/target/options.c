@@ -11,6 +11,7 @@
 #include <linux/ctype.h>
 #include <linux/ioprio.h>
 
+#include "compat.h"
 #include "disk/carriers.h"
 #include "log.h"
 #include "target/options.h"
