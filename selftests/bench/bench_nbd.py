@@ -3,9 +3,10 @@
 """Measure the plugin of nbdkit: operations a second, processor time, lateness.
 
 fio reads and writes 4 KiB at depth 32 over one connection, from our plugin with "timing off" and
-from nbdkit's memory plugin in alternation; the best run of each counts. Then the plugin emulates
-the device in real time, and reports how late requests end. With --strict, a missed limit is exit
-status 1.
+from nbdkit's memory plugin in alternation; the best run of each counts. Both have as many threads
+as approxftl serve gives a connection: with "timing off" that is the number of processors. Then the
+plugin emulates the device in real time, and reports how late requests end. With --strict, a missed
+limit is exit status 1.
 """
 
 import json
@@ -32,6 +33,8 @@ RATE_LIMIT = 100000
 #: Smallest share of the memory plugin's rate
 SHARE_LIMIT = 0.9
 LATE_LIMIT_US = 60.0
+#: Threads of a connection in approxftl serve, with "timing off" and in real time
+THREADS_OFF, THREADS = min(max(os.cpu_count() or 1, 2), 32), 32
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -49,12 +52,12 @@ def run_fio(folder: Path, how: str, operations: int, depth: int) -> float:
 
 
 def measure_plugin(folder: Path, plugin: Sequence[str | Path], how: str, operations: int,
-                   depth: int) -> tuple[float, float, str]:
+                   depth: int, threads: int) -> tuple[float, float, str]:
     """Return the rate of fio, the server's processor time in seconds, and its messages."""
     socket, log = folder / "socket", folder / "log"
     with log.open("w") as messages:
-        server = subprocess.Popen(["nbdkit", "-f", "-U", socket, "--threads", "32", *plugin],
-                                  stderr=messages)
+        server = subprocess.Popen(["nbdkit", "-f", "-U", socket, "--threads", str(threads),
+                                   *plugin], stderr=messages)
     try:
         while not socket.exists() and server.poll() is None:
             pass
@@ -70,7 +73,7 @@ def measure_plugin(folder: Path, plugin: Sequence[str | Path], how: str, operati
 def measure_rates(folder: Path, how: str, operations: int,
                   rounds: int) -> dict[str, dict[str, float]]:
     """Return each plugin's highest rate and lowest processor time of an operation."""
-    found = [{name: measure_plugin(folder, plugin, how, operations, 32)
+    found = [{name: measure_plugin(folder, plugin, how, operations, 32, THREADS_OFF)
               for name, plugin in PLUGINS.items()} for _ in range(rounds)]
     return {name: {"operations_s": max(one[name][0] for one in found),
                    "cpu_us": min(one[name][1] for one in found) / operations * 1e6}
@@ -79,7 +82,8 @@ def measure_rates(folder: Path, how: str, operations: int,
 
 def measure_lateness_us(folder: Path, how: str, operations: int, depth: int) -> float:
     """Return the median delay of completions behind their emulated times, in real time."""
-    _, _, log = measure_plugin(folder, ("-v", PLUGIN, "size=64MiB"), how, operations, depth)
+    _, _, log = measure_plugin(folder, ("-v", PLUGIN, "size=64MiB"), how, operations, depth,
+                               THREADS)
     found = re.search(r"half of them ended at most (\d+) ns late", log)
     if not found:
         sys.exit("bench: the plugin reports no lateness")

@@ -2,6 +2,7 @@
 """An emulated SSD behind nbdkit, as the clients of NBD see it."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -92,6 +93,13 @@ def test_the_server_announces_size_and_abilities() -> None:
     assert all(told[key] for key in ("can_flush", "can_fua", "can_trim", "can_zero",
                                      "can_multi_conn"))
     assert not told["is_rotational"]
+
+
+def test_without_timing_a_connection_has_a_thread_for_each_processor() -> None:
+    for timing, threads in (("off", min(max(os.cpu_count() or 1, 2), 32)), ("real", 32)):
+        with run_server(f"timing={timing}", "--size", "1MiB") as server:
+            words = Path(f"/proc/{server.nbdkit_process}/cmdline").read_text().split("\0")
+        assert f"--threads={threads}" in words
 
 
 def test_block_status_follows_writes_and_trims() -> None:

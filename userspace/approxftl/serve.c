@@ -18,6 +18,8 @@
 #define PLUGIN "nbdkit-approxftl-plugin.so"
 /* Number of the socket's descriptor in systemd's protocol of socket activation */
 #define LISTEN_FD 3
+/* Maximum number of requests of a connection that nbdkit has in flight */
+#define MAX_THREADS 32
 /* Exit status of the child if nbdkit is not installed */
 #define NOT_INSTALLED 127
 /* Interval of the checks whether nbdkit is ready */
@@ -107,6 +109,17 @@ static void find_nbdkit_plugin(char path[PATH_MAX])
 		scnprintf(path, PATH_MAX, "approxftl");
 }
 
+/*
+ * Return the number of threads of a connection. With "timing off" no request waits for device time,
+ * and more threads than processors only wake each other.
+ */
+static unsigned int count_nbdkit_threads(const struct device_options *options)
+{
+	if (strcmp(device_value_of_key(options, "timing", "real"), "off") != 0)
+		return MAX_THREADS;
+	return (unsigned int)min(max(sysconf(_SC_NPROCESSORS_ONLN), 2L), (long)MAX_THREADS);
+}
+
 static void run_nbdkit(const struct serving *serving)
 {
 	const struct device_options *options = serving->options;
@@ -115,7 +128,8 @@ static void run_nbdkit(const struct serving *serving)
 
 	add_nbdkit_argument(&arguments, "nbdkit", "");
 	add_nbdkit_argument(&arguments, "--exit-with-parent", "");
-	add_nbdkit_argument(&arguments, "--threads=", "32");
+	scnprintf(text, sizeof(text), "%u", count_nbdkit_threads(options));
+	add_nbdkit_argument(&arguments, "--threads=", text);
 	add_nbdkit_argument(&arguments, "--pidfile=", serving->ready);
 	find_nbdkit_plugin(text);
 	add_nbdkit_argument(&arguments, text, "");
