@@ -41,7 +41,7 @@ from approxftl_tools.figure_kinds import KINDS
 from approxftl_tools.figure_times import cumulative_percentages, thin_curve
 from approxftl_tools.figure_wear import lun_grid, means_of_ranges
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.svg import figure_as_svg, round_ticks
+from approxftl_tools.svg import figure_as_svg, round_ticks, tick_texts
 
 
 @pytest.fixture(scope="module")
@@ -300,6 +300,11 @@ def test_axis_ticks_enclose_the_range_of_values(low: float, span: float) -> None
     assert scale[0] <= low + margin
     assert scale[-1] >= low + span - margin
     assert 2 <= len(scale) <= 9
+
+
+def test_labels_of_ticks_that_are_close_together_differ() -> None:
+    assert tick_texts([1, 1.5, 2]) == ["1", "1.5", "2"]
+    assert tick_texts([0.999999, 1, 1.000001]) == ["0.999999", "1", "1.000001"]
 
 
 def test_means_of_consecutive_ranges_of_values_are_computed() -> None:

@@ -61,8 +61,9 @@ def responses_of_group(runs: Sequence[Run], name: str, title: str,
     keys = [key for key in responses if any(mean_of_measure(run, key) is not None for run in runs)]
     columns = {key: [value for _, value in relative_to_first_run(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
+    inputs = [one for one in distinct_inputs(runs) if one not in {run.label for run in runs}]
     return [Figure(
-        name, f"{title} relative to {runs[0].label}, {', '.join(distinct_inputs(runs))}",
+        name, ", ".join([f"{title} relative to {runs[0].label}", *inputs]),
         f"Response times of requests relative to {runs[0].label}. Shorter is better; "
         "the line is at 1.",
         Bars([response_title(key) for key in keys], series, f"times that of {runs[0].label}",

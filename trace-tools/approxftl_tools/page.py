@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from approxftl_tools.figure import Figure, number_as_text
+from approxftl_tools.figure import Cell, Figure, number_as_text
 from approxftl_tools.refusal import Refusal
 from approxftl_tools.svg import figure_as_svg
 
@@ -31,6 +31,11 @@ def split_off_ratio(cell: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (cell, "")
 
 
+def cell_as_text(value: Cell) -> str:
+    """Return the text of a table's cell; a line does not break between a number and its "%"."""
+    return number_as_text(value, 6).replace(" %", "\u00a0%")
+
+
 @cache
 def template_environment() -> Any:
     """Return the template environment, which escapes all data."""
@@ -41,7 +46,7 @@ def template_environment() -> Any:
     found = library.Environment(
         loader=library.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=library.StrictUndefined)
-    found.filters |= {"cell": lambda value: number_as_text(value, 6), "apart": split_off_ratio,
+    found.filters |= {"cell": cell_as_text, "apart": split_off_ratio,
                       "address": lambda text: quote(text, safe=PLAIN)}
     return found
 

@@ -175,6 +175,16 @@ def draw_legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, fl
     return "".join(parts), y + LINE + 6
 
 
+def tick_texts(scale: Sequence[float]) -> list[str]:
+    """Return the texts of ticks, with enough digits to tell the ticks apart."""
+    texts = [""]
+    for digits in (4, 7, 10, 15):
+        texts = [number_as_text(value, digits) for value in scale]
+        if len({*texts}) == len(texts):
+            break
+    return texts
+
+
 class Area:
     """The plotting area of a panel: the full width, or one of several columns."""
 
@@ -195,10 +205,10 @@ class Area:
                               log: bool = False) -> Iterator[str]:
         """Yield the grid lines of the vertical axis and its label."""
         places = [math.log10(value) for value in scale] if log else scale
-        for value, at in zip(scale, places, strict=True):
+        for text, at in zip(tick_texts(scale), places, strict=True):
             y = self.y_of_value(at, places)
             yield svg_element("line", x1=self.left, x2=self.right, y1=y, y2=y, class_="level")
-            yield text_element(number_as_text(value), self.left - 6, y + 4, "end")
+            yield text_element(text, self.left - 6, y + 4, "end")
         middle = (self.top + self.bottom) / 2
         x = self.left - LEFT + 14
         yield text_element(label, x, middle, class_="label",
