@@ -27,10 +27,14 @@ static void grow_request_log(struct request_log *log)
 u32 request_main_wait_reason(const struct aftl_waits *waits)
 {
 	u32 most = AFTL_WAITS;
+	u64 most_ns = 0;
 
-	for (u32 i = 0; i < AFTL_WAITS; i++)
-		if (waits->ns[i] && (most == AFTL_WAITS || waits->ns[i] > waits->ns[most]))
-			most = i;
+	for (u32 i = 0; i < AFTL_WAITS; i++) {
+		if (waits->ns[i] <= most_ns)
+			continue;
+		most_ns = waits->ns[i];
+		most = i;
+	}
 	return most;
 }
 

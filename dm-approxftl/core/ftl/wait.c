@@ -133,6 +133,16 @@ void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u
 	clocks->end_ns = end_ns;
 }
 
+/* The arrays do not overlap, so that the compiler can subtract several elements at a time. */
+static void subtract_wait_times(u64 *__restrict to, const u64 *__restrict from,
+				const u64 *__restrict subtrahend)
+{
+	u32 i;
+
+	for (i = 0; i < AFTL_WAITS; i++)
+		to[i] = from[i] - subtrahend[i];
+}
+
 /* Charge the waiting time of the request to its current wait reason. */
 static void wait_charge_request(const struct aftl *ftl, const struct aftl_request *request,
 				struct aftl_waits *waits)
@@ -157,16 +167,12 @@ void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u3
 {
 	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
 	struct command_start *start = &ftl->waits->commands[index];
-	const struct lun_clocks *clocks;
-	u32 i;
 
 	if (!waits)
 		return;
 	wait_charge_request(ftl, request, waits);
-	clocks = lun_clocks_at_now(ftl, lun);
 	start->lun = lun;
-	for (i = 0; i < AFTL_WAITS; i++)
-		start->ns[i] = clocks->ns[i] - waits->before[i];
+	subtract_wait_times(start->ns, lun_clocks_at_now(ftl, lun)->ns, waits->before);
 }
 
 void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun)
@@ -209,17 +215,13 @@ void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
 	const struct aftl_command *command = &ftl->commands[index];
 	const struct command_start *start = &ftl->waits->commands[index];
 	struct aftl_waits *waits;
-	const struct lun_clocks *clocks;
-	u32 i;
 
 	if (!command->request)
 		return;
 	waits = ftl->ops->waits(ftl->host, command->request);
 	if (!waits)
 		return;
-	clocks = lun_clocks_at_now(ftl, start->lun);
-	for (i = 0; i < AFTL_WAITS; i++)
-		waits->ns[i] = clocks->ns[i] - start->ns[i];
+	subtract_wait_times(waits->ns, lun_clocks_at_now(ftl, start->lun)->ns, start->ns);
 	subtract_service_ns(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
 									AFTL_WAIT_READ,
 			    service_ns);
