@@ -138,6 +138,8 @@ def measure_re1_encodings() -> list[Measured]:
         make_measured(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
                       codes[twice][0b00], digits=0),
         make_measured(max(max(reprogram_code.sensing_counts(code)) for code in codes.values()),
+                      digits=0),
+        make_measured(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
                       digits=0)]
 
 

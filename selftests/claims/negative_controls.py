@@ -147,7 +147,7 @@ CONTROLS = (
     Control("TV-6", (3,), "all margins are kept", "--tvr_margin 100%"),
     Control("TV-8", (0, 1), "both pages take as long", "--program_fast 0"),
     Control("TV-8", (2,), "the slow page is slower", "--program 1300us"),
-    Control("RE-1", (0, 1), "cells may move back",
+    Control("RE-1", (0, 1, 3), "cells may move back",
             constant="reprogram_code.highest_start_state = lambda old, bit, target: 0"),
     Control("RE-1", (2,), "the first code is no Gray code",
             constant="reprogram_code.encodings_by_code = lambda codes=reprogram_code."
@@ -164,8 +164,7 @@ CONTROLS = (
     Control("RE-6", (3,), "two bits take as long", "--program_mlc 3400us --reprogram 3400us"),
     Control("RE-6", (9,), "collection has much space", "--op 40%"),
     Control("RE-7", (0, 1), "neighbours are not hot together", "--active-extent 1"),
-    Control("RE-8", (0, 1, 2, 3, 4, 5), "both layers are emptied",
-            mutant="ressd-virtual-empties-both"),
+    Control("RE-8", (0, 1, 2, 3, 4, 5), "no super layer is virtual, ever", "--virtual_layers off"),
     Control("RE-9", (0,), "an hour is soon", "--zone3 7200s"),
     Control("RE-10", (0, 1), "one candidate", "--candidates 1"),
     Control("RE-11", (0,), "rows are held for ten seconds", "--stripe-hold 10s"),
@@ -179,6 +178,8 @@ CONTROLS = (
     Control("RE-17", (1,), "a twentieth of the writes is cold", "--active-others 5%"),
     Control("RE-17", (2, 3, 4, 5, 7), "one candidate", "--candidates 1"),
     Control("RE-17", (6,), "collection has much space", "--op 50%"),
+    Control("RE-19", (0,), "collection has much space", "--op 40%"),
+    Control("RE-19", (1, 2), "one candidate", "--candidates 1"),
     Control("RE-15", (1,), "all reads take as long", "--read_mlc 66us --program_mlc 3400us"),
     Control("RE-13", (0, 1), "hot data lives for long", "--active-set 30%"),
     Control("DE-A", (1,), "no block is sparse", "--density_share 0"),
@@ -219,7 +220,7 @@ CONTROLS = (
 #: Claims whose rows compare a rule with its absence; they fail if both sides are equal.
 SELF_CONTROLLED = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
 #: Claims whose runs take 15 s of processor time.
-LONG = ("RE-6", "RE-7", "RE-10", "RE-17", "HY-3")
+LONG = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-17", "RE-19", "HY-3")
 
 
 def find_rows_without_control(id_: str) -> list[str]:

@@ -240,15 +240,16 @@ def measure_re8_super_layers() -> list[Measured]:
             lambda played: gain_in_percent(ressd_to_tlc_ratios(played.raid["ressd"],
                                                                played.virtual["ressd"]))[:2])
         return [*found, *[make_measured(math.nan)] * 4]
-    plain = run_on_one_plane()["ressd"]
-    virtual = run_on_one_plane(virtual_layers="on")["ressd"]
+    plain = run_on_raid5()["ressd"]
+    virtual = results_of_study("rss-raid", array="4 devices", policy="ressd",
+                               given={"virtual_layers": "on"})["ressd"]
     pages, writes_per_erase, collection = gain_in_percent(ressd_to_tlc_ratios(plain, virtual))
     displaced = [counter_of_run(run, "programmed_rewrite_units") for run in (plain, virtual)]
     fewer = displaced[0] - displaced[1]
     erases = -saving_in_percent(*(counter_of_run(run, "array_erases") for run in (virtual, plain)))
     return [*map(make_measured, (
         pages, writes_per_erase, 100 * fewer / displaced[0],
-        100 * fewer / counter_of_run(plain, "host_write_units"), erases, collection))]
+        100 * fewer / measure_of_run(plain, "consumed_pages"), erases, collection))]
 
 
 def measure_re9_rewritten_data() -> list[Measured]:
@@ -395,6 +396,15 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
     ]
 
 
+def measure_re19_short_lived_data() -> list[Measured]:
+    """Measure RSS-RAID on hot data that get cold as soon as in the paper's Fig. 26."""
+    runs = results_of_study("rss-raid", array="4 devices", given={"active-requests": 16})
+    pages, writes_per_erase, _ = gain_in_percent(gain_over_tlc(runs))
+    consumed = measure_of_run(runs["tlc"], "consumed_pages") / written_pages(runs["tlc"])
+    return [make_measured(consumed, digits=2), make_measured(pages),
+            make_measured(writes_per_erase)]
+
+
 def measure_re14_memory() -> list[Measured]:
     """Measure ReSSD's memory per page, in addition to the core's own byte of state."""
     runs = results_of_study("ressd-memory")
@@ -419,5 +429,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-15": measure_re15_read_response,
     "RE-16": measure_re16_layer_counts,
     "RE-17": measure_re17_load_of_paper_tables,
+    "RE-19": measure_re19_short_lived_data,
     "RE-A": ablate_ressd,
 }
