@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from approxftl_tools.figure import Cell, Figure, number_as_text
+from approxftl_tools.figure import Cell, Dots, Figure, number_as_text
 from approxftl_tools.refusal import Refusal
-from approxftl_tools.svg import figure_as_svg
+from approxftl_tools.svg import WIDTH, figure_as_svg
 
 Json = dict[str, Any]
 
@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 ROWS = 30
 #: Significant digits of the numbers in a page, more than a plot can show.
 DIGITS = 7
+#: Width of a drawing of dots, which a phone shows without scrolling.
+NARROW = 420
 #: Characters that need no escape in a data URL.
 PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
 #: Matches a value followed by its ratio: 0.9x, or a ratio with its interval.
@@ -51,12 +53,24 @@ def template_environment() -> Any:
     return found
 
 
+def figure_on_page(figure: Figure) -> str:
+    """Return a figure's drawing; page.css knows the class of a narrow one."""
+    if not isinstance(figure.plot, Dots):
+        return figure_as_svg(figure)
+    before = WIDTH.set(NARROW)
+    try:
+        return figure_as_svg(figure).replace("<svg ", '<svg class="narrow" ', 1)
+    finally:
+        WIDTH.reset(before)
+
+
 def figure_template_data(figure: Figure, spec: str = "") -> Json:
     """Return the template data of a figure; `spec` is its Vega-Lite specification."""
     rows = figure.plot.csv_rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
-            "sources": figure.sources, "svg": figure_as_svg(figure), "head": figure.plot.csv_head(),
-            "rows": rows[:ROWS], "count": len(rows), "csv": figure.as_csv(DIGITS), "spec": spec}
+            "sources": figure.sources, "svg": figure_on_page(figure),
+            "head": figure.plot.csv_head(), "rows": rows[:ROWS], "count": len(rows),
+            "csv": figure.as_csv(DIGITS), "spec": spec}
 
 
 def render_page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
