@@ -35,7 +35,7 @@ def test_output_of_a_kernel_test_is_judged(status: int, said: str, *, caught: bo
 
 
 @pytest.mark.parametrize("said", [
-    "ok 1 - store: limits of dm # SKIP no dm\n" + END,
+    "ok 1 - store: stats prints nothing else\nok 2 - store: limits of dm # SKIP no dm\n" + END,
     "ok 1 - store: limits of dm # SKIP no dm\nnot ok 2 - store: no point has 'limits' in it\n",
 ])
 def test_a_mutant_whose_points_are_skipped_is_not_tried(said: str) -> None:
