@@ -27,6 +27,8 @@ END = "ok 2 - store: every device can be removed\nok 3 - store: the kernel's log
     (0, "ok 1 - store: limits of crypt\nok 2 - store: limits of dm # SKIP no dm\n" + END, False),
     (1, "not ok 1 - store: no point has 'limits' in its name\n", False),
     (125, "error: lock is held twice\nlook \n", False),
+    (124, "KTAP version 1\n", True),
+    (124, "", False),
     (143, "not ok 1 - store: limits of crypt\n", True),
     (98, "ok 1 - store: limits of crypt\nKernel panic\n", True),
 ])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Whether the output of tests in a virtual machine shows that they caught a mutant."""
 
-#: How approxftl-lab ends if it cannot build the module or boot.
+#: How approxftl-lab ends after its --timeout, and if it cannot build the module or boot.
+TIMED_OUT = 124
 UNSTARTED = 125
 #: How the name of a test's failed point begins if KTAP_POINTS selects no point.
 NO_POINT = ": no point has '"
@@ -23,6 +24,8 @@ def judge_kernel_test(status: int, said: str, point: str) -> tuple[bool, str]:
     passed = [line for line in lines if line.startswith("ok ") and point in line
               and not line.endswith(ALWAYS_RUN)]
     skipped = [line for line in passed if " # SKIP " in line]
+    if status == TIMED_OUT and "KTAP version" in said:
+        return True, "the test hangs"
     if status == UNSTARTED or not any(word in said for word in ("ok ", "Kernel panic", "BUG:")):
         return False, "no test ran:\n" + said[-2000:]
     if skipped and skipped == passed and all(NO_POINT in line for line in failed):
