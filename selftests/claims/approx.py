@@ -295,6 +295,36 @@ def measure_ax14_implied_share() -> list[Measured]:
             make_measured(lifetime_gain_percent(found["a small full device"]["approxftl"]))]
 
 
+def later_neighbours(block: Json, pages_of_layer: int, page: int) -> list[str]:
+    """Return the classes of a page's neighbours in Y and Z that are programmed after the page."""
+    classes = block["class"]
+
+    def program_order(at: int) -> tuple[bool, int]:
+        # In two phases all approximate pages are programmed before the precise ones.
+        return "after" in block["mode"] and classes[at] == "precise", at
+
+    row = page // pages_of_layer
+    near = [at for at in (page - 1, page + 1) if at // pages_of_layer == row]
+    near += [at for at in (page - pages_of_layer, page + pages_of_layer)
+             if 0 <= at < len(classes)]
+    return [classes[at] for at in near if program_order(at) > program_order(page)]
+
+
+def measure_ax15_neighbours() -> list[Measured]:
+    """Count the later neighbours of precise pages in checkerboards of both write orders."""
+    run = results_of_study("approx-layout")["approxftl"]
+    pages_of_layer = run["geometry"]["word_lines_per_layer"]
+    found: dict[bool, list[list[str]]] = {False: [], True: []}
+    for block in run["page_maps"]:
+        if block["kind"] == "checkerboard":
+            found["after" in block["mode"]] += [
+                later_neighbours(block, pages_of_layer, page)
+                for page, kind in enumerate(block["class"]) if kind == "precise"]
+    most, two_phases = (max(map(len, near), default=math.nan) for near in found.values())
+    precise = max((near.count("precise") for near in found[False]), default=math.nan)
+    return [make_measured(most, precise, digits=0), make_measured(two_phases, digits=0)]
+
+
 def measure_ax_tagged_traces() -> list[Measured]:
     """Measure the paper's averages on synthetic streams with tags, or on tagged real traces."""
     found: dict[str, list[float]] = {}
@@ -410,6 +440,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-12": measure_ax12_wear_rule,
     "AX-13": measure_ax13_burst,
     "AX-14": measure_ax14_implied_share,
+    "AX-15": measure_ax15_neighbours,
     "AX-A": ablate_approxftl,
     "AX-T": measure_ax_tagged_traces,
 }

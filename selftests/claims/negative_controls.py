@@ -102,6 +102,8 @@ CONTROLS = (
     Control("AX-13", (0, 1), "approximate programs take as long", "--program_reduced 700us"),
     Control("AX-14", (1,), "a lower top voltage saves less", "--program_reduced 490us"),
     Control("AX-14", (2,), "a gentle erase wears as others", "--wear_low 100%"),
+    Control("AX-15", (0, 1), "precise data goes to any place of a checkerboard",
+            mutant="approx-checkerboard-of-precise"),
     Control("AX-T", (0, 1, 2, 5, 6), "no program is faster",
             "--program_reduced 700us --program_between 700us --program_after 700us"),
     Control("AX-T", (3,), "a gentle erase wears as others", "--wear_low 100%"),
