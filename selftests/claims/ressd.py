@@ -113,6 +113,19 @@ def run_on_raid5(members: int = 4) -> dict[str, Json]:
     return results_of_study("rss-raid", array=f"{members} devices")
 
 
+def run_short_lived_data(policy: str, option: Json | None = None) -> Json:
+    """Run an array on hot data of which 6.4 % get cold, one of 16 writes (Fig. 26)."""
+    run: Json = results_of_study("rss-raid", array="4 devices", policy=policy,
+                                 given={"active-requests": 16} | (option or {}))[policy]
+    return run
+
+
+def run_with_layer_options() -> list[Json]:
+    """Run ReSSD's array with plain super layers, with those of 32 layers, and with virtual ones."""
+    return [run_short_lived_data("ressd", option)
+            for option in ({}, {"super_layers": 32}, {"virtual_layers": "on"})]
+
+
 def free_blocks_at_end(run: Json) -> int:
     return sum(run["luns"]["free_blocks"])
 
@@ -240,9 +253,7 @@ def measure_re8_super_layers() -> list[Measured]:
             lambda played: gain_in_percent(ressd_to_tlc_ratios(played.raid["ressd"],
                                                                played.virtual["ressd"]))[:2])
         return [*found, *[make_measured(math.nan)] * 4]
-    plain = run_on_raid5()["ressd"]
-    virtual = results_of_study("rss-raid", array="4 devices", policy="ressd",
-                               given={"virtual_layers": "on"})["ressd"]
+    plain, _, virtual = run_with_layer_options()
     pages, writes_per_erase, collection = gain_in_percent(ressd_to_tlc_ratios(plain, virtual))
     displaced = [counter_of_run(run, "programmed_rewrite_units") for run in (plain, virtual)]
     fewer = displaced[0] - displaced[1]
@@ -351,22 +362,20 @@ def measure_re16_layer_counts() -> list[Measured]:
     gains = [ressd_to_tlc_ratios(run_on_one_plane()["ressd"], results_of_study(
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
-    virtual = ressd_to_tlc_ratios(run_on_one_plane()["ressd"],
-                                  run_on_one_plane(virtual_layers="on")["ressd"])
-    pages, writes_per_erase, _ = gain_in_percent(gains[3])
-    plain, deep, joined = (mean_response_us(results_of_study(
-        "rss-raid", array="4 devices", policy="ressd", given=given)["ressd"], "write")
-        for given in ({}, {"super_layers": 32}, {"virtual_layers": "on"}))
-    faster = [-saving_in_percent(one, plain) for one in (deep, joined)]
     writes = [gain.writes_per_erase for gain in gains]
+    plain, deep, joined = run_with_layer_options()
+    (pages, writes_per_erase, _), virtual = (gain_in_percent(ressd_to_tlc_ratios(plain, run))
+                                             for run in (deep, joined))
+    faster = (-saving_in_percent(mean_response_us(run, "write"), mean_response_us(plain, "write"))
+              for run in (deep, joined))
     return [
         make_measured(pages),
         make_measured(writes_per_erase),
         make_measured(*writes[:4], shown=numbers_as_text(writes),
                       holds=abs(writes[4] - writes[3]) < 3),
         make_measured(*(100 * part / whole if whole else math.nan for part, whole in zip(
-            gain_in_percent(virtual), (pages, writes_per_erase), strict=False))),
-        *map(make_measured, faster),
+            virtual, (pages, writes_per_erase), strict=False))),
+        *(make_measured(change, digits=2) for change in faster),
     ]
 
 
@@ -398,11 +407,20 @@ def measure_re17_load_of_paper_tables() -> list[Measured]:
 
 def measure_re19_short_lived_data() -> list[Measured]:
     """Measure RSS-RAID on hot data that get cold as soon as in the paper's Fig. 26."""
-    runs = results_of_study("rss-raid", array="4 devices", given={"active-requests": 16})
-    pages, writes_per_erase, _ = gain_in_percent(gain_over_tlc(runs))
+    runs = {policy: run_short_lived_data(policy) for policy in ("tlc", "ressd")}
+    _, _, virtual = run_with_layer_options()
+    gain = gain_over_tlc(runs)
+    pages, writes_per_erase, collection = gain_in_percent(gain)
     consumed = measure_of_run(runs["tlc"], "consumed_pages") / written_pages(runs["tlc"])
-    return [make_measured(consumed, digits=2), make_measured(pages),
-            make_measured(writes_per_erase)]
+    return [
+        make_measured(consumed, digits=2),
+        make_measured(pages),
+        make_measured(writes_per_erase),
+        make_measured(ressd_to_tlc_ratios(runs["tlc"], virtual).writes_per_erase),
+        make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
+        make_measured(100 * (gain.moved - 1)),
+        make_measured(collection),
+    ]
 
 
 def measure_re14_memory() -> list[Measured]:
