@@ -205,8 +205,20 @@ ram_disks 2 262144 || exit 1
 ktap_test_run 'the message gc only begins collection, a suspend does not wait for it' \
 	collection_is_only_begun
 ktap_test_run 'collection ends without requests, with timing off' collection_ends
-ktap_test_run 'SIGKILL ends filling' filling_is_killed 1
-in_turn 'SIGKILL ends filling of shards' filling_is_killed 2
+case $(uname -r) in
+*-uml*)
+	# Without a lock to release, the fill yields only by cond_resched(), which does nothing in a
+	# preemptible kernel. User Mode Linux does not preempt a task in an interrupt either.
+	no_preemption='User Mode Linux does not preempt the fill'
+	ktap_test_skip 'SIGKILL ends filling' "$no_preemption"
+	! next_turn 'SIGKILL ends filling of shards' ||
+		ktap_test_skip 'SIGKILL ends filling of shards' "$no_preemption"
+	;;
+*)
+	ktap_test_run 'SIGKILL ends filling' filling_is_killed 1
+	in_turn 'SIGKILL ends filling of shards' filling_is_killed 2
+	;;
+esac
 ktap_test_run 'a suspend commits, a removal saves the state' pauses_write_little
 ktap_test_run 'data that a suspend committed survive a power failure' a_pause_is_durable
 ktap_test_run 'remove closes the volume before it returns' create_after_remove
