@@ -40,8 +40,10 @@ STRIPE = 8  # most blocks that one operation covers
 THREADS = 4
 RACERS = 24
 CHUNK = 64  # blocks per request when filling and checking
-BLKDISCARD = 0x1277
-BLKZEROOUT = 0x127F
+# On PowerPC a bit of an ioctl's number says that it has no argument type.
+NO_TYPE = 1 << 29 if os.uname().machine.startswith("ppc") else 0
+BLKDISCARD = NO_TYPE | 0x1277
+BLKZEROOUT = NO_TYPE | 0x127F
 
 
 def block_content(seed: int, block: int, operation: int) -> bytes:

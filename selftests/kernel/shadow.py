@@ -12,11 +12,11 @@ import random
 import struct
 import sys
 
+from blocks import BLKDISCARD, BLKZEROOUT
+
 UNIT = 4096
 UNITS = 2048  # size of the part that is used
 MOST = 32  # most units of an operation
-BLKDISCARD = 0x1277
-BLKZEROOUT = 0x127F
 
 
 class Device:
