@@ -184,12 +184,13 @@ def test_list_names_the_kernels(fake_qemu: Stage) -> None:
     said = run_program(LAB, "--list", environment=fake_qemu.environment)
     assert (said.code, said.err) == (0, "")
     told = [line.split(maxsplit=2) for line in said.out.splitlines()]
-    assert told[:8] == [["6.1", "-", "is fetched when asked for"],
+    assert told[:9] == [["6.1", "-", "is fetched when asked for"],
                         ["6.12", "6.12.10+deb12-amd64", str(kernels / "6.12.10+deb12-amd64")],
                         ["newest", "-", "is fetched when asked for"],
                         ["debug", "-", "is built when asked for"],
                         ["races", "-", "is built when asked for"],
                         ["uml", "-", "is built when asked for"],
+                        ["uml-debug", "-", "is built when asked for"],
                         ["uml-6.1", "-", "is built when asked for"],
                         ["uml-newest", "-", "is built when asked for"]]
 
