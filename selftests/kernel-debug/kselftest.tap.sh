@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
 
-if ! kernel=$(userspace/lab/get-kernel debug); then
+if ! kernel=$(userspace/lab/get-kernel uml-debug); then
 	ktap_test_fail 'the source of a kernel is there'
 	ktap_finished
 fi
@@ -22,7 +22,7 @@ make -s -C selftests install INSTALL_PATH="$tree/dm-approxftl"
 run_there()
 {
 	tests='selftests/kernel/discard-flush.sh selftests/kernel/carriers.py selftests/kernel/latency.sh'
-	userspace/lab/approxftl-lab --real-time --kernel 6.12 --cmd \
+	userspace/lab/approxftl-lab --real-time --kernel uml-debug --cmd \
 		"$1 make -s -C $tree/dm-approxftl run_tests TEST_PROGS='$tests'" >"$tree/said" 2>&1
 	sed 's/^/# /' "$tree/said"
 }
