@@ -77,7 +77,6 @@ LAST = 2**63 - 1
 HUGE_PAGES = Path("/proc/sys/vm/nr_hugepages")
 TURN = os.environ.get("AFTL_TURN", "")  # part of the random seeds, so that each kernel draws others
 F2FS_IOC_GET_COMPRESS_BLOCKS = 0x8008F511
-HUGE_PAGES = Path("/proc/sys/vm/nr_hugepages")
 
 
 def open_new_file(path: str | Path, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
