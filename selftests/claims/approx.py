@@ -29,6 +29,7 @@ from selftests.claims.runs import Json, falsified_settings
 from selftests.claims.studies import results_of_study
 
 ALL = ("baseline", "delta_b", "vth_b", "approxftl")
+CLASSES = ("precise", "approximate")
 SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
@@ -204,7 +205,7 @@ def measure_ax7_energy() -> list[Measured]:
              for by_policy in (runs, tagged["50 % in runs of 64"], tagged["50 % in runs of 1"])]
     erase = counter_of_run(run, "erase_energy_pj") / counter_of_run(run, "array_erases") / 1e6
     return [make_measured(erase, digits=2), make_measured(max(far), digits=2),
-            *(make_measured(*cuts) for cuts in total)]
+            *(make_measured(*cuts) for cuts in total), make_measured(total[-1][0])]
 
 
 def copies_per_approximate_page(run: Json) -> float:
@@ -311,18 +312,44 @@ def later_neighbours(block: Json, pages_of_layer: int, page: int) -> list[str]:
 
 
 def measure_ax15_neighbours() -> list[Measured]:
-    """Count the later neighbours of precise pages in checkerboards of both write orders."""
+    """Count the later neighbours of pages, by the write order of their block and their class."""
     run = results_of_study("approx-layout")["approxftl"]
     pages_of_layer = run["geometry"]["word_lines_per_layer"]
-    found: dict[bool, list[list[str]]] = {False: [], True: []}
+    found: dict[tuple[str, str], list[list[str]]] = {}
     for block in run["page_maps"]:
-        if block["kind"] == "checkerboard":
-            found["after" in block["mode"]] += [
-                later_neighbours(block, pages_of_layer, page)
-                for page, kind in enumerate(block["class"]) if kind == "precise"]
-    most, two_phases = (max(map(len, near), default=math.nan) for near in found.values())
-    precise = max((near.count("precise") for near in found[False]), default=math.nan)
-    return [make_measured(most, precise, digits=0), make_measured(two_phases, digits=0)]
+        order = "two phases" if "after" in block["mode"] else block["kind"]
+        for page, kind in enumerate(block["class"]):
+            found.setdefault((order, kind), []).append(
+                later_neighbours(block, pages_of_layer, page))
+
+    def most_neighbours(order: str, kind: str, of: Sequence[str] = CLASSES) -> float:
+        return max((sum(map(near.count, of)) for near in found.get((order, kind), [])),
+                   default=math.nan)
+
+    board = "checkerboard"
+    return [
+        make_measured(most_neighbours(board, "precise"),
+                      most_neighbours(board, "precise", ["precise"]), digits=0),
+        make_measured(most_neighbours("two phases", "precise"), digits=0),
+        make_measured(most_neighbours("precise", "precise", ["precise"]), digits=0),
+        make_measured(most_neighbours(board, "approximate", ["precise"]), digits=0),
+        make_measured(most_neighbours("two phases", "approximate"), digits=0),
+    ]
+
+
+def open_blocks_of_die(run: Json) -> int:
+    """Return the number of blocks of a run's only die that are neither free nor full."""
+    full = sum(kind["blocks"] for kind in run["block_kinds"].values())
+    count: int = run["blocks"]["good"] - sum(run["luns"]["free_blocks"]) - full
+    return count
+
+
+def measure_ax16_open_blocks() -> list[Measured]:
+    """Count the open blocks of a die after runs of twenty lengths, tags in runs of 64."""
+    opened = [open_blocks_of_die(results_of_study("approx-layout", given={
+        "requests": requests, "approx-run": 64})["approxftl"])
+        for requests in range(2001, 30001, 1400)]
+    return [make_measured(min(opened), max(opened), digits=0)]
 
 
 def measure_ax_tagged_traces() -> list[Measured]:
@@ -441,6 +468,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-13": measure_ax13_burst,
     "AX-14": measure_ax14_implied_share,
     "AX-15": measure_ax15_neighbours,
+    "AX-16": measure_ax16_open_blocks,
     "AX-A": ablate_approxftl,
     "AX-T": measure_ax_tagged_traces,
 }

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from selftests.lib.programs import TOP
@@ -124,12 +124,18 @@ def is_code_decodable() -> bool:
         return False
 
 
+def backward_updates(states: Sequence[int], bit: int) -> list[tuple[int, int]]:
+    """Return the pairs of old and new value whose voltage falls if a bit changes within a code."""
+    return [(old, old ^ bit) for old in range(4) if states[old ^ bit] < states[old]]
+
+
 def measure_re1_encodings() -> list[Measured]:
     """Check ReSSD's encodings: paths and codes, states that the paper names, sensings of a read."""
     paths = reprogram_code.all_cell_histories()
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
     codes = reprogram_code.encodings_by_code()
     gray = sum(map(reprogram_code.is_gray_code, codes.values()))
+    falling = backward_updates(codes[reprogram_code.Code.INITIAL], 0b01)
     once, both, twice = (reprogram_code.Code[name] for name in ("L", "LM", "LL"))
     unique = is_code_decodable()
     return [make_measured(
@@ -140,7 +146,9 @@ def measure_re1_encodings() -> list[Measured]:
         make_measured(max(max(reprogram_code.sensing_counts(code)) for code in codes.values()),
                       digits=0),
         make_measured(*(state(codes[code]) for code in (once, both, twice) for state in (min, max)),
-                      digits=0)]
+                      digits=0),
+        make_measured(*(int(f"{value:b}") for pair in falling for value in pair),
+                      shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling))]
 
 
 def measure_re4_metadata() -> list[Measured]:

@@ -29,11 +29,12 @@ def measure_tv5_mixed_streams() -> list[Measured]:
     if trace_directory():
         cuts = [*map(response_cut_by_tvr,
                      results_of_study("tvr-traces", "trace", "policy").values())]
-        return [*[average_measured(cuts)] * 2, make_measured(max(cuts))]
+        return [*[average_measured(cuts)] * 2, *map(make_measured, (max(cuts), min(cuts)))]
     found = results_of_study("tvr-mixed", "times", "write-share", "policy")
-    largest = found["the paper's simulator"].pop("100%")
+    own = found["the paper's simulator"]
+    ends = own.pop("100%"), own["18%"]
     return [*(make_measured(*map(response_cut_by_tvr, runs.values())) for runs in found.values()),
-            make_measured(response_cut_by_tvr(largest))]
+            *(make_measured(response_cut_by_tvr(runs)) for runs in ends)]
 
 
 def measure_tv6_packages() -> list[Measured]:
