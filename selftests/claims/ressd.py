@@ -130,18 +130,30 @@ def free_blocks_at_end(run: Json) -> int:
     return sum(run["luns"]["free_blocks"])
 
 
-def change_in_percent(value: Callable[..., float], runs: dict[str, Json], *arguments: str) -> float:
+def change_in_percent(value: Callable[..., float], runs: dict[str, Json], *arguments: Any) -> float:
     """Return the change of a measure from TLC to ReSSD in percent."""
     return -saving_in_percent(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
 
 
-def free_blocks_after_short_runs() -> tuple[list[float], list[float]]:
-    """Return TLC's use of free blocks in short runs, and ReSSD's change, both in percent."""
+def free_pages_as_in_paper(run: Json, blocks_at_start: int) -> float:
+    """Return the free pages; in ReSSD's blocks a free word line counts as two pages (7.2.5)."""
+    geo, pages = run["geometry"], run["mode_pages"]
+    lines = geo["layers"] * geo["word_lines_per_layer"]
+    again = counter_of_run(run, "reprogrammed_pages")
+    programmed = pages["normal"] / 3 + (pages["mlc"] - again) / 2
+    unused = free_blocks_at_end(run)
+    # The collected blocks were full.
+    partly = (blocks_at_start - unused + counter_of_run(run, "array_erases")) * lines - programmed
+    return float(3 * unused * lines + (2 if run["policy"] == "ressd" else 3) * partly)
+
+
+def free_space_after_short_runs() -> tuple[list[float], list[float]]:
+    """Return ReSSD's change of free blocks, and of free pages as the paper counts, in percent."""
     fresh, *later = results_of_study("ressd-array", "on", "policy", on=[
         "1 request", "15000 requests", "30000 requests", "45000 requests"]).values()
-    used = [saving_in_percent(free_blocks_at_end(runs["tlc"]), free_blocks_at_end(fresh["tlc"]))
-            for runs in later]
-    return used, [change_in_percent(free_blocks_at_end, runs) for runs in later]
+    return ([change_in_percent(free_blocks_at_end, runs) for runs in later],
+            [change_in_percent(free_pages_as_in_paper, runs, free_blocks_at_end(fresh["tlc"]))
+             for runs in later])
 
 
 # Capacity in bytes of the planes to which traced addresses are folded. The stream repeats until the
@@ -202,12 +214,12 @@ def measure_re6_raid_response() -> list[Measured]:
     parts = [measure_of_run(runs["ressd"], "consumed_pages") - sum(moved), *moved]
     # Without a write buffer a write waits for its program: 2675 or 2705 us instead of 3000.
     unbuffered = results_of_study("ressd-array", on="no buffer")
-    _, later = free_blocks_after_short_runs()
+    blocks, pages = free_space_after_short_runs()
     return [
         *map(make_measured, gain_in_percent(gain_over_tlc(runs))),
         make_measured(response_time_change(unbuffered)),
         make_measured(response_time_change(runs)),
-        make_measured(*later),
+        make_measured(*blocks, shown=f"{numbers_as_text(blocks)}; pages {numbers_as_text(pages)}"),
         make_measured(change_in_percent(free_blocks_at_end, runs)),
         make_measured(100 * (gain_over_tlc(runs).moved - 1)),
         make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
