@@ -27,14 +27,14 @@ HEAD = """\
 
 <!-- Written by docs/generate-reference.py; the tests compare. -->
 
-Every parameter, profile, policy and counter of the emulated device. `approxftl params`, `approxftl
-profiles` and `approxftl policies` print the same on a terminal, and `approxftl sim --help` explains
-the options of the simulator itself.
+This page lists every parameter, profile, policy and counter of the emulated device. `approxftl
+params`, `approxftl profiles` and `approxftl policies` print the same on a terminal, and `approxftl
+sim --help` explains the options of the simulator itself.
 
 ## Parameters
 
-`--KEY VALUE` or `--set KEY=VALUE` on the command line of `approxftl sim`. The values shown are
-those of the profile `demo`; [the profiles](#profiles) say how the others differ.
+`--KEY VALUE` or `--set KEY=VALUE` on the command line of `approxftl sim` sets a parameter. The
+values shown are those of the profile `demo`; [the profiles](#profiles) say how the others differ.
 
 | type | how to write it |
 | --- | --- |
@@ -125,7 +125,8 @@ def policy_table(program: Path) -> Iterator[str]:
 def counter_tables() -> Iterator[str]:
     """Return the tables of counters, grouped as in their source."""
     yield "\n## Counters\n"
-    yield "The object `counters` of each run in `approxftl sim --json`. The unit is in the name."
+    yield ("The object `counters` of each run in `approxftl sim --json` has these counters. "
+           "Names tell the unit.")
     for title, members in read_macro_sections(COUNTERS, "COUNTER"):
         yield f"\n### {title}\n"
         yield from markdown_table_head("counter", "meaning")
@@ -141,7 +142,7 @@ def counter_tables() -> Iterator[str]:
 def status_word_table() -> Iterator[str]:
     """Return the table of the words of a device's status line."""
     yield "\n## Status line\n"
-    yield "The words that `dmsetup status` prints after the target's name. New ones are appended.\n"
+    yield "`dmsetup status` prints these words after the target's name. New words are appended.\n"
     yield from markdown_table_head("position", "word", "meaning")
     pattern = re.compile(r'^STATUS_(TEXT|NUMBER|PAIR)\(([^"]*), "([^"]*)"\)$', re.M)
     for position, (_, names, text) in enumerate(pattern.findall(STATUS.read_text()), 1):
@@ -151,7 +152,8 @@ def status_word_table() -> Iterator[str]:
 def message_table() -> Iterator[str]:
     """Return the table of device messages, read from the C comment above their handler."""
     yield "\n## Messages\n"
-    yield "`approxftl message NAME ...`, or `dmsetup message NAME 0 ...`.\n"
+    yield ("`approxftl message NAME ...` or `dmsetup message NAME 0 ...` "
+           "sends a message to a device.\n")
     yield from markdown_table_head("message", "meaning")
     meanings = dict[str, str]()
     verb = ""
