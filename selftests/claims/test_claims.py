@@ -30,6 +30,7 @@ TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 
 
 @pytest.mark.parametrize("id_", claims.CLAIMS)
+@pytest.mark.in_turn
 def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
     assert [(one.entry.id, one.difference_from_register)
             for one in claims.measured_register_entries(id_) if one.difference_from_register] == []
@@ -37,6 +38,7 @@ def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
 
 
 @pytest.mark.parametrize("id_", claims.OWN)
+@pytest.mark.in_turn
 def test_claims_about_our_designs_hold_with_fewer_requests(id_: str) -> None:
     # `make claims` runs all requests; the controls of hybrid fail with these, too.
     with runs.falsified_settings(("--requests=100000",) if id_.startswith("HY") else ()):
@@ -229,6 +231,7 @@ def test_claims_accept_traces_instead_of_synthetic_streams(trace_volumes: dict[s
 
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
+@pytest.mark.in_turn
 def test_claims_about_arrays_accept_traces(trace_volumes: dict[str, Stream], id_: str) -> None:
     # Use small planes.
     with runs.falsified_settings(("--blocks=96",)):

@@ -248,6 +248,7 @@ def test_every_verb_with_an_output_is_tested() -> None:
 
 
 @pytest.mark.parametrize(("words", "what"), list_output_options(), ids=parameter_id)
+@pytest.mark.in_turn
 class TestOutput:
     """Output to symbolic links, devices, pipes and standard output."""
 

@@ -285,8 +285,12 @@ def main() -> int:
     tap = Tap()
     reference: dict[str, dict[str, bytes]] = {}
     runs = all_command_lines()
-    for build in (*BUILDS, *MACHINES):
-        check_build_results(tap, build, runs, reference)
+    phase, _, phases = os.environ.get("AFTL_PHASE", "").partition("/")
+    for number, build in enumerate((*BUILDS, *MACHINES)):
+        if number and phases and number % int(phases) != int(phase) - 1:
+            print(f"# {build.name}: left to another commit")
+        else:
+            check_build_results(tap, build, runs, reference)
     for run in runs:
         said = reference.get(run.name)
         done = any(run.did(one["counters"]) for one in json.loads(said["JSON"])["runs"]

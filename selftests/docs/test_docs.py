@@ -199,6 +199,7 @@ def prepare_folder(path: Path, directory: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
+@pytest.mark.in_turn
 def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> None:
     typed = document_commands(path)
     prepare_folder(path, tmp_path)
@@ -225,6 +226,7 @@ def lab_script(sections: list[str]) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     pages = [TOP / "docs/howto" / name
              for name in ("tag-an-application.md", "replay-your-trace.md")]

@@ -25,6 +25,7 @@ def page_name(page: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_name)
+@pytest.mark.in_turn
 def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
     path = f"{BUILD}:/usr/local/bin:/usr/bin:/bin"
     for example in examples_of_page(page):

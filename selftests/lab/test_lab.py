@@ -513,6 +513,7 @@ sys.exit(42)
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_a_guest_that_counts_instructions_boots(tmp_path: Path) -> None:
     (tmp_path / "script").write_text(COUNTED)
     (tmp_path / "drive").write_bytes(b"here." + bytes((2 << 20) - 5))
@@ -533,6 +534,7 @@ def test_a_guest_that_counts_instructions_boots(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_a_real_time_guest_runs_udev(tmp_path: Path) -> None:
     """A program that waits for udev continues, and udev makes the by-name links."""
     done = run_program(

@@ -120,6 +120,7 @@ def test_installed_manual_pages_are_found(installation: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -> None:
     """Lab, demo and report work without the source tree and without anything in /usr/src."""
     prefix = tmp_path / "Übungen"
@@ -215,6 +216,7 @@ def unpacked_kernels() -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_dkms_builds_the_module(installation: Path, tmp_path: Path) -> None:
     """Build for one kernel of this release; the test kernel-build covers all kernels."""
     known = next((mark.parent for mark in unpacked_kernels().glob("*/own-series")), None)
@@ -260,6 +262,7 @@ def built_packages(installation: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn("packages")
 def test_debian_packages_install_and_remove(built_packages: dict[str, Path],
                                             tmp_path: Path) -> None:
     assert set(built_packages) == {
@@ -337,6 +340,7 @@ mine | diff /mine -
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may install packages")
+@pytest.mark.in_turn("packages")
 def test_an_upgrade_keeps_the_administrators_settings(built_packages: dict[str, Path],
                                                       tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
@@ -355,6 +359,7 @@ def test_an_upgrade_keeps_the_administrators_settings(built_packages: dict[str, 
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_pip_installs_the_python_packages(tmp_path: Path) -> None:
     tree = copy_release(tmp_path / "tree")
     place = tmp_path / "place"

@@ -41,6 +41,7 @@ def drawn_pages(browser: Browser, policy: str, hours: int, *options: str) -> lis
 
 @pytest.mark.parametrize("cycles", [0, 5000])
 @pytest.mark.parametrize("policy", ["approxftl", "vth_b", "baseline", "delta_b", "agcr"])
+@pytest.mark.in_turn
 def test_the_drawn_states_give_the_cores_error_rate(policy: str, cycles: int,
                                                     browser: Browser) -> None:
     """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""

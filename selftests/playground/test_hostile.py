@@ -119,6 +119,7 @@ LIMITS = """%s.map((args) => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["smallest", "largest"])
+@pytest.mark.in_turn
 def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -> None:
     """Each parameter at its limit gives the native digest or error; the page has no shards."""
     open_page(browser)

@@ -39,6 +39,27 @@ def test_each_test_point_runs_on_one_kernel_in_one_of_three_commits() -> None:
                     "# d: left to another commit"]
 
 
+def test_each_python_test_in_turn_runs_in_one_of_three_commits(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("""import pytest
+@pytest.mark.in_turn
+@pytest.mark.parametrize("number", range(30))
+def test_number(number): print(f"<{number}>")
+@pytest.mark.in_turn("pair")
+def test_one(): print("<one>")
+@pytest.mark.in_turn("pair")
+def test_two(): print("<two>")
+def test_always(): print("<always>")
+""")
+    (tmp_path / "conftest.py").write_text((TOP / "selftests/conftest.py").read_text())
+    done = {phase: re.findall("<(.*)>", run_program(
+        sys.executable, "-m", "pytest", "-s", "-c", TOP / "pyproject.toml", tmp_path,
+        environment={"AFTL_PHASE": phase}).out) for phase in ("1/3", "2/3", "3/3", "")}
+    everything = done.pop("")
+    assert len(everything) == 33 and all(len(done[phase]) > 1 for phase in done)
+    assert sorted(chain(*done.values())) == sorted([*everything, "always", "always"])
+    assert all(("one" in ran) == ("two" in ran) for ran in done.values())
+
+
 def copy_kernel_runner(tree: Path) -> tuple[Path, str]:
     """Copy run-in-kernel beside fake tests; return the folder and the text of run-in-kernel."""
     folder = tree / "selftests/kernel"

@@ -186,6 +186,7 @@ def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
     """Half of the ZN540's 18 read loads predict the other half.
 

@@ -93,6 +93,7 @@ def test_the_theory_page_lists_all_comparisons() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.in_turn
 def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> None:
     found = theory.compare_row(theory.all_rows()[name], "1..4")
     assert found.holds

@@ -319,6 +319,7 @@ def outcomes_of_cells(*words: str) -> dict[str, str]:
     return {name: cell["outcome"] for name, cell in records_of_cells(*words).items()}
 
 
+@pytest.mark.in_turn
 def test_cells_in_a_guest_have_the_outcomes_of_their_fault() -> None:
     found = records_of_cells("--cell", "xfs/die-death-rain", "--cell", "ext4/bad-copies",
                              "--cell", "sqlite-wal/power-loss", "--cell", "ext4/read-disturb",
