@@ -38,15 +38,15 @@ use_raw()
 		--bsrange=4k-128k --io_size="$1"
 }
 
-# Run two programs with deep queues; an I/O priority assigns the second one to another host queue.
+# Run programs with deep queues; I/O priorities assign the second and the third to host queue 1.
 use_queues()
 {
 	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
 		--eta=never --output="$scratch/fio" --bs=16k --iodepth=48 --rw=randrw --io_size=4m \
-		--name=first --prioclass=2 --prio=0 --name=second --prioclass=3 || return 1
-	for queue in 0 1; do
-		[ "$(events aftl_submit | grep -c " queue=$queue ")" -gt 200 ] || return 1
-	done
+		--name=first --prioclass=2 --prio=0 --name=second --prioclass=2 --prio=7 \
+		--name=third --prioclass=3 || return 1
+	[ "$(events aftl_submit | grep -c ' queue=0 ')" -gt 200 ] &&
+		[ "$(events aftl_submit | grep -c ' queue=1 ')" -gt 400 ]
 }
 
 faults='unit 9 after write 20
