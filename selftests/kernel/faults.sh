@@ -470,6 +470,22 @@ load_with()
 		dmsetup load aftl-fault
 }
 
+# A reload that fails must close the volume: what a copy restores meanwhile is read by the next one.
+reads_what_a_copy_restores()
+{
+	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
+		oflag=direct conv=fsync 2>"$scratch/said" && dmsetup suspend aftl-fault &&
+		dd if=/dev/ram0 of="$scratch/image" bs=1M count=20 iflag=direct 2>"$scratch/said" &&
+		dmsetup resume aftl-fault &&
+		dd if=/dev/zero of=/dev/mapper/aftl-fault bs=64k count=16 oflag=direct conv=fsync \
+			2>"$scratch/said" && fails error_writes &&
+		load_with program 1ms && dmsetup suspend aftl-fault || return
+	! dmsetup resume aftl-fault 2>"$scratch/said" &&
+		dd if="$scratch/image" of=/dev/ram0 bs=1M oflag=direct 2>"$scratch/said" && works &&
+		dmsetup resume aftl-fault && rm "$scratch/image" &&
+		cmp -n 1048576 "$scratch/data" /dev/mapper/aftl-fault && removed
+}
+
 # If a completed write is lost before a flush, the next flush must fail.
 # A flush must fail even after a table was loaded that could not be resumed.
 reload_tells_what_is_lost()
@@ -641,6 +657,7 @@ in_turn 'failure of a die with many blocks' shaped \
 in_turn 'create fails without memory for a large device' no_memory
 in_turn 'a volume is opened once its block device accepts writes' begins_when_it_is_mended
 in_turn 'the flush after a reload reports lost writes' reload_tells_what_is_lost
+in_turn 'a failed reload closes the volume' reads_what_a_copy_restores
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
 	# Fill the RAM disk first, so that no allocation of brd fails instead of the target's.
