@@ -467,6 +467,8 @@ def main() -> None:
     if not os.environ.get("AFTL_TURN"):
         run_point("loop devices on a tagged image and on a tagged device", check_loop_devices)
         run_point("no other device, XFS", check_single_device, (100, 100), XFS)
+        # References of XFS's pages count in any kernel, those of ext4's with page migration only.
+        run_point("dm-mirror, XFS", check_stacked_device, "mirror", (0, 0), XFS)
         run_point("dm-stripe", check_stacked_device, "stripes", many)
         run_point("dm-delay", check_stacked_device, "delay", (0, 0), XFS)
         run_point("dm-cache", check_stacked_device, "cache", some)
