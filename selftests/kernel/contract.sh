@@ -88,7 +88,7 @@ sectors_below()
 # Removing a device writes its snapshot; a suspension or a reload must not write one.
 pauses_write_little()
 {
-	wipe /dev/ram0 && dmsetup create aftl-below --table '0 524288 linear /dev/ram0 0' || return
+	wipe /dev/ram0 || return
 	create aftl-kept /dev/mapper/aftl-below $small || return
 	dd if=/dev/urandom of="$scratch/data" bs=1M count=32 2>"$scratch/said"
 	dd if="$scratch/data" of=/dev/mapper/aftl-kept bs=256k oflag=direct,dsync 2>"$scratch/said"
@@ -201,7 +201,7 @@ measured()
 		"$scratch/record" && grep -aq ',word_lines=4' "$scratch/record"
 }
 
-ram_disks 2 262144 || exit 1
+ram_disks 2 262144 && dmsetup create aftl-below --table '0 524288 linear /dev/ram0 0' || exit 1
 ktap_test_run 'the message gc only begins collection, a suspend does not wait for it' \
 	collection_is_only_begun
 ktap_test_run 'collection ends without requests, with timing off' collection_ends
