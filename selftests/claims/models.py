@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 
 from selftests.lib.programs import TOP
 
@@ -94,6 +95,16 @@ def measure_tv3_endurance() -> list[Measured]:
             make_measured(100 * (bare / full - 1), digits=2), make_measured(*by_state, digits=2)]
 
 
+def extrapolate_slowdown(of: int, first: int, second: int) -> float:
+    """Return by how many percent a state programs slower than S0, from two states by equation 1.
+
+    By equation 1 the number of equal steps, so the time, grows in proportion to the voltage.
+    """
+    ns, volts = tvr.state_program_ns(), tvr.MEANS_V
+    slope = (ns[second] - ns[first]) / (volts[second] - volts[first])
+    return 100 * ((ns[first] + slope * (volts[of] - volts[first])) / ns[0] - 1)
+
+
 def measure_tv4_state_times() -> list[Measured]:
     """Return TVR's program times by state in us, erase times in ms, and their drift by wear."""
     life = [tvr.relative_program_time(cycles) for cycles in range(0, tvr.LIFE_CYCLES, 10000)]
@@ -105,6 +116,31 @@ def measure_tv4_state_times() -> list[Measured]:
                         for cycles in (0, tvr.LIFE_CYCLES) for pattern in (0, 1))),
         make_measured(early, 100 * (1 - (100 - late) / (100 - early))),
         make_measured(100 * (1 - sum(life) / len(life))),
+        make_measured(*(extrapolate_slowdown(*states)
+                        for states in ((1, 2, 3), (2, 1, 3), (3, 1, 2)))),
+    ]
+
+
+def misread_cells(cycles: int, erased_widths: float = 1) -> list[float]:
+    """Return the misread cells, in 1e-4, between each two neighbouring states of TVR's flash.
+
+    The erased state is `erased_widths` times as wide as in the model.
+    """
+    sigmas = (erased_widths * tvr.SIGMA_ERASED_V, *[tvr.SIGMA_PROGRAMMED_V] * 3)
+    states = cell.state_distributions(cell.gaussian_channel(tvr.MEANS_V, sigmas), 0, cycles, 0)
+    return [1e4 * cell.read_error_at_crossing(*pair) for pair in pairwise(states)]
+
+
+def measure_tv10_errors_of_states() -> list[Measured]:
+    """Return TVR's errors by the cell model: by pair of states, of LSB over MSB pages, by wear."""
+    pairs = [make_measured(*misread_cells(200_000, widths)) for widths in (1, 3)]
+    pages = [make_measured((one.values[0] + one.values[2]) / one.values[1], digits=2)
+             for one in pairs]
+    worn = [sum(misread_cells(cycles)) for cycles in (200_000, 400_000, 800_000, 1_200_000)]
+    return [
+        *(make_measured(*own.values, shown=f"{own.shown}; wider: {wide.shown}")
+          for own, wide in (pairs, pages)),
+        make_measured(*worn, digits=0),
     ]
 
 
@@ -176,6 +212,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "TV-3": measure_tv3_endurance,
     "TV-4": measure_tv4_state_times,
     "TV-9": measure_tv9_limits,
+    "TV-10": measure_tv10_errors_of_states,
 }
 
 FALSELY = """

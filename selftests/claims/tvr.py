@@ -46,8 +46,13 @@ def measure_tv6_packages() -> list[Measured]:
                    results_of_study("tvr-one-load", "packages", "policy").values())]
     cuts = [*same, shared]
     every = [cut for one in cuts for cut in one]
+    volumes = [[*map(response_cut_by_tvr, by_packages.values())] for by_packages in
+               results_of_study("tvr-volumes", "trace", "packages", "policy").values()]
     return [*(make_measured(one[-1] - one[0], shown=numbers_as_text(one)) for one in cuts),
-            make_measured(*every, shown=f"{min(every):.1f} to {max(every):.1f}")]
+            make_measured(*every, shown=f"{min(every):.1f} to {max(every):.1f}"),
+            make_measured(*(one[-1] - one[0] for one in volumes[:2]),
+                          holds=all(one == sorted(one) for one in volumes[:2]),
+                          shown="; ".join(map(numbers_as_text, volumes)))]
 
 
 def measure_tv8_page_times() -> list[Measured]:
