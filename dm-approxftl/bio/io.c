@@ -118,7 +118,7 @@ static bool is_discard_or_zeroing(const struct aftl_request *request)
 
 /*
  * Device-mapper duplicates flushes, discards and write-zeroes for each shard. Select the shard by
- * the number of the duplicate, and reduce the range to the part of that shard.
+ * the number of the duplicate, and reduce the bio's range to the part in that shard.
  */
 static struct aftl_disk *map_bio_part(const struct aftl_device *device, const struct bio *bio,
 				      u64 unit, struct aftl_request *request)
@@ -132,8 +132,8 @@ static struct aftl_disk *map_bio_part(const struct aftl_device *device, const st
 }
 
 /*
- * Map another request to its shard. It lies in one shard only, because device-mapper splits bios at
- * the limits that limit_target_io() in target.c sets.
+ * Map a read, a write or a zone request to its shard. The request lies in one shard only, because
+ * device-mapper splits bios at the limits that limit_target_io() in target.c sets.
  */
 static struct aftl_disk *map_bio_run(const struct aftl_device *device, u64 unit,
 				     struct aftl_request *request)
@@ -157,9 +157,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
 		return map_bio_part(device, bio, unit, request);
-	/*
-	 * Several shards get no REQ_OP_ZONE_RESET_ALL, see aftl_split_zone_reset_all().
-	 */
+	/* No REQ_OP_ZONE_RESET_ALL comes to several shards, see aftl_split_zone_reset_all(). */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
 	return map_bio_run(device, unit, request);
@@ -201,7 +199,7 @@ static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)
 		aftl_disk_end_io(disk, io, BLK_STS_IOERR);
 }
 
-/* Prepare a request to a durable store; may sleep. Returns false if the store only takes reads. */
+/* Prepare a request to a durable store; may sleep. Returns false for writes to a failed store. */
 static bool prepare_durable_io(struct aftl_disk *disk, struct aftl_io *io)
 {
 	const struct aftl_request *request = &io->request;
