@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Carriers: by which part of a write its class reaches the target. The value of the table option
- * tag_carrier, for the target and for programs that read and write table lines.
+ * Carriers: the parts of a write (such as file tags, write hint, I/O priority) that tell the target
+ * its class. Parses and prints the table option tag_carrier, for the target and for user space.
  */
 #ifndef AFTL_CARRIERS_H
 #define AFTL_CARRIERS_H
@@ -63,7 +63,7 @@ static inline int aftl_tag_carriers_parse(const char *text, u32 *carriers, struc
 	return 0;
 }
 
-/* Print @carriers, which are not empty, as aftl_tag_carriers_parse() parses them. */
+/* Print the non-empty set @carriers in the format that aftl_tag_carriers_parse() parses. */
 static inline void aftl_tag_carriers_print(u32 carriers, char text[AFTL_CARRIERS_SIZE])
 {
 	size_t used = 0;

@@ -3,10 +3,10 @@
  * Disk: an FTL and its store under one lock, and the clock that drives them.
  *
  * The FTL computes the device time at which each request completes. The clock must call the FTL no
- * later than that. Each submitter advances the FTL to the present, and an hrtimer fires at the next
- * event. It runs in soft interrupt context: on an idle CPU it is as punctual as a hard interrupt,
- * and ksoftirqd takes over when the emulated device is faster than the machine. An idle disk arms
- * no timer.
+ * later than at that time. Each submitter advances the FTL to the present, and an hrtimer fires at
+ * the next event. It runs in soft interrupt context: on an idle CPU it is as punctual as a hard
+ * interrupt, and ksoftirqd takes over when the emulated device is faster than the machine. An idle
+ * disk arms no timer.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -113,9 +113,9 @@ static void report_disk_failure(struct aftl_disk *disk)
 }
 
 /*
- * Remove completed requests from disk->done, at least one, until they have @sectors or more. The
- * caller ends them without the lock. Returns NULL if the disk is stopped: the only request is then
- * that of aftl_disk_execute_request(), which has no bio.
+ * Remove completed requests from disk->done, at least one, until the removed ones have @sectors
+ * sectors or more. The caller ends them without the lock. Returns NULL if the disk is stopped: the
+ * only request is then that of aftl_disk_execute_request(), which has no bio.
  */
 static struct aftl_request *take_completed_requests(struct aftl_disk *disk, u64 sectors)
 {
@@ -191,8 +191,8 @@ static void yield_disk_lock(struct aftl_disk *disk)
 }
 
 /*
- * The present is the time of this call, or a later device time that other callers reach meanwhile.
- * It is not read again, as an FTL slower than the clock would keep the caller here forever.
+ * Advance to the time of this call, or to a later device time that other callers reach meanwhile.
+ * The clock is read only once: with an FTL slower than the clock, this loop would never end.
  */
 int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	__acquires(&disk->lock)
@@ -468,9 +468,9 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 }
 
 /*
- * Check the memory for the stores of all shards and for the FTLs of all but one, which exists
- * already. So a lack of memory is reported now, not after most shards have been recovered or the
- * old table is gone.
+ * Check the memory for the stores of all shards and for their FTLs, except that of shard 0, which
+ * exists already. So a lack of memory is reported now, not after most shards have been recovered or
+ * the old table is gone.
  */
 static int check_disk_memory(const struct aftl_options *options, const struct aftl *ftl,
 			     struct aftl_error *error)

@@ -54,8 +54,8 @@ static inline u32 aftl_count_placement_streams(const struct aftl_options *option
 #define AFTL_LIFE_MAX 5
 
 /*
- * Return the number of the write stream that carries a tag: above those by which data are placed,
- * and above those that stand for a life time.
+ * Return the number of the write stream that marks writes as approximate: it follows the streams
+ * that place data, and those that stand for a life time.
  */
 static inline u32 aftl_write_stream_of_tag(const struct aftl_options *options)
 {

@@ -58,8 +58,8 @@ static void wait_for_shard_tasks(struct aftl_device *device)
 }
 
 /*
- * Run @act on the disks from @first on and wait for all. They run in parallel, because each also
- * waits for the block device. A fatal signal to the calling task ends them.
+ * Run @act on the disks from @first on and wait for all. The calls run in parallel, because each
+ * also waits for the block device. A fatal signal to the calling task ends them.
  */
 static void run_task_on_disks(struct aftl_device *device, u32 first,
 			      void (*act)(struct aftl_shard_task *task))

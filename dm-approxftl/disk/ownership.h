@@ -62,9 +62,9 @@ enum aftl_table_state {
 
 /* Action that a resume must take on the data. */
 enum aftl_resume {
-	AFTL_RESUME_NEW,	/* no data exist yet: use the table's spare, or open a volume */
-	AFTL_RESUME_AGAIN,	/* the table owns the data already */
-	AFTL_RESUME_TAKE_OVER,	/* another table owned the data, or their last resume failed */
+	AFTL_RESUME_NEW,	/* no data yet: use the table's spare device, or open a volume */
+	AFTL_RESUME_AGAIN,	/* this table owns the device's data already */
+	AFTL_RESUME_TAKE_OVER,	/* another table owned the data, or the last resume failed */
 };
 
 struct aftl_table;

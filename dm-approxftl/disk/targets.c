@@ -122,8 +122,8 @@ static int try_visit_target(dev_t dev, aftl_target_fn fn, void *data)
 }
 
 /*
- * The holder of a gate may wait for I/O of the device below. If that is also an approxftl device,
- * its resume needs aftl_targets_lock. So never wait for a gate under that lock.
+ * The holder of a target's gate (a mutex) may wait for I/O of the device below. If that is also an
+ * approxftl device, its resume needs aftl_targets_lock. So never wait for a gate under that lock.
  */
 int aftl_visit_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {

@@ -67,10 +67,10 @@ struct aftl_target {
 };
 
 /*
- * aftl_targets_lock protects the lists and all changes of ownership. It is held briefly: no I/O and
- * no waiting. A gate may be taken under it, never the other way round. A change of a table's state
- * needs both, except that starting and stopping I/O needs the gate only; so either lock suffices to
- * read the state.
+ * aftl_targets_lock protects the lists of targets and mapped devices, and all changes of ownership.
+ * It is held briefly: no I/O and no waiting. A target's gate may be taken under it, never the other
+ * way round. A change of a table's state needs both, except that starting and stopping I/O needs
+ * the gate only; so either lock suffices to read the state.
  */
 extern struct list_head aftl_targets;
 extern struct mutex aftl_targets_lock;
