@@ -2,7 +2,7 @@
 /*
  * Copying data between bios and stores, and inverting the bits that have errors.
  *
- * Takes no lock. io.h says which functions need the disk's lock.
+ * This file takes no lock; io.h says which of its functions need the disk's lock.
  */
 #include <linux/slab.h>
 

@@ -112,13 +112,13 @@ struct aftl_dev_op {
 	};
 };
 
-/* Operations in a chunk of the ring; a chunk is allocated with kmalloc() and has at most 16 KiB. */
+/* Operations in a chunk of the queue; a chunk comes from kmalloc() and has at most 16 KiB. */
 #define AFTL_DEV_CHUNK_SHIFT 6
 #define AFTL_DEV_CHUNK BIT(AFTL_DEV_CHUNK_SHIFT)
 
 static_assert(sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT <= SZ_16K);
 
-/* Operations that persist and release one buffered logical page. */
+/* Number of operations that persist and release one buffered logical page. */
 #define AFTL_DEV_UNIT_OPS 2
 
 /**
@@ -365,7 +365,7 @@ static inline int aftl_dev_get_error(const struct aftl_dev *dev)
  * before, since its last erase.
  */
 
-/* Note the cgroup and the I/O priority of @bio, which wrote the data under @tag. */
+/* Record the cgroup and the I/O priority of @bio, whose data are in the write buffer under @tag. */
 void aftl_dev_record_write_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio);
 void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
 void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag);
@@ -377,14 +377,14 @@ void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block);
 void aftl_dev_queue_retire(struct aftl_dev *dev, u32 first, u32 blocks);
 
 /*
- * With @safe, queue the persisting of the data under @tag: they survive a crash from the next
- * commit on. Without, do nothing. Context: under the disk's lock.
+ * If the write buffer survives power failures (@safe), queue an operation that persists the data
+ * under @tag: they survive a crash from the next commit on. Context: under the disk's lock.
  */
 void aftl_dev_persist_unflushable(struct aftl_dev *dev, u32 tag);
 
 /*
- * On a zoned device, queue the persisting of buffered data that do not fill a flash page of their
- * zone, for the next commit. Context: process, no lock held; takes the disk's lock.
+ * On a zoned device, queue operations that persist, at the next commit, data that do not fill a
+ * flash page of their zone. Context: process, no lock held; takes the disk's lock.
  */
 void aftl_dev_persist_buffer(struct aftl_dev *dev);
 
@@ -420,7 +420,7 @@ void aftl_dev_drain_queue(struct aftl_dev *dev);
  */
 void aftl_dev_hold_worker(struct aftl_dev *dev, bool held);
 
-/* Return the bytes of memory of the queue and its page pools: of this store now, of a new one. */
+/* Return the bytes of a queue and its page pools in memory: of this store's; of a new one's. */
 u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo);
 
@@ -530,7 +530,7 @@ void aftl_dev_shrink_ring(struct aftl_dev *dev);
  */
 bool __must_check aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops);
 
-/* Return the bytes of memory of the ring: now, and of a new store. */
+/* Return the bytes of memory of a ring: of this store's ring now, and of a new store's. */
 u64 aftl_dev_ring_memory_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_ring_needed_bytes(const struct aftl_geometry *geo);
 
@@ -552,7 +552,7 @@ void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fet
 /* Wait for the reads of @block that are in flight now. Context: the worker, no lock held. */
 void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
 
-/* durable.c: requests about zones */
+/* durable.c: room in the queue for zone requests */
 
 /* Reserve room in the queue for a zone request. Context: process, no lock held; may sleep. */
 void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io);

@@ -103,7 +103,7 @@ static int restore_plp_unit(struct aftl_dev *dev, const struct aftl_buffered_lpn
 				   aftl_volume_geometry(dev->volume)->unit_bytes);
 }
 
-/* Restore the write buffer of before a power failure. The FTL is not in use yet: no lock. */
+/* Restore the write buffer as it was before a power failure. The FTL is not in use yet: no lock. */
 static int restore_write_buffer(struct aftl_dev *dev, struct aftl_error *error)
 {
 	struct aftl_buffered_lpn what;
@@ -317,7 +317,7 @@ void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* Drop logical pages that did not enter the write buffer: @bytes, and @missing without a page. */
+/* Give back memory and room of logical pages that were not buffered: @bytes, @missing pages. */
 static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
 {
 	unsigned int units = missing;

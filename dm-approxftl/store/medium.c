@@ -89,10 +89,10 @@ static void bdev_bio_ended(struct bio *bio)
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
-	/* An error is permanent for metadata; data may be written to another place by done(). */
+	/* A failed write of metadata is permanent; data may be remapped by done(). */
 	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
 		aftl_bdev_set_error(device, error);
-	/* Put the bio of a read before done(), which may free @device; a write keeps @device. */
+	/* Free a read's bio before done(), which may free @device; writes keep @device. */
 	if (!write)
 		bio_put(bio);
 	io->done(io, error);
@@ -212,7 +212,7 @@ static bool join_cgroup_submit_lane(struct aftl_bdev *device, struct lane *lane,
 	return found;
 }
 
-/* Submit @bio from a worker of its cgroup; of the root, or without memory, from the caller. */
+/* Submit @bio from its cgroup's worker, or at once for the root or if memory is short. */
 static void submit_bio_for_cgroup(struct aftl_bdev *device, struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);

@@ -99,7 +99,7 @@ bool aftl_bdev_is_sector_error(int error);
 /* Return true if a volume header can be read. Context: process; waits for the device. */
 bool aftl_bdev_is_alive(struct aftl_bdev *device);
 
-/* Return the bytes of memory of a device: now, and of a new one without a volume. */
+/* Return the bytes of memory of a block device's structure: of this one now, and of a new one. */
 u64 aftl_bdev_memory_bytes(const struct aftl_bdev *device);
 u64 aftl_bdev_needed_bytes(void);
 
@@ -124,8 +124,8 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
 		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf);
 
 /*
- * Count a failed write as in flight while it is written again: flushes wait from the call of the
- * first function, in @io->done(), to that of the second. Context: any.
+ * Count a failed write as in flight while it is written again: flushes wait from the first
+ * function, called in @io->done(), to the second. Context: any.
  */
 void aftl_bdev_count_postponed(struct aftl_bdev *device);
 void aftl_bdev_postponed_ended(struct aftl_bdev *device);
@@ -136,7 +136,7 @@ int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *pag
 int __must_check aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset,
 				     u32 bytes);
 
-/* As aftl_bdev_write(), but start to read @bytes into each page from consecutive offsets. */
+/* Start to read @bytes into each page from consecutive offsets; see aftl_bdev_write(). */
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		    u32 count, u64 offset, u32 bytes);
 

@@ -20,9 +20,7 @@
 #include "store/dev.h"
 #include "store/io.h"
 
-/*
- * Largest number of operations in a batch, and of copies in a batch, the size of the pool @copies.
- */
+/* Largest numbers of operations and of copies in a batch; @copies has a page for each copy. */
 #define BATCH 512
 #define BATCH_COPIES 64
 
@@ -220,7 +218,7 @@ static bool plp_entry_must_stay(const struct aftl_dev *dev, u32 tag)
 	return !dev->tags[tag].persisted || aftl_buffer_entry(dev->disk->ftl, tag, &what);
 }
 
-/* Add @tag to @releases; if it is still in the set, queue an operation. */
+/* Add @tag to @releases, or queue an operation if an earlier release of @tag is in the list. */
 static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
@@ -320,7 +318,7 @@ void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_st
 	queue_range_op(dev, AFTL_DEV_ZONE, zone, state);
 }
 
-/* Queue the persisting of the data under @tag, unless they are programmed or obsolete. */
+/* Queue an operation to persist the data of @tag, unless they are programmed or obsolete. */
 static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
@@ -355,7 +353,7 @@ void aftl_dev_persist_unflushable(struct aftl_dev *dev, u32 tag)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* On a zoned device a flush does not wait until flash pages are full: it persists their data. */
+/* A flush of a zoned device does not wait for full flash pages: it persists partial ones. */
 static void persist_partial_pages(struct aftl_dev *dev)
 {
 	u32 tag;
@@ -458,7 +456,7 @@ static void write_run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed
  */
 
 /*
- * Return the spare entry of the flash page of @op, which the same call of the FTL has queued after
+ * Return the OOB metadata of the flash page of @op, which the same call of the FTL has queued after
  * @op.
  */
 static const struct aftl_spare *find_spare_entry_of_op(struct aftl_dev *dev,
@@ -807,7 +805,7 @@ static bool op_programs_page(const struct aftl_dev_op *op)
 	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
 }
 
-/* Return the number of operations from @number on that one transfer to adjacent ppns can do. */
+/* Count the operations from @number on that one transfer to adjacent ppns can execute. */
 static u32 write_run_length(const struct aftl_dev *dev, u32 number, u32 end)
 {
 	const struct aftl_dev_op *first = aftl_dev_op_at(dev, number);
@@ -865,7 +863,7 @@ static u32 report_run_lost(struct aftl_dev *dev, u32 number, u32 run)
 	return run;
 }
 
-/* Write a run in one transfer: at most one program, as other operations separate programs. */
+/* Write a run in one transfer. It is of one program only: other operations separate programs. */
 static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -891,8 +889,8 @@ static int execute_block_erase(struct aftl_dev *dev, struct aftl_dev_op *op)
 }
 
 /*
- * Record that the FTL has retired the blocks of @op. Their entries do not change after retirement,
- * so they are made here instead of being queued with @op.
+ * Record that the FTL has retired the blocks of @op. The metadata of a block do not change after
+ * its retirement, so they are read here and not queued with @op.
  */
 static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
@@ -909,7 +907,7 @@ static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op 
 	return ret;
 }
 
-/* Record a program. The entry also marks the logical pages whose data were not written. */
+/* Record a program operation; its entry also marks logical pages whose data were not written. */
 static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u32 units = aftl_volume_geometry(dev->volume)->page_units;
@@ -987,7 +985,7 @@ static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 u
 	return end;
 }
 
-/* Commit, and give PLP slots to the operations before @until that wait. The batch ends at @end. */
+/* Commit, and give PLP slots to operations before @until that wait for one; @end ends the batch. */
 static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
 {
 	int ret = has_waiting_persist(dev, until) ? aftl_volume_commit(dev->volume) : 0;
@@ -1068,7 +1066,7 @@ static void execute_tag_releases(struct aftl_dev *dev, u32 number, u32 end)
 		release_tag_entry(dev, tag, number, end);
 }
 
-/* Return true if @op may destroy the version that a crash would recover of a waiting page. */
+/* Return true if @op may destroy the durable version of a page whose newer data need a slot. */
 static bool may_destroy_last_version(const struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool bad = op->kind == AFTL_DEV_RETIRE;
@@ -1077,7 +1075,7 @@ static bool may_destroy_last_version(const struct aftl_dev *dev, const struct af
 	       aftl_volume_must_persist(dev->volume, bad);
 }
 
-/* Record @op in the volume, which keeps its first error, for each later commit to return. */
+/* Record @op in the volume. The volume keeps its first error, which each later commit returns. */
 static int record_op_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 {
 	switch (op->kind) {
@@ -1141,7 +1139,7 @@ static bool is_flush_reached(const struct aftl_dev *dev, const struct aftl_flush
 	return (s32)(flush->end - dev->next) <= 0;
 }
 
-/* Take the flushes that cover only operations that the worker has executed. */
+/* Move the flushes that cover only operations that the worker has executed to @reached. */
 static void take_reached_flushes(struct aftl_dev *dev, struct list_head *reached)
 {
 	struct aftl_flush *flush;
@@ -1230,8 +1228,8 @@ int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
 void aftl_dev_drain_queue(struct aftl_dev *dev)
 {
 	/*
-	 * Wait under @lock: the task that empties the queue has then queued dev->work for
-	 * flush_work().
+	 * Wait under @lock, so that the task that empties the queue has queued dev->work before
+	 * flush_work() waits for that work.
 	 */
 	spin_lock_irq(&dev->lock);
 	wait_event_lock_irq(dev->room, aftl_dev_queue_is_empty(dev), dev->lock);

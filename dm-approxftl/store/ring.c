@@ -119,7 +119,7 @@ static struct aftl_dev_op **ring_chunk_entry(const struct aftl_dev *dev, u32 num
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
 
-/* Number of allocated operations beyond the fixed part, reserved operations, and @ops more. */
+/* Return the allocated operations less the fixed part, reserved operations and @ops more. */
 static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;

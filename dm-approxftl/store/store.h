@@ -55,7 +55,7 @@ struct aftl_store_type {
 	void (*accept)(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 		       struct list_head *bytes);
 
-	/* Move the data of @units logical pages to @bytes. Context: under the disk's lock. */
+	/* Move the data of @units logical pages out to @bytes. Context: under the disk's lock. */
 	void (*forget)(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 		       struct list_head *bytes);
 
@@ -84,7 +84,7 @@ struct aftl_store_type {
 	/* Return the bytes of memory for data; approximate, because it is read without a lock. */
 	u64 (*held)(struct aftl_store *store);
 
-	/* Return the bytes of all other memory of the store. */
+	/* Return the bytes of the store's memory that is not used for data. */
 	u64 (*overhead)(struct aftl_store *store);
 
 	/* Return what overhead() will return for a new store of a device with this geometry. */
