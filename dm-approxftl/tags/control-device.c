@@ -377,8 +377,8 @@ static int answer_stored_query(struct survey *survey, const struct file *file)
 }
 
 /*
- * Check permissions: bmap() reveals block locations, which only the owner may know. With a data
- * journal it may also write back the journal and wait for that, so refuse it.
+ * Check permissions: bmap() reveals block locations, which only the owner may know. For a file with
+ * a data journal it may also write back the journal and wait, so refuse such files.
  */
 static int check_stored_query_permission(struct survey *survey, struct file *file)
 {

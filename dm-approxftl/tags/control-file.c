@@ -24,7 +24,7 @@ static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 
 	return filemap_write_and_wait_range(inode->i_mapping, first, last);
 }
 
-/* Tag a file; remove the tags if its owner has changed meanwhile, who has not asked for them. */
+/* Tag a file; remove the tags if it got a new owner meanwhile, who has not asked for them. */
 static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = data_inode_of(file);
@@ -84,7 +84,7 @@ int aftl_control_untag_range(struct aftl_control *control, void *argument)
 	return ret;
 }
 
-/* Store in @data, a struct approxftl_tag_fd, which ways to carry a tag @target evaluates. */
+/* Store the carriers that @target evaluates in @data, a struct approxftl_tag_fd. */
 static int gather_tag_carriers(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;
@@ -115,7 +115,7 @@ static int ask_device_for_carriers(const struct file *file, struct approxftl_tag
 
 /*
  * Set the write hint that marks approximate files, as F_SET_RW_HINT does, or clear it. A different
- * hint is not cleared: an application has set it.
+ * hint is not cleared, because an application has set it.
  */
 static void set_write_hint(struct inode *inode, bool approximate)
 {
@@ -128,8 +128,8 @@ static void set_write_hint(struct inode *inode, bool approximate)
 }
 
 /*
- * Tag the file in each way of @carriers: ranges of the inode, write hint. Set tag->carriers to the
- * ways that worked, because the device may not evaluate write hints.
+ * Tag the file by each of @carriers: tagged ranges of the inode, write hint. Set tag->carriers to
+ * those that were set, because the device may not evaluate write hints.
  */
 static int tag_file_by_carriers(struct file *file, struct approxftl_tag_fd *tag, u32 carriers)
 {

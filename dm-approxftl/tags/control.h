@@ -15,7 +15,7 @@ struct aftl_control {
 	struct aftl_scopes scopes;
 };
 
-/* Number of items that are gathered before they are copied to user space. */
+/* Number of items of an answer that are gathered before they are copied to user space. */
 #define AFTL_BATCH 64
 
 /* Handler of an ioctl, which sets outputs in @argument, a kernel copy of the ioctl's structure. */

@@ -4,8 +4,8 @@
  *
  * A bio does not record the source of its pages, but the pages do. A page of a page cache leads to
  * the inode of its file: the file that is being written back, or the file in memory that a buffer
- * was mapped from. All other pages that a program can write from are anonymous. The rest belongs to
- * the kernel: metadata, journals, copies.
+ * was mapped from. All other pages that a program can write from are anonymous. Pages of no process
+ * belong to the kernel: metadata, journals, copies.
  *
  * docs/tags.md defines the order of precedence.
  */
@@ -76,8 +76,8 @@ static u32 get_bio_tag_carriers(const struct aftl_options *options, const struct
 }
 
 /*
- * Decide for a page of the calling program's memory: by scope, else by the I/O priority, the write
- * hint of the file that it writes to, or the write stream.
+ * Decide the class of a page of the calling program's memory: by scope, else by the I/O priority,
+ * the write hint of the file that it writes to, or the write stream.
  */
 static struct aftl_tag_decision decide_by_writer(struct tag_query *query)
 {
@@ -98,9 +98,9 @@ static struct aftl_tag_decision decide_by_writer(struct tag_query *query)
 }
 
 /*
- * Decide for a page of the page cache of a file on disk that has no tag, by the file's write hint.
- * The file of the page must have the hint, too: a loop device writes other files' pages with the
- * hint of its image, and the image holds metadata.
+ * Decide the class of a page of the page cache, of a file on disk without a tag, by the file's
+ * write hint. The file of the page must have the hint, too: a loop device writes other files' pages
+ * with the hint of its image, and the image holds metadata.
  */
 static struct aftl_tag_decision decide_by_write_hint(const struct tag_query *query,
 						     const struct address_space *mapping)
@@ -192,7 +192,7 @@ static struct aftl_tag_decision decide_for_segment(struct tag_query *query,
 	return range.by == AFTL_BY_NONE ? decide_by_write_hint(query, mapping) : range;
 }
 
-/* Combine the decisions for two parts of the data: the stricter quality level wins. */
+/* Combine the tag decisions for two parts of a logical page: the stricter quality level wins. */
 static struct aftl_tag_decision join_decisions(struct aftl_tag_decision one,
 					       struct aftl_tag_decision other)
 {
@@ -262,9 +262,9 @@ static void count_tag_decision(const struct aftl_tag_decision *decision, u32 uni
 }
 
 /*
- * Decide for the leading logical pages of one level, and split the bio before the first page of
- * another level. Returns the decision for the first page, or for a later one that is tagged
- * precise.
+ * Decide the quality level of the bio's leading logical pages of one level, and split the bio
+ * before the first page of another level. Returns the decision for the first page, or for a later
+ * one that is tagged precise.
  */
 static struct aftl_tag_decision decide_for_leading_units(struct tag_query *query, struct bio *bio)
 {

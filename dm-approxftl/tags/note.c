@@ -32,7 +32,7 @@ static struct request_queue *queue_of_target(const struct aftl_target *target)
 void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
 			  const struct aftl_tag_decision *decision)
 {
-	/* A note ends with its quality level if that is above 1; old readers ignore the level. */
+	/* A note ends with its quality level if that is above 1; old programs ignore it. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
 	struct request_queue *queue = queue_of_target(target);
 

@@ -71,7 +71,7 @@ static struct aftl_file *get_tagged_file_of_inode(const struct inode *inode)
 	return file;
 }
 
-/* Accounts of users. Context: under marks.lock. */
+/* Accounts of the files and ranges that each user has tagged. Context: under marks.lock. */
 
 static struct aftl_account *find_user_account(kuid_t uid)
 {
