@@ -59,7 +59,7 @@
 /* Longest line of the answer to the message "blocks", in bytes. */
 #define BLOCK_LINE 120
 
-/* Message "lost": longest line in bytes; logical pages that are searched under one lock. */
+/* Message "lost": longest line in bytes; pages searched per locking of the disk. */
 #define LOST_LINE 32
 #define LOST_SLICE 4096
 
@@ -122,8 +122,8 @@ struct snap {
 };
 
 /*
- * Take the largest times, not the sum: shards work in parallel, and with "timing off" the device
- * time of each shard advances separately.
+ * Print the largest time of all shards, not the sum: shards work in parallel, and with "timing off"
+ * the device time of each shard advances separately.
  */
 static void accumulate_disk_times(struct aftl_disk *disk, struct snap *snap)
 {
@@ -498,7 +498,7 @@ static int fault_number_to_shard(struct message *message, u8 kind, u64 *number,
 	return 0;
 }
 
-/* The device's number of a logical page, block or LUN of a shard. */
+/* Return the number in the device of a logical page, block or LUN of shard @shard. */
 static u64 fault_number_to_device(const struct message *message, u32 shard, u8 kind, u64 number)
 {
 	const struct aftl_shards *shards = &message->device->shards;
@@ -700,7 +700,7 @@ static u64 count_lost_units(const struct aftl_device *device)
 	return lost;
 }
 
-/* Print the runs of lost units, cut at the ends of slices and chunks. */
+/* Print the runs of lost logical pages, cut where a search slice or a shard's chunk ends. */
 static int handle_lost_units_message(struct message *message)
 {
 	u64 units = message->device->shards.units;

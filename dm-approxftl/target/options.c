@@ -198,7 +198,7 @@ static int parse_ioprio_hint(struct aftl_options *options, const char *text,
 			 most);
 }
 
-/* Without the option the carriers are the inode and, with ioprio_hint, the I/O priority. */
+/* Without tag_carrier the carriers are the inode and, with ioprio_hint, the I/O priority. */
 static int parse_tag_carrier(struct aftl_options *options, const char *text,
 			     struct aftl_error *error)
 {

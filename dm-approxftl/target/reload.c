@@ -332,7 +332,7 @@ static int transfer_lost_units(struct aftl_device *to, const struct aftl_device 
 	return 0;
 }
 
-/* Move all of the data, or none on failure. */
+/* Move all data of @from to @to, or none on failure. */
 static int transfer_device_data(struct aftl_device *to, struct aftl_device *from)
 {
 	u64 end = min(to->shards.units, from->shards.units);

@@ -226,8 +226,8 @@ static int check_other_tables(const struct aftl_target *target, struct aftl_erro
 }
 
 /*
- * Check that no other table uses the backing device or the data. @as_it_is: takes whether the new
- * table can use the existing device unchanged.
+ * Check that no other table uses the backing device or the mapped device's data. @as_it_is: takes
+ * whether the new table can use the existing device unchanged.
  */
 static int check_new_table(const struct aftl_target *target, bool *as_it_is,
 			   struct aftl_error *error)
@@ -383,7 +383,7 @@ static void target_dtr(struct dm_target *ti)
 
 /* Resume */
 
-/* Wait until no table opens or closes the data; on success return with aftl_targets_lock held. */
+/* Wait until no table opens or closes the device's data; on success aftl_targets_lock is held. */
 static int lock_settled_targets(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
@@ -558,8 +558,8 @@ static int begin_device_use(struct aftl_target *target, struct aftl_error *error
 }
 
 /*
- * No failure loses data in memory, because moving them is the last step that can fail. Every
- * failure closes a volume; the next resume opens it again, and may find it writable.
+ * No failure of a resume loses data in memory, because moving them is the last step that can fail.
+ * Every failure closes a volume; the next resume opens it again, and may find it writable.
  */
 static int resume_with_data_of_state(struct aftl_target *target, enum aftl_resume how,
 				     struct aftl_error *error)
@@ -584,7 +584,7 @@ static int resume_with_data_of_state(struct aftl_target *target, enum aftl_resum
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* reclaim must not write to suspended devices */
+	unsigned int flags = memalloc_noio_save(); /* no writes to a suspended device by reclaim */
 	struct aftl_error error;
 	int ret = begin_target_resume(target, &error);
 
