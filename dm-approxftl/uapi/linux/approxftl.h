@@ -41,7 +41,7 @@
  * separate level.
  */
 enum approxftl_class {
-	APPROXFTL_PRECISE = 0,	   /* no bit may flip; wins over approximate */
+	APPROXFTL_PRECISE = 0,	   /* no bit may flip; wins over an approximate tag */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
 	APPROXFTL_NONE = 2,	   /* not tagged; in answers of APPROXFTL_STORED: not on flash */
 	APPROXFTL_LEVEL_2 = 3,	   /* approximate with more errors than level 1 */
@@ -55,7 +55,7 @@ enum approxftl_class {
 enum approxftl_reason {
 	APPROXFTL_REASON_NONE = 0,
 	APPROXFTL_REASON_KIND = 1,	/* the ioctl does not take this type of file */
-	APPROXFTL_REASON_READ_ONLY = 2, /* the descriptor cannot write */
+	APPROXFTL_REASON_READ_ONLY = 2, /* the file descriptor is not open for writing */
 	APPROXFTL_REASON_OWNER = 3,	/* another user owns the file */
 	APPROXFTL_REASON_SWAP = 4,	/* the file is swap space */
 	APPROXFTL_REASON_ENCRYPTED = 5, /* a flipped bit would corrupt a cipher block */
@@ -68,13 +68,13 @@ enum approxftl_reason {
 };
 
 /* Capabilities: bits of struct approxftl_caps.can and .may. */
-#define APPROXFTL_CAN_FILE	_BITULL(0) /* TAG, UNTAG, QUERY of files */
+#define APPROXFTL_CAN_FILE	_BITULL(0) /* the ioctls TAG, UNTAG and QUERY work on files */
 #define APPROXFTL_CAN_BUFFER	_BITULL(1) /* TAG, UNTAG, QUERY of memfds, for O_DIRECT writes */
 #define APPROXFTL_CAN_SCOPE	_BITULL(2) /* SCOPE, PWRITEV */
 #define APPROXFTL_CAN_DEVICE	_BITULL(3) /* DEVICE_TAG, DEVICE_QUERY */
 #define APPROXFTL_CAN_STORED	_BITULL(4) /* STORED */
 #define APPROXFTL_CAN_WATCH	_BITULL(5) /* WATCH */
-#define APPROXFTL_CAN_NOTE	_BITULL(6) /* NOTE: the kernel can write to a blktrace */
+#define APPROXFTL_CAN_NOTE	_BITULL(6) /* the ioctl NOTE can write to a block trace */
 #define APPROXFTL_CAN_LEVEL	_BITULL(7) /* APPROXFTL_LEVEL_2 and _3 */
 #define APPROXFTL_CAN_CARRIER	_BITULL(8) /* TAG_FD */
 
@@ -126,13 +126,13 @@ struct approxftl_range {
 };
 
 /*
- * Carriers: by which part of a write its class reaches a device. The table option tag_carrier says
- * which of them a device honours.
+ * Carriers: the parts of a write that tell a device its class. The table option tag_carrier selects
+ * those that a device honours.
  */
 #define APPROXFTL_CARRIER_INODE	       0x1 /* tagged ranges of the file, or of the memory */
-#define APPROXFTL_CARRIER_WRITE_HINT   0x2 /* the file's hint is APPROXFTL_WRITE_HINT (6.9) */
+#define APPROXFTL_CARRIER_WRITE_HINT   0x2 /* hint APPROXFTL_WRITE_HINT of the file (Linux 6.9) */
 #define APPROXFTL_CARRIER_IOPRIO       0x4 /* hint in the I/O priority of a direct write */
-#define APPROXFTL_CARRIER_WRITE_STREAM 0x8 /* stream of a direct write by io_uring (6.16) */
+#define APPROXFTL_CARRIER_WRITE_STREAM 0x8 /* write stream of io_uring's direct I/O (6.16) */
 
 /* The life time that marks a file as approximate: RWH_WRITE_LIFE_MEDIUM of F_SET_RW_HINT. */
 #define APPROXFTL_WRITE_HINT 3
