@@ -82,9 +82,7 @@ static u64 draw_arrival_distance_q16(struct sim_arrivals *arrivals)
 	return (__uint128_t)arrivals->interval_q16 * draw_q32 >> 32;
 }
 
-/*
- * Convert next_ns, which counts at the burst rate, to real time by stretching times between bursts.
- */
+/* Convert next_ns, which counts at the rate of bursts, to device time between and in bursts. */
 static u64 arrival_to_real_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;

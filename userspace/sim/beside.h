@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A background writer beside the stream: sequential writes, one at a time, at a fixed rate. After a
- * late request the writer submits the next ones early until it has its rate again.
+ * A background writer beside the request stream: sequential writes, one at a time, at a fixed rate.
+ * After a late request the writer submits the next ones early until it has its rate again.
  */
 #ifndef SIM_BESIDE_H
 #define SIM_BESIDE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Changes of a device's parameters, policy or age during a run, which keep its data: --change. */
+/* Changes of a device's parameters, policy or age during a run (--change); data are kept. */
 #ifndef SIM_CHANGES_H
 #define SIM_CHANGES_H
 

@@ -62,10 +62,10 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 #define GUIDE_BITS 12
 
 struct zipf_bin {
-	u64 end; /* end of the range of draws that select this bin */
-	u64 weight; /* weight of the first rank, in 2^-62 */
+	u64 end; /* end of the range of random draws that select this bin */
+	u64 weight; /* weight of the bin's first rank, in 2^-62 */
 	u64 sure; /* lower bound of the weights of the bin's ranks relative to @weight, in 2^-62 */
-	u64 first; /* first rank, counted from 1 */
+	u64 first; /* first rank of the bin, counted from 1 */
 	u32 ranks;
 };
 

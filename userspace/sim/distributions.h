@@ -40,7 +40,7 @@ struct exponential {
 
 void exponential_init(struct exponential *exponential);
 
-/* Return a draw in 2^-32, which is below 2^38. */
+/* Return an exponential draw in units of 2^-32, which is below 2^38. */
 u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_random *random);
 
 /**

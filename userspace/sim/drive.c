@@ -96,7 +96,7 @@ static int draw_next_request(struct sim_drive *drive, struct sim_request *wanted
 	return look_ahead_next(&drive->ahead, wanted, error);
 }
 
-/* Return: 1 after a request, 0 at the end of the stream, or a negative error number. */
+/* Submit a request. Return: 1; 0 at the end of the stream; or a negative error number. */
 static int submit_next_request(struct sim_drive *drive, struct aftl_error *error)
 {
 	struct sim_request wanted;

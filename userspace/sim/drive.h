@@ -109,7 +109,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error);
  */
 int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
 
-/* Return true if the stream ended or was interrupted before the limit. */
+/* Return true if the stream ended or was interrupted before its limit of requests. */
 static inline bool has_sim_drive_ended(const struct sim_drive *drive)
 {
 	return drive->ended && drive->submitted < drive->limit;

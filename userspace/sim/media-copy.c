@@ -35,7 +35,7 @@ static const struct aftl_block *find_fullest_block(const struct aftl *ftl, u8 ki
 	return found;
 }
 
-/* Choose the fullest block of each kind; return their number. */
+/* Choose the fullest block of each block kind; return the number of chosen blocks. */
 static u32 choose_fullest_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_MAX])
 {
 	u32 count = 0;

@@ -354,7 +354,7 @@ static bool is_mqsim_word(const struct config *config, enum row row, const char 
 	return !strcmp(config->values[row], word);
 }
 
-/* The pages of a word line have different times only if the file says so. */
+/* The pages of a word line have different times only if those in ssdconfig.xml differ. */
 static int apply_mqsim_page_times(const struct config *config, const u64 *number,
 				  struct aftl_error *error)
 {

@@ -109,9 +109,7 @@ static void buffer_remove_from_heap(struct buffer *buffer, u32 place)
 		buffer_sift_down(buffer, place, last);
 }
 
-/*
- * Set OPTIMUM_KEPT on as many writes as possible whose versions the buffer can hold to their end.
- */
+/* Set OPTIMUM_KEPT on as many writes as possible whose versions fit until they are overwritten. */
 static int mark_coalesced_writes(const struct optimum_device *device, struct optimum_stream *stream,
 				 const struct future *future, struct optimum *optimum)
 {
@@ -267,7 +265,7 @@ static void invalidate_log_unit(struct collector *log, u32 unit)
 		erase_log_block(log, index);
 }
 
-/* Return the index in @open for data that die at @death, and close the block of a past window. */
+/* Return the index in @open for data overwritten at @death; close the block of a past window. */
 static u32 open_block_slot_of_death(struct collector *log, u32 death)
 {
 	u64 window = log->window;
@@ -366,8 +364,8 @@ static void close_passed_windows(struct collector *log)
 }
 
 /*
- * Open a block for data that die at @death; one block stays in reserve for relocation. Return its
- * index in @open, that of a near window if no block is free, or NONE.
+ * Open a block for data that are overwritten at @death; one block stays in reserve for relocation.
+ * Return its index in @open, that of a near window if no block is free, or NONE.
  */
 static u32 make_room_for_unit(struct collector *log, u32 death)
 {
@@ -385,7 +383,7 @@ static u32 make_room_for_unit(struct collector *log, u32 death)
 	return log->open[ring] == NONE ? find_nearest_open_block(log, ring) : ring;
 }
 
-/* Fill blocks with the live units, in the order of their deaths. */
+/* Fill blocks with the units live at the start, in the order of their overwrites. */
 static void lay_out_live_units(struct collector *log, const struct optimum_stream *stream,
 			       const struct future *future)
 {
@@ -469,7 +467,7 @@ struct schedule {
 };
 
 /*
- * Schedules to try: a single log; few levels of many windows, for similar lifetimes; many levels.
+ * Window schedules to try: one log; few levels of many windows, for similar lifetimes; many levels.
  */
 static const struct schedule schedules[] = {
 	{ 0, 0, 16 }, { 1, 3, 16 }, { 2, 2, 16 }, { 4, 2, 16 }, { 4, 3, 8 },

@@ -3,7 +3,7 @@
 #include "option-rules.h"
 #include "sim-options.h"
 
-/* @option requires (needs) or excludes (excludes) option @other. */
+/* A rule: @option requires (array needs) or excludes (array excludes) option @other. */
 struct relation {
 	const char *option;
 	const char *other;

@@ -50,7 +50,7 @@ struct pool {
 	struct progress progress;
 };
 
-/* Return false if no process or file can be created now. */
+/* Fork a child process for the next run; return false if no process or file can be created now. */
 static bool start_child_process(struct pool *pool)
 {
 	struct child *child = &pool->children[pool->running];
@@ -109,7 +109,7 @@ static void read_child_outcome(struct pool *pool, struct child *child, int statu
 	*child = pool->children[--pool->running];
 }
 
-/* Collect a child that has ended; return false if there is none. */
+/* Reap a child process that has ended; return false if there is none. */
 static bool reap_ended_child(struct pool *pool)
 {
 	int status;

@@ -18,7 +18,7 @@ const struct aftl_policy_type *policy_offered(const char *name)
 	return offered && !strcmp(offered->name, name) ? offered : NULL;
 }
 
-/* dlerror() does not say whether a file is missing, unreadable or a directory. */
+/* Check the file: dlerror() does not say whether it is missing, unreadable or a directory. */
 static int check_object_readable(const char *path, struct aftl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -66,7 +66,7 @@ static int check_object_abi(const char *path, const struct aftl_policy_object *o
 	return 0;
 }
 
-/* The registry of parameters is fixed when the program is built. */
+/* A loaded policy cannot add parameters: their registry is fixed when the program is built. */
 static bool has_policy_own_params(const struct aftl_policy_type *type)
 {
 	struct aftl_config config = { 0 };

@@ -24,7 +24,7 @@ struct raid_request {
 	struct raid_request *next;
 };
 
-/* A request that waits for a row to be written. */
+/* A RAID request that waits until a row of the stripe cache is written, in a list. */
 struct raid_waiter {
 	struct raid_request *request;
 	struct raid_waiter *next;
@@ -125,8 +125,8 @@ static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u3
 }
 
 /*
- * Send @op for each of @cells. The caller has counted them before, because an operation may
- * complete at once.
+ * Send @op to the member of each cell in @cells. The caller has counted these operations before,
+ * because one may complete at once.
  */
 static void send_stripe_units(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
 {

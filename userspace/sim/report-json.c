@@ -137,7 +137,7 @@ static void write_stream_json(struct json_writer *json, const struct sim_options
 	json_end_object(json);
 }
 
-/* Print pairs of the largest value of a bin and its count. */
+/* Print a histogram as pairs: the largest value of a bin, and the count of the bin. */
 static void write_histogram_bins_json(struct json_writer *json,
 				      const struct aftl_histogram *histogram)
 {
@@ -288,7 +288,7 @@ static void write_page_counts_json(struct json_writer *json, const struct sim_re
 		json_end_object(json);
 	}
 	json_end_object(json);
-	/* Print an empty list if there is only the default handle. */
+	/* Print an empty list if there is only the default placement handle. */
 	json_write_handles(json, result->stats.handles, handles ? handles + 1 : 0);
 	json_object(json, "zones");
 	for (i = 0; i < AFTL_ZONE_STATES; i++)

@@ -69,7 +69,7 @@ static inline void sim_request_copy_to_core(struct aftl_request *to, const struc
 	to->tail_skip = from->tail_skip;
 }
 
-/* Return the request of the stream that @from was. */
+/* Convert a request of the core back to the stream's request. */
 static inline struct sim_request sim_request_from_core(const struct aftl_request *from)
 {
 	return (struct sim_request){

@@ -112,7 +112,7 @@ static struct aftl_waits *run_host_waits(void *host, struct aftl_request *reques
 
 /* Requests */
 
-/* No request is complete when aftl_submit() returns. */
+/* Record a submitted request. No request is complete when aftl_submit() returns. */
 static int record_completed_request(struct run *run, struct aftl_request *request,
 				    struct aftl_error *error)
 {

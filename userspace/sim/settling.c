@@ -46,7 +46,6 @@ static void merge_settling_batches(struct settling *settling)
 
 void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns)
 {
-	/* The batch size is a power of two. */
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
 		merge_settling_batches(settling);
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;

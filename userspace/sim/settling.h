@@ -61,7 +61,7 @@ static inline void settling_add_time(struct settling *settling, u64 response_ns)
  */
 void settling_add_time_by_number(struct settling *settling, u64 number, u64 response_ns);
 
-/* Add the times of @other to @sum. No request number is in both sums. */
+/* Add the times of @other to @sum. No request is in both series. */
 void settling_add_series(struct settling *sum, const struct settling *other);
 
 /*

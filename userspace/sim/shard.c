@@ -144,8 +144,7 @@ static void complete_split_request(struct shard *shard, struct whole *whole)
 }
 
 /*
- * The shard that completes the last part accounts for the request; any shard may, as sums
- * commute.
+ * The shard that completes a request's last part accounts for it; any shard may, as sums commute.
  */
 static void complete_request_part(struct shard *shard, const struct part *part)
 {

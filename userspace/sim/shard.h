@@ -44,7 +44,7 @@ struct whole {
 	struct whole_part parts[];
 };
 
-/* Commands to a shard besides requests, as an op: start the statistics, or fail the last die. */
+/* Commands to a shard, as values of op: start the statistics, or fail the last die. */
 enum {
 	SHARD_COUNTS = AFTL_ZONE_OPS,
 	SHARD_LOSES_DIE,

@@ -124,7 +124,7 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 	run->ended |= sim_show_progress_or_stop(&run->progress, run->submitted);
 	if (!run->recording.active)
 		return 0;
-	/* The shards run later, in other threads: record the request without its end. */
+	/* Record the request without its end, because the shards run later, in other threads. */
 	recording_end(&run->recording, recording_begin(&run->recording, wanted, run->now_ns), &end);
 	return recording_get_error(&run->recording, &run->error);
 }

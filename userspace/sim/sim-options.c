@@ -182,7 +182,7 @@ static int take_all_arguments(struct sim_options *options, int argc, char **argv
 			const char *word = argv[i];
 			bool is_word = *word != '-' || !word[1];
 
-			/* After an option with an optional value, the operand may be that value. */
+			/* The operand may be the optional value of the option before. */
 			return is_word && option && option->kind == KIND_FILE ?
 				       command_report_missing_equals(option->name, word, error) :
 				       -EINVAL;

@@ -253,7 +253,7 @@ static u64 draw_drifting_place(struct generator *generator)
 	       generator->places;
 }
 
-/* After its last request an extent is replaced by a random one. */
+/* Draw an address in an active extent. Its last request replaces the extent by a random one. */
 static u64 draw_active_extent_place(struct generator *generator)
 {
 	struct aftl_random *random = &generator->place_random;
@@ -564,7 +564,7 @@ static void prepare_zone_writes(struct generator *generator, const struct sim_op
 		replace_full_zone(generator, &generator->open[i]);
 }
 
-/* Use the zones of a zoned device. */
+/* Restrict the generated requests to the zones of a zoned device. */
 static int fit_zones_of_device(struct generator *generator, const struct sim_options *options,
 			       const struct aftl_config *config, const struct aftl_geometry *geo,
 			       struct aftl_error *error)
@@ -594,7 +594,7 @@ static int fit_zones_of_device(struct generator *generator, const struct sim_opt
 	return 0;
 }
 
-/* The stride must be a multiple of the grain and less than the footprint. */
+/* Check that --stride is a multiple of the grain and less than the footprint. */
 static int fit_sequential_stride(struct generator *generator, const struct sim_options *options,
 				 struct aftl_error *error)
 {

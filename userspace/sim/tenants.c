@@ -9,7 +9,7 @@
 
 #define PURPOSE_TENANT 101
 
-/* A list with a value for each tenant; @value describes the syntax of a value. */
+/* An option's list with a value for each tenant; @value describes the syntax of a value. */
 struct tenant_list {
 	const char *text;
 	struct option_row value;

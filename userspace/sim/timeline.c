@@ -150,7 +150,7 @@ void timeline_add_event(struct timeline *timeline, const struct aftl_array_event
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
-	/* A suspended operation that covers all pages of a block is an erase. */
+	/* A suspended operation which covers all pages of a block is an erase. */
 	if (lane->resumed)
 		lane->event.op = event->pages == timeline->block_pages ? AFTL_ARRAY_ERASE :
 								       AFTL_ARRAY_PROGRAM;

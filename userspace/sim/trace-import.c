@@ -54,7 +54,7 @@ static bool is_trace_format_foreign(const struct sim_options *options)
 		return true;
 	if (!strcmp(options->trace, "-"))
 		return false;
-	/* A capture of several files has no file of exactly this name. */
+	/* --trace may name a capture of several files, of which none has exactly this name. */
 	if (stat(options->trace, &found) || S_ISDIR(found.st_mode))
 		return true;
 	return S_ISREG(found.st_mode) && !has_record_file_magic(options->trace);
