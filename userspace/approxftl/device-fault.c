@@ -277,7 +277,7 @@ static int locate_file_faults(const struct device_options *options, const struct
 
 /* Command line */
 
-/* Parse a fault: @prefix, which has @own arguments, and the operands from number @from on. */
+/* Parse a fault from the @own words of @prefix and the verb's operands from number @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)

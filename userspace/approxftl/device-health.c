@@ -8,7 +8,7 @@
 #include "text-table.h"
 #include "verbs.h"
 
-/* Blocks that a message asks for; the target reports as many as fit into its buffer. */
+/* Number of blocks that one message asks for; the target reports as many as fit into its buffer. */
 #define BLOCKS_AT_ONCE 10000
 
 static int query_blocks(const struct dm_device *device, struct block_survey *survey, u32 *next,

@@ -102,7 +102,7 @@ static void print_device_list(const struct device_options *options, const struct
 	device_print_list(options, &list);
 }
 
-/* Report a device whose lines cannot be parsed, and list the others. */
+/* Report a device whose table or status line cannot be parsed, and list the others. */
 static enum exit_code view_all_devices(const struct device_options *options,
 				       const struct dm_device *devices, unsigned int count)
 {

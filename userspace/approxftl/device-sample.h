@@ -26,7 +26,7 @@ struct sample {
 	struct target_luns luns;
 };
 
-/* Take a sample. The caller calls device_sample_free(), even after a failure. */
+/* Take a sample of a device. The caller calls device_sample_free(), even after a failure. */
 int __must_check device_sample_take(const struct dm_device *device, struct sample *sample,
 				    struct aftl_error *error);
 
@@ -42,7 +42,7 @@ static inline u64 sample_mean_lateness_ns(const struct sample *sample)
 	return scaled_ratio(sample->stats.late.sum, sample->stats.late.count, 1);
 }
 
-/* Return @count per second, in tenths. */
+/* Return @count per second of the sample's interval, in tenths. */
 static inline u64 sample_rate_per_second(const struct sample *sample, u64 count)
 {
 	return scaled_ratio(count, sample->at_ns, SECOND_NS * 10);

@@ -11,7 +11,7 @@
 #include "verbs.h"
 
 #define MIB 1048576ULL
-/* Number of lines between two headings of the series. */
+/* Number of lines of samples between two headings. */
 #define HEAD_EVERY 20
 
 /**
@@ -107,7 +107,7 @@ static bool is_handle_used(const struct aftl_handle_stats *handle)
 	return false;
 }
 
-/* Return one more than the last handle with a counter that is not zero. */
+/* Return the number of placement handles up to the last one with a nonzero counter. */
 static unsigned int count_used_handles(const struct aftl_handle_stats *handles)
 {
 	unsigned int count = 1 + AFTL_HANDLES_MAX;

@@ -132,7 +132,7 @@ bool device_json_is_complete(const struct device_options *options);
 /* Print the list as the command line requests and free it. */
 void device_print_list(const struct device_options *options, struct text_list *list);
 
-/* Return the last value of KEY, or @standard if the option was not given. */
+/* Return the last value of @key on the command line, or @standard if there is none. */
 const char *device_value_of_key(const struct device_options *options, const char *key,
 				const char *standard);
 

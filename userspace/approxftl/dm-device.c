@@ -150,7 +150,7 @@ static bool is_dm_device_of_approxftl(struct dm_task *dmt, u64 *sectors)
 	return type && !strcmp(type, TARGET_NAME);
 }
 
-/* Fill in @device. Return: 0, 1 for another target, -ENXIO without a message, or an error. */
+/* Find device @name. Return: 0; 1 if of another target; -ENXIO without a message; or an error. */
 static int get_dm_device_info(struct dm_device *device, const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
@@ -359,7 +359,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 		ret = report_no_memory(error);
 	else
 		ret = dm_task_run_with_udev(&task, error);
-	/* Creating the device has made the kernel try to load the module. */
+	/* Loading the table has made the kernel try to load the module. */
 	if (ret && !is_target_loaded())
 		ret = aftl_fail(error, -ENOENT,
 				"the kernel has no target approxftl; try: modprobe dm-approxftl (\"approxftl doctor\" knows more)");
@@ -374,7 +374,7 @@ int dm_device_remove(const char *name, enum dm_device_remove how, struct aftl_er
 
 	if (ret)
 		return ret;
-	/* udev may still probe a new device: let libdevmapper retry. */
+	/* udev may still probe a new device: let libdevmapper retry the removal. */
 	if (how == DM_DEVICE_REMOVE_DEFERRED)
 		ret = dm_task_deferred_remove(task.dmt) ? 0 : report_no_memory(error);
 	else if (dm_udev_get_sync_support())

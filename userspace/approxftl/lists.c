@@ -50,7 +50,7 @@ static bool is_name_requested(const struct device_options *options, const char *
 	return !options->word_count;
 }
 
-/* Find the next requested name of the list @at, from *@index on. */
+/* Find the next name of list @at, from *@index on, that the operands request. */
 static bool next_requested_name(const struct device_options *options, list_at at,
 				unsigned int *index, struct listed *listed)
 {

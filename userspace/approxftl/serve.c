@@ -172,7 +172,7 @@ static int start_nbdkit(struct serving *serving, struct aftl_error *error)
 	return 0;
 }
 
-/* Print the address once the device is open. */
+/* Print the address of the socket once nbdkit has opened the device. */
 static void print_address_when_ready(struct serving *serving, bool *told)
 {
 	if (*told || access(serving->ready, F_OK))

@@ -158,7 +158,7 @@ static void add_tagged_range_row(struct text_list *list, const struct approxftl_
 	add_flash_address_cells(list, extent->offset, extent->length);
 }
 
-/* Print flips by quality level, if there are levels other than 1. */
+/* Print flipped bits by quality level, if there are levels other than 1. */
 static void print_flips_by_level(const struct query *query)
 {
 	u64 units[APPROXFTL_LEVEL_MAX + 1] = { 0 };

@@ -40,7 +40,7 @@ int tag_served_range(const struct device_options *options, int level, off_t offs
 int query_served_ranges(const struct device_options *options, const char *address,
 			struct approxftl_extent **extents);
 
-/* Store the data of a range again; return a negative error number on failure. */
+/* Store the data of a file's range again; return a negative error number on failure. */
 int tag_rewrite_range(const struct device_options *options, int fd, off_t offset, off_t length);
 
 /* Get all tagged ranges of a file, to be freed; return their number or a negative error number. */

@@ -40,7 +40,7 @@ int unix_socket_connect(const char *path, struct aftl_error *error)
 	return fd;
 }
 
-/* Remove the socket of a server that was killed; another file stays. */
+/* Remove the socket of a server that was killed; other types of files stay. */
 static void remove_stale_socket(const char *path)
 {
 	struct aftl_error unused;

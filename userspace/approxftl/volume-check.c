@@ -107,7 +107,7 @@ static void add_unreadable_frame(struct checkup *checkup, u64 frame, int ret)
 		       strerror(-ret));
 }
 
-/* Volume header and its copy */
+/* Checks of the volume header and its copy */
 
 static int check_header_copy(struct checkup *checkup, u32 copy, struct aftl_volume_header *super,
 			     u8 bytes[AFTL_FRAME_BYTES])
@@ -413,13 +413,13 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 		ret = aftl_fail(&cause, -EUCLEAN, "the volume belongs to another device");
 	if (!ret)
 		return 0;
-	/* A missing shard is damage of the device. */
+	/* A shard without a volume counts as damage. */
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE || ret == -ENOSPC)
 		ret = -EUCLEAN;
 	return aftl_fail(error, ret, "shard %u: %.200s", index, cause.text);
 }
 
-/* Check nothing if a shard is missing. */
+/* Find the volumes of all shards; if one is missing, none is checked. */
 static int find_all_shards(struct checkup *checkup, struct aftl_error *error)
 {
 	int ret = 0;

@@ -151,7 +151,7 @@ static int open_volume_medium(struct making *making, const char *path, struct af
 	bool dry = making->options->dry_run;
 	int ret = medium_file_open(&making->file, path, !dry, error);
 
-	/* A missing file is created with the required size. */
+	/* Create a missing file; it gets the required size later. */
 	if (ret == -ENOENT && !dry)
 		return medium_file_create(&making->file, path, error);
 	return ret == -ENOENT ? 0 : ret;
