@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "block-answer.h"
 
-/* Upper bound of the length of a line of the answer. */
+/* Upper bound of the length of a line of the target's answer. */
 #define LINE_SIZE 160
 
 /* Parse a line of the answer: "number state kind erases wear valid reads" or "next number". */

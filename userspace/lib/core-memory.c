@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * Each request touches a random entry of each of four large arrays and would miss in the TLB
- * for each of them. Back these arrays by huge pages where the system has them.
+ * Each host request touches a random entry of each of four large arrays of the FTL, and would miss
+ * in the TLB for each of them. Back these arrays by huge pages where the system has them.
  */
 #define HUGE_PAGE (2UL << 20)
 #define LARGE (2 * HUGE_PAGE)

@@ -17,7 +17,7 @@ void interruption_catch(void);
 
 bool interrupted(void);
 
-/* This library is used by another program: leave the process's signal handlers alone. */
+/* Leave the process's signal handlers alone, because another program uses this library. */
 void interruption_keep_handlers(void);
 
 /* Let interrupted() in this thread return true also if @flag is set; NULL removes the flag. */

@@ -28,7 +28,7 @@ static unsigned int json_character_length(const unsigned char *text)
 
 	if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
 		return 0;
-	/* Reject overlong forms, surrogates and code points beyond U+10FFFF. */
+	/* Reject overlong UTF-8 forms, surrogates and code points beyond U+10FFFF. */
 	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] >= 0xa0) ||
 	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] >= 0x90))
 		return 0;

@@ -17,7 +17,7 @@ size_t pair_key_length(const char *pair);
 /* Copy the first @length characters of @text, with dashes replaced by underscores. */
 void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length);
 
-/* Size of an item's buffer; a longer item is truncated. */
+/* Buffer size for a list's item; a longer item is truncated. */
 #define LIST_ITEM 4096
 
 /* Copy the next item of a comma-separated list and advance @list. Return false at the end. */

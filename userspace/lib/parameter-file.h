@@ -22,7 +22,7 @@ int __must_check parameter_file_call_on_each(const char *path,
 							 struct aftl_error *error),
 					     void *context, struct aftl_error *error);
 
-/* Free the texts of this thread, whose command has ended. */
+/* Free the texts of the files that this thread has read; its command has ended. */
 void parameter_file_release_all(void);
 
 #endif

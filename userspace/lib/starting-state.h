@@ -7,7 +7,7 @@
 
 #define STARTING_STATE_SIZE 128
 
-/* Return "empty", "sequential" or "random". */
+/* Return the starting state of the device: "empty", "sequential" or "random". */
 const char *starting_state_word(const struct aftl_config *config);
 
 /* Print a phrase such as "starts filled at random, 100 % valid, then 100 % overwritten". */

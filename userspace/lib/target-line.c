@@ -9,7 +9,7 @@
 /* Largest N of "timing scale:N". */
 #define SCALE_MAX 1000000
 
-/* Largest hint: an I/O priority has ten bits for it. */
+/* Largest ioprio_hint: an I/O priority has ten bits for a hint. */
 #define HINT_MAX 1023
 
 /* Attempts to enlarge a small device by a sixteenth until the policy has enough blocks. */

@@ -4,7 +4,7 @@
 #include "checked-memory.h"
 #include "target-luns.h"
 
-/* Upper bound of the length of a line of the answer. */
+/* Upper bound of the length of a line of the answer to "luns". */
 #define LINE_SIZE 320
 
 #define FORMAT "%9u good_blocks %20llu free_blocks %20llu valid_units %20llu " \

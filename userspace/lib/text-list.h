@@ -94,7 +94,7 @@ void list_add_number(struct text_list *list, u64 value, unsigned int decimals, c
 /* Print the selected columns, sorted and with titles, and free the rows. */
 void list_print(struct text_list *list, FILE *out);
 
-/* Print the titles, or the rows so far, with cells of @width columns. */
+/* Print the titles of a list, or its buffered rows, with cells of @width columns. */
 void list_print_head(const struct list_choice *choice, int width, FILE *out);
 void list_print_wide(struct text_list *list, int width, FILE *out);
 
