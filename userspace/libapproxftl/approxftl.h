@@ -73,9 +73,9 @@ enum approxftl_reason {
 /* Bits of struct approxftl_info.can and .may. */
 #define APPROXFTL_CAN_FILE   0x01u /* files: tag, untag, query */
 #define APPROXFTL_CAN_BUFFER 0x02u /* tags of memfds, for O_DIRECT writes from their memory */
-#define APPROXFTL_CAN_SCOPE  0x04u /* regions and approxftl_pwrite() */
+#define APPROXFTL_CAN_SCOPE  0x04u /* regions and approxftl_pwrite() work */
 #define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
-#define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored() and approxftl_errors() */
+#define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored() and approxftl_errors() work */
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
 #define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
 #define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */
@@ -362,7 +362,7 @@ APPROXFTL_PUBLIC void approxftl_free(struct approxftl_arena *arena, void *memory
 /* Return: offset in the file of a piece of memory; -EINVAL if it is not in this arena. */
 APPROXFTL_PUBLIC off_t approxftl_arena_offset(struct approxftl_arena *arena, const void *memory);
 
-/* Return: memory of a byte of the file, such as data of an earlier run; NULL beyond its end. */
+/* Return: address of a byte of the file, such as data of an earlier run; NULL beyond its end. */
 APPROXFTL_PUBLIC void *approxftl_arena_at(struct approxftl_arena *arena, off_t offset);
 
 /* Write all data of the arena to the device. Return: 0 when all data are written. */

@@ -25,7 +25,7 @@ int aftl_lib_control_get_caps(int control, struct approxftl_info *info);
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason);
 
-/* List tagged ranges from @cursor on, and advance it. Return: number of ranges. */
+/* List tagged ranges from @cursor on, and advance @cursor. Return: number of ranges. */
 int aftl_lib_control_list_ranges(int control, bool device, int fd, uint64_t *cursor,
 				 struct approxftl_extent *out, unsigned int room);
 
@@ -43,7 +43,7 @@ int aftl_lib_control_add_label(int control, const char *label);
 ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t bytes, off_t offset,
 			       unsigned int kind, unsigned int *reason);
 
-/* List stored units from @cursor on, and advance it. Return: number of units. */
+/* List stored units from @cursor on, and advance @cursor. Return: number of units. */
 int aftl_lib_control_list_stored(int control, int fd, uint64_t *cursor, off_t length,
 				 struct approxftl_unit *out, unsigned int room,
 				 unsigned int *unit_bytes, unsigned int *reason);
