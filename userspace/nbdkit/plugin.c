@@ -177,7 +177,7 @@ static int plugin_get_ready(void)
 	return -1;
 }
 
-/* nbdkit may have become a daemon, which leaves threads behind. */
+/* Start the control thread after nbdkit's last fork(), which would not copy it. */
 static int plugin_after_fork(void)
 {
 	int ret = nbd_control_start(&control);
@@ -294,8 +294,8 @@ static int plugin_trim(void *handle, uint32_t count, uint64_t offset, uint32_t f
 }
 
 /*
- * Discard whole logical pages, which read as zeroes then. Otherwise nbdkit writes zeroes, also for
- * a client that wants them allocated.
+ * Zero whole logical pages by a discard. Otherwise nbdkit writes zeroes, also for a client that
+ * wants them allocated.
  */
 static int plugin_zero(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
 {
