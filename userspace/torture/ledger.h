@@ -89,7 +89,7 @@ int __must_check ledger_open(struct ledger **out, const char *path, bool sync,
 			     struct aftl_error *error);
 void ledger_close(struct ledger *ledger);
 
-/* Return the header for reading; only the functions below change it. */
+/* Return the ledger's header for reading; only the functions below change it. */
 const struct ledger_header *ledger_header(const struct ledger *ledger);
 
 /* Record that all units hold zeroes, durably. */
@@ -105,7 +105,7 @@ void ledger_apply_power_failure(struct ledger *ledger);
 /**
  * ledger_begin_change() - record a change before its submission, and number it
  *
- * Sets the floors for a change that overlaps no other one.
+ * Sets the oldest possible generations (floors) for a change that overlaps no other one.
  */
 void ledger_begin_change(struct ledger *ledger, struct ledger_change *change,
 			 enum ledger_kind kind);
