@@ -61,8 +61,8 @@ static void report_volume_recovery(const struct aftl_dev *dev, const struct aftl
 		DMWARN("%pg: %u damaged sectors of its tables are rebuilt", dev->device.bdev,
 		       recovery->tables);
 	if (recovery->state || recovery->header)
-		DMWARN("%pg: a %s is damaged, the other one is used", dev->device.bdev,
-		       recovery->state ? "state" : "volume header");
+		DMWARN("%pg: a copy of a %s is damaged, the other copy is used", dev->device.bdev,
+		       recovery->state ? "state record" : "volume header");
 	if (recovery->closed)
 		return;
 	if (recovery->snapshot.text[0])

@@ -140,7 +140,8 @@ def test_requests_from_a_python_iterator_are_simulated(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("requests", "said"), [
     ([(0, "write", 100, 4096)], "request 0: 4096 bytes at 100 are no whole sectors of 512 bytes"),
-    ([(5, "write", 0, 4096), (4, "read", 0, 4096)], "request 1 arrives before the one before it"),
+    ([(5, "write", 0, 4096), (4, "read", 0, 4096)],
+     "request 1 arrives before the previous request"),
     ([(5, "erase", 0, 4096)], "request 0: unknown operation; there are read, write, flush,"
                               " discard and write_zeroes"),
 ])

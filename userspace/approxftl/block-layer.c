@@ -12,12 +12,13 @@ int block_layer_read_counts(const struct dm_device *device, struct block_layer *
 	scnprintf(path, sizeof(path), "/sys/dev/block/%u:%u/stat", device->major, device->minor);
 	stat = fopen(path, "re");
 	if (!stat)
-		return aftl_fail(error, -ENXIO, "device %.60s is gone", device->name);
+		return aftl_fail(error, -ENXIO, "device %.60s was removed meanwhile", device->name);
 	found = fscanf(stat, "%llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0], &n[1],
 		       &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9]);
 	fclose(stat);
 	if (found != 10)
-		return aftl_fail(error, -EIO, "%.60s: the file has fewer than 10 numbers", path);
+		return aftl_fail(error, -EIO, "%.60s: the kernel reports fewer than 10 values",
+				 path);
 	*counts = (struct block_layer){ n[0], n[2], n[3], n[4], n[6], n[7], n[9] };
 	return 0;
 }

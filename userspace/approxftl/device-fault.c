@@ -244,7 +244,8 @@ static int add_faults_of_range(void *context, const struct dm_device *device,
 	int ret = 0;
 
 	if (*table->device.name && strcmp(table->device.name, device->name) != 0)
-		return aftl_fail(error, -EINVAL, "the range is on two devices, %.40s and %.40s",
+		return aftl_fail(error, -EINVAL,
+				 "the range is on %.40s and %.40s; choose a part on one device",
 				 table->device.name, device->name);
 	if (!*table->device.name) {
 		table->device = *device;

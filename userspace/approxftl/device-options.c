@@ -104,7 +104,8 @@ static int add_table_line_key(struct device_options *options, const char *key, s
 	unsigned int at = options->key_count;
 
 	if (at == DEVICE_KEYS)
-		return aftl_fail(error, -EINVAL, "at most %u keys can be given", DEVICE_KEYS);
+		return aftl_fail(error, -EINVAL, "at most %u operands KEY=VALUE can be given",
+				 DEVICE_KEYS);
 	copy_pair_key(options->keys[at], key, length);
 	options->values[at] = value;
 	options->key_count++;

@@ -298,7 +298,7 @@ int dm_device_get_text(const char *name, enum dm_device_text what, char **text,
 	if (!ret) {
 		dm_get_next_target(task.dmt, NULL, &start, &length, &type, &params);
 		if (!type || strcmp(type, TARGET_NAME) != 0)
-			ret = aftl_fail(error, -ENXIO, "device %.60s is gone", name);
+			ret = aftl_fail(error, -ENXIO, "device %.60s was removed meanwhile", name);
 		else
 			*text = memory_copy_text(params);
 	}

@@ -217,7 +217,8 @@ int record_append(struct record_writer *writer, const struct aftl_record *record
 	int ret;
 
 	if (record->t_ns < writer->last_ns)
-		return aftl_fail(error, -EINVAL, "%.120s: record %llu goes back in time",
+		return aftl_fail(error, -EINVAL,
+				 "%.120s: record %llu is older than the previous one; sort by time",
 				 writer->name, (unsigned long long)writer->records);
 	ret = aftl_record_encode(&writer->header, record, bytes, error);
 	if (ret)

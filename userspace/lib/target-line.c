@@ -392,7 +392,8 @@ int target_line_parse(struct target_line *line, const char *text, struct aftl_er
 	target_line_init(line);
 	if (!next_line_word(&text, store, sizeof(store)) ||
 	    !next_line_word(&text, count, sizeof(count)))
-		return aftl_fail(error, -EINVAL, "the table line is too short");
+		return aftl_fail(error, -EINVAL,
+				 "the table line lacks the store or the number of arguments");
 	scnprintf(line->store, sizeof(line->store), "%s", store);
 	ret = parse_line_pairs(line, text, true, error);
 	return ret ? ret : parse_line_pairs(line, text, false, error);

@@ -37,7 +37,7 @@ static int write_request_record(struct record_writer *writer, const struct reque
 				 (unsigned long long)i, (unsigned long long)from->bytes[i],
 				 (unsigned long long)from->offset[i], AFTL_RECORD_SECTOR_BYTES);
 	if (i && from->arrival_ns[i] < from->arrival_ns[i - 1])
-		return aftl_fail(error, -EINVAL, "request %llu arrives before the one before it",
+		return aftl_fail(error, -EINVAL, "request %llu arrives before the previous request",
 				 (unsigned long long)i);
 	if (record_append(writer, &record, &cause))
 		return aftl_fail(error, -EINVAL, "request %llu: %.180s", (unsigned long long)i,

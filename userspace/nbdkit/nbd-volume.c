@@ -350,7 +350,8 @@ int nbd_volume_save(struct nbd_volume *volume, struct aftl_error *error)
 	aftl_quiesce(volume->device->ftl);
 	ret = nbd_volume_commit(volume);
 	if (ret)
-		return aftl_fail(error, ret, "%.120s: could not be written", volume->file.path);
+		return aftl_fail(error, ret, "%.120s: the volume could not be written",
+				 volume->file.path);
 	set_volume_time(volume);
 	return aftl_volume_close(volume->volume, volume->device->ftl, error);
 }
