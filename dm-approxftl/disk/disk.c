@@ -113,9 +113,9 @@ static void report_disk_failure(struct aftl_disk *disk)
 }
 
 /*
- * Remove completed requests from disk->done, at least one, until the removed ones have @sectors
- * sectors or more. The caller ends them without the lock. Returns NULL if the disk is stopped: the
- * only request is then that of aftl_disk_execute_request(), which has no bio.
+ * Remove completed requests from disk->done, at least one, until they add up to @sectors or more.
+ * The caller ends them without the lock. Returns NULL if the disk is stopped: the only request is
+ * then that of aftl_disk_execute_request(), which has no bio.
  */
 static struct aftl_request *take_completed_requests(struct aftl_disk *disk, u64 sectors)
 {
