@@ -106,7 +106,7 @@ class Control:
         self.fd = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
 
     def close_control(self) -> None:
-        """Close the descriptor, which ends its scopes."""
+        """Close the control device, which ends all scopes that were begun on this descriptor."""
         if self.fd >= 0:
             os.close(self.fd)
         self.fd = -1
@@ -115,7 +115,7 @@ class Control:
 
     def call_ioctl(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
                    ) -> tuple[int, ...]:
-        """Issue an ioctl and return its structure; reason is the index of the reason member."""
+        """Issue an ioctl and return its structure; member number @reason has the error's reason."""
         data = bytearray(form.pack(form.size, *values))
         try:
             issue_ioctl(self.fd, number, data)
@@ -130,7 +130,7 @@ class Control:
         self.call_ioctl(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
 
     def tag_whole_file(self, fd: int, kind: int, carriers: int = 0) -> Carriers:
-        """Tag a whole file by carriers; 0 for those that its device honours."""
+        """Tag a whole file by @carriers (0: by all carriers that the file's device honours)."""
         values = self.call_ioctl(TAG_FD, TAG_FD_FORMAT, fd, kind, carriers, 0, 0, 0, 0, 0, 0,
                                  reason=8)
         return Carriers(*values[3:8])
@@ -158,7 +158,7 @@ class Control:
         return extents
 
     def set_scope(self, whose: int, kind: int, label: bytes = b"") -> int:
-        """Begin or end a tagged region of a thread or process; return the previous class."""
+        """Set the class of a thread's or process's writes; return the previous class."""
         text = bytearray(label)
         address = buffer_address(text) if label else 0
         return self.call_ioctl(SCOPE, SCOPE_FORMAT, whose, kind, 0, address, len(label), 0)[3]
@@ -186,7 +186,7 @@ class Control:
         return [Unit(*members) for members in self.iterate_stored_units(fd, cursor, length)]
 
     def watch_file_system(self, fd: int, *, on: bool) -> None:
-        """Begin or end watching the file system of a file."""
+        """Watch a file's file system for tags in extended attributes, or end watching it."""
         self.call_ioctl(WATCH, WATCH_FORMAT, fd, int(on), 0, reason=3)
 
     def write_trace_note(self, label: bytes) -> None:

@@ -56,7 +56,7 @@ scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
 
 
 def check_count_near_mean(found: float, wanted: float, what: str) -> None:
-    """Compare a count with its mean, within four standard deviations."""
+    """Require that a count is within four standard deviations of its expected value."""
     require(abs(found - wanted) < 4 * math.sqrt(wanted), f"{found} {what}, {wanted:.0f} expected")
 
 
@@ -102,7 +102,7 @@ def region_content(region: int) -> bytearray:
 
 
 def write_level_regions(path: Path) -> None:
-    """Write all regions of a file. Programs that know no levels see all as approximate."""
+    """Write a file with regions of all quality levels; queries without levels see no difference."""
     control = Control()
     before = control.read_counters()
     with path.open("w+b") as file:
@@ -122,7 +122,7 @@ def write_level_regions(path: Path) -> None:
 
 
 def check_unit_levels(path: Path) -> None:
-    """Check the class and the level of each unit; a query returns classes without levels."""
+    """Check each unit's class and quality level; a query without levels sees classes only."""
     with path.open("rb") as file:
         for unit in Control().list_stored_units(file.fileno()):
             level = REGIONS[unit.offset // MIB][1]
@@ -149,7 +149,7 @@ def check_policy_change(system: Mount) -> None:
 
 
 def check_aged_levels(system: Mount) -> None:
-    """Flipped bits equal the report of each region and grow with the level."""
+    """Flipped bits of each file region equal the device's report and grow with its level."""
     send_message(NAME, "age", "2000h")
     system.remount_file_system()
     path = system.place / "levels"
@@ -183,7 +183,7 @@ def count_units_by_level(found: Json) -> list[int]:
 
 
 def check_traced_levels(system: Mount) -> None:
-    """Notes in a trace carry the levels to a replay on another device and in the simulator."""
+    """Quality levels in a block trace reach replays on a device and in the simulator."""
     recorded, trace = scratch / "recorded", scratch / "levels.aft"
     send_message(NAME, "reset")
     run_command(APPROXFTL, "trace", "record", "-O", recorded, system.place, "--", "python3",
@@ -236,7 +236,7 @@ def tag_model(*words: str | Path) -> Json:
 
 
 def check_model_bits(made: Json, stored: Path, model: bytes, back: bytes) -> list[int]:
-    """Compare flipped bits with the device's report; return their number in each part."""
+    """Compare a model's flipped bits with the device's report; count them for each tensor."""
     told = json.loads(run_command(APPROXFTL, "tag", "query", stored, "--json"))["errors"]
     require(told["approximate_units"] * told["unit_bytes"] == made["approximate_bytes"] > 0,
             f"{told['approximate_units']} units are approximate, {made['approximate_bytes']} bytes "
@@ -250,7 +250,7 @@ def check_model_bits(made: Json, stored: Path, model: bytes, back: bytes) -> lis
 
 
 def check_model_by_plane() -> None:
-    """Stored by bit plane, numbers have errors only in bits of small weight."""
+    """A model whose tensors are stored by bit plane has errors only in bits of small weight."""
     model = make_model()
     (scratch / "model").write_bytes(model)
     with temporary_device(NAME) as path:
@@ -272,7 +272,7 @@ def check_model_by_plane() -> None:
 
 
 def check_model_by_level() -> None:
-    """A model rewritten in its own file format has a quality level for each tensor."""
+    """Tagging a safetensors file without changing its format gives each tensor a quality level."""
     model = make_model()
     with temporary_device(NAME, LEVELS) as path:
         system = Mount(path)
@@ -318,7 +318,7 @@ def run_app_phase(name: str, place: Path, *options: str) -> Json:
 
 
 def check_app_report(report: Json) -> int:
-    """Require the flipped bits that the device reports, and only in approximate data."""
+    """Require the reported flipped bits in a program's results, all in approximate data."""
     inputs, reported = report["inputs"], report["reported"]
     flipped: int = inputs["flipped_bits"]
     require(flipped == reported["flipped_bits"] > 0, f"{flipped} bits differ, "
@@ -331,7 +331,7 @@ def check_app_report(report: Json) -> int:
 
 
 def check_result_quality(report: Json) -> None:
-    """Compare the quality of a result with the program's prediction."""
+    """Compare the quality of an annotated program's result with the program's prediction."""
     quality = report["quality"]
     for measure in ("mean_square_error", "mean_absolute_error"):
         if f"expected_{measure}" in quality:

@@ -53,7 +53,7 @@ def block_content(seed: int, block: int, operation: int) -> bytes:
 
 
 class Journal:
-    """Journal of block writes and marks. A reader ignores an incomplete last line."""
+    """Journal of block writes and durability marks, whose last line may be incomplete."""
 
     def __init__(self, path: str, log: str | None) -> None:
         self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
@@ -67,7 +67,7 @@ class Journal:
         os.write(self.fd, line.encode() + b"\n")
 
     def record_operation(self, kind: str, first: int, count: int) -> int:
-        """Record an operation before it begins; return its number."""
+        """Record an operation in the journal before it begins; return the operation's number."""
         with self.lock:
             self.operations += 1
             self.append_line(f"{kind} {self.operations} {first} {count}")
@@ -130,7 +130,7 @@ class Load:
         self.flush_device()
 
     def issue_random_operation(self, thread: int, buffer: mmap.mmap, draw: random.Random) -> None:
-        """Issue one random operation of a thread, on blocks that no other thread writes."""
+        """Let a thread issue one random operation on blocks that no other thread writes."""
         first = (draw.randrange(self.blocks // STRIPE // THREADS) * THREADS + thread) * STRIPE
         offset = draw.randrange(STRIPE)
         first += offset
@@ -197,12 +197,12 @@ class Expected:
             self.covered[block] = max(self.covered.get(block, 0), begun[newest - 1])
 
     def add_fua_write(self, number: int) -> None:
-        """Note that a FUA write has completed: its blocks are durable."""
+        """Require from now on the data of a FUA write that has completed."""
         for block in self.runs[number]:
             self.require_operation(block, number)
 
     def add_flush(self, numbers: list[int]) -> None:
-        """Add a flush; numbers are the last operations that each thread had completed before it."""
+        """Require data of operations up to @numbers, one for each thread: a flush has ended."""
         for block in self.begun:
             self.require_operation(block, numbers[block // STRIPE % THREADS])
 
@@ -217,7 +217,7 @@ class Expected:
         return any(n in self.cleared and self.is_data_allowed(block, n) for n in self.begun[block])
 
     def find_block_fault(self, block: int, found: bytes) -> str:
-        """Return the block's fault, or an empty string."""
+        """Return what is wrong with a block's content @found, or an empty string."""
         if not any(found):
             return "" if self.is_zero_allowed(block) else "is zero"
         seed, place, number, total = HEAD.unpack_from(found)
@@ -231,7 +231,7 @@ class Expected:
 
 
 def read_journal(path: str, last_mark: int) -> Expected:
-    """Read the journal. Writes begun after the mark may have reached the medium."""
+    """Read the journal. The device may have data of writes that began after the mark."""
     expected = Expected()
     forced: list[int] = []
     flushed = [0] * THREADS
@@ -277,13 +277,13 @@ def compare_with_journal(path: str, journal: str, last_mark: int) -> list[str]:
 
 
 def check_blocks_at_each_mark(path: str, journal: str) -> None:
-    """Compare the device with each mark that standard input names."""
+    """Compare the device with the journal up to each mark that standard input names."""
     for line in sys.stdin:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
 
 
 def find_content_fault(block: int, found: bytes) -> str:
-    """Return a message if the content is another block's or torn, otherwise an empty string."""
+    """Return a message if a block is torn or has another block's data, otherwise ""."""
     seed, place, number, _ = HEAD.unpack_from(found)
     if not any(found) or (place == block and found == block_content(seed, place, number)):
         return ""
@@ -329,7 +329,6 @@ def overwrite_while_threads_read(path: str, rounds: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the command that the first argument names."""
     if arguments[0] == "race":
         overwrite_while_threads_read(arguments[1], int(arguments[2]))
         return

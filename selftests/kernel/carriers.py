@@ -57,7 +57,7 @@ HAS_HINTS, HAS_STREAMS = KERNEL >= (6, 9), KERNEL >= (6, 16)
 
 
 def set_life_time_hint(fd: int, life: int) -> None:
-    """Set the life time of a file, which its inode keeps for later openers."""
+    """Set the write life-time hint of a file, which its inode keeps after a close."""
     fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", life))
 
 
@@ -139,7 +139,7 @@ def approximate_percentage(kinds: list[int]) -> int:
 
 
 def write_through_carrier(path: Path, way: str, carrier: str) -> list[int]:
-    """Write a new file that a carrier says is approximate; return its classes."""
+    """Write a new file, approximate by hint or I/O priority; return its classes."""
     flags, write = WAYS[way]
     with opened_file(path, NEW | flags) as fd:
         told = Control().tag_whole_file(fd, NONE)
@@ -154,18 +154,17 @@ def write_through_carrier(path: Path, way: str, carrier: str) -> list[int]:
 
 
 def approximate_offsets(path: Path) -> set[int]:
-    """Return where on the device a file, or the device itself, has approximate units."""
+    """Return the device offsets of the approximate units of a file or of the device."""
     with opened_file(path, os.O_RDONLY) as fd:
         return {unit.device_offset for unit in Control().list_stored_units(fd)
                 if unit.kind == APPROXIMATE}
 
 
 def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, int]:
-    """Return the approximate share of a file by way of writing; nothing else may be approximate.
+    """Return a file's approximate share for each way of writing; all else must be precise.
 
-    Another file is written by the same way without a tag, by I/O priority with another hint; it
-    and all metadata are precise.
-    """
+    A second file is written in the same way without a tag, or with another hint in its I/O
+    priority: this file and all metadata must be precise. """
     known: set[int] = set()
     found = {}
     for way, (flags, write) in WAYS.items():
@@ -183,7 +182,7 @@ def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, in
 
 
 def expected_percentage(system: str, carrier: str, way: str) -> int:
-    """Return the percentage of a file that is approximate on this kernel."""
+    """Return which percentage of a file a carrier makes approximate on this kernel."""
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
         return 100 * past_the_cache
@@ -203,7 +202,7 @@ def check_each_carrier(system: str, make: str) -> None:
 
 
 def check_whole_file_tag(place: Path, honoured: int) -> None:
-    """Check APPROXFTL_TAG_FD: what it sets and reports, and that untagging undoes all of it."""
+    """Check that APPROXFTL_TAG_FD reports the carriers that it sets, and resets them."""
     with opened_file(place / "whole", NEW) as fd:
         told = Control().tag_whole_file(fd, APPROXIMATE)
         require(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
@@ -218,14 +217,14 @@ def check_whole_file_tag(place: Path, honoured: int) -> None:
 
 
 def check_tags_refused_for_user_nobody(path: Path) -> None:
-    """Check that another user may not tag the file."""
+    """Check that user nobody may not tag a file of another user."""
     drop_privileges()
     with opened_file(path) as fd:
         expect_refusal(errno.EPERM, approx.REASON_OWNER, Control().tag_whole_file, fd, APPROXIMATE)
 
 
 def check_whole_file_tags_by_carrier() -> None:
-    """Tag whole files on devices with all carriers and with one; check permissions and carriers."""
+    """Tag whole files on devices that honour all carriers or one; check permissions."""
     with mounted_device(ALL, EXT4, "shards 2") as place:
         check_whole_file_tag(place, 15)
         control = Control()
@@ -240,7 +239,7 @@ def check_whole_file_tags_by_carrier() -> None:
 
 
 def check_precise_has_priority() -> None:
-    """Without the carrier inode a tagged range is ignored, unless it is tagged precise."""
+    """A device without carrier "inode" ignores a file's tagged ranges, except precise ones."""
     with mounted_device("write_hint", XFS) as place, opened_file(place / "only", NEW) as fd:
         Control().tag_range(fd)
         write_buffered(fd)
@@ -255,7 +254,7 @@ def check_precise_has_priority() -> None:
 
 
 def check_loop_image() -> None:
-    """XFS passes the hint with the write-back of an image, but loop devices drop it."""
+    """A loop device drops the write hint of its image file, which XFS passes with writeback."""
     with mounted_device("write_hint", XFS) as place:
         with opened_file(place / "image", NEW) as fd:
             os.truncate(fd, 16 << 20)
@@ -276,7 +275,7 @@ def check_hint_is_ignored() -> None:
 
 
 def check_tag_stream_has_highest_number() -> None:
-    """The write stream of tags has a higher number than those of life times and handles."""
+    """The stream for tagged data has a higher number than streams for life times and handles."""
     for keys, number in (("", 6), ("policy vth_b placement_handles 6", 7)):
         with temporary_device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
                 opened_file(path, DIRECT) as fd:
@@ -318,7 +317,7 @@ def write_to_stream(path: Path, stream: int) -> None:
 
 def check_stream_counts(kind: str, name: str, write: Callable[..., None],
                         *arguments: object) -> None:
-    """Check that a write is counted for one stream or handle alone; forget earlier events."""
+    """Clear the trace, write, and check that only one stream or handle counts the write."""
     (TRACING / "trace").write_text("")
     send_message(NAME, "reset")
     write(*arguments)
@@ -328,7 +327,7 @@ def check_stream_counts(kind: str, name: str, write: Callable[..., None],
 
 
 def check_submitted_hints(life: int, stream: int) -> None:
-    """Check that every write request carried the given hints."""
+    """Check that every traced write request has this life-time hint and this write stream."""
     events = [event for event in (TRACING / "trace").read_text().splitlines()
               if " aftl_submit: " in event and " op=1 " in event]
     require(events, "no write is in the trace")
@@ -354,7 +353,7 @@ def check_stream_refused(path: Path, stream: int) -> None:
 
 
 def check_streams_offered(path: Path) -> None:
-    """A device offers the streams of its policy."""
+    """The write streams in a device's queue limits are those of its policy, and each is counted."""
     number = path.stat().st_rdev  # without udev, /dev/mapper has a node instead of a link to dm-N
     queue = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue")
     require((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")

@@ -94,7 +94,7 @@ def check_node_after_create() -> None:
 
 
 def check_create_without_udev() -> None:
-    """Create and remove are silent if libdevmapper expects udev, which does not run here."""
+    """Create and remove print no warning if libdevmapper expects udev, which does not run."""
     del os.environ["DM_DISABLE_UDEV"]
     _, said = call_verb(0, "create", "aftl-bare", "--store", "none", "--size", "100MiB")
     require(not said, said)
@@ -115,7 +115,7 @@ def check_table_equals_dry_run(*words: str) -> None:
 
 
 def check_foreign_device_is_refused() -> None:
-    """Refuse devices of other targets, names that exist, and users without the privilege."""
+    """The verbs refuse devices of other targets, names that exist, and unprivileged users."""
     check_verb_refuses(1, "there is a device aftl-cli already", "create", NAME)
     check_verb_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
                        "/dev/null")
@@ -144,13 +144,12 @@ def check_user_nobody_is_refused(program: str) -> None:
 
 
 def write_some_data() -> None:
-    """Write 4 MiB to the device."""
     run_command("dd", "if=/dev/urandom", f"of={DEVICE}", "bs=64k", "count=64", "oflag=direct")
 
 
 @contextmanager
 def writes_in_background() -> Iterator[None]:
-    """Context manager: another process writes to the device meanwhile."""
+    """Context manager: another process writes to the device inside the context."""
     over = threading.Event()
 
     def keep_writing() -> None:
@@ -168,7 +167,7 @@ def writes_in_background() -> Iterator[None]:
 
 
 def check_device_list() -> None:
-    """List the device for a person, as JSON, and by column."""
+    """The verb list prints a table, JSON or chosen columns."""
     check_printed_line("^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$", "list")
     devices = verb_as_json("list")["devices"]
     require([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
@@ -177,7 +176,7 @@ def check_device_list() -> None:
 
 
 def check_status_output() -> None:
-    """`status` prints each field as JSON; those from device_ns on may change meanwhile."""
+    """`status` prints each field as JSON; fields from device_ns on may change between two calls."""
     check_printed_line("^written +1024 units$", "status", str(DEVICE))
     document = verb_as_json("status", NAME)["devices"][0]
     fields = run_dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()
@@ -205,7 +204,7 @@ def check_counter_output() -> None:
 
 
 def count_voluntary_switches(status: Path) -> int:
-    """Return how often a process has gone to sleep; `approxftl stat` does so for each interval."""
+    """Return how often a process has slept; `approxftl stat` sleeps once for each interval."""
     switches = re.search(r"^voluntary_ctxt_switches:\t(\d+)$", status.read_text(), re.M)
     return int(switches[1]) if switches else 0
 
@@ -232,9 +231,8 @@ METRIC = re.compile(r'([a-z0-9_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\}) (
 
 
 def parse_metrics() -> dict[str, float]:
-    """Return all metrics, parsed as strictly as Prometheus does: each metric has a type, its lines
-    are adjacent, none is there twice, and buckets of a histogram are cumulative.
-    """
+    """Parse metrics as strictly as Prometheus does, and return them: each metric has a type, its
+    lines are adjacent, no sample occurs twice, and buckets of a histogram are cumulative. """
     types: dict[str, str] = {}
     found: dict[str, float] = {}
     order: list[str] = []
@@ -274,7 +272,7 @@ def check_metrics_output() -> None:
 
 
 def check_top_output() -> None:
-    """Check `top` for a busy device, whose last die is number 3, and for all devices."""
+    """`approxftl top` shows one busy device of four dies, or all devices."""
     with writes_in_background():
         out, _ = call_verb(0, "top", NAME, "--interval", "0.5", "--count", "4")
     for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",
@@ -284,7 +282,6 @@ def check_top_output() -> None:
 
 
 def resize_terminal(terminal: int, rows: int, columns: int) -> None:
-    """Set the window size of a terminal."""
     ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
@@ -302,7 +299,7 @@ def press_key(key: str, child: int, terminal: int) -> None:
 
 
 def check_top_on_terminal(keys: str, code: int) -> None:
-    """Press keys, each after two screens; `top` restores the terminal's settings at its end."""
+    """Send keys to `approxftl top`, each after two screens; it restores the terminal's settings."""
     begin, end = os.pipe()
     child, terminal = pty.fork()
     if not child:
@@ -330,7 +327,7 @@ def check_top_on_terminal(keys: str, code: int) -> None:
 
 
 def check_health_output() -> None:
-    """Report a good device, one with a bad block, and a read-only one."""
+    """`approxftl health` reports a good device, a bad block, and a read-only device."""
     check_printed_line("^verdict: good$", "health", NAME)
     told = verb_as_json("health", NAME)["devices"][0]
     require((told["blocks"]["total"], told["reasons"]) == (256, []), f"{told}")
@@ -355,7 +352,7 @@ def check_message_answers() -> None:
 
 
 def check_busy_refused() -> None:
-    """A refusal to remove a device names what uses it."""
+    """`approxftl remove` refuses a device in use, and names the process or mount that uses it."""
     busy = partial(check_verb_refuses, 1)
     with Mount(DEVICE, EXT4) as place:
         busy(f"aftl-cli is in use: mounted on {place}; umount {place} first", "remove", NAME)
@@ -400,7 +397,7 @@ def check_last_device_removed() -> None:
 
 
 def check_missing_module() -> None:
-    """A refusal names the command that loads the module."""
+    """Without the module, `approxftl create` fails and names the command that loads the module."""
     run_command("rmmod", "dm_approxftl")
     try:
         check_verb_refuses(1, "the kernel has no target approxftl; try: modprobe dm-approxftl",

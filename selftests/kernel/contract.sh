@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test the contract with device-mapper and the block layer: no call blocks for long.
+# Test what device-mapper and the block layer expect of a target: no call blocks for long.
 # Impossible tables are refused, and the queue limits are those of the emulated device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -50,7 +50,7 @@ collection_ends()
 		[ "$(counter aftl-fast gc_blocks)" -gt 0 ]
 }
 
-# has_filled SHARDS: the fill has used a second of CPU time, or worker threads fill the shards
+# has_filled SHARDS: return true once the initial fill has used CPU time for a second
 has_filled()
 {
 	if [ "$1" -gt 1 ]; then
@@ -160,8 +160,8 @@ read_only_in_memory()
 			2>"$scratch/said" && dmsetup remove aftl-ro
 }
 
-# Leave io_poll out: Linux 6.1 allows polling on a device without a lower device.
-# Leave the segment limits out: a volume inherits them from its block device, see store.sh.
+# Do not compare io_poll: Linux 6.1 allows polling on a device without a lower device.
+# Do not compare segment limits: a volume inherits them from its block device (see store.sh).
 limits_of()
 {
 	(cd "/sys/block/$(dmsetup info -c --noheadings -o blkdevname "$1")/queue" &&

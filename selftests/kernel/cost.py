@@ -105,7 +105,7 @@ def measure_all_devices(costs: Costs) -> None:
 
 @contextmanager
 def active_tags_elsewhere() -> Iterator[None]:
-    """Context manager: an approximate process, which also has a tagged file on another device."""
+    """Context manager: a process in an approximate scope, with a tagged file on another device."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:

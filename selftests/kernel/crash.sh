@@ -4,9 +4,9 @@
 # Power failures at every moment: data covered by a flush must be found again.
 #
 # dm-log-writes records the durable store's writes to its block device.
-# States that a power failure could have left are replayed onto a device, checked, and opened.
-# AFTL_CRASH_STATES is the number of states of each log; 0 means two states for each flush.
-# AFTL_CRASH_PART=1/4 tries the first quarter of the states. AFTL_CRASH_SEED draws other states.
+# Block device contents that a power failure could have left are replayed, checked, and opened.
+# AFTL_CRASH_STATES is the number of crash states for each log; 0 means two for each flush.
+# AFTL_CRASH_PART=1/4 tries a quarter of the crash states. AFTL_CRASH_SEED draws other states.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -22,7 +22,7 @@ mkdir "$place" "$scratch/files"
 logged=131072
 ram_kib=524288
 
-# The sectors before the volume are a device of their own; power fails for both devices at once.
+# Sectors before the volume are f2fs's conventional device; power fails for both devices at once.
 # The conventional device is a loop device: f2fs wants its sectors as large as the zones' sectors.
 conventional=0
 beside=/dev/loop0
@@ -64,13 +64,13 @@ log_off()
 	dmsetup remove aftl-crash && remove_parts && dmsetup remove aftl-log && [ "$changed" -gt 0 ]
 }
 
-# policy_at MARK: print the table arguments of the policy in use when this log mark was set
+# policy_at MARK: print the table arguments of the policy that was in use at this log mark
 policy_at()
 {
 	[ ! -e "$scratch/policies" ] || echo "policy $(sed -n "$1p" "$scratch/policies")"
 }
 
-# asked WORD...: send a request to open-volume.py and read its answer
+# asked WORD...: send a request to open-volume.py, and set $answer to its answer
 asked()
 {
 	echo "$*" >&4
@@ -88,7 +88,7 @@ opens()
 	return 1
 }
 
-# stands CHECK MARK [KEY VALUE]...: the crash state opens and has the data synced before the mark
+# stands CHECK MARK [KEY VALUE]...: CHECK finds all data synced before the log mark after a crash
 stands()
 {
 	check=$1
@@ -170,7 +170,7 @@ blocks_survive()
 	return "$survived"
 }
 
-# A file is durable once its mark is in dm-log-writes' log; the test does not modify the file then.
+# Files before a mark in dm-log-writes' log are durable, and the test does not modify them later.
 write_file()
 {
 	head -c "$(($1 * 7919 % 150 + 1))k" /dev/urandom >"$scratch/files/$1" &&
@@ -253,8 +253,8 @@ policies_survive()
 zones='policy baseline blocks 48 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off timing off'
 crashed=/dev/mapper/aftl-crash
 
-# After a power failure within a tree node, btrfs continues with nodes that btrfs check refuses.
-# A tree node of the size of a mapping unit cannot be partial.
+# btrfs works after a power failure within a tree node, but "btrfs check" refuses such nodes.
+# Power cannot fail within a tree node that is as large as a mapping unit, here 4 KiB.
 make_btrfs()
 {
 	mkfs.btrfs -f -n 4k -O zoned -d single -m single "$crashed" >"$scratch/said" 2>&1 &&
@@ -276,7 +276,7 @@ same_files()
 	umount "$place" && return "$kept"
 }
 
-# A read-only mount does not start the cleaner of btrfs but replays the log.
+# On Linux 6.1 mount btrfs read-only, which replays the log but does not start the cleaner.
 # In Linux 6.1 the cleaner warns of unwritten metadata when btrfs removes a zone that it finished.
 # The warning of btrfs_remove_block_group() also follows `btrfs balance start -m` on null_blk.
 # Stable releases have 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group").

@@ -29,7 +29,7 @@ class DescriptionError(Exception):
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a table line: an always valid value, other possible values, invalid values."""
+    """A key of a table line with a value that is always valid, other values and invalid ones."""
 
     name: str
     right: str
@@ -44,7 +44,7 @@ def approxftl_verb_json(what: str) -> Any:
 
 # Prepend a digit, which keeps notation and unit. An empty value would be no word of a line.
 def value_beyond_maximum(text: str) -> str:
-    """Return a value above a maximum, with the same unit."""
+    """Return an invalid value of a key, larger than the maximum @text, with the same unit."""
     if not (match := re.search(r"^(\d+(?:e-?\d+)?)(\w*)$", text, re.S | re.M)):
         raise DescriptionError(f"the value {text}")
     number, unit = match.groups()
@@ -52,7 +52,7 @@ def value_beyond_maximum(text: str) -> str:
 
 
 def describe_parameter(one: dict[str, Any]) -> Key:
-    """Return a parameter of the FTL as the program describes it."""
+    """Convert the description of a parameter that `approxftl` prints into a key."""
     if one["type"] == "word":
         return Key(one["key"], one["value"], tuple(one["words"]), ("", "x", one["words"][0] + "x"))
     if one["type"] == "weights":
@@ -84,7 +84,7 @@ def describe_table_keys() -> dict[str, Key]:
 
 
 def read_message_words() -> tuple[tuple[str, ...], ...]:
-    """Return the words of each message, arguments as <name> or [<name>], from MESSAGES' comment."""
+    """Parse MESSAGES' comment: return each message's words, arguments as <name> or [<name>]."""
     lines = MESSAGES.read_text().split("*/")[0].splitlines()
     usages = (line[3:MEANING_AT].split() for line in lines if line.startswith(" *   "))
     return tuple(tuple(words) for words in usages if words)

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
-# The parameters of $shape, in the form that `approxftl create` takes
+# The geometry in the form that `approxftl create` takes
 pairs='blocks=64 word_lines=4 op=30'
 disk_bytes=268435456
 deep='--ioengine=libaio --iodepth=16 --bs=16k'
@@ -54,8 +54,8 @@ priorities_below()
 	echo 0 >"$tracing/events/kprobes/aftl/enable" && echo >"$probes"
 }
 
-# writes_in_turn CGROUP DEVICE: write 32 units inside the cgroup and 32 outside in turn
-# Units from inside and outside the cgroup share flash pages and have an I/O priority.
+# writes_in_turn CGROUP DEVICE: write 64 units, by turns from inside the cgroup and from outside
+# All units have an I/O priority; a flash page has units from inside and from outside the cgroup.
 writes_in_turn()
 {
 	python3 - "$@" <<'END'
@@ -119,7 +119,7 @@ one_commit_for_all()
 		dmsetup remove aftl-one
 }
 
-# on_slow_drive COMMAND...: run on a drive with a volatile cache and slow flushes
+# on_slow_drive COMMAND...: run the command on a drive with a volatile cache and slow flushes
 on_slow_drive()
 {
 	modprobe loop 2>"$scratch/said"
@@ -362,7 +362,7 @@ END
 
 # Above and below
 
-# lasts_on DEVICE: write, close, reopen and verify a volume on DEVICE
+# lasts_on DEVICE: data of a volume on DEVICE are intact after the volume is closed and reopened
 lasts_on()
 {
 	create aftl-new "$1" $small && verify aftl-new $deep --size=4m &&
@@ -374,7 +374,7 @@ lasts_on()
 }
 
 # on_a_sparse_file SIZE BLOCKS [KEY VALUE]...: recover a copy of a file that holds a volume in use
-# The volume's tables of 270 MiB must stay almost unwritten on a sparse file.
+# A volume on a sparse file has tables of 270 MiB, which must stay almost unwritten.
 on_a_sparse_file()
 {
 	large="blocks $2 layers 128 word_lines 16 page 4096 timing off"
@@ -397,7 +397,7 @@ on_a_sparse_file()
 	losetup -d "$loop" && rm "$scratch/copy" "$scratch/few" && return "$status"
 }
 
-# Opening a volume reads tables of 6 MiB and a snapshot from a drive with 100 ms per read.
+# Open a volume with tables of 6 MiB and a snapshot on a drive that takes 100 ms for a read.
 reads_ahead()
 {
 	wipe /dev/ram1 && create aftl-new /dev/ram1 channels 2 chips 1 planes 1 blocks 800 layers 8 \
@@ -416,7 +416,7 @@ reads_ahead()
 		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
 }
 
-# Writes of small units make more operations than the durable store's queue holds.
+# A task suspends a device on which small units make more operations than the store's queue holds.
 # The durable store's thread must leave operations without a bio to the suspending task.
 suspends_with_a_full_queue()
 {

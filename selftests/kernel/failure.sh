@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Without memory, good blocks or readable data, only the affected request or system call fails.
+# A lack of memory or good blocks, or an unreadable page, fails only the affected request or call.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

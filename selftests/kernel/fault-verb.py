@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verb fault: bytes of a file fail on any storage stack, and other bytes do not."""
+"""`approxftl fault` makes chosen bytes of a file fail on any storage stack, and no other bytes."""
 
 import errno
 import json
@@ -58,7 +58,7 @@ def place_faults(*words: str | Path) -> list[dict[str, Any]]:
 
 
 def check_faults_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
-    """Check that the verb fault prints one line and places no fault."""
+    """Check that the verb fault refuses a command with one line, and places no fault."""
     lost = send_message(NAME, "lost", "0") if "--file" in words else ""
     done = subprocess.run([APPROXFTL, "fault", *words], capture_output=True, text=True,
                           check=False)
@@ -220,7 +220,7 @@ def check_foreign_device_is_refused() -> None:
 
 
 def check_fault_script() -> None:
-    """Check that a script's faults are all armed, or none if one is invalid."""
+    """A fault script arms all of its faults, or none of them if one is invalid."""
     script = Path("/dev/shm/aftl-script.toml")
     with temporary_device(NAME) as path:
         run_command("dd", "if=/dev/urandom", f"of={path}", "bs=4k", "count=8", "oflag=direct")
@@ -259,7 +259,7 @@ def write_blocks(path: Path, content: bytes, block: int, *, sync: bool) -> None:
 
 
 def read_first_blocks(path: Path, count: int) -> bytes:
-    """Read past the page cache, as read-ahead would also read the failing blocks."""
+    """Read by direct I/O, because read-ahead would also read the failing blocks."""
     buffer = mmap.mmap(-1, count * UNIT)
     with opened_file(path, os.O_RDONLY | os.O_DIRECT) as fd:
         os.preadv(fd, [buffer], 0)
@@ -315,7 +315,7 @@ def check_end_of_life() -> None:
 
 
 def check_faults_in_shards() -> None:
-    """Triggers count in each shard; units, blocks and dies are numbered over the whole device."""
+    """Each shard counts triggers alone; units, blocks and dies have device-wide numbers."""
     with temporary_device(NAME, f"{SMALL} shards 2") as path:
         check_faults_refused("shards of a device lose power at different times", NAME, "power",
                              "cut")

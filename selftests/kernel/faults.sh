@@ -29,7 +29,7 @@ fails()
 	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
 }
 
-# frame POSITION: print the first frame of the area that the volume header names at POSITION
+# frame POSITION: print the number of the frame that byte POSITION of the volume header has
 frame()
 {
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
@@ -83,7 +83,7 @@ blocks()
 	python3 selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
 }
 
-# comes_back [MARK]: open the device again, and check all data that a flush covered
+# comes_back [MARK]: open the device again, and check all data flushed before the journal mark
 comes_back()
 {
 	works && open_again &&
@@ -102,7 +102,7 @@ last_mark()
 	sed -n 's/^mark \([0-9]*\) .*/\1/p' "$scratch/journal" | tail -n 1
 }
 
-# until_mark NUMBER: wait until the load has logged this mark
+# until_mark NUMBER: wait until the load has written this mark into its journal
 until_mark()
 {
 	until [ "$(last_mark 2>"$scratch/said")" -ge "$1" ] 2>"$scratch/said"; do
@@ -140,7 +140,7 @@ events()
 	dmsetup info -c --noheadings -o events aftl-fault
 }
 
-# notices EVENTS: the load ends with an error, and writes fail; an event, status and log report it
+# notices EVENTS: the load and writes fail, which an event, the status line and the log report
 notices()
 {
 	load_ends
@@ -164,7 +164,7 @@ survives()
 		notices "$before" && removed && has_kept
 }
 
-# on_file COMMAND...: run on a loop device, whose file's page cache accepts writes that fail later
+# on_file COMMAND...: run the command on a loop device whose writes fail when its file is flushed
 on_file()
 {
 	place=$scratch/mounted
@@ -330,7 +330,7 @@ retires_worn_blocks()
 		has_kept
 }
 
-# no_place: the metadata and the remapped sectors can be written, but no data
+# no_place: let writes to the data area fail, but not writes of metadata or of remapped sectors
 no_place()
 {
 	first=$(($(frame 112) * 8))
@@ -338,7 +338,7 @@ no_place()
 $first $((size - first)) flakey /dev/ram0 $first 0 3600 1 error_writes"
 }
 
-# Writes fail as the remapping area is full (fail) or because all blocks are retired (ro).
+# Without room for remapped sectors writes fail (status "fail"), or all blocks are retired ("ro").
 runs_out_of_places()
 {
 	new_device timing off && clear_log && begin_load && before=$(events) && no_place || return
@@ -389,7 +389,7 @@ flushed()
 		2>"$scratch/said"
 }
 
-# After the last block failed, buffered data cannot be programmed: flushes fail, after reloads too.
+# Once all blocks failed, buffered data cannot be programmed: flushes fail, even after a reload.
 # A newly opened device has lost the data of its write buffer, so its flushes succeed.
 buffer_is_lost()
 {
@@ -416,13 +416,13 @@ die_dies()
 		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
 }
 
-# orphans DIE: count units that await rebuilding
+# orphans DIE: count the units of a failed die that still await rebuilding
 orphans()
 {
 	dmsetup message aftl-fault 0 luns | sed -n "s/^$1 .* valid_units \([0-9]*\) .*/\1/p"
 }
 
-# Wait until the rebuild of a die has ended in real time.
+# Wait until the rebuild of a die, which runs in real time, has ended.
 is_rebuilt()
 {
 	create aftl-fault /dev/mapper/aftl-medium $volume || return
@@ -443,7 +443,7 @@ die_is_outlived()
 		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
 }
 
-# shaped SHAPE COMMAND...: run the command with the geometry SHAPE
+# shaped SHAPE COMMAND...: run the command with the volume geometry SHAPE
 shaped()
 {
 	usual=$volume
@@ -487,7 +487,7 @@ reads_what_a_copy_restores()
 }
 
 # If a completed write is lost before a flush, the next flush must fail.
-# A flush must fail even after a table was loaded that could not be resumed.
+# After a lost write a flush must fail, even if a table was loaded that could not be resumed.
 reload_tells_what_is_lost()
 {
 	new_device timing off && flushes && fails error_writes &&
@@ -546,7 +546,7 @@ is_slow()
 			--verify_only && removed
 }
 
-# A slow read returns the data for which it was issued, or newer data, even if the block is reused.
+# A slow read never returns older data or another unit's data, even if GC reuses the block.
 reads_while_erased()
 {
 	new_device timing off && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 &&
@@ -576,7 +576,7 @@ collects_slowly()
 		removed
 }
 
-# The failed die has more blocks than the durable store's queue can hold.
+# A die with more blocks than the durable store's queue can hold fails.
 large_die_dies()
 {
 	new_device timing off && dmsetup message aftl-fault 0 fault die 1 &&

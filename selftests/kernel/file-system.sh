@@ -111,9 +111,9 @@ file_system()
 turns=1 # so that each kernel tests here the file systems that it does not test in tags.py
 mount_options=
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
-# Three environment variables of xfstests make mkfs.xfs accept less than 300 MB.
+# mkfs.xfs accepts less than 300 MB if three environment variables of xfstests are set.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
-# With mount option discard, f2fs would delay the discards that fstrim requests.
+# Mount f2fs with nodiscard: with option discard f2fs delays the discards that fstrim requests.
 mount_options='-o nodiscard'
 file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
 mount_options=

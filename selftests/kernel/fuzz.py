@@ -100,7 +100,7 @@ class Subject(ABC):
 
     @abstractmethod
     def seed_inputs(self) -> list[Input]:
-        """Return valid inputs that cover the whole interface."""
+        """Return valid inputs that together use each key, message or ioctl of the interface."""
 
     @abstractmethod
     def random_step(self) -> Step:
@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call ACT; return the name OF[0] and ACT's result; if ACT succeeds, record all of OF."""
+        """Call ACT; return OF[0] and the result; on success record the names OF as accepted."""
         try:
             act()
         except OSError as error:
@@ -146,7 +146,7 @@ class Subject(ABC):
         return steps[:STEPS]
 
     def mutate_words(self, words: Step) -> Step:
-        """Mutate a few words regardless of their meaning."""
+        """Mutate a few words of a step regardless of their meaning."""
         words = list(words)
         at = self.draw.randrange(len(words))
         other = self.draw.randrange(len(words))
@@ -269,7 +269,7 @@ class Lines(Device):
         self.right = set(self.keys)
 
     def seed_inputs(self) -> list[Input]:
-        """Return lines that together have each key, and one line for each policy."""
+        """Return table lines that together have each key, and one table line for each policy."""
         pairs = [[key.name, key.right] for key in self.keys.values()]
         lines = [sum(pairs[at : at + 12], ["line", "none"]) for at in range(0, len(pairs), 12)]
         small = [["line", *THREE, "policy", name] for name in self.keys["policy"].others]
@@ -285,7 +285,7 @@ class Lines(Device):
         return sum(more, ["line", *shape])
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate a table line: a value, its arguments, their announced number, or the store."""
+        """Mutate a value, an argument, the announced number or the store of a table line."""
         if step[0] != "line":
             return self.random_step()
         way = self.draw.random()
@@ -309,7 +309,7 @@ class Messages(Device):
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
     def seed_inputs(self) -> list[Input]:
-        """Return each message to an active and to a suspended device; repeat those with <key>."""
+        """Send each message, suspended and active; repeat messages that take a <key>."""
         begin = [["line", *TWO], ["press"]]
         return [[*begin, self.random_message_step(verb), ["suspend"],
                  self.random_message_step(verb), ["resume"], ["press"]]
@@ -335,7 +335,7 @@ def buffer_address(data: mmap.mmap) -> int:
 
 
 class Control(Subject):
-    """/dev/approxftl: ioctls with values that suit each member, and file I/O."""
+    """Fuzzed ioctls of /dev/approxftl, with values that suit each member, mixed with file I/O."""
 
     def __init__(self, draw: random.Random, folder: Path, device: str) -> None:
         super().__init__(draw)
@@ -364,7 +364,7 @@ class Control(Subject):
             self.right = set(map(str, CALLS))
 
     def open_control(self) -> int:
-        """Open the control device; scopes belong to the descriptor."""
+        """Open the control device anew, which ends the scopes of its earlier descriptor."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
     def random_member_value(self, role: str) -> str:
@@ -379,12 +379,12 @@ class Control(Subject):
         return role
 
     def make_ioctl_step(self, call: int, fd: str = "fd") -> Step:
-        """Return a valid ioctl on this file descriptor, or on any one."""
+        """Return a valid ioctl on this file descriptor, or on a random one."""
         return ["ioctl", str(call), *(fd if role == "fd" != fd else self.random_member_value(role)
                                       for role in CALLS[call])]
 
     def seed_inputs(self) -> list[Input]:
-        """Return each ioctl on each descriptor, so often that some arguments fit together."""
+        """Return each ioctl on each descriptor eight times, so that some arguments fit together."""
         return [[self.make_ioctl_step(call, fd), ["write"]] for call in CALLS for fd in self.fds
                 for _ in range(8)]
 
@@ -405,14 +405,14 @@ class Control(Subject):
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
     def parse_number(self, text: str, size: int) -> int:
-        """Return the number that a word of a fuzzing step stands for."""
+        """Return the number for a word of an ioctl step, such as a descriptor or a size."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
             return buffer_address(names[text])
         return size if text == "size" else self.fds.get(text) or int(text)
 
     def execute_ioctl_step(self, step: Step) -> None:
-        """Issue an ioctl; the bytes after the structure that the module knows are zero."""
+        """Issue an ioctl; zeroes follow its structure, in case the size is too large."""
         form = FORMATS[int(step[1])]
         values = (self.parse_number(text, form.size) for text in step[2:])
         fitted = [(value + 2**31) % 2**32 - 2**31 if letter == "i" else
@@ -485,7 +485,7 @@ class Fuzzer:
         return tried
 
     def check_share_of_accepted_inputs(self) -> None:
-        """Require that all valid names were accepted, and 5 to 95 % of the steps."""
+        """Require that each key, message or ioctl was accepted, and 5 to 95 % of all steps."""
         if missing := self.subject.right - self.subject.accepted:
             raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
         every = self.said.total()
@@ -511,7 +511,7 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
 
 
 def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
-    """Fuzz the ioctls on files of ext4, and on a second device if OF names one."""
+    """Fuzz ioctls on files of ext4, and on a second approxftl device if OF names one."""
     with temporary_device("aftl-place",
                           f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 # The clock of the lab's virtual machine counts a nanosecond for each instruction.
-# Today's processors execute two or more instructions in a nanosecond: for them the limit is 0.1 ms.
+# Real processors execute two or more instructions in a nanosecond: the limit is 0.1 ms for them.
 longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1
@@ -42,13 +42,12 @@ holds()
 	END { printf "%d %d %s\n", times, longest, substr(who, 3) }' "$tracing/trace"
 }
 
-# Check that the trace buffer has not lost its beginning.
 is_whole()
 {
 	awk -F '[:/ ]+' '/entries-in-buffer/ { whole = $4 == $5 } END { exit !whole }' "$tracing/trace"
 }
 
-# briefly AT-LEAST COMMAND...: the command takes locks AT-LEAST times, and holds none for long
+# briefly AT-LEAST COMMAND...: the command takes AT-LEAST locks or more, and holds none for long
 briefly()
 {
 	at_least=$1

@@ -80,7 +80,7 @@ def skip_point(name: str, reason: str) -> None:
 
 
 def print_error(why: BaseException) -> None:
-    """Print an error, preceded by the error during whose handling it was raised."""
+    """Print an error after the errors that led to it."""
     if why.__context__:
         print_error(why.__context__)
     print("".join(f"# {line.removeprefix('# ')}\n" for line in str(why).splitlines()), end="")
@@ -103,7 +103,7 @@ def run_point(name: str, action: Callable[..., object], *arguments: object) -> N
 
 
 def is_point_of_this_turn(name: str) -> bool:
-    """Return whether a test point that does not depend on the kernel is part of this run."""
+    """Count a kernel-independent test point; return whether AFTL_TURN and AFTL_PHASE select it."""
     counts["turns"] += 1
     before = counts["turns"] - 1
     if before // KERNELS % PHASES != PHASE - 1:
@@ -116,7 +116,7 @@ def is_point_of_this_turn(name: str) -> bool:
 
 
 def run_point_in_turn(name: str, action: Callable[..., object], *arguments: object) -> None:
-    """Run a test point that does not depend on the kernel, if it is this kernel's turn."""
+    """Run a kernel-independent test point if AFTL_TURN and AFTL_PHASE select it."""
     if is_point_of_this_turn(name):
         run_point(name, action, *arguments)
 
@@ -137,7 +137,7 @@ def run_on_two_processors(action: Callable[..., None], *arguments: object) -> No
 
 
 def share_of_samples(number: int) -> int:
-    """Return how many of the random samples this kernel draws when several kernels share them."""
+    """Return this kernel's share of NUMBER random samples, which several kernels divide."""
     return -(-number // KERNELS)
 
 
@@ -170,7 +170,7 @@ def table_line(store: str | Path, sectors: int, keys: str) -> str:
 
 
 def capacity_in_sectors(keys: str) -> int:
-    """Return a device's capacity in sectors, from the error message for a too large device."""
+    """Return a device's capacity in sectors, which the error for a too large device states."""
     subprocess.run(["dmsetup", "create", "aftl-capacity", "--table",
                     table_line("none", 2**43, keys)],
                    stderr=subprocess.DEVNULL, check=False)
@@ -234,12 +234,12 @@ def has_kernel_module(module: str) -> bool:
 
 
 def has_page_migration() -> bool:
-    """Return whether the kernel has CONFIG_MIGRATION, to tell which data ext4 journals."""
+    """Return whether the kernel has CONFIG_MIGRATION, which shows that ext4 journals data."""
     return " buffer_migrate_folio\n" in Path("/proc/kallsyms").read_text()
 
 
 class Mount:
-    """A file system on a device, as a context manager; remount() reads all of it from flash."""
+    """Context manager: a mounted file system; after remount_file_system() reads come from flash."""
 
     def __init__(self, path: str | Path, make: str = EXT4, options: str = "") -> None:
         self.path, self.options = Path(path), options.split()

@@ -6,7 +6,7 @@
 # The tables of each shard exceed the kernel's largest single allocation.
 #
 # A volume of 16 TiB is refused, because its tables take 43 GiB of memory.
-# With AFTL_LARGE='channels 8 shards 8 blocks 19400', kernel-huge tests a volume of 16 TiB.
+# kernel-huge sets AFTL_LARGE='channels 8 shards 8 blocks 19400' to test a volume of 16 TiB.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -26,7 +26,7 @@ available()
 	awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo
 }
 
-# timed WHAT COMMAND...: report the command's run time and the memory available after it
+# timed WHAT COMMAND...: run the command, and print WHAT, its run time and the available memory
 timed()
 {
 	timed=$1

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 latest_ns=5000
-# Largest time that fio, the system call and the block layer may add to a request
+# Largest time that fio, the system call and the block layer may add to a request's latency
 around_ns=20000
 
 create aftl-real ram $shape policy baseline || exit 1
@@ -23,7 +23,7 @@ job()
 		--randrepeat=1 --ioengine=psync --output-format=json --output="$scratch/said" "$@"
 }
 
-# seen read|write: print the shortest and the mean latency that fio measured, in ns
+# seen read|write: print fio's shortest and mean latency of reads or writes, in ns
 seen()
 {
 	python3 -c 'import json, sys
@@ -49,7 +49,7 @@ punctual()
 		[ "$late_ns" -le "$latest_ns" ]
 }
 
-# modelled DEVICE OPERATION [MODEL-NS]: set model_ns to MODEL-NS or the mean given by the counters
+# modelled DEVICE OPERATION [MODEL-NS]: set model_ns to MODEL-NS, or to the counters' mean latency
 modelled()
 {
 	model_ns=${3:-$((($(counter "$1" array_program_ns) + $(counter "$1" bus_ns)) / 500))}
@@ -57,7 +57,7 @@ modelled()
 }
 
 # not_early DEVICE OPERATION [MODEL-NS]: no measured request took less than the modelled time
-# A completion that is not late at all counts as early, because completing takes time.
+# A completion with a lateness of 0 ns counts as early, because completing a request takes time.
 not_early()
 {
 	[ -z "$(counter "$1" late_le_0)" ] && [ "$mean_ns" -ge "$model_ns" ] &&
@@ -65,7 +65,7 @@ not_early()
 }
 
 # as_modelled DEVICE read|write [MODEL-NS]: each request takes the modelled time
-# Kernel work may delay requests, so late requests are measured once more; early ones fail at once.
+# Late requests are measured once more, because the kernel may be busy; early ones fail at once.
 as_modelled()
 {
 	for _ in 1 2; do

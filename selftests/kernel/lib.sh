@@ -88,7 +88,7 @@ grep_log()
 	dmesg | grep -E "$@"
 }
 
-# Clear the kernel log before a check of new messages; remember its complaints for `finished`.
+# Clear the kernel log before a check of new messages; `finished` still reports its warnings.
 clear_log()
 {
 	grep_log "$complaints" >>"$scratch/complaints"
@@ -165,7 +165,7 @@ counter()
 	dmsetup message "$1" 0 stats | sed -n "s/^$2 //p"
 }
 
-# status_word NAME POSITION: print a status field, numbered as above print_info_line() in status.c
+# status_word NAME POSITION: print a field of the status line; print_info_line() numbers the fields
 status_word()
 {
 	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))
@@ -212,7 +212,7 @@ verify()
 		--rw=randwrite "$@" || { sed 's/^/# /' "$scratch/fio"; return 1; }
 }
 
-# told COMMAND...: show the command's output if it fails
+# told COMMAND...: run the command; print its output if it fails
 told()
 {
 	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
@@ -250,7 +250,7 @@ wipe()
 	blkdiscard -f -z -l 4194304 "$1" 2>"$scratch/said" && blockdev --flushbufs "$1"
 }
 
-# Print the superblock that mkzonefs would write; it fills a zone, which then is no file.
+# Print the superblock that mkzonefs would write to the first zone of a zonefs.
 zonefs_superblock()
 {
 	python3 -c 'import struct, sys, zlib

@@ -47,7 +47,7 @@ remounted()
 	return 1
 }
 
-# says TEXT COMMAND...: a line of the command's output matches the basic regular expression TEXT
+# says TEXT COMMAND...: require that a line of output matches the basic regular expression TEXT
 says()
 {
 	text=$1
@@ -87,7 +87,7 @@ in_python()
 		PYTHONDONTWRITEBYTECODE=1 python3 "$readable/annotated.py" "$@"
 }
 
-# Write data by C++, Python and approxrun, then age the device once for all three.
+# Write data by a C++ program, a Python program and approxrun, then age the device.
 others_write()
 {
 	as_nobody "$build/examples/annotated-cpp" "$place/cpp" && in_python "$place/python" &&
@@ -97,7 +97,7 @@ others_write()
 		"$program" message aftl-library age 30d >"$scratch/said" && remounted
 }
 
-# dd knows no tags: its copy must differ from the original by the flips that the device reports.
+# A copy by dd under approxrun differs from the original by the flips that the device reports.
 copy_has_its_flips()
 {
 	says '[1-9][0-9]* bits are flipped in [1-9][0-9]* of 257 units' \
@@ -132,7 +132,7 @@ wanted = [4096, *range(32768, 65536, 4096)]
 sys.exit(f"# stored approximate: {stored}" if stored != wanted else 0)' <"$scratch/json"
 }
 
-# The extended attribute survives an unmount, the tags do not; scan and watch restore them.
+# Tags end at an unmount; `approxftl tag scan` and `watch` restore them from extended attributes.
 persists()
 {
 	as_nobody "$program" tag add --remember "$place/verbs" && remounted &&
@@ -152,7 +152,7 @@ tagged_ranges()
 	return 1
 }
 
-# refuses SENTENCE COMMAND...: exit status 1 and the sentence on standard error
+# refuses SENTENCE COMMAND...: the command exits with status 1 and prints SENTENCE as an error
 refuses()
 {
 	sentence=$1
@@ -173,7 +173,7 @@ refuses_others()
 			"$program" tag add /dev/mapper/aftl-library 0+4096
 }
 
-# On devices other than approxftl, tagging does nothing, and programs can query whether it does.
+# On devices other than approxftl, tagging has no effect, which libapproxftl reports.
 knows_its_place()
 {
 	"$program" tag add "$scratch/original" >"$scratch/out" 2>"$scratch/err"
@@ -183,7 +183,7 @@ knows_its_place()
 			"$build/examples/annotated" "$scratch/plain"
 }
 
-# approximate_units FILE: print the number of approximate units, and of those without a tag
+# approximate_units FILE: print how many units of FILE are approximate, and how many without a tag
 approximate_units()
 {
 	"$program" tag query --json "$1" | python3 -c 'import json, sys
@@ -202,7 +202,7 @@ is_cloned()
 		says '257 units are approximate, but no tag says so;.*' "$program" tag query "$clone"
 }
 
-# XFS reports a clone's extents only to root, so an unprivileged query is refused.
+# A query of a cloned file is refused without privileges, as XFS reports its extents only to root.
 is_hidden()
 {
 	chown nobody "$clone" && refuses 'has or had clones' as_nobody "$program" tag query "$clone"
@@ -210,7 +210,7 @@ is_hidden()
 	chown root "$clone" && return "$hidden"
 }
 
-# Rewriting approximate data keeps holes and concurrent writes, and may be repeated.
+# `approxftl tag del --rewrite` keeps holes and concurrent writes, and may be interrupted.
 is_rewritten()
 {
 	blocks=$(stat -c %b "$clone")
@@ -244,7 +244,7 @@ clones()
 	umount "$place" && dmsetup remove aftl-library
 }
 
-# btrfs without checksums returns flipped bits; the device is queried instead of its files.
+# Files of btrfs without checksums have flipped bits, which only a query of the device reports.
 btrfs()
 {
 	can_make btrfs || return

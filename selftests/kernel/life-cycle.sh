@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 processors 2
 
-# load NAME: verified I/O in the background until stop_load; success creates $scratch/loaded
+# load NAME: write and verify in the background until stop_load; success makes $scratch/loaded
 load()
 {
 	rm -f "$scratch/loaded" "$scratch/enough"
@@ -50,7 +50,7 @@ pause_noflush()
 	dmsetup suspend --noflush --nolockfs aftl-cycle && dmsetup resume aftl-cycle
 }
 
-# switch_to [KEY VALUE]...: load a table and make it live
+# switch_to [KEY VALUE]...: load a table with these parameters and resume the device with it
 switch_to()
 {
 	line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" "$@" | dmsetup reload aftl-cycle &&
@@ -149,7 +149,7 @@ keeps_data_that_do_not_fit()
 		cmp -n 33554432 "$scratch/data" /dev/mapper/aftl-cycle && dmsetup remove aftl-cycle
 }
 
-# with_idle SHARE: print a table of a small device with a persistent write buffer (PLP)
+# with_idle SHARE: print a table of a small device with PLP, where gc_idle_valid is SHARE
 with_idle()
 {
 	line ram "$sectors" channels 1 chips 1 blocks 24 op 40 policy baseline timing scale:100 \
@@ -157,7 +157,7 @@ with_idle()
 }
 
 # A reload moves flushed data of a persistent write buffer to the new table.
-# If no block is left for buffered data, only a table that keeps the buffer as it is may be loaded.
+# Without a block for buffered data, a table is refused unless it equals the live table.
 keeps_what_has_no_block()
 {
 	sectors=16384
@@ -189,7 +189,7 @@ other_table()
 	dmsetup reload aftl-cycle && dmsetup resume aftl-cycle
 }
 
-# until_waiting: wait until device-mapper has swapped the resumed table in, no table being inactive
+# until_waiting: wait until no table of the device is inactive, because a resume made it live
 until_waiting()
 {
 	while dmsetup info aftl-cycle | grep -q INACTIVE; do
@@ -197,9 +197,9 @@ until_waiting()
 	done
 }
 
-# loaded_meanwhile SENTENCE STORE SECTORS: load a table during the first resume of another table
-# Device-mapper waits in a resume for I/O of an earlier table of another target.
-# The resume of the table loaded meanwhile must fail with SENTENCE; the first table keeps the data.
+# loaded_meanwhile SENTENCE STORE SECTORS: load a table while another table is first resumed
+# That resume lasts long, because device-mapper waits for I/O of an earlier table of dm-linear.
+# The new table's own resume must fail with SENTENCE; the table resumed first keeps the data.
 loaded_meanwhile()
 {
 	sectors=$(capacity $small) && create aftl-below none $small &&
@@ -253,7 +253,7 @@ lost_stays_lost()
 	[ "$(read_failures)" -eq 0 ] && dmsetup remove aftl-cycle
 }
 
-# counted_on: check that no counter is lower than in the file $scratch/before
+# counted_on: check that no counter of the device has fallen since $scratch/before was written
 counted_on()
 {
 	dmsetup message aftl-cycle 0 stats >"$scratch/after" || return
@@ -265,7 +265,7 @@ counted_on()
 	cp "$scratch/after" "$scratch/before"
 }
 
-# goes_on_counting STORE TABLE...: counters are kept when each TABLE is loaded in turn
+# goes_on_counting STORE TABLE...: load each TABLE in turn; each load keeps the counters
 goes_on_counting()
 {
 	store=$1
@@ -293,7 +293,7 @@ volume_goes_on_counting()
 		dmsetup remove aftl-below
 }
 
-# answers COMMAND...: the command ends while a volume is opened, and never sleeps for 5 s in state D
+# answers COMMAND...: while a volume is opened, the command ends and is never in state D for 5 s
 answers()
 {
 	"$@" >"$scratch/answer" &
@@ -343,7 +343,7 @@ same_table_needs_no_ftl()
 		dmsetup remove aftl-cycle
 }
 
-# rescuers: count rescuer threads of the target's workqueues, whose creation allocates memory
+# rescuers: count the rescuer threads of the target's workqueues
 rescuers()
 {
 	cat /proc/[0-9]*/comm 2>"$scratch/said" |

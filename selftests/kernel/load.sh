@@ -26,7 +26,7 @@ traces()
 	find /sys/module /sys/kernel/debug /dev -maxdepth 2 -name '*approxftl*' 2>"$scratch/said"
 }
 
-# Remove devices with requests under way and a timer armed, then unload the module.
+# Removing busy devices and unloading the module leaves no cache, timer, thread or reference.
 leaves_nothing_behind()
 {
 	ram_disks 1 262144 && rmmod dm_approxftl && traces >"$scratch/before" && insmod "$MODULE" ||

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 create aftl-talk ram $small tag_all approximate || exit 1
 dd if=/dev/zero of=/dev/mapper/aftl-talk bs=64k count=16 oflag=direct 2>"$scratch/said"
 
-# says PATTERN VERB [ARGUMENT]...: the answer to the message VERB has a line that matches PATTERN
+# says PATTERN VERB [ARGUMENT]...: a line of the answer to message VERB matches PATTERN
 says()
 {
 	pattern=$1
@@ -89,7 +89,7 @@ block_lines()
 			status_word aftl-talk 3 | cut -d / -f 2)" = "$(status_word aftl-talk 3)" ]
 }
 
-# A long answer to a message ends with device-mapper's buffer and names the next block.
+# An answer too long for device-mapper's buffer is cut, and names the block to ask for next.
 block_lines_fit()
 {
 	create aftl-many none blocks 4096 timing off || return 1
@@ -99,7 +99,7 @@ block_lines_fit()
 		[ "$(sed -n "${next}p" "$scratch/answer" | cut -d ' ' -f 1)" -eq $((next - 1)) ]
 }
 
-# Overwriting leaves blocks worth collecting; a complete GC leaves no such block.
+# After many overwrites, message gc of one LUN frees some blocks, and gc of all LUNs the rest.
 collects()
 {
 	for round in 1 2 3 4; do
@@ -123,7 +123,7 @@ waits_for_the_end_of_rest()
 		echo 0 >"$queued" && return "$waited"
 }
 
-# The table shows parameters that messages changed, so that a reload keeps them.
+# `dmsetup table` shows parameters that messages changed, so that a reload keeps the changes.
 changes_parameter()
 {
 	dmsetup message aftl-talk 0 policy hot_size 64KiB &&
@@ -132,7 +132,7 @@ changes_parameter()
 		dmsetup table aftl-talk | grep -q ' program 1ms'
 }
 
-# One logical page fails, its neighbours do not, and a write repairs it.
+# A fault of one logical page leaves its neighbours readable; a write of the page ends the fault.
 unit_is_lost()
 {
 	unit=/dev/mapper/aftl-talk

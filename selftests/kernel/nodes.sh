@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# On NUMA machines all memory of a shard, for its tables and its data, is on one node.
+# On NUMA machines all memory of a shard, for FTL tables and for data, is on one node.
 # The lab's guest has two NUMA nodes by numa=fake=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -22,7 +22,7 @@ tables()
 }
 
 # The device has two million logical pages. The shares of the two nodes differ by at most 1 %.
-# The two nodes hold at least 90 % of the counted bytes, as small allocations are not traced.
+# Both nodes together have 90 % of the reported ftl_bytes; small allocations are not traced.
 tables_are_shared_out()
 {
 	[ "$(tables)" = '0 0' ] || return
@@ -34,7 +34,7 @@ tables_are_shared_out()
 		[ $((($1 - $2) * 100)) -le "$1" ] && [ $((($2 - $1) * 100)) -le "$1" ]
 }
 
-# pages: print how many page allocations wanted the second NUMA node, and how many got its memory
+# pages: print how many page allocations wanted memory of the second NUMA node and got it
 pages()
 {
 	sed -n 's/^numa_hit //p' "$nodes/node1/numastat"

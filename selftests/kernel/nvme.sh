@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-# exported [OPTION]...: export the device, set drive to its block device
+# exported [OPTION]...: export the device, and set $drive to the NVMe drive that appears
 exported()
 {
 	"$approxftl" nvme aftl-nvme "$@" >"$scratch/exported" 2>&1 ||
@@ -38,7 +38,7 @@ grows()
 	[ "$(counter aftl-nvme "$grown")" -gt "$before" ] || { echo "# $grown: $before"; return 1; }
 }
 
-# read_16k SKIP COUNT: read from the drive, past the page cache
+# read_16k SKIP COUNT: read COUNT pieces of 16 KiB from the drive by direct I/O, after SKIP pieces
 read_16k()
 {
 	dd if="$drive" bs=16k skip="$1" count="$2" iflag=direct 2>"$scratch/said"
@@ -138,7 +138,7 @@ find_drive()
 	done | grep -v 'c[0-9]*n1$'
 }
 
-# "nvme zns report-zones" is not used: Linux 7.3 refuses a field of nvme-cli 2.3's command.
+# Use blkzone instead of "nvme zns report-zones": Linux 7.3 refuses the command of nvme-cli 2.3.
 zones_pass_through()
 {
 	create aftl-nvme ram policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on \

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Run tests of another project on two approxftl or dm-linear devices in a virtual machine.
-# As each test ends, print "# TEST pass|fail|skip WHAT-IT-SAID"; `run-others` reads these lines.
+# When a test ends, print "# TEST pass|fail|skip OUTPUT", a line that `run-others` reads.
 #
 #   others.sh xfstests|blktests|dmtest STORE-TIMING DIRECTORY WORD...
 #
 # STORE is ram, durable, zoned (in memory, with zones), or linear: dm-linear; TIMING is off or real.
 # linear-off is dm-linear over a RAM disk, linear-zoned dm-linear over a zoned null_blk.
-# DIRECTORY has a built checkout of a test suite. FSTYP is the file system for xfstests. udev runs.
-# WORD is passed to the suite's runner, like generic/001, block/003 or `--rx thin/creation`.
+# DIRECTORY has a built checkout of a test suite; variable FSTYP is xfstests' file system.
+# WORDs, like generic/001, block/003 or `--rx thin/creation`, are passed to the suite's runner.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -65,9 +65,9 @@ add_people()
 	done
 }
 
-# tell_verdicts: read the verdicts that a suite's check program prints
-# xfstests reports a file system that a test left inconsistent in a line of its own: a failure.
-# blktests also prints a line when a test begins.
+# tell_verdicts: read the output of a suite's check program, and print a line for each test
+# A line of xfstests about a file system that a test left inconsistent is a failure of this test.
+# Ignore the line that blktests prints when a test begins.
 tell_verdicts()
 {
 	ended=

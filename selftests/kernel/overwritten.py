@@ -38,7 +38,7 @@ class Blocks:
             number += 1
 
     def check_block(self, content: bytes, at: int, least: int) -> None:
-        """Check a block that was read; LEAST is the number of the oldest write allowed in it."""
+        """Check the data of a block, which must not be older than write number LEAST."""
         number, address = STAMP.unpack_from(content)
         if content != content[: STAMP.size] * (UNIT // STAMP.size):
             raise SystemExit(f"# the block at {at} is of several writes")
@@ -46,7 +46,7 @@ class Blocks:
             raise SystemExit(f"# at {at}: write {number} of {address}; {least} was there")
 
     def read_blocks(self, reads: int) -> None:
-        """Read all blocks of the device in one request, and single blocks in turn."""
+        """Read all blocks in one request, then single blocks, while another thread overwrites."""
         buffer = mmap.mmap(-1, BLOCKS * UNIT)
         for number in range(reads):
             first, count = (0, BLOCKS) if number % 2 else (number // 2 % BLOCKS, 1)

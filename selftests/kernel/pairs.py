@@ -60,7 +60,6 @@ tally = Counter[str]()
 
 
 class Table:
-    """The features, the keys that each one sets, and the pairs that a device refuses."""
 
     def __init__(self) -> None:
         self.base: dict[str, str] = {}
@@ -91,7 +90,7 @@ class Pair(Scenario):
     seconds: float = 1.5
 
     def choose_random_fields(self, draw: random.Random) -> None:
-        """Make the random choices of the run."""
+        """Choose the timing, policy, medium and load of a run at random."""
         super().choose_random_fields(draw)
         table = Table()
         self.shaped = {}
@@ -182,7 +181,7 @@ class Crossed(Device):
             run_command("ionice", *words, "-p", task.name, tolerant=True)  # workers of io_uring end
 
     def reload_timing(self) -> None:
-        """Load a table with another timing and, without one feature, if the device accepts it."""
+        """Load a table with another timing; then one with fewer keys, if the device accepts it."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         super().load_table(noflush=self.draw.random() < 0.3)
         before = dict(self.scenario.fixed)
@@ -198,7 +197,7 @@ class Crossed(Device):
         self.load_if_accepted(lambda: setattr(self.scenario, "policy", before))
 
     def load_if_accepted(self, back: Callable[[], None]) -> None:
-        """Load a table; if the kernel refuses it, the device continues with its old table."""
+        """Load a table; if the kernel refuses it, call @back to restore the old parameters."""
         try:
             self.load_table()
             tally["changes accepted"] += 1

@@ -6,7 +6,7 @@
 #   power-cut-guest.sh [check JOURNAL] [write | verify]
 #
 # "check" compares the device with the journal of a machine that died before.
-# "write" writes data and their journal until power fails. "verify" runs fio with a deep queue.
+# "write" logs and writes data until power fails. "verify" runs fio's check with a deep queue.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

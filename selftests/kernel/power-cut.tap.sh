@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A machine dies while it writes a durable device; a machine with another kernel finds flushed data.
+# A guest is killed while it writes to a volume; a guest with another kernel finds flushed data.
 # The disk is an emulated NVMe drive of QEMU that keeps every completed write.
-# The test kernel/crash.sh covers the loss of unflushed writes.
+# No unflushed writes are lost here; kernel/crash.sh tests their loss.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh

@@ -10,12 +10,12 @@ place=$scratch/mounted
 inner=$scratch/inner
 cgroup=$scratch/cgroup
 mkdir "$place" "$inner" "$cgroup"
-# With the io controller as well, Linux starts writeback for the cgroup before its memory is full.
+# Enable the io controller too, so that Linux begins writeback before the cgroup's memory is full.
 mount -t cgroup2 cgroup2 "$cgroup" && echo '+memory +io' >"$cgroup/cgroup.subtree_control" &&
 	mkdir "$cgroup/aftl" && echo 32M >"$cgroup/aftl/memory.max" || exit 1
 trap 'rmdir "$cgroup/aftl"; umount "$cgroup"; clean_up' EXIT
 
-# in_cgroup COMMAND...: run the command with 32 MiB of memory, again if the OOM killer ended it
+# in_cgroup COMMAND...: run the command with 32 MiB of memory; repeat it after an OOM kill
 # On a slow device the OOM killer may end a program, which is not a fault of the target.
 in_cgroup()
 {
@@ -41,7 +41,7 @@ assert all(memory[page : page + 8] == page.to_bytes(8, "little") for page in pag
 }
 
 # write_file FILE: write 40 MiB in pieces of mixed sizes twice, then read them from the device
-# With too much dirty data on a slow device Linux kills a program, so programs call sync often.
+# Programs sync often: with much dirty data on a slow device the OOM killer would end them.
 write_file()
 {
 	in_cgroup python3 -c '
@@ -74,7 +74,7 @@ on_swap()
 	swapoff "$1" && [ "$touched" -eq 0 ] && [ "$out" -ge 4096 ]
 }
 
-# on_ext4 DEVICE PLACE COMMAND...: run the command on a new ext4
+# on_ext4 DEVICE PLACE COMMAND...: make an ext4 on DEVICE, mount it on PLACE, run the command
 on_ext4()
 {
 	mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 "$1" >"$scratch/said" 2>&1 &&
@@ -107,7 +107,7 @@ on_loop()
 	modprobe loop && on_ext4 "$1" "$place" in_loop
 }
 
-# cell USE STORE BUFFER TIMING: test one combination of a use and a device
+# cell USE STORE BUFFER TIMING: test a device with these parameters as swap, loop or file_system
 cell()
 {
 	[ "$2" = ram ] || wipe "$2" || return

@@ -19,7 +19,7 @@ PLACES = 1 << 16
 
 
 def map_kcov(fd: int) -> memoryview:
-    """Map KCOV's buffer. The module mmap refuses, as debugfs reports a file size of 0."""
+    """Map KCOV's buffer by libc: Python's mmap refuses it, as debugfs reports a file size of 0."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
@@ -67,7 +67,7 @@ class Reached:
                 said.add(re.sub(r'"[^"]*"|\d+', "_", record.partition(";")[2].partition("\n")[0]))
 
     def count_new_items(self, answers: list[str]) -> int:
-        """Return how many items were covered for the first time since the last call."""
+        """Return how many code addresses or messages are new since the last call."""
         found = {*self.take_code_addresses(), *self.take_log_messages(), *answers} - self.seen
         self.seen |= found
         return len(found)

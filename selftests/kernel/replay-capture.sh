@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Capture a program's requests to a mounted device with their tags, and convert the capture.
-# Replays on a fresh device, on other drivers and in the simulator have the same units and classes.
+# Replays on a new device, on other drivers and in the simulator write the same units and classes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -56,7 +56,7 @@ captured()
 			"$capture/device.json" "$capture/program.json"
 }
 
-# units CLASS...: count the 4 KiB units that the record's writes have in the named or all classes
+# units [CLASS]...: count 4 KiB units of these classes, or of all, that the record's writes have
 units()
 {
 	python3 - "$record" "$@" <<'END'
@@ -75,7 +75,7 @@ grown()
 		{ read -r before && read -r after && echo $((after - before)); }
 }
 
-# same NAME A B: print A and require that B equals it
+# same NAME A B: print the number A with its NAME, and require that B equals it
 same()
 {
 	echo "# $1: $2"
@@ -84,7 +84,7 @@ same()
 	return 1
 }
 
-# hidden DIRECTORY: print how many sectors the capture in DIRECTORY reports as missing
+# hidden DIRECTORY: print how many written sectors the capture in DIRECTORY reports as missing
 hidden()
 {
 	sed -n 's/^ *"hidden_write_sectors": \([0-9]*\),*$/\1/p' "$1/device.json"
@@ -127,7 +127,7 @@ replay()
 	ends "$code" '' "$program" replay --quiet --json="$scratch/report" "$record" "$@"
 }
 
-# value KEY: print the number KEY of the replay's report
+# value KEY: print the number that the replay's JSON report has for KEY
 value()
 {
 	sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$scratch/report" | head -n 1

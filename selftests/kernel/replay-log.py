@@ -73,7 +73,7 @@ def load_log(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A power failure at flush @point or, if loose, some writes later, before entry @after."""
+    """A power failure at flush @point; if loose, some writes before log entry @after survive."""
 
     point: int
     after: int
@@ -105,7 +105,7 @@ class Medium:
 
 
 class Replay:
-    """A log that is applied to a device step by step."""
+    """The replay of a log of dm-log-writes onto a device, step by step."""
 
     def __init__(self, entries: list[Entry], medium: Medium, draw: random.Random) -> None:
         self.entries = entries
@@ -116,7 +116,7 @@ class Replay:
         self.states = 0
 
     def apply_some_entries(self, last: int) -> tuple[str, str]:
-        """Apply some entries up to number @last; return the last mark and a description."""
+        """Apply random log entries up to number @last; return the last mark and a description."""
         mark = self.mark
         share = self.draw.choice((0.1, 0.5, 0.9))
         kept = 0
@@ -131,7 +131,7 @@ class Replay:
         return mark, f"{kept} of {len(unflushed)} after it"
 
     def check_medium_state(self, mark: str, about: str) -> None:
-        """Write a state to the device and wait until the reader has checked it."""
+        """Write a state to the device, name it on standard output, and wait for a line of input."""
         self.medium.write_image()
         self.states += 1
         print(
@@ -142,7 +142,7 @@ class Replay:
             raise SystemExit(0)
 
     def check_power_failure(self, moment: Moment) -> None:
-        """Write the state at a flush, with some later writes if the power fails between flushes."""
+        """Write the state at a flush; for a loose failure add some of the writes after it."""
         for entry in self.entries[self.next : moment.point + 1]:
             self.mark = entry.name or self.mark
             self.medium.apply_entry(entry)
@@ -177,7 +177,7 @@ def next_flush_number(entries: list[Entry], point: int) -> int:
 
 
 def power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
-    """Return a failure for each mark from entry @begin on; only flushes make writes durable."""
+    """Return a loose power failure for each mark from log entry @begin on."""
     moments = []
     flush = 0
     for index, entry in enumerate(entries):
@@ -190,7 +190,7 @@ def power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
 
 def choose_power_failures(entries: list[Entry], mark: str, states: str,
                           draw: random.Random) -> list[Moment]:
-    """Return the chosen power failures, in the order of the log."""
+    """Choose power failures at random; return them in the order of the log."""
     begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
     moments = []
@@ -209,7 +209,7 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
 
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
-    """Write all states that the command line requests, each for the reader to check."""
+    """Write the states that the command line requests; standard input requests the next one."""
     entries = load_log(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK

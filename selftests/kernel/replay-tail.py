@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Replay a trace on a device and in the simulator: the tail latencies agree.
+"""Replay requests on a device and in the simulator, and compare the tail latencies.
 
 Both start filled at random, so both collect garbage. The device's time is slowed down, so that the
 time which Linux spends on a request is small against the time of the flash. Run in counted time.
 
-Small differences of arrival times change which requests meet, and the tail with them: in the
-simulator, delays of at most 5 us move single percentiles by up to 4 %. So it runs several times,
-each with other delays, and the median is compared.
-"""
+Small differences of arrival times change which requests collide, and so the tail: in the simulator,
+delays of at most 5 us move a percentile by up to 4 %. So the simulator runs several times with
+other delays, and the median of its percentiles is compared. """
 
 from __future__ import annotations
 

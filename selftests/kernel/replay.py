@@ -25,7 +25,7 @@ SUBMIT = re.compile(r" aftl_submit: (.*)$")
 
 
 def read_requests(trace: Path) -> list[dict[str, int]]:
-    """Return the requests in the order of submission; exit if one is missing."""
+    """Return the traced requests in the order of submission; exit if the trace lacks one."""
     requests = []
     for line in trace.read_text().splitlines():
         found = SUBMIT.search(line)
@@ -55,7 +55,7 @@ def write_record(requests: list[dict[str, int]], path: Path) -> None:
 
 
 def main() -> None:
-    """Compare device and simulator; exit with status 1 if they differ or there is no request."""
+    """Compare device and simulator; fail if they differ or if the trace is empty."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--trace", type=Path, required=True)
     parser.add_argument("--stats", type=Path, required=True)

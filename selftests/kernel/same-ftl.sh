@@ -3,7 +3,7 @@
 #
 # The simulator ends in the same state as a kernel device whose requests a tracepoint recorded.
 # Mapping, wear and counters of simulator and kernel device are equal, bit by bit.
-# Messages that change a device, such as age, policy, gc and reset, are not recorded.
+# The tests send no messages that change a device, because the tracepoint does not record them.
 # Faults are armed from the same list in the simulator and the kernel device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -15,7 +15,7 @@ program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 needs_program "$program"
 mkdir "$scratch/mnt"
 
-# Use a file system: discards, writes of all sizes, flushes, FUA, reads.
+# Use ext4, which sends discards, writes of all sizes, flushes, FUA writes and reads.
 use_ext4()
 {
 	mkfs.ext4 -q -F /dev/mapper/aftl-same >"$scratch/said" 2>&1 &&
@@ -55,7 +55,7 @@ block 5 after write 300
 age 1d after read 40
 wear 2000 after read 60'
 
-# Worn blocks are retired when they are erased, until the device becomes read-only.
+# Faults that wear out blocks, so that erases fail and the device becomes read-only
 last_faults='unit 7 after write 30
 wear 2999 after write 200
 block 9 after write 250
@@ -67,7 +67,7 @@ no_fault_waits()
 		nothing grep -Eq ' (pending|due)$' "$scratch/list"
 }
 
-# Arm the faults and use the device. I/O may fail from then on.
+# Arm the faults $faults, then read and write the device; this I/O may fail.
 use_armed()
 {
 	echo "$faults" | while read -r fault; do
@@ -96,7 +96,7 @@ write_script()
 	done <"$scratch/list" >"$scratch/script.toml"
 }
 
-# At last, while programs write, a die fails after one second of device time.
+# As the last fault a die fails, after one second of device time, while programs write.
 use_with_faults()
 {
 	use_armed && dmsetup message aftl-same 0 fault die 2 after time 1s || return
@@ -110,7 +110,7 @@ use_with_faults()
 	write_script
 }
 
-# Blocks are retired while garbage is collected, until the device is read-only.
+# Worn blocks are retired during GC, until the device is read-only.
 use_until_end_of_life()
 {
 	faults=$last_faults
@@ -156,7 +156,7 @@ words()
 	done
 }
 
-# looked_at: save digest, counters and table line of each shard for the comparison
+# looked_at: save digest, counters and table line of each shard, to compare them with the simulator
 looked_at()
 {
 	dmsetup message aftl-same 0 digest >"$scratch/digests" || return
@@ -170,7 +170,7 @@ looked_at()
 }
 
 # used "USE" POLICY "TARGET KEYS" KEY VALUE...: create, use and suspend a device
-# Background work stays pending, because the comparison is of the device at its suspension.
+# Background work stays pending, because the device is compared as it was when it was suspended.
 used()
 {
 	use=$1
@@ -216,7 +216,7 @@ shards_replayed()
 	[ "$shards" -gt 1 ]
 }
 
-# differs KEY VALUE...: the last request stream on another device gives another digest
+# differs KEY VALUE...: simulated on another device, the last request stream gives another digest
 differs()
 {
 	! python3 selftests/kernel/replay.py --trace "$trace" --stats "$stats" \
@@ -225,7 +225,7 @@ differs()
 		grep -q '^# digest: ' "$scratch/answer"
 }
 
-# two_queues KEY VALUE...: make the flash so slow that requests wait
+# two_queues KEY VALUE...: test two host queues on flash so slow that requests wait
 # Without waiting requests one host queue and two host queues give the same result.
 two_queues()
 {

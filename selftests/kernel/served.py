@@ -44,7 +44,7 @@ def serve_volume() -> Iterator[str]:
 
 
 def check_volume_moves() -> None:
-    """Write a volume in the kernel and read it by `approxftl serve`, and the other way round."""
+    """Write a volume in the kernel, read it by `approxftl serve`; then write there, read here."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
         first, second, read = (Path(scratch, name) for name in ("first", "second", "read"))
         first.write_bytes(os.urandom(BYTES))

@@ -40,7 +40,7 @@ class Device:
         self.model[at : at + size] = bytes(size)
 
     def check_range(self, at: int, size: int) -> None:
-        """Compare a range with the model."""
+        """Compare a range of the device with the model."""
         os.preadv(self.fd, [memoryview(self.buffer)[:size]], at)
         if self.buffer[:size] != self.model[at : at + size]:
             raise SystemExit(f"# {size} bytes from {at} on differ from the model")

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 fast="channels 4 $small shards 4"
-# With these parameters device time nearly stands still, and only flushes cause programs.
+# With the parameters $slow device time nearly stands still, and only flushes cause programs.
 slow="channels 4 $shape shards 4 policy baseline timing scale:60 buffer 4MiB buffer_hold 1s"
 
 # of_shard NAME SHARD COUNTER: print a counter of one shard
@@ -24,7 +24,7 @@ each_shard()
 	done | paste -s -d ' '
 }
 
-# put OFFSET BYTES: write bytes "x" to aftl-slow
+# put OFFSET BYTES: write BYTES bytes "x" to the device aftl-slow
 put()
 {
 	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-slow bs="$2" count=1 iflag=fullblock \
@@ -117,7 +117,7 @@ time_stands_still()
 	done
 }
 
-# Fail LUNs 4 and 5, which the third shard has: only the data in its runs of 64 KiB are lost.
+# Fail LUNs 4 and 5 of the third shard: only data in this shard's runs of 64 KiB are lost.
 loses_its_part()
 {
 	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-fast bs=1M count=1 iflag=fullblock oflag=direct \
@@ -132,7 +132,7 @@ loses_its_part()
 		2>"$scratch/said"
 }
 
-# switch_to [KEY VALUE]...: load a table with these parameters and make it live
+# switch_to [KEY VALUE]...: load a table with these parameters and resume the device with it
 switch_to()
 {
 	line ram "$sectors" "$@" | dmsetup reload aftl-data && dmsetup resume aftl-data
@@ -155,7 +155,7 @@ with_data()
 	done
 }
 
-# Reload the same table, other policies and buffers, other numbers of shards; then undo.
+# Data survive reloads with other policies, write buffers and numbers of shards, and the way back.
 reloads()
 {
 	with_data || return
@@ -171,7 +171,7 @@ reloads()
 		has_data && dmsetup remove aftl-data
 }
 
-# block_is STATE NUMBER: the block is in this state
+# block_is STATE NUMBER: check that block NUMBER is in STATE
 block_is()
 {
 	dmsetup message aftl-data 0 blocks "$2" 1 | grep -q "^$2 $1 "
@@ -245,7 +245,7 @@ goes_on_with_others()
 			2>"$scratch/said"
 }
 
-# Distance between the volumes of two shards, in MiB
+# Distance in MiB between the beginnings of two shards' volumes on a block device
 stride_mib()
 {
 	"$approxftl" dump /dev/ram0 --json |
@@ -283,7 +283,7 @@ part_is()
 $third $((all - third)) $of /dev/ram0 $third $*" && dmsetup resume aftl-part
 }
 
-# Two shards' volumes open before the third fails; all open once the third works.
+# If the third shard's volume cannot be opened, the resume fails; it succeeds once the volume works.
 begins_with_all()
 {
 	dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \
@@ -300,7 +300,7 @@ begins_with_all()
 		dmsetup remove aftl-part && "$approxftl" check /dev/ram0 >"$scratch/said" && create_kept
 }
 
-# A shard whose volume cannot be written makes the device fail, also if a later shard is read-only.
+# Status is "fail" if one shard's volume cannot be written, even if a later shard is read-only.
 worst_mode_is_reported()
 {
 	dmsetup remove aftl-kept && wipe /dev/ram0 && create_kept && dmsetup remove aftl-kept &&

@@ -10,7 +10,7 @@ shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
 
-# on_sparse_file SIZE COMMAND...: run the command with $loop, a zeroed loop device of SIZE
+# on_sparse_file SIZE COMMAND...: set $loop to a zeroed loop device of SIZE, and run the command
 on_sparse_file()
 {
 	modprobe loop 2>"$scratch/said"
@@ -24,7 +24,7 @@ on_sparse_file()
 
 # Memory
 
-# ftl_bytes_with BYTES: memory of a new volume with a persistent write buffer of this size
+# ftl_bytes_with BYTES: print ftl_bytes of a new volume with a persistent write buffer of BYTES
 ftl_bytes_with()
 {
 	wipe "$loop" && create aftl-one "$loop" $small buffer "$1" buffer_safe on || return
@@ -50,8 +50,8 @@ opens_with_large_buffers()
 		[ "$(status_word aftl-one 16)" -ge "$much" ] && dmsetup remove aftl-one
 }
 
-# New operations reuse the memory of completed ones. A round of writes has 4096 operations.
-# An operation takes some 300 bytes; the number in flight varies a little between rounds.
+# Operations of the store reuse the memory of completed ones. Each round writes 4096 units.
+# An operation takes some 300 bytes; the number of operations in flight varies between rounds.
 forgets_operations()
 {
 	wipe /dev/ram0 && create aftl-one /dev/ram0 $small buffer 4MiB buffer_safe on || return
@@ -81,7 +81,7 @@ of_queue()
 	done
 }
 
-# Queue attributes that the emulated device sets itself, each with the reason
+# Queue attributes whose values come from the emulated device, each with the reason:
 # All other queue attributes must equal those of a dm-linear device on the same block device.
 # - sectors are mapping units, pages are written whole, a program of all LUNs is the best request:
 #   logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
@@ -176,7 +176,7 @@ aligned_as_below()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# has_requests KEY VALUE...: the optimal I/O size is a number of pages, and read-ahead is bounded
+# has_requests KEY VALUE...: optimal I/O size is a multiple of pages, and read-ahead is bounded
 has_requests()
 {
 	create aftl-one none timing off "$@" || return
@@ -199,7 +199,7 @@ bounds_requests()
 # Tests of a backing device that does not answer
 
 # After a failed data read the target reads the volume header, to see if the device responds.
-# The volume header is on a suspended device in this test: only the failed read may wait for it.
+# Here the volume header is on a suspended device: only the failed data read may wait for it.
 delays_only_what_fails()
 {
 	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
@@ -241,7 +241,7 @@ with open("/dev/ram1", "rb") as disk:
 END
 }
 
-# Wait until a read has failed and the read of the volume header was in flight for a second.
+# Wait until a data read has failed and the volume header's read has been in flight for a second.
 waits_for_header()
 {
 	seen=0
@@ -282,7 +282,7 @@ member_waits()
 	return 1
 }
 
-# root_works: write, read and flush in the root cgroup, which $cgroup must not delay
+# root_works: write, read and flush in the root cgroup; throttling of $cgroup must not delay this
 root_works()
 {
 	dd if=/dev/urandom of=/dev/mapper/aftl-one bs=64k count=64 seek=128 oflag=direct \
@@ -291,7 +291,7 @@ root_works()
 			iflag=direct 2>"$scratch/said"
 }
 
-# Memory charged to a removed cgroup keeps the cgroup alive, but not its io controller's state.
+# A removed cgroup lives while memory is charged to it; its io controller's state must be freed.
 none_is_dying()
 {
 	grep -q '^nr_dying_subsys_io 0$' "$scratch/cgroup/cgroup.stat"
@@ -312,7 +312,7 @@ has_written()
 	[ -s "$scratch/written" ] || ! kill -0 "$member"
 }
 
-# io.max: the cgroup writes 256 KiB and then reads from flash, which takes minutes at this rate.
+# io.max throttles a cgroup that writes 256 KiB and then reads from flash: this takes minutes.
 beside_a_limit()
 {
 	wipe /dev/ram1 && create aftl-one /dev/ram1 $small buffer 1MiB && root_works || return
@@ -329,7 +329,7 @@ beside_a_limit()
 }
 
 # The iocost controller makes the submitter sleep: here 16 s for each of 64 reads of 64 KiB.
-# The root cgroup is not throttled. In the end the test raises the cgroup's rate a hundredfold.
+# I/O of the root cgroup is not throttled. At its end the test raises the cgroup's rate.
 beside_a_cost_model()
 {
 	dev=$(cat "/sys/block/$(basename "$loop")/dev")
@@ -354,7 +354,7 @@ has_controllers()
 	[ -e "$cgroup/io.max" ] && [ -e "$scratch/cgroup/io.cost.qos" ]
 }
 
-# tells_what_dies: return true if cgroup.stat counts removed, still referenced cgroups (since 6.12)
+# tells_what_dies: return true if cgroup.stat counts removed cgroups that live on (since 6.12)
 tells_what_dies()
 {
 	grep -q '^nr_dying_subsys_io ' "$scratch/cgroup/cgroup.stat"
@@ -370,15 +370,15 @@ lets_a_cgroup_go()
 	until_true none_is_dying && dmsetup remove aftl-one && wipe /dev/ram2
 }
 
-# meta_exempt: since Linux 6.12 io.max charges writes that block other tasks later, without a delay
+# meta_exempt: return true on Linux 6.12 and later, where io.max does not delay metadata writes
 meta_exempt()
 {
 	[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ]
 }
 
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
-# Tests of queue limits and of cgroup I/O depend on the kernel, so each kernel runs them.
-# Tests of memory and sizes depend on the target alone: each kernel runs a part of them (in_turn).
+# Each kernel runs all tests of queue limits and of cgroup I/O, because they depend on the kernel.
+# in_turn lets the kernels divide the tests of memory and sizes, which depend on the target alone.
 in_turn 'a surviving write buffer of 2 GiB takes memory only for its content' \
 	on_sparse_file 4G opens_with_large_buffers
 in_turn 'completed operations take no memory' at_once forgets_operations

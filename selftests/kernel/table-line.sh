@@ -28,7 +28,7 @@ round_trip()
 	in_turn "round trip: $*" prints "$wanted" "$@"
 }
 
-# refused SENTENCE STORE-AND-WORDS [SECTORS]: creating the device fails with this message
+# refused SENTENCE STORE-AND-WORDS [SECTORS]: creating a device fails with message SENTENCE
 refused()
 {
 	if dmsetup create aftl-line --table "0 ${3:-20480} approxftl $2" 2>"$scratch/said"; then
@@ -57,7 +57,7 @@ round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend bo
 	none 26 plane_mode independent age 90d fill_valid 50 fill sequential cell_model voltage refresh 0 wear_gap 50 \
 	gc 12 buffer 1024KiB idle 2ms suspend both unit 2KiB page 4096
 
-# A table does not contain values that equal those of its profile.
+# `dmsetup table` leaves out values that equal those of the table's profile.
 round_trip "none 6 $plain" none 6 victim greedy allocate rotate stripe cwdp
 
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ''

@@ -33,7 +33,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def pattern_classes() -> list[int]:
-    """Return a class for each unit, in runs of 1, 3, 9, 10 and more units, the first precise."""
+    """Return a test file's class for each unit, in runs of 1, 3, 9, 10 and more units."""
     found: list[int] = []
     kind, run = PRECISE, 1
     while len(found) < UNITS:
@@ -43,7 +43,7 @@ def pattern_classes() -> list[int]:
 
 
 def pattern_content() -> bytes:
-    """Return a file's content, in which each unit holds its class, its number and a run number."""
+    """Return a test file's content: each unit has its class, its index and a run number."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
                     for i, kind in enumerate(pattern_classes()))
 
@@ -179,7 +179,7 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
 
 
 def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
-    """Write with O_DIRECT from anonymous memory, unit by unit, in and out of a scope."""
+    """Write with O_DIRECT unit by unit, approximate units inside a scope."""
     memory = mmap.mmap(-1, UNITS * UNIT)
     memory[:] = pattern_content()
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -65,7 +65,7 @@ def generation_content(generation: int) -> bytes:
 
 
 class Tagged:
-    """A tagged and mapped file, whose pages are written into untagged files."""
+    """A tagged and mapped file, whose pages the tests write into untagged files."""
 
     def __init__(self, control: Control, path: Path) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -154,7 +154,7 @@ def copy_by_sendfile(own: Tagged, target: int) -> None:
 
 
 def copy_by_copy_file_range(own: Tagged, target: int) -> None:
-    """Copy with copy_file_range(); then rewrite a clone, which shared approximate blocks."""
+    """Clone a file and rewrite the clone, or copy by copy_file_range() if it cannot be cloned."""
     try:
         fcntl.ioctl(target, FICLONE, own.fd)
     except OSError as why:
@@ -184,7 +184,7 @@ def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
 
 
 def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
-    """Return each device's share of approximate units; all must belong to the tagged file."""
+    """Return each device's approximate units; all must be data of the tagged file."""
     control = Control()
     found: dict[Path, set[int]] = {}
     for leg in legs:
@@ -204,11 +204,10 @@ def check_units_of_array_legs(legs: list[Path], last: int) -> dict[Path, set[int
 
 
 def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
-    """Write a tagged file's pages to other files; require shares of its own units as approximate.
+    """Write a tagged file's pages to other files; check the approximate share of its own units.
 
-    LEAST is the minimum of both shares in %, for data written by write() and by a mapping; None if
-    no unit may be approximate.
-    """
+    LEAST is the minimum share in % of data written by write() and of data written by a mapping, or
+    None if no unit may be approximate. """
     own = Tagged(Control(), folder / "tagged")
     draw = random.Random(8)
     for _ in range(int(os.environ.get("AFTL_ROUNDS", "1"))):
@@ -296,7 +295,7 @@ ARRAYS = {
 
 @contextmanager
 def md_array(name: str) -> Iterator[Path]:
-    """Context manager: an array of md."""
+    """Context manager: an md RAID array."""
     level, options, members = ARRAYS[name]
     run_command("mdadm", "--create", "/dev/md8", f"--level={level}", "--metadata=1.0", "--run",
                 "--assume-clean", *options.split(), f"--raid-devices={len(members)}", *members)
@@ -379,7 +378,6 @@ def check_file_moves(program: str, make: str) -> None:
 
 @contextmanager
 def loop_device_on(path: Path, *options: str) -> Iterator[str]:
-    """Context manager: a loop device."""
     loop = run_command("losetup", "--show", "-f", *options, path).strip()
     try:
         yield loop

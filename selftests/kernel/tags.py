@@ -112,7 +112,7 @@ def check_write_method(path: str, way: str, expected: str, run: int) -> None:
 
 
 def device_offsets_of_file(control: Control, path: str | Path) -> set[int]:
-    """Return the device offsets of a file's blocks, or nothing if the file system hides them."""
+    """Return the device offsets of a file's blocks; none if the file system hides them."""
     fd = os.open(path, os.O_RDONLY)
     try:
         return {unit.device_offset for unit in control.list_stored_units(fd)}
@@ -187,7 +187,7 @@ def check_error_report(path: Path) -> None:
 
 
 def check_ioctl_abi() -> None:
-    """Check that structures may grow, and that wrong sizes and numbers are refused."""
+    """Check that ioctl structures may grow, and that wrong sizes and numbers are refused."""
     control = Control()
     values = control.call_ioctl(approx.CAPS, approx.CAPS_FORMAT, *[0] * 7)
     require(values[1] == 1 and values[2] & 0x3F == 0x3F, f"capabilities are {values}")
@@ -212,7 +212,7 @@ def check_ioctl_abi() -> None:
 
 
 def check_offset_limits(folder: str) -> None:
-    """Check ranges at and beyond the limits of offsets."""
+    """Check tagging of ranges at and beyond the largest file offset."""
     control = Control()
     fd = open_new_file(f"{folder}/edges")
     expect_refusal(errno.EINVAL, 0, control.tag_range, fd, 0, 0)
@@ -235,7 +235,7 @@ def check_offset_limits(folder: str) -> None:
 
 
 def check_interrupted_query(folder: str) -> None:
-    """Check that a signal interrupts the ioctl STORED on a sparse file, and that it can resume."""
+    """Check that a signal interrupts the ioctl STORED on a sparse file, which can continue."""
     control, answer = Control(), bytearray(approx.UNIT_FORMAT.size)
     size = 2**43
     fd = os.open(f"{folder}/sparse", os.O_RDWR | os.O_CREAT, 0o600)
@@ -287,7 +287,7 @@ def check_overlapping_ranges(folder: str, steps: int) -> None:
 
 
 def open_unix_socket() -> int:
-    """Return an AF_UNIX socket, which every kernel supports and which cannot be tagged."""
+    """Return an AF_UNIX socket, an object that cannot be tagged."""
     return socket.socket(socket.AF_UNIX).detach()
 
 
@@ -387,7 +387,7 @@ def check_failed_writes(folder: str) -> None:
 
 
 def check_query_permissions(folder: str) -> None:
-    """Check that owners may query block locations, and only root with data journaling.
+    """Only root may query block locations of files whose data are journaled, owners of others.
 
     A kernel without page migration does not tell which files ext4 journals with their data.
     """
@@ -418,7 +418,7 @@ def query_as_nobody(roots: str, own: str, journaled: bool) -> None:
 
 
 def check_trace_note_limit() -> None:
-    """Check that only unprivileged labels are rate-limited, by max_notes per second."""
+    """Check that max_notes limits the labels per second of unprivileged users only."""
     control = Control()
     for _ in range(3000):
         control.write_trace_note(b"flood")
@@ -432,7 +432,6 @@ def check_trace_note_limit() -> None:
 
 
 def exceed_trace_note_limit(control: Control) -> None:
-    """Write more labels than max_notes allows, without privileges."""
     drop_privileges()
     refused = 0
     for _ in range(3000):
@@ -459,7 +458,7 @@ def check_tag_limits(folder: str) -> None:
 
 
 def reach_tag_limits(folder: str) -> None:
-    """Reach max_files and max_ranges without privileges."""
+    """Tag as many files and ranges as max_files and max_ranges allow an unprivileged user."""
     drop_privileges()
     control = Control()
     require(has_few_tagged_files(control, 0), "something is tagged from before")
@@ -512,7 +511,7 @@ def has_few_tagged_files(control: Control, count: int) -> bool:
 
 
 def check_tag_lifetime(folder: str) -> None:
-    """Check that tags survive renaming and truncation, and end with the file or owner."""
+    """Tags survive renaming and truncation; they end when the file is deleted or changes owner."""
     control = Control()
     before = control.read_counters()["files"]
     path, other = f"{folder}/life", f"{folder}/renamed"
@@ -547,7 +546,7 @@ def check_tag_lifetime(folder: str) -> None:
 
 
 def leave_tagged_files(folder: Path) -> None:
-    """Leave tagged files of another file system for the test that unloads the module."""
+    """Leave tagged files on a mounted file system for the test that unloads the module."""
     control = Control()
     for i in range(200):
         fd = open_new_file(folder / f"left-{i}", size=0)
@@ -564,12 +563,12 @@ def check_no_tags_are_left() -> None:
 
 
 def set_tag_attribute(path: str | Path, text: str) -> None:
-    """Set the attribute with tags that the module reads on a watched file system."""
+    """Set the extended attribute with tags, which the module reads on watched file systems."""
     os.setxattr(path, "user.approxftl", text.encode())
 
 
 def check_watched_files(folder: str) -> None:
-    """Check that opening a file tags it by its attribute on a watched file system only."""
+    """Only on a watched file system, opening a file tags it as its extended attribute says."""
     control = Control()
     top = os.open(folder, os.O_RDONLY)
     control.watch_file_system(top, on=True)
@@ -597,7 +596,7 @@ def check_watched_files(folder: str) -> None:
 
 
 def open_watched_file(path: Path) -> None:
-    """Open a file tagged by its attribute, and rewrite it as a program without tags would."""
+    """Open a file that its extended attribute tags, and rewrite it without tagging it."""
     control = Control()
     control.watch_file_system(os.open(path.parent, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
@@ -609,7 +608,7 @@ def open_watched_file(path: Path) -> None:
 
 
 def write_pattern_attribute(path: Path) -> None:
-    """Describe the pattern of approximate units in the attribute of a new file."""
+    """Make a file whose extended attribute describes the pattern of approximate units."""
     path.touch()
     words = []
     told = [*pattern_classes(), PRECISE]
@@ -672,7 +671,7 @@ def write_to_zones(path: str) -> None:
 
 
 def check_device_refusals(linear: str) -> None:
-    """Check the reason of each refusal for tags of stacked devices and of unsuitable files."""
+    """Check the error code for tags of stacked devices and of unsuitable files."""
     control = Control()
     fd = os.open(linear, os.O_RDWR)
     expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.tag_device_range, fd)
@@ -686,9 +685,9 @@ def check_device_refusals(linear: str) -> None:
 
 
 def check_precedence_of_tags() -> None:
-    """Check that precise overrides approximate, and a unit with precise bytes is precise.
+    """Check that precise overrides approximate, and that a precise byte makes a unit precise.
 
-    A new device with a reused name has no ranges.
+    A new device with a reused name has no tagged ranges.
     """
     control, another = Control(), Control()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
@@ -734,7 +733,7 @@ def check_scope_ends_at_exec() -> None:
 
 
 def check_passed_descriptor() -> None:
-    """Check that ioctls on a descriptor of another process use the caller's rights and scopes."""
+    """Ioctls on another process's descriptor use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     run_in_child(send_descriptors, sender)
@@ -809,7 +808,7 @@ def read_blktrace_events(path: Path) -> list[Event]:
 
 
 class Written(NamedTuple):
-    """A note about a write in the block trace."""
+    """A note in a block trace, which has the classes of a write."""
 
     first: int
     sectors: int
@@ -821,7 +820,7 @@ class Written(NamedTuple):
 
 
 def write_notes_of_trace(events: list[Event]) -> list[Written]:
-    """Return the notes of writes; require that each note follows its request."""
+    """Return a trace's notes of writes; require that each note follows its request."""
     found = []
     asked: dict[int, int] = {}
     for event in events:
@@ -958,7 +957,7 @@ def check_btrfs_checksums_refused() -> None:
 
 
 def check_raw_device() -> None:
-    """Check the tags of ranges of a device, of memory, and of scopes."""
+    """Check tags of device ranges, of memory and of scopes on a device without file system."""
     with temporary_device(NAME):
         run_in_child(check_device_ranges)
     with temporary_device(NAME) as path:
@@ -974,7 +973,7 @@ def check_raw_device() -> None:
 
 
 def check_device_waiting_for_lower_device() -> None:
-    """A device on a suspended approxftl device still answers while it waits for a resume."""
+    """A query of tags is answered while a device waits for the suspended device below it."""
     with temporary_device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
         format_volume(lower, SHAPE)
         with temporary_device(NAME, SMALL, str(lower)) as path:
@@ -1004,7 +1003,7 @@ def check_tags_after_remount() -> None:
 
 
 def capture_trace(system: Mount, path: Path) -> None:
-    """Start blktrace on writes, with buffers so small that it prints as soon as it traces."""
+    """Start blktrace on writes, with such small buffers that its output is not delayed."""
     with path.open("wb") as output:
         tracer = subprocess.Popen(["blktrace", "-d", DEVICE, "-b", "1", "-n", "2048", "-o", "-"],
                                   stdout=output, stderr=subprocess.PIPE, text=True)
@@ -1025,9 +1024,8 @@ def capture_trace(system: Mount, path: Path) -> None:
 def check_block_trace() -> None:
     """Compare a block trace with the stored classes.
 
-    With small buffers, a capture once lacked a record for an unknown reason in Linux: print the
-    data found at its place and capture again.
-    """
+    Once blktrace with small buffers lost a record, for an unknown reason in Linux: then print what
+    the trace has at its place, and trace again. """
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     path = Path("/dev/shm/aftl-capture")
@@ -1064,7 +1062,7 @@ def check_overlay_files() -> None:
 
 
 def relocate_tagged_data(system: Mount) -> None:
-    """Rewrite parts of another file until GC relocates and promotes the tagged file."""
+    """Rewrite parts of another file until GC relocates the tagged file and makes it precise."""
     room = os.statvfs(system.place)
     other = system.place / "other"
     run_command("dd", "if=/dev/zero", f"of={other}", "bs=64k",
@@ -1134,7 +1132,7 @@ def create_stacked_device(name: str) -> Path:
 
 
 def check_file_system(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
-    """Test ways to write on a file system, each as WAY:EXPECTED; only ext4 is in all kernels."""
+    """Test ways to write tagged data on a file system, each given as WAY:EXPECTED."""
     module = name.partition("-")[0]
     if name != "ext4" and not is_point_of_this_turn(name):
         return
@@ -1156,7 +1154,7 @@ def check_file_system(name: str, make: str, cells: str, options: str = "", top: 
 
 
 def check_all_file_systems() -> None:
-    """Test the ways to write on all file systems."""
+    """Test all ways to write tagged data on all file systems."""
     if HUGE_PAGES.exists():
         HUGE_PAGES.write_text("8")
     ways = "buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Stress one device with a load, on a medium and with events that a random seed chooses.
+"""Stress a device with a load; a random seed chooses its backing device and events such as faults.
 
 torture.py                       the points; with AFTL_TORTURE_SECONDS=N seeds for so long, from
                                  AFTL_TORTURE_SEED on
@@ -75,7 +75,7 @@ EVENTS = ("pause", "noflush", "reload", "policy", "message", "medium", "reopen",
 
 
 class CommandError(FailedError):
-    """A command failed, which a failing medium may cause."""
+    """Raised when a command fails, which a failing backing device may cause."""
 
 
 class HangError(Exception):
@@ -118,7 +118,7 @@ def last_kernel_messages() -> str:
 
 @dataclass
 class Scenario:
-    """The random choices that make up a run."""
+    """The random choices that make up a run of the torture test."""
 
     seed: int
     media: str = ""
@@ -344,7 +344,7 @@ class Load:
             raise FailedError("the load has ended by itself")
 
     def check_load_result(self) -> None:
-        """Evaluate the output and the exit status of the ended load."""
+        """Require that the ended load has found no error, by its output and exit status."""
         assert self.child
         code = self.child.returncode
         output = (self.folder / "load").read_text().strip()
@@ -372,7 +372,7 @@ class Load:
         wait_for_condition(lambda: self.read_state_field(36), "the load does not hear SIGUSR1")
 
     def read_state_field(self, offset: int) -> int:
-        """Return a field of the state file's struct ledger_header, while the load runs."""
+        """Return a field of struct ledger_header of the running load's state file."""
         self.check_load_running()
         with (self.folder / "state").open("rb") as file:
             file.seek(offset)
@@ -434,7 +434,7 @@ class Device:
     # Events
 
     def suspend_and_audit(self) -> None:
-        """Suspend after pending requests, audit and resume."""
+        """Suspend the device, which waits for pending requests, audit its state, and resume."""
         run_command("dmsetup", "suspend", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
         if (books := self.send_message("audit")) != "clean":
@@ -442,7 +442,7 @@ class Device:
         run_command("dmsetup", "resume", NAME)
 
     def suspend_without_flush(self) -> None:
-        """Suspend with pending requests, and resume."""
+        """Suspend the device with requests still pending, and resume it."""
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
         run_command("dmsetup", "resume", NAME)
@@ -484,7 +484,7 @@ class Device:
         self.send_message(*words.split())
 
     def reopen_device(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Stop the load, recreate the device and resume; all completed writes must be found."""
+        """Stop the load, recreate the device, resume the load, which must find all its writes."""
         self.load.stop_load(number)
         if self.is_persistent:
             self.repair_medium()
@@ -495,7 +495,7 @@ class Device:
         self.load.start_load(*self.load_options_after_loss())
 
     def kill_and_reopen(self) -> None:
-        """Kill the load, recreate the device and resume; all completed writes must be found."""
+        """Kill the load, recreate the device, resume the load, which must find completed writes."""
         self.reopen_device(signal.SIGKILL)
 
     @property
@@ -504,12 +504,12 @@ class Device:
         return self.scenario.may_medium_fail and self.is_persistent
 
     def load_options_after_loss(self) -> list[str]:
-        """Return the load's options; a failed device still serves its data from memory."""
+        """Return the option by which the load accepts lost writes, if some may be lost."""
         failed = "fail" in run_command("dmsetup", "status", NAME).split()
         return ["--power-failed"] if self.may_lose_writes and not failed else []
 
     def fail_power(self) -> None:
-        """Emulate a power failure; all flushed writes must be found."""
+        """Emulate a power failure, after which the load must find all flushed writes."""
         if not self.is_persistent or self.scenario.may_medium_fail:
             return
         self.load.announce_power_failure()
@@ -679,7 +679,7 @@ class Scarcity:
                 os.kill(pid, number)
 
     def are_other_processes_stopped(self) -> bool:
-        """Return whether all other processes are stopped, and process 1 sleeps without a signal."""
+        """Return whether all other processes are stopped and process 1 has no pending signal."""
         for pid in self.others:
             with suppress(FileNotFoundError, ProcessLookupError):
                 is_program = Path(f"/proc/{pid}/cmdline").read_bytes() != b""
@@ -708,7 +708,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """Thread that writes DATA once an event is set: a unit, then 64 units at each offset."""
+    """Thread that writes all of DATA once @gate is set: at each offset a unit, then 64 units."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)
@@ -718,7 +718,6 @@ class Writer(threading.Thread):
         self.written = 0
 
     def write_all_data(self) -> None:
-        """Write all of DATA, a unit and then a large write at each offset."""
         for at in range(0, len(self.data), LARGE):
             for size in (UNIT, LARGE):
                 os.pwrite(self.fd, self.data[at : at + size], at)
@@ -730,7 +729,7 @@ class Writer(threading.Thread):
         self.write_all_data()
 
     def has_made_progress(self) -> bool:
-        """Start the writer and wait for its end; return False if it stalls for STANDSTILL s."""
+        """Start the thread, wait for its end; return False if it stalls for STANDSTILL seconds."""
         self.gate.set()
         before = -1
         while self.is_alive() and before != self.written:
@@ -740,7 +739,7 @@ class Writer(threading.Thread):
 
 
 def check_write_without_free_memory(unit: int) -> None:
-    """Check that a write without memory makes the write buffer program and free its data."""
+    """Writes succeed without free memory, because the write buffer programs its data."""
     make_ram_disks(1, 262144)
     run_command("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", "count=256", "oflag=direct")
     shape = f"channels 1 chips 4 blocks 192 word_lines 2 op 25 unit {unit}"
@@ -806,7 +805,7 @@ CHOSEN = (
 
 
 def end_after_hang(name: str, hang: HangError) -> None:
-    """Print the stacks and end the test, as the device cannot be removed."""
+    """Print the kernel's stacks and end the test, because a hung device cannot be removed."""
     print(f"# {hang}")
     print_blocked_stacks()
     print_point("not ok", name)
@@ -824,7 +823,7 @@ def run_torture_point(name: str, action: Callable[..., None], *arguments: object
 
 
 def main() -> None:
-    """Run the chosen test points, or scenarios of one seed after another."""
+    """Run the test points, one scenario, or scenarios with consecutive seeds."""
     set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
         if not has_kernel_module(module):

@@ -11,7 +11,7 @@ processors 2
 record_events aftl_submit aftl_complete aftl_array
 create aftl-trace ram $shape suspend both tag_all approximate buffer 256KiB timing scale:10 ||
 	exit 1
-# Flash slower than the machine makes reads collide with programs; reads hit written data only.
+# The emulated flash is so slow that reads collide with programs; only written data are read.
 fio --filename=/dev/mapper/aftl-trace --ioengine=libaio --direct=1 --randrepeat=1 --eta=never \
 	--size=8m --output="$scratch/fio" --name=fill --rw=write --bs=64k --iodepth=4 \
 	--name=mix --stonewall --rw=randrw --bsrange=4k-64k --iodepth=16 --fsync=32
@@ -20,7 +20,7 @@ blkdiscard --zeroout --offset 1048576 --length 1048576 /dev/mapper/aftl-trace
 
 collect aftl-trace
 
-# Wait until the device is idle: operations are counted when they end.
+# Wait until the device is idle, because flash operations are counted when they end.
 until [ "${free:-}" = "$(status_word aftl-trace 4)" ] && [ "$(status_word aftl-trace 5)" -eq 0 ]; do
 	free=$(status_word aftl-trace 4)
 	sleep 1
@@ -59,7 +59,7 @@ adds_up()
 	return 1
 }
 
-# The sequence numbers of traced requests start at 0 and have no gap.
+# Check that the sequence numbers of traced requests start at 0 and have no gap.
 no_gap()
 {
 	sed -n 's/.* aftl_submit:.* seq=\([0-9]*\) .*/\1/p' "$scratch/events" | sort -n >"$scratch/seq"

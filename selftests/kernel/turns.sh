@@ -3,7 +3,7 @@
 #
 # Kernels share the test points that do not depend on the kernel. Source this file.
 # AFTL_TURN is 1/3 on the first of three kernels, then 2/3 and 3/3.
-# AFTL_PHASE is 1/3 for one commit, 2/3 for the next. If both variables are empty, all points run.
+# AFTL_PHASE is 1/3 for one commit, 2/3 for the next. Without the two variables all points run.
 
 turn=${AFTL_TURN:-1/1}
 in_all=${turn#*/}
@@ -12,13 +12,13 @@ phase=${AFTL_PHASE:-1/1}
 phases=${phase#*/}
 phase=${phase%/*}
 
-# its_turn NUMBER: return true if test point NUMBER, counted from 1, belongs to this kernel
+# its_turn NUMBER: return true if this kernel runs the test point NUMBER, counted from 1
 its_turn()
 {
 	[ $((($1 - turn) % in_all)) -eq 0 ]
 }
 
-# next_turn NAME: count a point; return true if it belongs to this run, or report which run has it
+# next_turn NAME: count a test point; return true if this run has it, or report which run has it
 turns=0
 next_turn()
 {
@@ -49,7 +49,7 @@ on_newest()
 	fi
 }
 
-# those_in_turn: print the lines of standard input that belong to this kernel
+# those_in_turn: print the lines of standard input that are this kernel's share
 those_in_turn()
 {
 	line_number=0
@@ -66,8 +66,8 @@ share()
 }
 
 # processors NUMBER: set the number of the guest's processors if kernels share the points
-# On a loaded host, two emulated processors mostly wait for each other, and one is faster.
-# A test has one processor, except in at_once, unless the test calls `processors` at its head.
+# On a loaded host one processor is faster than two, which mostly wait for each other.
+# A test has one processor, except in at_once, unless it calls `processors` at its beginning.
 # User Mode Linux has no second processor.
 processors()
 {

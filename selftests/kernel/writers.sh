@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Measure requests per second of one writer, and of a writer on each of PROCESSORS, `timing off`.
-# The writers share one FTL, or have a shard each, or a device each (for `make bench-kernel`).
+# The writers share one FTL, have a shard each, or a device each (for `make bench-kernel`).
 # The kinds of devices alternate, so that a slowdown of the machine affects all kinds.
 # Each result is printed as "# writers DEVICE NUMBER REQUESTS WAITS WAITED".
 # WAITS counts lock waits; WAITED is their share of the writers' time, in millionths.
@@ -21,7 +21,7 @@ device()
 	[ "$1" = apart ] && echo "aftl-apart-$2" || echo "aftl-$1"
 }
 
-# fio_words KIND WRITERS: print fio jobs; each stays on its processor and in one shard's runs
+# fio_words KIND WRITERS: print a fio job for each writer, bound to a processor and to one shard
 fio_words()
 {
 	for writer in $(seq 0 $(($2 - 1))); do
@@ -30,7 +30,7 @@ fio_words()
 	done
 }
 
-# sum KIND COUNTER: add up a counter over the devices
+# sum KIND COUNTER: add up a counter over all devices of this kind
 sum()
 {
 	for number in $(seq 0 $((processors - 1))); do
@@ -39,7 +39,7 @@ sum()
 	done | awk '{ sum += $1 } END { printf "%.0f", sum }'
 }
 
-# as_new KIND: discard all data of the devices, so that no GC runs
+# as_new KIND: discard all data of the devices of this kind, so that no GC runs
 as_new()
 {
 	for number in $(seq 0 $((processors - 1))); do

@@ -42,7 +42,7 @@ class WrongError(Exception):
 
 @dataclass
 class Zone:
-    """A zone: its first sector, the offset of its record, and its writer's random numbers."""
+    """A zone: its number, its first sector, and the offset of its record in the state file."""
 
     number: int
     sector: int
@@ -75,7 +75,7 @@ class Disk:
         return [ZONE.unpack_from(data, 16 + n * ZONE.size) for n in range(count)]
 
     def zone_content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
-        """Return the blocks that a zone of this generation must contain."""
+        """Return the data that a zone of this generation must contain."""
         names = (NAME.pack(MAGIC, zone.number, generation, first + n, 1) for n in range(count))
         return b"".join(name * (self.unit // NAME.size) for name in names)
 
@@ -120,7 +120,7 @@ class Disk:
         self.record_durable_blocks(covered)
 
     def record_durable_blocks(self, covered: list[tuple[int, int, int]]) -> None:
-        """Record that blocks survive a power failure, unless the power has already failed."""
+        """Record in the state file which blocks are durable, unless the power has failed."""
         words = self.words
         with self.lock:
             for at, generation, done in covered:
@@ -148,7 +148,7 @@ class Disk:
     # Again
 
     def parse_zone_data(self, zone: Zone, data: bytes) -> tuple[int, int]:
-        """Return a zone's generation and its number of blocks; the rest must be zero."""
+        """Return the generation and the block count of a zone's data; the rest must be zero."""
         generation = NAME.unpack_from(data)[2]
         blocks = [data[at : at + self.unit] for at in range(0, len(data), self.unit)]
         count = next((n for n, block in enumerate(blocks) if not any(block)), len(blocks))
@@ -202,7 +202,7 @@ class Disk:
     # The load
 
     def keep_one_partly_written_zone(self, thread: int) -> list[Zone]:
-        """Return a zone that the thread has half written; reset its other half-written zones."""
+        """Return one of a thread's partly written zones, if any; reset the others of them."""
         size, words = self.zone_bytes // self.unit, self.words
         zones = [zone for zone in self.zones[thread::THREADS]
                  if 0 < words[zone.at + DONE] < size and not words[zone.at + FINISHING]]

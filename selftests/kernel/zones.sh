@@ -22,7 +22,7 @@ report()
 		sed -n 's/.*wptr \(0x[0-9a-f]*\).*(\([a-z]*\)).*/\2 \1/p'
 }
 
-# is ZONE STATE: check that the zone's report is STATE
+# is ZONE STATE: check that `report` prints STATE for the zone
 is()
 {
 	[ "$(report "$1")" = "$2" ] && return
@@ -30,26 +30,26 @@ is()
 	return 1
 }
 
-# on VERB ZONE: run `blkzone VERB` on this zone alone
+# on VERB ZONE: run `blkzone VERB` on one zone
 on()
 {
 	blkzone "$1" -o $(($2 * 8192)) -l 8192 "$zoned" 2>"$scratch/said"
 }
 
-# put KIB SEEK: write KIB KiB at offset SEEK, which need not be the write pointer
+# put KIB SEEK: write KIB KiB at offset SEEK in KiB, which need not be the write pointer
 put()
 {
 	dd if=/dev/urandom of="$zoned" bs=4k count=$(($1 / 4)) seek=$(($2 / 4)) oflag=direct \
 		conv=notrunc 2>"$scratch/said"
 }
 
-# in_two KEY VALUE...: print table parameters, with shards=2
+# in_two KEY VALUE...: print these table parameters, changed to two shards
 in_two()
 {
 	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'
 }
 
-# Flash pages have four units, so that the last units of a zone wait in the write buffer.
+# Flash pages have four units, so that a partly written page waits in the write buffer.
 waiting='policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off'
 
 # survives_a_restart KEY VALUE...: a reopened volume has all synced data, and its zones are closed
@@ -143,7 +143,7 @@ keeps_its_parameters()
 		dmsetup resume aftl-zones && is 0 'oi 0x000080' && put 4 64 && blkzone reset "$zoned"
 }
 
-# checks COMMAND...: show the command's output if it fails
+# checks COMMAND...: run the command; print its output if it fails
 checks()
 {
 	"$@" >"$scratch/said" 2>&1 && return
@@ -152,7 +152,7 @@ checks()
 	return 1
 }
 
-# works FILE-SYSTEM MIB: files, and MIB MiB of zeroes, survive a remount
+# works FILE-SYSTEM MIB: a source tree and MIB MiB of zeroes survive a remount
 works()
 {
 	mount -t "$1" "$mounted" "$place" || { grep_log . | tail -n 3; return 1; }
@@ -209,14 +209,14 @@ from approx_control import Control
 print(Control().read_counters()["splits"])'
 }
 
-# written_whole COMMAND...: the command writes to zones, and no bio is split by quality level
+# written_whole COMMAND...: check that no bio of the command's zone writes is split by its tags
 written_whole()
 {
 	before=$(splits) && checks "$@" && [ "$(splits)" -eq "$before" ]
 }
 
 # Write 8 KiB from memory with tagged and untagged units to a range whose first half is tagged.
-# Writes to zones must not be split by their tags.
+# The target must not split writes to zones by their tags.
 tagged_in_part()
 {
 	"$approxftl" tag add "$zoned" 0+4096 >"$scratch/said" && blkzone reset "$zoned" &&
