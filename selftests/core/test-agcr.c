@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AGCR: coupled write and read costs, access histories, rewriting, and the rule of policy "li".
+ * AGCR: coupled write and read costs, access histories, rewriting, and the baseline policy "li".
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/policy-instance.h"
@@ -53,7 +53,7 @@ TAP_TEST(read_and_write_costs_are_coupled, "AG-1: a cheaper write makes reads mo
 	measure_access_ns(false, 1);
 	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(measure_access_ns(false, 1), 70000 + BUS_NS);
-	/* Data of the highest write cost are not rewritten. */
+	/* AGCR does not rewrite data that have the highest write cost already. */
 	test_advance_by(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
@@ -65,7 +65,7 @@ struct window_case {
 	u32 mode;
 };
 
-/* Program mode of the last write, by length of the history; unrecorded accesses do not count. */
+/* Program mode of a unit's last write, which depends on the accesses that its window holds. */
 static const struct window_case windows[] = {
 	{ "0", "W", AFTL_MODE_COARSE },	     { "0", "WRW", AFTL_MODE_COARSE },
 	{ "1", "W", AFTL_MODE_COARSE },	     { "1", "WRW", AFTL_MODE_NORMAL },
@@ -113,7 +113,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 	}
 }
 
-/* Parameter rewrite selects by @word whether data of low or medium cost are rewritten. */
+/* Check that rewrite=@word makes AGCR rewrite @low units of low and @medium of medium cost. */
 static void check_rewritten_units(const char *word, u32 low, u32 medium)
 {
 	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
@@ -131,7 +131,7 @@ TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 	check_rewritten_units("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
-/* Data written by a fill have medium cost; their first access counts as their whole history. */
+/* Units that a fill wrote have medium cost; their first access is their whole history. */
 TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
@@ -143,7 +143,7 @@ TAP_TEST(filled_data_have_medium_cost_and_no_history)
 	CHECK_EQ(agcr_mode_of_unit(2), AFTL_MODE_FINE);
 }
 
-/* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
+/* The rewrite queue holds 1,024 units; on a device without idle time later units are dropped. */
 TAP_TEST(the_rewrite_queue_holds_at_most_1024_units)
 {
 	u32 unit;
@@ -162,7 +162,6 @@ TAP_TEST(the_rewrite_queue_holds_at_most_1024_units)
 	CHECK_EQ(agcr_mode_of_unit(1024), AFTL_MODE_FINE);
 }
 
-/* A queued unit is checked again before it is rewritten. */
 TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 {
 	test_device_open_demo(&device, "agcr", SHAPE);
@@ -177,7 +176,7 @@ TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 }
 
-/* Whatever state a snapshot restores, only valid units may be queued. */
+/* Whatever state a snapshot restores, the rewrite queue must hold valid units only. */
 TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 {
 	u64 index;
@@ -275,7 +274,7 @@ TAP_TEST(policy_li_writes_faster_if_another_request_waits)
 	CHECK_EQ(agcr_mode_of_unit(3), AFTL_MODE_FINE);
 }
 
-/* The policy needs one byte per unit and its queues, whatever the window. */
+/* AGCR allocates one byte per unit and its queues, whatever the length of the access window. */
 TAP_TEST(the_policy_needs_one_byte_for_each_unit)
 {
 	static const char off[] = SHAPE " rewrite=off history=2";

@@ -13,7 +13,7 @@
 
 #define PAGE_NS 20480
 
-/* Listener that records where the last program went. */
+/* Listener that records the place of the last program. */
 struct probe {
 	struct test_listener listener;
 	const struct aftl_block *block;
@@ -23,7 +23,7 @@ struct probe {
 	const char *kind;
 };
 
-/* Flag in the note of a block that holds data of small requests. */
+/* Flag in the policy's note of a block: the block holds data of small requests. */
 #define NOTE_HOT 0x08
 
 static struct test_device device;
@@ -63,7 +63,7 @@ static u64 write_unit_and_time(u32 unit, u32 class)
 	return test_get_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
 }
 
-/* Claim AX-1: program time by block kind and page order. */
+/* Program time for data of @class, by block kind and page order (paper claim AX-1). */
 static u64 expected_program_ns(u32 class)
 {
 	if (class == AFTL_APPROX)
@@ -119,8 +119,8 @@ TAP_TEST(baseline_delta_b_and_vth_b_have_their_program_times,
 }
 
 /*
- * A second implementation of the paper's Algorithm 1 (page placement), independent of the core: it
- * numbers blocks, and counts positions instead of reading the core's cursors.
+ * Model of the paper's Algorithm 1 (page placement), independent of the core: it numbers blocks,
+ * and counts positions instead of reading the core's cursors.
  */
 
 enum role { CHB, PRECISE, PHASE1, PHASE2, ALL_APPROX, ROLES };
@@ -147,7 +147,7 @@ static u32 model_pages_per_block(void)
 	return hand.layers * hand.positions;
 }
 
-/* All blocks are new: the flip bit (which colour takes approximate data) changes from 0 to 1. */
+/* Model a new block: its flip bit, which says what colour is approximate, becomes 1. */
 static void model_open_block(enum role role)
 {
 	if (hand.exists[role])
@@ -276,8 +276,8 @@ TAP_TEST(placements_equal_those_of_algorithm_1)
 #define TEST_BLOCKS_MAX 1024
 
 /*
- * Claim AX-8: @count is the number of times each unit was relocated as approximate. @precise marks
- * blocks out of which data were relocated as precise: no approximate relocation may follow.
+ * Copies by relocation (claim AX-8): @count is how often each unit was relocated as approximate.
+ * @precise marks blocks whose relocated data became precise: later data must, too.
  */
 struct copies {
 	struct test_listener listener;
@@ -354,7 +354,7 @@ TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
 	}
 }
 
-/* Claim AX-6: a block without any precise page is erased at low voltage. */
+/* Only a block without any precise page is erased at low voltage (paper claim AX-6). */
 struct wear {
 	struct test_listener listener;
 	u64 erases;
@@ -508,7 +508,7 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 	CHECK(is_unit_in_victim(5));
 }
 
-/* A closed precise block is collected last, unless a phase 2 block could take its data. */
+/* GC collects a closed precise block last, unless an open phase-2 block could take its data. */
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
@@ -585,7 +585,7 @@ static void check_refresh_by_policy(const char *policy)
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	CHECK_EQ(count_units_of_class(AFTL_APPROX), 0);
 	CHECK_EQ(count_units_of_class(AFTL_PRECISE), 400);
-	/* Bits that had flipped before the refresh stay flipped. */
+	/* Refresh does not correct bits of approximate data that had flipped before. */
 	for (unit = 0; unit < 400; unit += 8)
 		test_execute_request(&device, AFTL_OP_READ, unit, 8, 0, NULL);
 	aftl_advance_age(device.ftl, 400 * DAY_NS);
@@ -600,7 +600,7 @@ TAP_TEST(data_older_than_six_months_becomes_precise)
 	check_refresh_by_policy("approxftl");
 }
 
-/* A block has pages of two ages: each page is refreshed when due, not before. */
+/* A block has pages of two ages: refresh rewrites each page when it is due, not before. */
 TAP_TEST(each_page_is_refreshed_by_its_own_age)
 {
 	u32 unit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Array events: they match the counters, each LUN executes one operation at a time, and operations
- * take their announced times.
+ * Array events match the counters: each LUN executes one operation at a time, and operations take
+ * the times that their events announce.
  */
 #include <stdlib.h>
 
@@ -19,9 +19,9 @@
  * @parked: an operation is suspended
  * @block: block of the last operation
  * @parked_block: block of the suspended erase or program
- * @erase: the last operation is an erase
+ * @erase: the last operation was an erase
  * @parked_erase: the suspended operation is an erase
- * @yields: programs executed while that erase was suspended
+ * @yields: programs executed while the erase was suspended
  */
 struct array {
 	u64 free_ns;

@@ -207,7 +207,7 @@ static void check_blocks_fail_under_load(const char *policy, const char *params)
 	CHECK_EQ(device.failed, 0);
 }
 
-/* After loss of write-buffer data every flush must fail. */
+/* After the loss of data in a volatile write buffer every flush must fail. */
 static void check_read_only_device(void)
 {
 	u64 latency = 1;
@@ -249,8 +249,8 @@ TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 }
 
 /*
- * Unflushable data in a persistent write buffer remain readable. Flushes succeed, closing does not
- * wait for the data, and a snapshot that would lack them is refused.
+ * If no block can store the data of a persistent write buffer, reads find them there and flushes
+ * succeed. Closing does not wait for these data, and a snapshot without them is refused.
  */
 TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 {

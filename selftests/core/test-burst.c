@@ -12,7 +12,7 @@
 static struct test_device device;
 static u32 largest_share;
 
-/* Operator actions: advance the age, start GC, fail a block, set draining. */
+/* Do one random action of an operator: advance the age, start GC, fail a block or drain. */
 static void do_operator_action(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);

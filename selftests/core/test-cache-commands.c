@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cache reads and cache programs: when the array and the data transfer of a die overlap.
+ * Cache reads and cache programs: which transfers of data overlap with work of a die's array.
  *
  * Profile "demo": a page of 8 KiB takes 20.48 us on the bus, a sensing 45 us, a program 700 us.
  */
@@ -51,7 +51,7 @@ static u64 count_cache_programs(void)
 	return test_counters(&device)->cache_programs;
 }
 
-/* Three requests arrive at a die at once: the first takes @first_ns, each other @each_ns more. */
+/* Check that of three requests to a die the first takes @first_ns, each next @each_ns more. */
 static void check_times_of_three_requests(enum aftl_op op, const char *params, u64 first_ns,
 					  u64 each_ns)
 {
@@ -172,7 +172,7 @@ static u64 time_half_valid_relocation(const char *commands)
 	return aftl_device_time_ns(device.ftl) - begun_ns;
 }
 
-/* Two pages are read for each program, so each second read overlaps with a transfer. */
+/* GC reads two pages for each program, so each second read overlaps with a transfer. */
 TAP_TEST(relocation_reads_overlap_with_transfers)
 {
 	u64 saved_ns = time_half_valid_relocation("off");
@@ -190,12 +190,12 @@ TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 	CHECK_EQ(count_cache_programs(), 0);
 	check_times_of_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
 	CHECK_EQ(count_cache_programs(), 2);
-	/* The data transfer takes longer than the rest of the program after time cache_busy. */
+	/* With this cache_busy, the next transfer takes longer than the rest of the program. */
 	check_times_of_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
 				    690000 + PROGRAM_NS);
 }
 
-/* Data that arrives 5 us before the end of a program has 5 us less to transfer after it. */
+/* Data that arrive 5 us before a program ends save 5 us of the transfer after the program. */
 TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 {
 	struct test_request *writes[2];

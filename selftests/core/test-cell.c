@@ -9,7 +9,7 @@
 #include "core/base/random.h"
 #include "tap.h"
 
-/* Blocks that the tests program directly, without an FTL. */
+/* Media, configuration and blocks that the tests program directly, without an FTL. */
 static struct {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -69,7 +69,7 @@ static void program_all_pages(u32 class, u32 mode)
 
 TAP_TEST(drawn_error_counts_have_the_requested_mean)
 {
-	/* Means of Poisson distributions in 1/65536, from rare events to many. */
+	/* Means of the tested Poisson distributions in 1/65536, from rare events to many. */
 	static const u64 means[] = {
 		66, 655, 6554, 32768, 65536, 196608, 655360, 1546000, 6553600, 65536000, 400000000,
 	};
@@ -107,7 +107,7 @@ TAP_TEST(drawn_error_counts_have_the_variance_of_a_poisson_count)
 							 aftl_random_next(&random)) - means[i];
 			squares += off * off;
 		}
-		/* Draws by quantile bins truncate the tails of a distribution slightly. */
+		/* Drawing errors from quantile bins truncates the distribution's tails a little. */
 		CHECK_RANGE(squares / (draws / 100), 100 * means[i] * 85 / 100,
 			    100 * means[i] * 125 / 100);
 	}
@@ -306,7 +306,7 @@ TAP_TEST(rates_rise_with_wear)
 	end_cell_test();
 }
 
-/* 8 positions per layer, 4 layers: the neighbours of page 12 are 11, 13, 4 and 20. */
+/* With 4 layers of 8 positions the neighbours of page 12 are the pages 11, 13, 4 and 20. */
 TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 {
 	static const u32 neighbours[] = { 4, 11, 13, 20 };
@@ -330,7 +330,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 			  "page %u: disturb of page 12", page);
 		*aftl_page_attr_ptr(&lab.media, page) = 0;
 	}
-	/* In two-pass order page 12 has colour (1 + 4) % 2, its neighbours the other colour. */
+	/* In two-pass order page 12 has one checkerboard colour, its neighbours the other. */
 	block->order = AFTL_ORDER_TWO_PASS;
 	for (block->flip = 0;; block->flip = 1) {
 		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {
@@ -346,7 +346,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 	end_cell_test();
 }
 
-/* Neighbours with full swing shift the voltage by 0.2 V (Y) or 0.15 V (Z), with 5 V by 5/8. */
+/* A neighbour programmed later shifts V_th by 0.2 V in Y or 0.15 V in Z, at a 5 V swing by 5/8. */
 TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 {
 	struct aftl_block *block;
@@ -372,7 +372,7 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 	u32 slot;
 
 	begin_cell_test(64, 4096);
-	lab.config.rber = 3750000000ULL; /* 123 errors are expected in 32768 bits */
+	lab.config.rber = 3750000000ULL; /* a mean of 123 errors in 32768 bits */
 	lab.config.ecc_bits = 20;
 	lab.config.ecc_levels = 3;
 	build_cell_model();

@@ -39,7 +39,7 @@ static void open_device_with_adversary_policy(const char *params)
 
 static const char pressed[] = PRESSED;
 
-/* Programs: the policy chooses the page, the adversary the other parameters. */
+/* In these programs the policy chooses the page, the adversary mode and ISPP steps. */
 
 static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
@@ -99,7 +99,7 @@ TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 	test_device_close(&device);
 }
 
-/* Set up a block that is programmed up to @page, with page @between in program mode "between". */
+/* Set up a block whose pages before @page are programmed, page @between in mode "between". */
 static struct aftl_block *init_half_full_block(u32 page, u32 between)
 {
 	struct aftl_media *media = &device.ftl->media;
@@ -114,7 +114,7 @@ static struct aftl_block *init_half_full_block(u32 page, u32 between)
 	return block;
 }
 
-/* Pages couple within a layer and to the layer above, but not diagonally or across a layer end. */
+/* A program disturbs pages of its layer and the next, not diagonally or across a layer's end. */
 TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer and the next one")
 {
 	u32 layer;
@@ -179,7 +179,7 @@ static int place_with_ispp_steps(struct aftl_policy *policy, struct aftl_lun *lu
 	return ret;
 }
 
-/* ISPP steps beyond the word line's spare margin overshoot, and each read then takes retries. */
+/* Check that ISPP steps beyond the spare margin overshoot, and that reads then take retries. */
 static void check_greedy_ispp_errors(struct aftl_ispp greed, u64 program_ns)
 {
 	u32 i;
@@ -220,7 +220,7 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 	test_device_close(&device);
 }
 
-/* Program modes with less guard band or voltage have no margin left for larger ISPP steps. */
+/* A program mode with less guard band or voltage has no margin for larger ISPP steps. */
 TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
@@ -234,7 +234,7 @@ TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot wit
 	test_device_close(&device);
 }
 
-/* Layer properties must not depend on earlier queries, only on erases. */
+/* A layer's properties must depend on its erases only, not on how often they were queried. */
 TAP_TEST(queries_do_not_change_layer_properties,
 	 "programs: layer properties do not depend on queries")
 {
@@ -259,7 +259,7 @@ TAP_TEST(queries_do_not_change_layer_properties,
 
 /* Run adversarial policies; check every program, erase, read and byte of data. */
 
-/* Bits that select the device settings under which an adversarial policy runs. */
+/* Bits that select the device parameters under which an adversarial policy runs. */
 enum { AGED = 1, VOLTAGE = 2, NO_ERRORS = 4, CONDITIONS = 8 };
 
 static struct account account;
@@ -351,7 +351,7 @@ static bool repeat_programs_at_random(struct aftl_policy *policy, struct aftl_lu
 	return !draw_number(30);
 }
 
-/* Answer invalid data classes, or class approximate for precise data. */
+/* Answer invalid data classes, or the approximate class for precise data. */
 static bool relocate_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
 			      u32 *class, u32 *stream)
 {
@@ -403,7 +403,7 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
-	/* Leave a block's last program step legal: its refusal would close the block. */
+	/* Keep a block's last program step legal, because its refusal would close the block. */
 	bool refusable = !ret && placement->block->programmed + 2 * placement->pages <
 					 aftl_block_usable_pages(aftl_policy_geometry(policy),
 								 placement->block);
@@ -600,22 +600,22 @@ TAP_TEST(greedy_policies_never_beat_the_least_costs)
 		attack_with_adversary(make_greedy_adversary, aftl_policy_at(i)->name);
 }
 
-/* Cheats: policies that each try one illegal or greedy command as often as possible. */
+/* Adversarial policies, each of which tries one illegal or greedy command very often. */
 
 #define ANY_ORDER AFTL_ORDERS
 
 /**
  * struct cheat - an adversarial policy
  * @name: description for messages
- * @order: enum aftl_order of its blocks, or ANY_ORDER
- * @mode: enum aftl_mode of its programs
- * @bits: per cell of its sparse blocks, 0: normal blocks
- * @ispp: ISPP steps of its programs
- * @again: use the mode to reprogram pages
+ * @order: enum aftl_order of the policy's blocks, or ANY_ORDER
+ * @mode: enum aftl_mode of the policy's programs
+ * @bits: bits per cell of the policy's sparse blocks, 0: it uses normal blocks
+ * @ispp: ISPP steps of the policy's programs
+ * @again: use @mode to reprogram pages
  * @follower: set a program time for followers
  * @turns: change the flip bit of open blocks
  * @opens: request blocks of invalid orders and kinds
- * @methods: replaces further methods
+ * @methods: function that replaces further methods of the policy
  */
 struct cheat {
 	const char *name;
@@ -674,7 +674,6 @@ static void check_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
 	wild += refused;
 }
 
-/* Use sequential order if the device does not support in-place switching. */
 static u32 illegal_program_order(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
@@ -719,7 +718,7 @@ static struct aftl_block *block_for_cheat_program(struct aftl_policy *policy, st
 	return mine->open;
 }
 
-/* Find a page that may be reprogrammed. */
+/* Find a programmed page whose order and data allow a reprogram. */
 static u32 find_dead_page(const struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
@@ -741,7 +740,7 @@ static void place_first_program(const struct aftl_policy *policy, struct aftl_pl
 	placement->pages = mlc ? min(placement->pages, 2) : placement->pages;
 }
 
-/* Choose the next legal switch step, and sometimes an illegal page. */
+/* Choose the next legal step of an in-place switch, and sometimes an illegal page. */
 static bool place_switched_step(const struct aftl_policy *policy, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -911,7 +910,7 @@ static void make_illegal_adversary(const char *policy)
 		cheat->methods();
 }
 
-/* Draw a follower time that large ISPP steps nearly reach, or one that they cannot reach. */
+/* Return a program_follower time that large ISPP steps can nearly reach, or cannot reach. */
 static u64 draw_follower_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;
@@ -921,7 +920,7 @@ static u64 draw_follower_ns(u32 conditions)
 static void check_refused_proposals(void)
 {
 	const struct aftl_stats *stats = aftl_get_stats(device.ftl);
-	/* If pages hold several units, hardly any word line becomes invalid as a whole. */
+	/* If a page holds several units, few word lines have only invalid data to reprogram. */
 	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
 			device.ftl->geo.page_units == 1 && device.ftl->geo.passes == 1;
 	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&

@@ -9,7 +9,7 @@
 #include "core/nand/media.h"
 #include "tap.h"
 
-/* Entries per chunk of u8, u32 and u64. */
+/* Number of entries in a chunk of u8, u32 or u64. */
 #define CHUNK ((u32)BIT(30))
 #define CHUNK_32 (CHUNK / 4)
 #define CHUNK_64 (CHUNK / 8)
@@ -18,7 +18,7 @@
 static int left;
 static u64 held;
 static u64 largest;
-/* The test will not touch the memory: allocate one byte only. */
+/* Allocate one byte only, because the test never touches the array's memory. */
 static bool untouched;
 
 static void *count_allocation(void *host, size_t bytes)

@@ -82,7 +82,7 @@ static void check_open_blocks(u32 limit)
 	}
 }
 
-/* Claim CU-2: count free leaders under GC, with a write buffer that fills and drains. */
+/* Check the number of free leader word lines while a write buffer fills and drains (CU-2). */
 static void check_free_leaders(const char *policy, u32 limit)
 {
 	static struct shadow_store store;
@@ -128,7 +128,7 @@ TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 	}
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 0);
-	/* If more than half of the 64 buffer entries are in use, followers are programmed. */
+	/* If over half of the write buffer's 64 entries are used, followers are programmed. */
 	for (i = 0; i < 50; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + 3 * i, 3, AFTL_PRECISE, 0, 0);
 	while (watch.followers + watch.leaders < 36 && test_step(&device))
@@ -156,7 +156,7 @@ TAP_TEST(relocation_follows_write_buffer_use_too)
 	}
 }
 
-/* Return followers' ISPP steps if the leader's errors are the maximum divided by @tenths / 10. */
+/* ISPP steps of followers, if the leader's error count is 10 / @tenths of the allowed maximum. */
 static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 {
 	struct aftl_program_result outcome = {
@@ -249,7 +249,7 @@ static u32 check_parameters_kept(void)
 	return kept;
 }
 
-/* Parameters are kept only for the layer with pending followers, until its last follower. */
+/* cubeFTL keeps a leader's parameters until the last follower of the layer is programmed. */
 TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept while followers pend")
 {
 	u32 i;
@@ -301,7 +301,7 @@ static u32 count_pending_repeated_programs(void)
 	return pending;
 }
 
-/* Claim CU-10: under GC, several word lines may be misprogrammed before the first is repeated. */
+/* Under GC, several word lines may be misprogrammed before the first is repeated (CU-10). */
 static void check_bad_word_lines_repeated(const char *policy)
 {
 	static struct shadow_store store;
@@ -372,7 +372,7 @@ static u64 measure_read_ns(u32 unit)
 
 #define OLD SHAPE " op=30 fill=sequential cycles=2000 age=365d read=60us refresh=0 errors=off"
 
-/* Claim CU-6: the first read of a layer takes retries, later ones few, a repeated read none. */
+/* The first read of a layer takes retries, later reads few, a repeated read none (CU-6). */
 TAP_TEST(reads_learn_the_references_of_their_layer,
 	 "CU-6: read references of a layer are remembered")
 {
@@ -406,7 +406,7 @@ TAP_TEST(default_references_are_always_off, "CU-6: default references need retri
 		CHECK_EQ(measure_read_ns(unit), ns);
 		total += ns;
 	}
-	/* 90 % of the layers need three retries on average. */
+	/* On average, reads take three retries in 90 % of the layers. */
 	CHECK_RANGE(total / 1000, 60000 + 2.3 * 60000, 60000 + 3.1 * 60000);
 }
 

@@ -14,7 +14,7 @@ enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SPARSE = 5 };
 
 static struct test_device device;
 static struct test_stream stream;
-/* Number of programs by bits per cell, class, and cause (host or not). */
+/* Counts of programs by bits per cell, data class, and cause (host or not). */
 static u32 programs[AFTL_BITS_MAX + 1][AFTL_CLASSES][2];
 static u32 most_sparse;
 
@@ -121,7 +121,7 @@ TAP_TEST(each_block_holds_data_of_one_class)
 	}
 }
 
-/* A freed sparse block is used again after as many program steps as a dense block has. */
+/* A freed sparse block takes data again after as many program steps as a dense block has. */
 TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 {
 	u32 unit;
@@ -134,7 +134,7 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 	CHECK_EQ(test_block_of(&device, 50)->kind, KIND_PRECISE);
 	discard_sparse_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
-		/* Only precise writes count towards the next use of a sparse block. */
+		/* Only precise writes count as steps until the next sparse block is opened. */
 		test_write_each(&device, 200, 1, AFTL_APPROX);
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
@@ -212,7 +212,7 @@ TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
 }
 
-/* A loaded device continues its open blocks, and its count of steps to the next sparse block. */
+/* A loaded device continues its open blocks, and the steps until it opens a sparse block. */
 TAP_TEST(a_loaded_device_continues_its_open_blocks)
 {
 	u32 unit;

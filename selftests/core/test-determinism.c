@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state must depend on requests and arrival times, not on when the host advances the clock.
+ * A device's state depends on requests and arrival times, not on when the host calls the core.
  */
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ static void record_completion(struct test_listener *listener, struct test_reques
 
 enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
 
-/* aftl_run_to_completion() stops at a completion, with no event of that time left. */
+/* Call aftl_run_to_completion() until time @until; no event of a completion's time is left. */
 static void process_events_until(struct aftl *ftl, u64 until)
 {
 	while (aftl_next_event_ns(ftl) <= until) {
@@ -156,7 +156,7 @@ static void run_with_style_of_host(const char *policy, const char *params, enum 
 	u32 i;
 
 	test_device_open_demo(&device, policy, params);
-	device.inside = true; /* keeps test_device_listen() from advancing the device */
+	device.inside = true; /* so that test_device_listen() does not advance the device */
 	test_device_listen(&device, &witness.listener);
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
@@ -343,7 +343,6 @@ static void count_programmed_fill_page(__maybe_unused void *host, __maybe_unused
 	pages++;
 }
 
-/* Fill a device of the configuration in @device. */
 static int fill_configured_device(struct test_device *device, const struct aftl_policy_type *type,
 				  void (*programmed)(void *host, aftl_ppn_t first))
 {
@@ -365,11 +364,11 @@ static void fill_device(struct test_device *device, const struct aftl_policy_typ
 }
 
 /**
- * struct filled - result of a fill
+ * struct filled - result of the initial fill of a device
  * @ret: result of aftl_precondition()
  * @pauses: calls of pause(); a fill that does not ask the policy calls it once for each round of
  *	programs
- * @state: snapshot
+ * @state: snapshot of the filled device
  */
 struct filled {
 	int ret;
@@ -396,7 +395,7 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 	return filled;
 }
 
-/* Return true if the fill paused less than a fill that asks the policy for each program. */
+/* Return true if the fill called pause() less often than one that asks the policy each time. */
 static bool compare_fill_with_policy_calls(const struct aftl_policy_type *type,
 					   const struct aftl_config *config)
 {
@@ -430,7 +429,7 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		FILLED "100% fill=sequential allocate=static",
 		FILLED "100% fill=random allocate=static",
 		FILLED "100% fill=sequential allocate=least_busy",
-		/* In this fill a step sets a whole 64-bit word of the bitmap of written units. */
+		/* A program of this fill sets a 64-bit word in the bitmap of written units. */
 		FILLED "61% fill=sequential layers=16 word_lines=15",
 	};
 	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };
@@ -519,7 +518,7 @@ static u32 half_block_pages(const struct aftl_policy *policy)
 	return aftl_policy_geometry(policy)->pages / 2;
 }
 
-/* Close blocks that are half full, so that GC begins while the fill first writes the lpns. */
+/* Close half-full blocks, so that GC begins before the fill has written all lpns once. */
 static int place_in_half_of_each_block(struct aftl_policy *policy, struct aftl_lun *lun,
 				       const struct aftl_program_request *need,
 				       struct aftl_placement *placement)
@@ -567,7 +566,7 @@ TAP_TEST(a_fill_relocates_lpns_that_it_has_recorded)
 
 	type.ftl = NULL;
 	fill_relocates_recorded_lpns(type);
-	/* Policy sepbit numbers writes: an lpn that was not written yet has no number. */
+	/* Policy sepbit numbers host writes; an lpn that was never written has no number. */
 	fill_relocates_recorded_lpns(aftl_policy_sepbit);
 }
 

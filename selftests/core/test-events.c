@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tournament tree of event sources, compared with a linear search.
+ * The tournament tree that finds the earliest event source, compared with a linear search.
  */
 #include "core/base/events.h"
 #include "core/base/random.h"

@@ -11,7 +11,7 @@
 	"rber_approx=0.002"
 
 static const char shape[] = SHAPE " unit=16KiB";
-/* With units of this size OOB metadata can store the hour of a page's program. */
+/* With larger units, the OOB metadata of a page have room for the hour of its program. */
 static const char with_room[] = SHAPE " unit=4KiB";
 static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 
@@ -97,7 +97,6 @@ TAP_TEST(fields_of_a_pages_oob_metadata_do_not_overlap)
 	}
 }
 
-/* Blocks that are programmed within an hour, with precise data, need no extra metadata. */
 TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 {
 	u64 least;
@@ -133,7 +132,7 @@ static void check_same_snapshots(void)
 	test_bytes_free(&bytes[1]);
 }
 
-/* Return the number of blocks with extra metadata, summed over rounds of writes hours apart. */
+/* Return a sum over rounds of writes, hours apart: the number of blocks with extra metadata. */
 static u32 count_extra(const char *policy, const char *params)
 {
 	u32 extras = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults that a user places. A logical page that was made uncorrectable is unreadable, and no other
- * one is, until it is written or discarded, whatever happens to its block meanwhile. An armed fault
- * happens once, directly after its trigger, however late the host calls.
+ * Faults that a user places. A logical page that a fault made uncorrectable stays unreadable until
+ * it is written or discarded, whatever happens to its block; no other page is unreadable. An armed
+ * fault happens once, directly after its trigger, however late the host calls.
  */
 #include <stdlib.h>
 
@@ -97,7 +97,7 @@ static void open_device(const char *policy, const char *params)
 	start_fault_model();
 }
 
-/* Fail units, spread over the device. Return their number. */
+/* Let faults fail random units of the device; return the number of these units. */
 static u32 fail_units(struct aftl_random *random)
 {
 	u32 failed = 0;
@@ -308,7 +308,6 @@ TAP_TEST(faults_that_happened_are_reported_and_cost_nothing)
 	}
 }
 
-/* The data of the first write are overwritten while they are being programmed. */
 TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
 {
 	open_device("baseline", small);
@@ -420,7 +419,7 @@ TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
 	aftl_clear_faults(device.ftl);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 0);
-	/* The list of faults is empty, so that a new fault counts writes from its arming on. */
+	/* A fault armed after the fault list was cleared counts writes from its arming on. */
 	CHECK_EQ(arm_fault_text("unit 1 after write 2"), 0);
 	test_get_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
@@ -440,7 +439,7 @@ TAP_TEST(faults_that_a_device_cannot_have_are_refused)
 
 #define FAULTS 40
 
-/* Arm random faults. None fails a unit at a set time: the model cannot order that among writes. */
+/* Arm random faults, but none of a unit by time: the model cannot order it among writes. */
 static void arm_random_faults(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);

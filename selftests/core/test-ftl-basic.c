@@ -60,7 +60,7 @@ TAP_TEST(single_requests_of_tcad18_take_the_computed_times)
 	CHECK_EQ(test_counters(&device)->read_energy_pj, 2 * 3712500ULL);
 }
 
-/* 8 buses with 4 dies each: pages on one bus wait for each other's transfer. */
+/* On 8 buses with 4 dies each, pages on one bus wait for each other's transfer. */
 TAP_TEST(large_requests_use_all_dies)
 {
 	open_device("tcad18", "baseline", NULL);
@@ -107,7 +107,7 @@ TAP_TEST(controller_and_ecc_times_are_added)
 	CHECK_EQ(measure_write_ns(0, 2), WRITE_NS + 300 + 10000);
 	CHECK_EQ(read_units_ns(0, 1), SENSE_NS + UNIT_NS + 300 + 10000 + 5000);
 	CHECK_EQ(measure_latency(AFTL_OP_WRITE, 4, 2, AFTL_APPROX), PAGE_NS + 437500 + 300 + 10000);
-	/* Approximate pages skip ECC. */
+	/* Reads of approximate pages take no ECC time. */
 	CHECK_EQ(read_units_ns(4, 1), SENSE_NS + UNIT_NS + 300 + 10000);
 	CHECK_EQ(measure_latency(AFTL_OP_FLUSH, 0, 0, 0), 10000);
 	CHECK_EQ(measure_latency(AFTL_OP_DISCARD, 0, 2, 0), 10000);
@@ -145,7 +145,6 @@ TAP_TEST(invalid_requests_are_refused)
 	CHECK_EQ(read_units_ns(0, units), 0);
 }
 
-/* Submit a request now; record_end_time() returns its latency. */
 static struct test_request *submit_timed_request(enum aftl_op op, u32 unit, u32 units)
 {
 	struct test_request *request = test_submit_kept(&device, op, unit, units, AFTL_PRECISE, 0,
@@ -197,7 +196,7 @@ TAP_TEST(a_read_suspends_a_program)
 	write = submit_timed_request(AFTL_OP_WRITE, 10, 2);
 	test_advance_by(&device, 100000);
 	read = submit_timed_request(AFTL_OP_READ, 0, 1);
-	/* The die takes 20 us to accept the read, and 20 us to resume the program. */
+	/* A suspended die takes 20 us to accept the read, and 20 us to resume the program. */
 	CHECK_EQ(record_end_time(read), 20000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(record_end_time(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
@@ -319,7 +318,7 @@ TAP_TEST(reads_wait_for_row_programs_at_most)
 
 	open_device("demo", "baseline", ONE_DIE " row=3");
 	measure_write_ns(0, 2);
-	/* The count of programs in a row starts anew when no program is pending. */
+	/* With no program pending, the count for parameter "row" (programs in a row) restarts. */
 	test_advance_by(&device, 1);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = submit_timed_request(AFTL_OP_WRITE, 10 * (i + 1), 2);
@@ -435,14 +434,14 @@ TAP_TEST(buffered_writes_complete_at_once)
 	CHECK_EQ(read_units_ns(3, 1), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	/* A partial page is held back for 5 ms. */
+	/* The write buffer holds a partial page back for 5 ms. */
 	test_advance_by(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	test_advance_by(&device, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	test_advance_by(&device, WRITE_NS);
 	CHECK_EQ(read_units_ns(3, 1), SENSE_NS + UNIT_NS);
-	/* A full page is held back, too, while the buffer is below its watermark. */
+	/* Below its watermark the write buffer holds a full page back, too. */
 	CHECK_EQ(measure_write_ns(10, 2), 0);
 	test_advance_by(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
@@ -561,7 +560,7 @@ TAP_TEST(overwrites_in_the_buffer_are_coalesced)
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
 }
 
-/* A buffer of sixteen units, half of which is the watermark; a program takes two units. */
+/* A write buffer of sixteen units, with a watermark of eight; a program takes two units. */
 TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
@@ -629,7 +628,7 @@ TAP_TEST(an_overwritten_unit_leaves_the_buffer_in_time)
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
-/* An overwrite in another class moves the unit to another queue; a flush still covers it. */
+/* An overwrite in another class moves a buffered unit to another queue; a flush covers it. */
 TAP_TEST(an_overwrite_in_another_class_replaces_the_unit)
 {
 	u32 class = AFTL_APPROX;
@@ -644,7 +643,7 @@ TAP_TEST(an_overwrite_in_another_class_replaces_the_unit)
 	CHECK_EQ(class, AFTL_PRECISE);
 }
 
-/* A FUA write takes the place of a buffered one and waits for its program. */
+/* A FUA write replaces a buffered write of its unit, and completes after its own program. */
 TAP_TEST(a_fua_write_replaces_a_buffered_unit)
 {
 	u64 latency = 0;
@@ -657,7 +656,7 @@ TAP_TEST(a_fua_write_replaces_a_buffered_unit)
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
 }
 
-/* Buffer of four units, two pages in progress: the next write waits for the first program. */
+/* With a write buffer of four units, the third page waits for the first page's program. */
 TAP_TEST(a_write_waits_while_the_buffer_is_full)
 {
 	struct test_request *late;
@@ -795,7 +794,7 @@ TAP_TEST(planes_that_share_a_lun_are_programmed_in_turn)
 	CHECK_EQ(measure_write_ns(0, 4), 2 * WRITE_NS);
 }
 
-/* 2 KiB at 40 MB/s take 51.2 us; the first page of a word line is fast. */
+/* Profile ics14: 2 KiB at 40 MB/s take 51.2 us; the first page of a word line is fast. */
 TAP_TEST(ics14_has_fast_and_slow_pages)
 {
 	open_device("ics14", "baseline", ONE_DIE);
@@ -805,7 +804,7 @@ TAP_TEST(ics14_has_fast_and_slow_pages)
 	CHECK_EQ(read_units_ns(0, 1), 51200 + 50000);
 }
 
-/* A read of two units must return the newer second one from the buffer. */
+/* A read of two units must return the newer data of the second one from the write buffer. */
 TAP_TEST(a_read_returns_the_newer_unit_from_the_buffer)
 {
 	static struct shadow_store store;
@@ -827,7 +826,7 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_attach(&store, &device, false);
-	/* The die is busy, so that the next writes stay in the write buffer. */
+	/* Keep the die busy, so that the next writes stay in the write buffer. */
 	measure_write_ns(10, 2);
 	measure_write_ns(3, 1);
 	flush = submit_timed_request(AFTL_OP_FLUSH, 0, 0);

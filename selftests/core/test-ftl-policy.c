@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The FTL layer of the policy contract: pages and blocks of which a policy is told, and what it
- * sees of a block.
+ * Calls by which the FTL layer tells a policy about pages and blocks, and what a policy can query
+ * about a block.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/policy-instance.h"
@@ -13,7 +13,7 @@
 /* The test policy's streams: host pages by parity of the lpn, and relocated pages by parity. */
 enum { EVEN, ODD, MOVED_EVEN, MOVED_ODD, STREAMS };
 
-/* Arrays of the test policy. */
+/* Per-device arrays that the test policy lets the core allocate. */
 enum { ASKED, OPENINGS, SUMS };
 
 struct sums {
@@ -158,7 +158,7 @@ TAP_TEST(block_openings_erases_and_invalidations_are_reported)
 	run_policy_with_params(SHAPE " superblock=2");
 }
 
-/* test_device_finish() fails if a proposal was refused. */
+/* A changing stream is no illegal proposal, which test_device_finish() would report. */
 TAP_TEST(the_stream_of_a_page_may_change_while_it_is_relocated)
 {
 	fickle = true;
@@ -166,7 +166,7 @@ TAP_TEST(the_stream_of_a_page_may_change_while_it_is_relocated)
 	fickle = false;
 }
 
-/* Relocation does not make data younger. */
+/* Relocation keeps the age that policies see of a block's data. */
 TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 {
 	struct aftl_random random = { 3 };
@@ -183,7 +183,7 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);
 	written_ns = device.ftl->now_ns;
-	/* Two of four pages are not overwritten, and are relocated. */
+	/* Overwrite two of each four units; GC relocates the other two. */
 	for (i = 0; i < 8 * units; i++)
 		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE,
 					      aftl_random_below(&random, units) & ~2U, 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Unusual geometries with every policy: refused with a reason, or usable for three capacities of
+ * Each policy refuses an unusual geometry with a reason, or the device takes three capacities of
  * writes.
  */
 #include "stream.h"

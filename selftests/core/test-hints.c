@@ -57,7 +57,7 @@ static void open_device(const char *more)
 	strange = 0;
 }
 
-/* Lifetime hint of @unit; requests of a few units get pseudo-random hints. */
+/* Lifetime hint for a write of @unit: pseudo-random, but equal for a few adjacent units. */
 static u8 life_hint_of_unit(u32 unit)
 {
 	return (u8)(aftl_hash64(unit / 3) % AFTL_LIFETIMES);
@@ -224,7 +224,7 @@ TAP_TEST(streams_have_blocks_of_their_own)
 	CHECK_RANGE(stats->kind_blocks[AFTL_LIFETIME_EXTREME], 20, U64_MAX);
 }
 
-/* A stream id takes precedence over a lifetime; too large ids share streams. */
+/* A stream id takes precedence over a lifetime hint; ids beyond the last one share streams. */
 TAP_TEST(each_id_and_lifetime_maps_to_a_stream)
 {
 	static const struct {
@@ -245,7 +245,7 @@ TAP_TEST(each_id_and_lifetime_maps_to_a_stream)
 	}
 }
 
-/* The units per stream must add up to all programmed units. */
+/* The counters of units per stream must add up to all programmed units. */
 TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 {
 	static const char *const policies[] = { "streams", "baseline", "hybrid", "ressd", "agcr" };
@@ -269,7 +269,7 @@ static int discard_snapshot_bytes(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-/* Snapshots store the LUNs of the first four streams; other streams start anew on both devices. */
+/* A snapshot has the next LUN of four streams; saving resets that of others, as loading does. */
 TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 {
 	const struct aftl_snapshot_sink sink = { .write = discard_snapshot_bytes };
@@ -289,7 +289,7 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 	CHECK_EQ(bind[aftl_write_stream_index(AFTL_PRECISE, 4)].left, 0);
 }
 
-/* At most 16 streams can be named. */
+/* A policy may answer 16 different streams at most. */
 
 static u32 answer;
 

@@ -145,7 +145,7 @@ TAP_TEST(extreme_values_are_counted, "0 and 2^64 - 1 are counted")
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 5001), U64_MAX);
 }
 
-/* A fast device completes more than 2^32 requests in an hour. */
+/* A histogram counts more than 2^32 samples, which a fast device completes in an hour. */
 TAP_TEST(bins_do_not_overflow)
 {
 	memset(&histogram, 0, sizeof(histogram));

@@ -15,7 +15,7 @@
 static struct test_device device;
 
 /**
- * struct waiter - a request that waits for commands
+ * struct waiter - a request that waits until the device gives it commands
  * @version: version of the request
  * @units: units without a command
  * @queue: its host queue
@@ -29,12 +29,12 @@ struct waiter {
 /**
  * struct model - requests of one direction
  * @weights: of the queues, 0: first come, first served
- * @first: selected requests, in order
- * @firsts: number of them
+ * @first: requests that have been selected, in order
+ * @firsts: number of selected requests
  * @others: waiting requests in order of arrival
- * @count: number of them
+ * @count: number of waiting requests
  * @queue: queue that is being served
- * @left: further requests of it before the next queue
+ * @left: number of requests that @queue may send before the next queue is served
  * @most: largest number of waiting requests so far
  */
 struct model {
@@ -110,7 +110,7 @@ static void model_add_arrival(struct model *model, const struct test_request *mi
 	model->left = queue_weight(model, waiter.queue) - 1;
 }
 
-/* Admit one unit of the model's next request. Return: version number of that request. */
+/* Admit one unit of the model's next request; return this request's version number. */
 static u32 model_admit_unit(struct model *model)
 {
 	u32 version = model->first[0].version;
@@ -220,7 +220,7 @@ TAP_TEST(writes_are_served_in_the_order_of_the_model)
 		check_writes_of_seed(seed);
 }
 
-/* Measure the shares of tenants that keep their queue depths constant. */
+/* Measure the throughput shares of tenants that each keep a queue depth constant. */
 
 /**
  * struct tenants - users of a device, each with a queue

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Policy hybrid: which of its parts handles which data, and that no part violates what another
- * relies on.
+ * Policy hybrid: which part of the policy handles which data; no part breaks rules on which another
+ * part relies.
  */
 #include "core/nand/physics-tables.h"
 #include "shadow-store.h"
@@ -103,7 +103,7 @@ static u64 measure_write_ns(u32 unit, u32 class)
 	return test_counters(&device)->host_program_ns - before;
 }
 
-/* A program mode that has used its margin may skip verifies, but not use larger ISPP steps. */
+/* A program mode that uses up the voltage margin may skip verifies, but not enlarge ISPP steps. */
 TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 {
 	u64 steps = aftl_tvr_steps[0][0] + aftl_tvr_steps[1][0];
@@ -113,13 +113,13 @@ TAP_TEST(margins_are_used_by_one_part_of_policy_hybrid_only)
 	u64 skipped = aftl_cube_program_ns[4][0];
 
 	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
-	/* One write goes to a phase-1 block, then four go to the first layer of a checkerboard. */
+	/* The first write opens a phase-1 block; four more fill a checkerboard's first layer. */
 	CHECK_EQ(measure_write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(measure_write_ns(6, AFTL_APPROX), 437500);
 	CHECK_EQ(measure_write_ns(9, AFTL_PRECISE), 532000 * skipped / 700000);
 	CHECK_EQ(measure_write_ns(18, AFTL_APPROX), 437500 * skipped / 700000);
-	/* Updated data are programmed without retention margins. */
+	/* Data that are overwritten again are programmed without retention margins. */
 	CHECK_EQ(measure_write_ns(3, AFTL_PRECISE), brief);
 	CHECK_EQ(measure_write_ns(9, AFTL_PRECISE), brief * skipped / 700000);
 	/*
@@ -137,7 +137,7 @@ static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
 		CHECK_EQ(test_execute_request(&device, op, first, 1, class, NULL), 0);
 }
 
-/* Idle-time rewriting uses mode fine; repeats of misprogrammed pages keep their write cost. */
+/* AGCR rewrites in mode fine when idle; a repeated misprogrammed page keeps its write cost. */
 TAP_TEST(a_repeated_program_keeps_its_write_cost)
 {
 	u64 repeated;
@@ -172,7 +172,7 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	test_device_open_demo(&device, "hybrid", SHAPE " " SOON " " ALL);
 	measure_write_ns(0, AFTL_PRECISE);
 	measure_write_ns(30, AFTL_PRECISE);
-	/* Data that are overwritten soon get two bits per cell, for later reprograms. */
+	/* Soon overwritten data go to two-bit word lines, which can be reprogrammed. */
 	measure_write_ns(0, AFTL_PRECISE);
 	CHECK(count_mode_pages(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 0);
@@ -184,6 +184,6 @@ TAP_TEST(the_age_of_updated_data_selects_the_part)
 	test_advance_by(&device, 1000000000);
 	measure_write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(count_mode_pages(AFTL_MODE_REDUCED), 3);
-	/* No write of this test may have AGCR's low cost. */
+	/* This test may program nothing in AGCR's mode of low write cost. */
 	CHECK_EQ(count_mode_pages(AFTL_MODE_COARSE), 0);
 }

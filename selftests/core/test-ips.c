@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In-place switch: cached data stay in their cells while the other bits are programmed beside them,
- * and times and errors are no better than those of the resulting cells.
+ * In-place switch (IPS): cached data stay in their cells while the other bits are added; times and
+ * errors are no better than those of the resulting cells.
  */
 #include "core/ftl/controller.h"
 #include "stream.h"
@@ -10,7 +10,7 @@
 #define SHAPE "channels=1 chips=1 blocks=60 layers=4 word_lines=3 page=4KiB unit=4KiB op=45 " \
 	"bits=3 one_shot=on"
 
-/* Word lines in two layers, pages per word line, pages per block. */
+/* Number of word lines in two layers, of pages in a word line, and of pages in a block. */
 #define LINES 6
 #define LINE_PAGES 3
 #define PAGES 36
@@ -19,7 +19,7 @@ enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SWITCHED = 5 };
 
 static struct test_device device;
 static struct test_stream stream;
-/* Number of programs by mode and cause (host or not). */
+/* Counts of programs by program mode and cause (host or not). */
 static u32 programs[AFTL_MODES][2];
 static u64 last_ns;
 /* Number of approximate programs in blocks used as a cache. */
@@ -73,7 +73,7 @@ static u32 program_mode_of_unit(u32 unit)
 						  from_ppn(test_lookup(&device, unit))));
 }
 
-/* Write two pages at once, which fill the other bits of a word line. */
+/* Write the two pages that fill the other bits of a word line by one request. */
 static void write_two_units(u32 unit)
 {
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);
@@ -159,7 +159,7 @@ TAP_TEST(a_switch_takes_a_sensing_and_a_full_program)
 	CHECK_EQ(measure_read_ns(1), config->read_slc);
 }
 
-/* Return how often a read a quarter into a write of @units from @unit on suspends the write. */
+/* Read during a write of @units from @unit on; return how often the read suspended it. */
 static u64 check_suspend_by_read(u32 unit, u32 units, u64 program_ns)
 {
 	u64 before = test_counters(&device)->array_suspends;
@@ -216,7 +216,7 @@ static u32 disturb_mv_of_unit(u32 unit)
 				    ips_page_of_unit(unit));
 }
 
-/* A one-bit word line is disturbed by the previous word line's switch, not by its own switch. */
+/* The switch of the word line before disturbs a one-bit word line; its own switch does not. */
 TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 {
 	u32 side;
@@ -255,7 +255,7 @@ TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 	CHECK(approximate_cached);
 }
 
-/* Fill a block of which four pages stay valid, and write six word lines of one bit. */
+/* Fill a block of which four pages stay valid, and write six word lines with one bit per cell. */
 static void open_nearly_empty_block(const char *idle)
 {
 	open_device(test_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
@@ -318,7 +318,7 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
 }
 
-/* With ips_approx, ApproxFTL, not the cache, places approximate data, from the first write on. */
+/* With ips_approx, ApproxFTL instead of the cache places approximate data from the start. */
 TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 {
 	open_device("ips_approx=on fill=sequential fill_approx=50%");
@@ -362,7 +362,7 @@ TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 	write_two_units(102);
 	CHECK_EQ(ips_page_of_unit(102), LINE_PAGES + 1);
 	CHECK_EQ(program_mode_of_unit(1), AFTL_MODE_SWITCHED);
-	/* Forge a snapshot: switched word lines in a block of another kind. */
+	/* A load closes a block whose kind a forged snapshot changes. */
 	block = test_block_of(&device, 0);
 	block->kind = KIND_PRECISE;
 	CHECK_EQ(test_device_reload(&device), 0);

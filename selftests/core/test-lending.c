@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parity lending: which pages lend to which, which loans the chip refuses, and the gain of reads.
+ * ECC-parity lending: which pages lend parity to which, refused loans, and the reads' gain.
  */
 #include "core/ftl/controller.h"
 #include "stream.h"
@@ -64,7 +64,7 @@ static u32 page_of_unit(u32 unit)
 	return aftl_page_of_ppn(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
 }
 
-/* Check that @unit is in the block of unit @with, at @page, in a block of kind @kind. */
+/* Check that @unit is at @page of the block that has unit @with, and that its kind is @kind. */
 static void check_unit_place(u32 unit, u32 with, u32 page, u32 kind)
 {
 	CHECK(test_block_of(&device, unit) == test_block_of(&device, with));
@@ -81,7 +81,7 @@ static bool unit_is_lent(u32 unit)
 TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 {
 	open_device(NULL);
-	/* An approximate page cannot lend parity as long as there is no precise page. */
+	/* The first approximate page lends no parity, because there is no precise page yet. */
 	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_is_lent(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
@@ -114,7 +114,7 @@ TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 	check_unit_place(120, 100, 2, KIND_APPROX);
 }
 
-/* Independent model of the sensing levels for @raw errors, with a loan of @lent bits. */
+/* Model of the sensing levels that @raw errors need if @lent bits of parity were lent. */
 static u32 model_sensing_levels(u32 raw, u32 correctable, u32 lent)
 {
 	u32 levels = 0;
@@ -181,7 +181,7 @@ static bool program_model_page(u32 block, u32 page, u32 class)
 	return aftl_chip_allows_program(&device.ftl->chip, &program);
 }
 
-/* The first half of a block is full; page 0 becomes a borrower that the chip must refuse. */
+/* A page may lend only to a precise programmed page of a block that is filled in sequence. */
 TAP_TEST(the_chip_refuses_illegal_lending)
 {
 	struct aftl_media *media;
@@ -260,7 +260,7 @@ TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 	CHECK(unit_is_lent(HALF + 1));
 	test_write_each(&device, 22, 1, AFTL_PRECISE);
 	check_unit_place(22, 20, 2, KIND_BORROWERS);
-	/* Forge a snapshot: swap the kinds of a first-half block and a lender block. */
+	/* A load closes two blocks whose kinds a forged snapshot swaps. */
 	test_block_of(&device, 20)->kind = KIND_LENDERS;
 	test_block_of(&device, 0)->kind = KIND_BORROWERS;
 	CHECK_EQ(test_device_reload(&device), 0);

@@ -57,7 +57,7 @@ static void check_levels_change_nothing(const char *policy, const char *params)
 	CHECK(test_counters(&device)->host_write_level_3_units);
 }
 
-/* With and without levels all other counters and the final time must be equal. */
+/* With quality levels a device must end at the same time, with the same other counters. */
 TAP_TEST(policies_with_two_data_classes_ignore_quality_levels)
 {
 	static const char *const policies[] = { "delta_b", "vth_b", "approxftl", "lending" };
@@ -131,7 +131,7 @@ TAP_TEST(policy_levels_never_mixes_levels_in_a_page)
 	}
 }
 
-/* Another policy has mixed levels in pages: relocation must use the most careful mode. */
+/* If another policy mixed quality levels in a page, relocation uses the most careful mode. */
 TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 {
 	u32 pages[AFTL_LEVELS] = { 0 };
@@ -147,7 +147,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
 	CHECK_EQ(test_device_reload_as(&device, "levels"), 0);
-	/* Check pages of mixed levels as long as any exists. */
+	/* Check the modes of pages with mixed levels, until relocation has separated the levels. */
 	for (round = 0; round < 20; round++) {
 		run_level_requests(600);
 		count_units_by_level(pages, false);
@@ -157,7 +157,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	test_audit(&device);
 }
 
-/* Cost of writing and reading data of one level. */
+/* Cost of writing and reading data of one quality level. */
 struct cost {
 	u64 flips;
 	u64 program_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LUN failures at any time: only data on that LUN are lost, other requests complete, and none
- * hangs. Also GC on request.
+ * LUN failures at any time: only data on the failed LUN are lost, other requests complete, and none
+ * hangs. Also tests GC on request.
  */
 #include "shadow-store.h"
 #include "stream.h"
@@ -189,7 +189,7 @@ static void check_requested_gc(const char *policy, const char *params)
 		before[i] = lun_free_blocks(i);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	CHECK(aftl_count_luns_in_gc(device.ftl));
-	/* Without requests GC continues after quiesce and resume. */
+	/* GC on request continues after quiesce and resume, although no host request arrives. */
 	aftl_quiesce(device.ftl);
 	aftl_unquiesce_device(device.ftl);
 	CHECK(aftl_count_luns_in_gc(device.ftl));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each allocation rule selects the LUN that its definition gives, observed by array events.
+ * Array events show that each allocation rule selects the LUN that its definition gives.
  */
 #include "core/base/random.h"
 #include "core/ftl/controller.h"
@@ -44,7 +44,7 @@ static void write_single_page(u32 unit)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
-/* Number of channels, chips, dies or planes, as @letter of an allocation order says. */
+/* Number of channels, chips, dies or planes that @letter (C, W, D or P) stands for. */
 static u32 count_elements_of_letter(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
@@ -131,14 +131,14 @@ TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 	for (i = 0; i < 2 * LUNS; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
 			    aftl_device_time_ns(device.ftl));
-	/* The host learns later of a program that waits for its LUN; idle LUNs start at once. */
+	/* Only programs on idle LUNs start at once; array() reports the other programs later. */
 	for (i = 0; i < count; i++)
 		CHECK_EQ(work[told[i]], 0);
 	CHECK_RANGE(idle, 1, LUNS - 1);
 	CHECK_EQ(count, idle);
 }
 
-/* One read is in progress on each LUN, and three more reads wait for every second LUN. */
+/* Each LUN executes one read, and three more reads wait for every second LUN. */
 TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 {
 	bool busy[LUNS] = { false };
@@ -165,7 +165,7 @@ TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 		CHECK(!busy[told[i]]);
 }
 
-/* The first LUN in the rotation has no free page. */
+/* Writes skip the first LUN in the rotation, because it has no free page. */
 TAP_TEST(a_full_lun_is_skipped)
 {
 	struct aftl_lun *full;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Legal programs: all histories of small blocks, compared with an independent model of each order's
- * description.
+ * Legal program orders: all histories of small blocks, compared with an independent model of the
+ * description of each order.
  */
 #include "core/nand/program-order.h"
 #include "tap.h"
@@ -113,7 +113,7 @@ static bool is_leader_first_step_legal(u32 page)
 	       (page == leader || page_is_used(page - one.geo.program_pages));
 }
 
-/* Programs go into the layers of the present super layer, or open the layer above it. */
+/* Model of order super_layer: a program goes to the present super layer or opens the next layer. */
 static bool is_super_layer_step_legal(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
@@ -143,7 +143,7 @@ static bool is_step_legal_in_order(u32 page)
 
 static u64 histories;
 
-/* Explore all legal continuations of the history; check that all illegal steps are refused. */
+/* Explore all legal continuations of a block's history; illegal program steps must be refused. */
 static void explore_histories(void)
 {
 	struct aftl_block block = one.block;
@@ -256,7 +256,7 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 	}
 }
 
-/* An unaligned step must not overlap programmed pages. */
+/* A program step may begin anywhere in a word line, but must not overlap programmed pages. */
 TAP_TEST(a_step_does_not_overlap_programmed_pages)
 {
 	init_block_of_order(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
@@ -330,7 +330,7 @@ TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 	CHECK(!is_program_allowed(36, 2));
 }
 
-/* Word lines of two layers get one bit each, then the other bits; derived from programmed pages. */
+/* Model of in-place switching, by page: two layers get one bit per cell, then the other bits. */
 static bool is_in_place_switch_legal(u32 page, u32 pages)
 {
 	u32 layers = 2 * one.geo.word_lines * 3;

@@ -45,7 +45,7 @@ static void open_device(const char *blocks)
 		tap_bail_out("%s", device.error.text);
 }
 
-/* Overwrite few pages often. Return: the largest number of divisions in one host write. */
+/* Overwrite few pages often; return the largest number of divisions in one host write. */
 static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 {
 	u32 units = test_units(&device);
@@ -86,7 +86,7 @@ TAP_TEST(a_host_write_evaluates_one_configuration_on_any_device)
 	check_search_bound("blocks=3000");
 }
 
-/* The snapshot sets the search beyond the last group, where further gains seem possible. */
+/* Forge a snapshot whose search continues beyond MiDAS's last group of blocks. */
 TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 {
 	struct aftl_random random = { 5 };

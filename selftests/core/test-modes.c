@@ -102,7 +102,7 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 	CHECK_EQ(measure_read_ns(3) - cached_ns, device.config.read - 20000);
 }
 
-/* Forge a snapshot with a valid checksum, which loading must refuse. */
+/* Loading refuses a snapshot with a valid checksum and an impossible state of a block. */
 TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 {
 	open_device_of_shape("off", "3");
@@ -112,7 +112,7 @@ TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 	CHECK_CONTAINS(device.error.text, "impossible state");
 }
 
-/* Bits and time of each program mode. Mode numbers are stored on media and must not change. */
+/* Bits and time of each program mode, by number; flash stores the numbers, so they must stay. */
 TAP_TEST(program_modes_keep_their_numbers)
 {
 	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0, 0 };
@@ -157,7 +157,7 @@ static u64 count_errors_of_mode(const char *share, const char *cycles)
 	return raw;
 }
 
-/* One bit per cell leaves wider voltage margins than three bits. */
+/* Pages with one bit per cell have fewer errors than pages with three bits. */
 TAP_TEST(one_bit_cells_have_fewer_errors)
 {
 	u64 slc = count_errors_of_mode("20%", "3000");

@@ -47,7 +47,7 @@ static void fail_each_demo_allocation(const char *policy, const char *params)
 	fail_each_allocation("demo", policy);
 }
 
-/* An existing device must not allocate memory. */
+/* Once created, a device must not allocate memory. */
 TAP_TEST(an_existing_device_allocates_no_memory)
 {
 	struct test_device device;

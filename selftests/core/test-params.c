@@ -70,7 +70,7 @@ TAP_TEST(random_values_survive_print_and_set)
 	}
 }
 
-/* Draw valid host queue weights; most numbers do not encode any. */
+/* Draw valid host queue weights, because most numbers do not encode weights. */
 static u64 draw_valid_weights(struct aftl_random *random)
 {
 	u64 value = 0;
@@ -377,7 +377,7 @@ TAP_TEST(profiles_keep_to_the_parameter_ranges)
 	}
 }
 
-/* Raw capacities in MiB from the papers. */
+/* Raw capacities of the profiles in MiB, as the papers state them. */
 TAP_TEST(profiles_have_the_papers_capacity)
 {
 	static const struct {

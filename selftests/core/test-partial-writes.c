@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes that cover a part of a logical page: bytes, order, reads of the rest, and what they cost.
- * The host keeps a stamp for each sector, beside a model of what the device must hold.
+ * Writes that cover a part of a logical page: their bytes, order and cost, and the reads of the
+ * page's other bytes. The host stores a stamp per sector, and a model has the expected stamps.
  */
 #include <stdlib.h>
 
@@ -25,10 +25,10 @@ struct page {
 };
 
 /**
- * struct own - what the host adds to a request
- * @stamp: stamp of the sectors that it writes
+ * struct own - host data of a request that the core does not see
+ * @stamp: stamp of the sectors that the request writes
  * @rest: content of the first and the last page, as read() fetched them
- * @floor: reads: oldest stamp that each sector may have
+ * @floor: for a read, the oldest stamp that each sector may have
  */
 struct own {
 	u32 stamp;
@@ -43,7 +43,7 @@ static struct page *slots;
 static struct own *owns;
 static u32 own_count;
 
-/* By sector: stamps of the newest write that was submitted, and of the newest that completed. */
+/* For each sector, stamps of the newest submitted write and of the newest completed write. */
 static u32 *submitted;
 static u32 *completed;
 static u32 stamps;
@@ -129,7 +129,7 @@ static void partial_on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn
 	slots[from_ppn(to)] = slots[from_ppn(from)];
 }
 
-/* Sectors of a request: the first one, and how many. */
+/* Return the number of a request's sectors, and in *@first the first of them. */
 static u32 sector_range_of_request(const struct aftl_request *request, u32 *first)
 {
 	*first = request->unit * UNIT_SECTORS + request->head_skip;
@@ -314,7 +314,7 @@ TAP_TEST(random_ranges_equal_a_byte_exact_model)
 #define PROGRAM_NS 1000000
 #define TIMES "read=100us program=1ms one_shot=on command=0 bus=16384 controller=0 ecc=0 bits=1 " \
 	"errors=off"
-/* A page of 16 KiB crosses a bus of 16,384 MB/s in this time. */
+/* Transfer time of a page of 16 KiB on a bus of 16,384 MB/s. */
 #define TRANSFER_NS 1000
 
 static const char timed[] = TIMES;
@@ -334,7 +334,7 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 	check_sector_stamp(3, 1);
 	check_sector_stamp(4, 2);
 	check_sector_stamp(5, 1);
-	/* The rest of a page that was never written is zeroes, without a read. */
+	/* A partial write fills a page that was never written with zeroes, and reads nothing. */
 	CHECK_EQ(write_and_drain(UNIT_SECTORS + 4, 1), TRANSFER_NS + PROGRAM_NS);
 	CHECK_EQ(counters->rmw_reads, 1);
 	check_sector_stamp(UNIT_SECTORS + 3, 0);
@@ -379,7 +379,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(8, 4);
 	check_sector_stamp(UNIT_SECTORS + 7, 4);
 	check_sector_stamp(UNIT_SECTORS + 8, 1);
-	/* One read completes the first write, another one the last page of the last write. */
+	/* Two reads fetch missing sectors: of the first write, and of the last write's end. */
 	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
 	write_sectors(4, 2);
 	write_sectors(0, UNIT_SECTORS);
@@ -388,7 +388,7 @@ TAP_TEST(later_writes_wait_for_the_read)
 	check_sector_stamp(4, 6);
 }
 
-/* A write that waits for a read does not lack space: buffered pages stay in the buffer. */
+/* A partial write that waits for its read does not make the write buffer program pages. */
 TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 {
 	open_device(timed_and_buffered);
@@ -432,7 +432,7 @@ TAP_TEST(a_discard_of_a_part_frees_nothing)
 	check_sector_stamp(1, 1);
 }
 
-/* The rest of a lost page cannot be read: a partial write fails, a whole write succeeds. */
+/* A partial write to a lost page fails, as its rest is unreadable; a whole write succeeds. */
 TAP_TEST(a_write_fails_if_the_rest_is_lost)
 {
 	struct test_request *request;

@@ -17,7 +17,7 @@
 #define COARSE_NS 310000
 #define FINE_NS 770000
 #define WORD_LINES 12
-/* Units per word line, one per page. */
+/* Units in a word line, one for each page. */
 #define LINE 4
 
 #define SHAPE "blocks=40 layers=4 word_lines=3 bits=4 one_shot=on passes=2 program_foggy=310us " \
@@ -30,7 +30,7 @@ static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-/* Independent account of a block: passes started since its erase. */
+/* Account of a block, independent of the core: passes started since the block's erase. */
 struct account {
 	u32 coarse;
 	u32 fine;
@@ -129,7 +129,7 @@ static bool units_are_on_flash(u32 first, u32 units)
 	return found;
 }
 
-/* Textbook order of the passes of a block: word line, and 1 for the fine pass. */
+/* Expected order of a block's passes: word line, and 1 for a fine pass, 0 for a coarse one. */
 TAP_TEST(the_passes_of_a_block_have_one_legal_order)
 {
 	static const u32 steps[][2] = {
@@ -224,8 +224,8 @@ TAP_TEST(data_cannot_be_read_between_the_passes)
 }
 
 /*
- * A lone word line takes two coarse passes, the second one padded, and a fine one; each transfers
- * its data.
+ * The data of one word line take its coarse pass, a padded coarse pass of the next word line and
+ * the fine pass; each pass transfers data.
  */
 TAP_TEST(a_write_takes_the_time_and_energy_of_its_passes)
 {
@@ -260,7 +260,7 @@ TAP_TEST(a_flush_waits_for_fine_passes)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 2 * LINE * 41 + COARSE_NS + FINE_NS);
 	CHECK(units_are_on_flash(0, 2 * LINE));
-	/* The next write continues after the padded word line. */
+	/* The next write uses the word line after the padded one. */
 	execute_request(AFTL_OP_WRITE, 2 * LINE, LINE);
 	execute_request(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(from_ppn(test_lookup(&device, 2 * LINE)), 3 * LINE);
@@ -286,8 +286,7 @@ TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 }
 
 /*
- * Two streams hold one word line each, which fills the buffer: writes must not wait for
- * buffer_hold.
+ * A word line of each of two streams fills the write buffer: writes must not wait for buffer_hold.
  */
 TAP_TEST(writes_to_a_full_buffer_do_not_wait_for_buffer_hold)
 {
@@ -385,8 +384,8 @@ static void check_accounted_time(void)
 }
 
 /*
- * A fill makes no callbacks: initialise the accounts from its result. At most @open word lines of a
- * block are between their passes.
+ * Initialise the accounts from the media after a fill, which makes no callbacks. In a block, at
+ * most @open word lines may be between their passes.
  */
 static void init_accounts_from_media(u32 open)
 {
@@ -666,7 +665,7 @@ TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 	CHECK_EQ(test_counters(&device)->retired_blocks, 13);
 }
 
-/* Set out_of_blocks so that GC collects only blocks without valid data. */
+/* Set the LUN's out_of_blocks, with which GC collects only blocks without valid data. */
 TAP_TEST(writes_without_a_free_block_make_the_device_read_only)
 {
 	u32 requests = 0;
@@ -714,7 +713,7 @@ static void reload_between_passes(struct test_bytes *bytes)
 	device.config = *aftl_config(device.ftl);
 }
 
-/* The last word line has had a padded coarse pass; its fine pass follows. */
+/* When saved, the block's last word line has had a padded coarse pass; its fine pass follows. */
 TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 {
 	struct test_bytes bytes = { 0 };
@@ -745,7 +744,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	test_bytes_free(&bytes);
 }
 
-/* Forge a snapshot with a valid checksum: a block in another order. */
+/* A forged snapshot with a valid checksum and a wrong program order of a block is refused. */
 TAP_TEST(a_snapshot_with_a_block_of_one_pass_is_refused)
 {
 	test_device_open_demo(&device, "baseline", slow);

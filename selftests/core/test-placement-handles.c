@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Placement handles: writes with a placement id have their own reclaim units, relocated data mix or
- * stay apart, and FDP statistics add up.
+ * Placement handles (FDP): writes with a placement id have their own reclaim units, relocated data
+ * of handles mix or stay apart, and FDP statistics add up.
  */
 #include "bytes.h"
 #include "core/ftl/block-manager.h"
@@ -124,7 +124,7 @@ TAP_TEST(handles_leave_a_dead_die)
 	}
 }
 
-/* Policy "streams", which places data by id itself, must give the same result. */
+/* Policy "streams", which places data by id itself, must give the same result as handles. */
 static void run_mixed_tenants(const char *policy, const char *handles, const char *isolation)
 {
 	struct test_stream stream;
@@ -197,7 +197,7 @@ TAP_TEST(a_policy_cannot_close_a_handles_block)
 	CHECK(test_block_of(&device, 1) == open);
 }
 
-/* The policy relocates data of all streams in one pass, but does not ignore tags. */
+/* The policy relocates data of all streams together, but is told which unit is relocated. */
 TAP_TEST(isolated_data_are_relocated_in_one_pass)
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");
@@ -227,8 +227,8 @@ static void reload_with_handles(struct test_bytes *bytes, u64 handles)
 }
 
 /*
- * Handles keep their open blocks; blocks of removed handles are closed. Core block numbers begin
- * with the @map_blocks of translation pages.
+ * After a load, handles keep their open blocks, and blocks of removed handles are closed. Block
+ * indices of the core begin with @map_blocks blocks for translation pages.
  */
 static void check_handle_snapshot(u32 map_blocks)
 {

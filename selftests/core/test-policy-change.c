@@ -3,7 +3,7 @@
  * Changes of policy and parameters: stored data stay, and the new policy works with the state it
  * finds.
  *
- * Argument: run only this seed.
+ * A seed as argument runs only that seed.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static u32 index_of_policy(const struct aftl_policy_type *type)
 	return i;
 }
 
-/* A flush does not empty a persistent buffer: wait until buffer_hold has passed. */
+/* Save after buffer_hold has passed, because a flush does not empty a persistent buffer. */
 static void save_when_idle(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
@@ -65,7 +65,7 @@ static void save_when_idle(struct test_bytes *bytes)
 	CHECK_EQ(ret, 0);
 }
 
-/* The read counts may differ by the reads of one relocated page of the block. */
+/* A block's read count may change by the reads of one page, because GC may relocate a page. */
 static bool is_read_count_kept(u32 before, u32 after)
 {
 	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;
@@ -168,7 +168,7 @@ static void reload_with_policy(struct aftl_random *random, const struct aftl_pol
 	test_bytes_free(&bytes);
 }
 
-/* Change the policy again and again, first to @next, and check the device. */
+/* Change the policy repeatedly, first to @next, and check the device after each change. */
 static void drive_policy_changes(struct aftl_random *random, const struct aftl_policy_type *next)
 {
 	static struct shadow_store store;
@@ -221,7 +221,7 @@ static void run_policy_change_seed(u64 seed)
 	run_change_between(seed, &random, from, draw_any_policy(&random));
 }
 
-/* Few devices suit some policies, so pairs of policies that chance left out are tested last. */
+/* At last test pairs of policies that were never drawn, because few devices suit them. */
 static void force_policy_pair(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };

@@ -84,7 +84,7 @@ static struct aftl_block *any_block(struct wild *wild)
 		       NULL;
 }
 
-/* Propose a place that is legal only on another LUN. */
+/* Propose a page of a block on another LUN, which would be legal there. */
 static bool propose_block_of_other_lun(struct wild *wild, struct aftl_lun *lun,
 				       struct aftl_placement *placement)
 {
@@ -122,7 +122,7 @@ static void propose_illegal_place(struct wild *wild, struct aftl_lun *lun,
 		placement->page++;
 }
 
-/* Piggyback arbitrary pages on host data; the core may take or refuse them. */
+/* Add arbitrary pages to a program of host data; the core may take or refuse each page. */
 static void piggyback_random_pages(struct wild *wild, struct aftl_placement *placement)
 {
 	u32 pages = aftl_policy_geometry(&wild->policy)->pages;
@@ -144,8 +144,8 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
 }
 
 /*
- * Place into a block of one bit per cell. Relocation into it, or in another mode, is illegal. The
- * last step of a block stays legal: its refusal would close the block.
+ * Place into a block of one bit per cell, sometimes relocated data or in another mode, which is
+ * illegal. A block's last step stays legal, because its refusal would close the block.
  */
 static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 				   const struct aftl_program_request *need,
@@ -168,7 +168,7 @@ static bool place_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 	return true;
 }
 
-/* Find an open block of @lun that belongs to the core (translation pages). */
+/* Find an open block of @lun that has translation pages, and so belongs to the core. */
 static struct aftl_block *find_open_core_block(struct wild *wild, const struct aftl_lun *lun)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
@@ -182,7 +182,7 @@ static struct aftl_block *find_open_core_block(struct wild *wild, const struct a
 	return NULL;
 }
 
-/* Propose the core's block, or piggyback a translation page; other proposals are legal. */
+/* Propose a block of the core or piggyback a translation page; other proposals are legal. */
 static int place_in_foreign_block(struct wild *wild, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  struct aftl_placement *placement)
@@ -244,7 +244,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 	return ret;
 }
 
-/* Close a block, one of the policy's own or any other. */
+/* Close any block, whether it belongs to the policy or not. */
 static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
@@ -261,7 +261,7 @@ static void misbehaving_out_of_blocks(struct aftl_policy *policy, struct aftl_lu
 	aftl_policy_close_block(policy, block);
 }
 
-/* Refuse pages, answer invalid streams and classes. */
+/* Refuse some relocations, and answer invalid streams and data classes. */
 static bool misbehaving_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
 				 u32 *class, u32 *stream)
 {
@@ -409,7 +409,7 @@ static void check_misbehaviour_of_kind(u32 kind)
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
 		check_misbehaving_policy(kind, shapes[i], 6000);
-		/* A policy that mixes streams is detected once and not asked again. */
+		/* The core reports a policy that mixes streams once, and asks it no more. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
 			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
 		CHECK(kind != WILD_PLACE || wrong_places > 500);
@@ -434,7 +434,7 @@ TAP_TEST(illegal_relocation_answers_lose_no_data)
 	check_misbehaviour_of_kind(WILD_LEAVE);
 }
 
-/* The core refuses only relocation into sparse blocks, and other program modes in them. */
+/* Of programs into sparse blocks, the core refuses relocations and other program modes only. */
 TAP_TEST(sparse_blocks_take_host_writes_only)
 {
 	check_misbehaving_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
@@ -487,7 +487,7 @@ TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 	test_device_close(&device);
 }
 
-/* Programming one page of a one-shot word line is refused, or harmless. */
+/* A program of one page of a one-shot word line is refused, or does no harm. */
 TAP_TEST(too_short_programs_lose_no_data)
 {
 	check_misbehaving_policy(WILD_SHORT, one_shot, 6000);
@@ -526,7 +526,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 	}
 }
 
-/* Refused victims are open and free blocks, and blocks of other LUNs. */
+/* The core refuses open blocks, free blocks and blocks of other LUNs as GC victims. */
 TAP_TEST(invalid_victims_are_refused)
 {
 	check_misbehaving_policy(WILD_VICTIM, plain, 6000);

@@ -3,7 +3,7 @@
  * Random devices, policies and requests: after every request the core's tables equal those of a
  * slow model, and reads return the right data.
  *
- * Argument: run only this seed.
+ * A seed as argument runs only that seed.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Superblocks and parity: joint erases, which data of a failed die can be read and rebuilt, and
- * which are lost. An independent model decides from programmed pages and live dies which data are
+ * RAIN: superblocks are erased jointly, and parity makes data of a failed die readable until they
+ * are rebuilt. An independent model decides from programmed pages and live dies which data are
  * readable.
  */
 #include "core/ftl/block-manager.h"
@@ -39,7 +39,7 @@ static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-/* Erases since the last check, by superblock. */
+/* Number of block erases since the last check, for each superblock. */
 struct eraser {
 	struct test_listener listener;
 	u32 erased[4][48];
@@ -105,7 +105,7 @@ static void open_device(const char *policy, const char *params)
 	test_stream_init(&stream, 5);
 }
 
-/* All blocks of a superblock are erased, or none. */
+/* Check that all blocks of each superblock were erased, or none of them. */
 static void check_superblock_erases(void)
 {
 	u32 group;
@@ -220,7 +220,7 @@ static bool ppn_is_recoverable(aftl_ppn_t ppn)
 	return has_parity;
 }
 
-/* Reads of exactly the unreadable units must fail. Return: number of these. */
+/* Check that reads fail for exactly the unreadable units; return the number of these units. */
 static u32 check_unit_reads(void)
 {
 	u32 lost = 0;
@@ -249,7 +249,7 @@ static u32 valid_units_of_lun(u32 lun)
 	return test_lun_info(&device, lun).valid_units;
 }
 
-/* Return true if the other LUNs of the die group lack room for the data of the dead die. */
+/* Return true if no LUN of the die group has room for data of the group's dead die. */
 static bool is_group_full(u32 lun)
 {
 	const struct aftl_lun *other = &device.ftl->luns[lun - lun % luns_per_group()];
@@ -269,7 +269,7 @@ static void fail_die_of_lun(u32 lun)
 	store.full_disk |= aftl_is_read_only(device.ftl);
 }
 
-/* Wait until no more data of the dead die are rebuilt. */
+/* Wait until the rebuild of the dead die's data has ended or makes no progress. */
 static void wait_for_rebuild(u32 lun)
 {
 	u32 last = U32_MAX;
@@ -389,8 +389,8 @@ TAP_TEST(parity_leaves_each_die_its_reserve)
 }
 
 /*
- * GC alone leaves as many free blocks as the rebuild must leave, so that the rebuild proceeds only
- * if blocks are collected for it.
+ * GC for host writes frees no more blocks than a rebuild must leave free, so that the rebuild
+ * proceeds only if GC frees blocks for it.
  */
 TAP_TEST(gc_makes_room_for_the_rebuild)
 {
@@ -455,7 +455,7 @@ TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
-/* After a complete rebuild the second failure loses no data either. */
+/* After a complete rebuild, the failure of a second die loses no data either. */
 TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 {
 	open_device("baseline", parity);
@@ -540,8 +540,8 @@ static u32 find_unit_in_lun(u32 lun)
 }
 
 /*
- * A read suspends a program while a reconstruction needs the page that is being programmed. Its
- * data are in the controller; test_record_array_event() checks that the page is not sensed.
+ * A read suspends a program while a reconstruction needs the page that it programs. The page's data
+ * are in the controller; test_record_array_event() checks that nobody senses the page.
  */
 TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 {
@@ -597,7 +597,7 @@ TAP_TEST(the_read_cache_holds_no_reconstructed_data)
 	CHECK_EQ(test_counters(&device)->read_cache_units, hits + 1);
 }
 
-/* Without room for a rebuild no more data are lost, and no request hangs. */
+/* If a full device has no room for a rebuild, no more data are lost and no request hangs. */
 TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 {
 	open_device("baseline", dense);
@@ -667,7 +667,7 @@ static u64 count_recovered_by_reading(u32 units)
 	return test_counters(&device)->read_recovered_units - before;
 }
 
-/* Read 200 pages repeatedly; return how many reads parity recovers. */
+/* Read 200 pages repeatedly; return the number of reads whose data parity recovered. */
 static u64 count_recovered_with_cache(const char *cache)
 {
 	u64 recovered;
@@ -686,7 +686,7 @@ TAP_TEST(the_read_cache_holds_no_page_that_ecc_could_not_correct)
 	u64 recovered = count_recovered_with_cache("read_cache=1MiB");
 
 	CHECK(recovered > 0);
-	/* Read-ahead reconstructs no page. */
+	/* Read-ahead reconstructs no page of a dead die from its stripe. */
 	CHECK_EQ(count_recovered_with_cache("read_cache=1MiB read_ahead=64KiB"), recovered);
 }
 
@@ -761,7 +761,7 @@ TAP_TEST(gc_does_not_collect_open_blocks_for_ever)
 				    10);
 }
 
-/* In every superblock some LUN may have too many valid units to gain by its collection. */
+/* GC must work although in each superblock some LUN may have too many valid units to free space. */
 TAP_TEST(no_request_fails_with_few_free_superblocks)
 {
 	run_devices_until_dies_fail("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 "
@@ -771,8 +771,8 @@ TAP_TEST(no_request_fails_with_few_free_superblocks)
 }
 
 /*
- * Without room for all units no request hangs: GC collects superblocks that yield space, then
- * stops.
+ * Without room for all units GC collects the superblocks that yield space, then stops; no request
+ * hangs.
  */
 TAP_TEST(a_read_only_device_becomes_idle)
 {
@@ -912,7 +912,7 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 		CHECK_EQ(count_valid_besides_parity(victim), least);
 }
 
-/* Superblocks that a selector may choose from: full ones with few valid units on average. */
+/* Return true if a victim selector may choose a superblock: it is full, with few valid units. */
 static bool superblock_may_be_victim(u32 number)
 {
 	return is_superblock_full(number) &&
@@ -930,7 +930,7 @@ static s64 superblock_open_time(u32 number)
 	return first;
 }
 
-/* Cost-benefit value age * (1 - u) / 2u, u: utilisation, of a superblock with three data blocks. */
+/* Cost-benefit value of a superblock with three data blocks: age * (1 - u) / 2u, u: utilisation. */
 static double superblock_merit(u32 number)
 {
 	u32 valid = DIV_ROUND_UP(count_valid_besides_parity(number), EACH - 1);
@@ -940,7 +940,7 @@ static double superblock_merit(u32 number)
 	return used > 0 ? age * (1 - used) / (2 * used) : 1e300;
 }
 
-/* Check the first group's GC victim; return true if the greedy selector would choose another. */
+/* Check the GC victim of the first die group; return true if selector greedy chooses another. */
 static bool check_selected_superblock(const char *selector)
 {
 	u32 victim = device.ftl->die_groups[0].victim;
@@ -1048,7 +1048,7 @@ static void check_stream_superblocks(const char *policy, const char *params, u32
 
 static const char slc[] = SHAPE " op=78 rain=on bits=3 one_shot=on slc_static=6% slc_dynamic=10%";
 
-/* All blocks of a superblock, its parity too, have the same number of bits per cell. */
+/* All blocks of a superblock, also its parity block, have the same number of bits per cell. */
 static void check_superblock_bits(void)
 {
 	u32 number;
@@ -1129,7 +1129,7 @@ TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 	CHECK_EQ(group->erased, before.erased);
 }
 
-/* A smaller drive uses all features of a current enterprise drive at the same time. */
+/* A small version of the enterprise profile uses all features of such drives together. */
 TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 {
 	const struct aftl_counters *counters;

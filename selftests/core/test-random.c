@@ -48,7 +48,7 @@ TAP_TEST(draws_stay_below_their_limit)
 	}
 }
 
-/* Shares of an exponential distribution above multiples of its mean, in millionths. */
+/* Shares of draws that exceed multiples of an exponential distribution's mean, in millionths. */
 TAP_TEST(exponential_draws_have_their_mean_and_tail)
 {
 	static const struct { u32 above, share, tolerance; } tails[] = {

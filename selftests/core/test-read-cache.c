@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Controller read cache and read-ahead: hits, their time and bits.
+ * Controller read cache and read-ahead: which reads hit, their times, and the bits they return.
  */
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static u64 count_cache_hits(void)
 
 /* Time */
 
-/* A hit uses neither array nor bus nor ECC, and takes the controller's time. */
+/* A read cache hit takes only the controller's time, and uses neither array nor bus nor ECC. */
 TAP_TEST(a_hit_takes_only_the_controllers_time)
 {
 	test_device_open_demo(&device, "baseline", CACHE);
@@ -99,7 +99,7 @@ static void record_read_flips(struct test_listener *self, struct test_request *r
 	seen_flips = read->flips;
 }
 
-/* A hit returns the bits as sensed, whatever the age of the cells is now. */
+/* A hit returns the bits that were sensed, even if the cells now have more errors. */
 TAP_TEST(a_hit_returns_the_bits_as_first_sensed)
 {
 	static struct test_listener listener = { .read = record_read_flips };
@@ -149,7 +149,7 @@ TAP_TEST(a_hit_survives_uncorrectable_cells)
 	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
 }
 
-/* A read of a unit that was written, discarded or lost, or whose die failed, must not hit. */
+/* A read must not hit if its unit was written, discarded or lost, or its die failed. */
 TAP_TEST(cached_units_that_change_are_read_again)
 {
 	const struct aftl_lun *lun;
@@ -295,7 +295,7 @@ TAP_TEST(a_read_before_its_prefetch_senses_the_page)
 	CHECK_RANGE(test_counters(&device)->array_read_ns, 9 * 45000, 11 * 45000);
 }
 
-/* Other reads precede read-ahead on the array, and half of the commands are kept for them. */
+/* Host reads precede read-ahead on the array, and half of the commands are kept for them. */
 TAP_TEST(other_reads_precede_read_ahead)
 {
 	u32 i;
@@ -378,7 +378,7 @@ static void check_read_ahead_pages(void)
 	seen_hits += counters->read_cache_units;
 }
 
-/* Two readers with different request sizes, between other requests. */
+/* Submit the next read of one of two sequential readers with different request sizes. */
 static void submit_read_of_a_reader(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read times follow from the page, whatever the requester or the policy.
+ * The time of a page read depends on the page, not on who reads it or on the policy.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
@@ -24,12 +24,12 @@
 static struct test_device device;
 
 /**
- * struct seen - array reads observed
+ * struct seen - sums over the array reads that the test has observed
  * @reads: number of reads
- * @ns: their total time
+ * @ns: total time of the reads
  * @least_ns: least possible total time
- * @by_default: the policy sets no references: one retry per step
- * @retries: number of retries then
+ * @by_default: the policy sets no read references, so that each step takes a retry
+ * @retries: number of retries in reads with default references
  */
 static struct {
 	u64 reads;
@@ -74,7 +74,7 @@ static u64 first_sense_ns(const struct aftl_array_event *event, u64 once_ns)
 		       device.config.read_move : once_ns;
 }
 
-/* ECC may add sensing levels to the retries. */
+/* A read takes the retries, and sensing levels that ECC may need. */
 static void check_default_sense(const struct aftl_array_event *event, u64 once_ns, u32 shift)
 {
 	u64 retried_ns = first_sense_ns(event, once_ns) + once_ns * shift;
@@ -115,7 +115,7 @@ static void open_device(const char *policy, const char *params)
 	memset(&seen, 0, sizeof(seen));
 }
 
-/* Read each unit once; consecutive reads are of different layers. */
+/* Read each unit once, with no two consecutive reads of the same layer. */
 static void read_all_units(void)
 {
 	u32 i;
@@ -140,8 +140,8 @@ static bool layer_is_shifted(u32 block, u32 layer, u64 hours)
 }
 
 /*
- * Count pages of a layer that need a shift although its first page does not, or vice versa, or an
- * implausible shift.
+ * Count pages of a layer whose need of a reference shift differs from the layer's first page, or
+ * whose shift is implausible.
  */
 static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
 {
@@ -157,7 +157,7 @@ static u32 count_inconsistent_pages(u32 block, u32 layer, u64 hours)
 	return strange;
 }
 
-/* Percentage of layers whose default references are off; @steps: sum of the shifts of all pages. */
+/* Percentage of layers that need shifted references; *@steps: sum of the shifts of all pages. */
 static u32 percent_layers_shifted(u64 hours, u64 *steps)
 {
 	u32 blocks = device.ftl->geo.blocks;
@@ -173,7 +173,7 @@ static u32 percent_layers_shifted(u64 hours, u64 *steps)
 	return 100 * off / (blocks * LAYERS);
 }
 
-/* Count blocks in which some layers are off and others are not. */
+/* Count blocks in which some layers need shifted references and other layers do not. */
 static u32 count_mixed_blocks(u64 hours)
 {
 	u32 mixed = 0;
@@ -251,7 +251,7 @@ TAP_TEST(each_step_between_references_is_a_retry)
 	}
 }
 
-/* Reads of other layers do not change the reference that a layer remembers. */
+/* Reads of other layers do not change the read reference that a policy keeps for a layer. */
 TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 {
 	u32 unshifted = 0;
@@ -308,7 +308,7 @@ static const struct levels_case levels[] = {
 	{ AFTL_MODE_COARSE, AFTL_APPROX, 70000, 70000 },
 };
 
-/* Program modes have three read costs on worn, month-old pages, and one on new pages. */
+/* Month-old pages of worn blocks have three read costs, by program mode; new pages have one. */
 TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 {
 	u32 i;
@@ -383,7 +383,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 	CHECK_MSG((seen_levels & (seen_levels - 1)) && seen_levels > 3, "levels %x", seen_levels);
 }
 
-/* Age data, then have the host read them and GC relocate them. */
+/* These tests age data, then let the host read them and GC relocate them. */
 
 static void relocate_old_data(const char *read_move)
 {
@@ -402,7 +402,7 @@ static void relocate_old_data(const char *read_move)
 	CHECK_EQ(counters->read_retries, seen.retries);
 }
 
-/* Both host reads and relocation retry on old data; read_move is the time of one sensing. */
+/* Host reads and relocation of old data take retries; read_move is the time of one sensing. */
 TAP_TEST(relocation_reads_are_retried_like_host_reads)
 {
 	relocate_old_data("0");
@@ -453,7 +453,7 @@ TAP_TEST(copies_of_approximate_data_inherit_errors)
 static u64 read_in_flight;
 static u64 flipped_in_flight;
 
-/* Data that are being programmed have no errors of the cells yet. */
+/* Reads of data that are being programmed return no cell errors yet. */
 static void check_in_flight_read(struct test_listener *self, struct test_request *request,
 				 const struct aftl_read *read)
 {
@@ -468,7 +468,7 @@ static void check_in_flight_read(struct test_listener *self, struct test_request
 					      read->ppn).inherited);
 }
 
-/* Read the first unit of each program of a relocation. */
+/* During a relocation, read the first unit of each program that is in progress. */
 static void read_programs_in_flight(void)
 {
 	u32 i;
@@ -507,7 +507,7 @@ TAP_TEST(data_of_a_program_in_progress_have_only_inherited_errors)
 		  (unsigned long long)read_in_flight, (unsigned long long)flipped_in_flight);
 }
 
-/* Uncorrectable precise data are lost, and the copy is marked lost. */
+/* Relocation marks the copy of uncorrectable precise data as lost. */
 TAP_TEST(relocation_of_uncorrectable_precise_data_loses_them)
 {
 	const struct aftl_counters *counters = move_data("baseline", SHAPE " cell_model=constant "
@@ -607,7 +607,7 @@ TAP_TEST(retries_count_as_reads)
 
 #define ONE_DIE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 unit=0 op=60"
 
-/* A block at its read limit is relocated, and data keep their class. */
+/* A block at its read limit is refreshed, and relocated data keep their class. */
 static void read_block_to_limit(const char *limit, bool moves)
 {
 	static struct shadow_store store;
@@ -643,7 +643,7 @@ TAP_TEST(blocks_at_the_read_limit_are_relocated)
 	read_block_to_limit("1000", false);
 }
 
-/* A suspended device keeps read counts, but not pending refreshes of disturbed blocks. */
+/* A saved device keeps the read counts of blocks, but drops pending refreshes by read disturb. */
 TAP_TEST(a_suspended_device_drops_pending_refreshes)
 {
 	const struct aftl_block *block;

@@ -15,15 +15,15 @@
 #include "tap.h"
 
 #define LINE AFTL_REPROGRAM_BITS
-/* Bits of a block's note, as in core/policy/ressd.c. */
+/* Bits of the note that the policy keeps for a block, as in core/policy/ressd.c. */
 #define NOTE_CANDIDATE 0x100
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6
 
-/* selftests/physics checks the cell codes of these IDs, and that updates only raise voltages. */
+/* Word-line IDs; selftests/physics checks their cell codes, and that updates only raise V_th. */
 TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 {
-	/* Word-line IDs by the number of reprograms of the LSB page and of the MSB page. */
+	/* ReSSD's word-line IDs, by the numbers of reprograms of LSB page and MSB page. */
 	static const u32 ids[3][3] = { { 0, 0, 1 }, { 1, 2 }, { 3 } };
 	u32 lsb;
 	u32 msb;
@@ -85,8 +85,8 @@ static u32 highest_layer(u32 block)
 }
 
 /*
- * A super layer must be used up before the next one is opened, a virtual one by half. A block
- * has a virtual super layer from a reclamation until that layer is used up as a whole.
+ * A super layer must be used up before the next one is opened, a virtual super layer only by half.
+ * A reclamation makes a block's super layer virtual until it is used up as a whole.
  */
 static void check_super_layer_begin(u32 block, u32 layer)
 {
@@ -198,7 +198,7 @@ static void watch_ressd(void)
 
 static const char plain[] = ONE_DIE " blocks=200 " ZONES " candidates=2";
 static const char virtual[] = ONE_DIE " blocks=200 " ZONES " candidates=2 virtual_layers=on";
-/* The second super layer has two layers only. */
+/* A device whose second super layer has only two layers */
 static const char deep[] = ONE_DIE " blocks=200 " ZONES " candidates=2 super_layers=4";
 static const char patient[] = ONE_DIE " blocks=200 zone1=10s candidates=2";
 static const char roomy[] = ONE_DIE " blocks=200 zone1=10s candidates=3";
@@ -255,7 +255,7 @@ TAP_TEST(super_layers_are_used_in_order_under_load)
 	check_ressd_rules(busy);
 }
 
-/* Hash of word-line states as derived from page metadata alone. */
+/* Hash of the states of all word lines, derived from page metadata only. */
 static u64 hash_word_line_states(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
@@ -377,7 +377,7 @@ TAP_TEST(a_word_line_takes_four_pages)
 	write_single_unit(0, NULL);
 	CHECK_EQ(home_of_unit(0, &before)->kind, KIND_REPROGRAMMABLE);
 	CHECK_EQ(before, 0);
-	/* The first four writes each open a word line, with one padded page. */
+	/* The first four writes each open a word line and pad one page of it. */
 	for (i = 1; i < 4; i++)
 		write_single_unit(0, NULL);
 	home_of_unit(0, &page);
@@ -388,7 +388,7 @@ TAP_TEST(a_word_line_takes_four_pages)
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 8);
 	home_of_unit(0, &page);
 	CHECK_EQ(page / LINE, 3);
-	/* The age of the block restarts with each super layer. */
+	/* The block age, by which updates are classified, restarts with each super layer. */
 	opened_ns = home_of_unit(0, &page)->opened_ns;
 	write_single_unit(0, NULL);
 	CHECK(home_of_unit(0, &page)->opened_ns > opened_ns);
@@ -422,7 +422,7 @@ TAP_TEST(program_and_read_times_are_the_papers)
 	CHECK_RANGE(ns, 2705000, 2705000 + bus_ns);
 }
 
-/* Write to class 1, without any update, until a candidate block must be reclaimed. */
+/* Write new units of hotness class 1 until a candidate block must be reclaimed. */
 static void fill_hotness_class(u32 *unit)
 {
 	u64 moved = test_counters(&device)->programmed_rewrite_units;
@@ -437,7 +437,7 @@ static void fill_hotness_class(u32 *unit)
 	CHECK(test_counters(&device)->programmed_rewrite_units >= moved);
 }
 
-/* Write without any update until a block becomes a candidate; return the block, or NULL. */
+/* Write new units until a block becomes a reclamation candidate; return the block, or NULL. */
 static const struct aftl_block *wait_for_candidate(u32 *unit)
 {
 	u32 page;
@@ -479,7 +479,7 @@ static void write_units_twice(u32 first, u32 end)
 	}
 }
 
-/* Reclaiming one candidate takes eight relocations; another, with a used-up word line, six. */
+/* Reclaiming a candidate relocates eight units, or six if the block has a used-up word line. */
 TAP_TEST(the_cheapest_candidate_is_reclaimed)
 {
 	const struct aftl_block *eight;
@@ -498,7 +498,7 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	write_units_twice(15, 16);
 	CHECK(eight->note & NOTE_CANDIDATE);
 	CHECK(six->note & NOTE_RECLAIM);
-	/* Data of a word line that cannot be reprogrammed again stay where they are. */
+	/* Reclamation does not relocate data of a word line that cannot be reprogrammed again. */
 	test_advance_by(&device, 1000000000);
 	CHECK_EQ(watcher.moves, 6);
 	CHECK(home_of_unit(8, &page) == six);
@@ -613,7 +613,7 @@ TAP_TEST(cold_data_are_stored_as_by_policy_tlc)
 	CHECK_RANGE(ressd.array_erases, tlc.array_erases - 1, tlc.array_erases + 1);
 }
 
-/* Short-lived hot data on a device that programs single pages. */
+/* Write short-lived hot data to a device that programs single pages. */
 static void write_hot_single_pages(const char *policy, struct aftl_counters *counters)
 {
 	struct aftl_random random = { 5 };
@@ -640,7 +640,7 @@ TAP_TEST(ressd_on_other_geometries_behaves_as_policy_tlc)
 	CHECK_EQ(ressd.array_program_ns, tlc.array_program_ns);
 }
 
-/* Random devices for ressd only; test-property-random.c has few of them. */
+/* Random devices with policy ressd, which test-property-random.c draws rarely. */
 
 static void drive_random_updates(struct aftl_random *random)
 {

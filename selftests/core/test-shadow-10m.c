@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ten million units through a host that keeps all data: precise data are returned unchanged,
- * approximate data with exactly the errors that the core reports. test-property-random.c has other
- * devices, and shorter runs on them.
+ * approximate data with exactly the errors that the core reports. test-property-random.c tests
+ * other devices with shorter runs.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #define OPERATIONS_WANTED 10000000ULL
 
-/* Hotness classes with short age limits, so that data cool down on a device full of hot data. */
+/* ReSSD's hotness classes with short age limits, so that data change their class. */
 static const char word_lines[] =
 	"channels=2 chips=2 blocks=100 layers=4 word_lines=4 op=50 bits=3 one_shot=on page=16KiB "
 	"buffer=1MiB zone1=20ms zone2=60ms zone3=200ms candidates=3";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Division of a device into shards: units and shard addresses map one to one.
+ * Division of a device into shards: units map one to one to shards and offsets within them.
  */
 #include <string.h>
 
@@ -99,7 +99,7 @@ TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 	CHECK_EQ(wrong, 0);
 }
 
-/* Shared resources are divided among shards; per-shard parameters keep their value. */
+/* Shards divide shared resources such as channels; parameters of each shard keep their value. */
 TAP_TEST(shared_resources_are_divided_among_shards)
 {
 	struct aftl_config config = make_shard_config(8, 4);
@@ -163,7 +163,7 @@ TAP_TEST(geometries_that_shards_cannot_divide_are_refused)
 	CHECK_TEXT(error.text, "shards: a single FTL is created here; set shards 1");
 }
 
-/* All counters are added, but not the histograms behind them. */
+/* Adding the statistics of shards adds the counters, but not the histograms after them. */
 TAP_TEST(counters_of_shards_are_added)
 {
 	static struct aftl_stats sum, more;

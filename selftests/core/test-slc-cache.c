@@ -19,7 +19,7 @@
 static struct test_device device;
 
 /**
- * struct census - block counts of a LUN
+ * struct census - numbers of blocks of a LUN
  * @cached: blocks with one bit per cell
  * @open: open blocks among these
  * @closed: closed blocks among these
@@ -117,7 +117,7 @@ static void write_random_units(u32 writes, u64 seed)
 /* Units per cache block. */
 #define EACH 16
 
-/* On a full, busy device the cache keeps its static blocks and gets no others. */
+/* On a full, busy device the SLC cache keeps its static blocks and gets no dynamic ones. */
 TAP_TEST(the_cache_keeps_its_static_blocks)
 {
 	u32 fewest = U32_MAX;
@@ -186,7 +186,7 @@ TAP_TEST(idle_luns_fold)
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
 
-/* No block is folded before the idle time has passed, or while the device has work. */
+/* No block is folded before parameter idle has passed, or while the device has work. */
 TAP_TEST(busy_luns_do_not_fold)
 {
 	u32 i;
@@ -216,7 +216,7 @@ TAP_TEST(cheaper_victims_are_collected_before_folding)
 	open_device_with_slc("baseline", "0", "50%", "none");
 	write_units_singly(0, 20 * EACH);
 	CHECK_EQ(count_slc_blocks(), 20);
-	/* Data in normal blocks are overwritten, so that the normal blocks have no valid data. */
+	/* Overwrite data in normal blocks, so that GC finds normal blocks without valid data. */
 	while (test_counters(&device)->gc_blocks < 8 && !tap_failures())
 		write_whole_programs(20 * EACH, 48);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
@@ -279,7 +279,7 @@ TAP_TEST(requested_gc_folds)
 	write_units_singly(0, 5 * EACH);
 	CHECK_EQ(count_slc_blocks(), 5);
 	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
-	/* GC on request collects each block of the LUN; the first collection has started. */
+	/* GC on request collects all 40 blocks of the LUN; the first collection has started. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_advance_by(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
@@ -311,7 +311,7 @@ static void reload_with_slc(const char *policy, const char *kept_share, const ch
 	test_audit(&device);
 }
 
-/* The open cache block continues at the same page after a load. */
+/* After a load, the SLC cache continues its open block at the same page. */
 TAP_TEST(the_cache_survives_a_snapshot)
 {
 	u64 digest;
@@ -327,14 +327,14 @@ TAP_TEST(the_cache_survives_a_snapshot)
 	write_units_singly(EACH + 5, EACH - 5);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
 	CHECK(test_block_of(&device, 2 * EACH - 1) == test_block_of(&device, EACH));
-	/* The open cache block continues under another policy, too. */
+	/* A change of the policy does not close the open block of the SLC cache. */
 	write_units_singly(0, 3);
 	reload_with_slc("vth_b", "5%", "0");
 	write_units_singly(3, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
 
-/* Turning the cache off makes its blocks normal victims; when it is turned on GC makes room. */
+/* When the SLC cache is turned off, GC collects its blocks; turned on, GC frees its blocks. */
 TAP_TEST(the_cache_can_be_turned_off_and_on)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounded work: long calls pause and can be interrupted, and each event does a bounded amount of
- * work.
+ * Bounded work: long calls of the core pause and can be interrupted, and each event does a bounded
+ * amount of work.
  */
 #include <unistd.h>
 
@@ -12,16 +12,16 @@
 #include "tap.h"
 #include "test-device.h"
 
-/* Pages checked for age by one event: a slice plus the block that exceeds it. */
+/* Most pages that one event checks for their age: a slice and the last block of the slice. */
 #define EVENT_PAGES (1024 + 768)
-/* Units relocated between two pauses: the pages of a few blocks. */
+/* Most units relocated between two pauses: the pages of a few blocks. */
 #define MOVES_BETWEEN 3072
 
 static const char filled[] =
 	"channels=2 chips=1 blocks=40 layers=4 word_lines=8 op=30 fill=random fill_overwrite=200 "
 	"fill_approx=50";
 
-/* Blocks of 192 pages, all approximate. */
+/* A device with blocks of 192 pages of approximate data */
 static const char old[] =
 	"channels=2 chips=1 blocks=80 layers=24 word_lines=32 op=30 fill=sequential "
 	"fill_approx=100 refresh=30d";
@@ -31,8 +31,8 @@ static const char old[] =
  * @listener: counts copies and programs
  * @device: the device
  * @pauses: number of pauses so far
- * @end_at: the pause, from 1, that ends the call; 0: none
- * @since: units moved or programmed since the last pause
+ * @end_at: number of the pause, from 1, that interrupts the call; 0: none
+ * @since: units relocated or programmed since the last pause
  * @most: largest value of @since
  */
 static struct watch {
@@ -124,7 +124,7 @@ static int load_in_slices(void)
 	return ret;
 }
 
-/* Interrupted at any pause, @call returns -EINTR with a message, and succeeds when repeated. */
+/* Check that @call, interrupted at any pause, returns -EINTR, and succeeds when repeated. */
 static void check_call_interruptible(int (*call)(void))
 {
 	u32 pauses;
@@ -198,12 +198,12 @@ TAP_TEST(the_daily_search_for_old_data_is_sliced)
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, 0);
 	aftl_advance_age(device->ftl, 2 * AFTL_DAY_NS);
 	CHECK_RANGE(max_pages_checked_until(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
-	/* All old data were refreshed, once each. */
+	/* Check that each unit of old data was refreshed once. */
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
 	test_audit(device);
 }
 
-/* Old data on the second LUN are not delayed until the first LUN is finished. */
+/* The search for old data does not finish the first LUN before it begins the second. */
 TAP_TEST(the_search_for_old_data_alternates_between_luns)
 {
 	open_refresh_device();
@@ -212,7 +212,7 @@ TAP_TEST(the_search_for_old_data_alternates_between_luns)
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
 }
 
-/* The saved and the loaded device must have the same events at the same times. */
+/* Check that the device and the loaded copy have the same events at the same times. */
 static void check_devices_continue_alike(struct aftl *loaded)
 {
 	u32 events;
@@ -275,7 +275,7 @@ TAP_TEST(with_refresh_off_no_daily_event_is_due)
 
 /* Work per call */
 
-/* 4,096 LUNs that program four units each. */
+/* A device with 4,096 LUNs, each of which programs four units at once */
 static const char wide[] =
 	"channels=64 chips=16 dies=4 blocks=8 layers=2 word_lines=2 bits=1 page=16KiB unit=4KiB "
 	"op=60 buffer=64MiB buffer_hold=1s";
@@ -312,7 +312,7 @@ static void open_and_count(const char *params)
 	most_work = 0;
 }
 
-/* Measure a call by the core's work counter and by host callbacks. */
+/* Record the work of one call of the core, in its work counter and in host callbacks. */
 static void record_call_work(u32 work)
 {
 	calls++;
@@ -321,7 +321,7 @@ static void record_call_work(u32 work)
 	watch.since = 0;
 }
 
-/* Process pending events one by one, as a host does before it calls the core. */
+/* Process due events one by one, as a host does before it calls the core. */
 static void count_pending_events(void)
 {
 	while (aftl_next_event_ns(device->ftl) <= aftl_device_time_ns(device->ftl)) {
@@ -376,7 +376,7 @@ static u32 count_woken_luns(void)
 	return count;
 }
 
-/* A call wakes one slice of LUNs, and no LUN is served before all are awake. */
+/* An event makes one slice of LUNs runnable, and dispatches none before all are runnable. */
 TAP_TEST(luns_are_woken_in_slices)
 {
 	open_and_count(wide);
@@ -472,7 +472,7 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 		CHECK(aftl_lookup(device->ftl, to_lpn(i), &zone_units) == AFTL_NO_PPN);
 }
 
-/* The writes wait for one LUN, which is busy when their zone is reset. */
+/* The writes wait for a busy LUN when their zone is reset. */
 TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 {
 	open_and_count("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
@@ -489,8 +489,8 @@ TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
 }
 
 /*
- * Requests during a zone reset see the zones as reset. The final state does not depend on whether
- * the reset ends before them.
+ * Requests during a zone reset see the zones as reset. The device's final state does not depend on
+ * whether the reset ends before these requests.
  */
 static u64 reset_zones_and_continue(bool at_once)
 {
@@ -505,7 +505,7 @@ static u64 reset_zones_and_continue(bool at_once)
 		count_submit_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_is_dispatch_pending(device->ftl))
 			test_step(device);
-		/* Check the first reset only: later ones may wait for open blocks of a zone. */
+		/* Check the first zone reset only: others may wait for a zone's open blocks. */
 		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
 		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,
 			    aftl_device_time_ns(device->ftl));

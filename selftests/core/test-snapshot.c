@@ -248,8 +248,7 @@ TAP_TEST(damaged_snapshots_are_refused)
 }
 
 /*
- * Change bytes and fix the checksum: the snapshot is refused, or yields a consistent working
- * device.
+ * A snapshot with changed bytes and a valid checksum is refused, or loads a working device.
  */
 TAP_TEST(forged_snapshots_are_refused_or_consistent)
 {

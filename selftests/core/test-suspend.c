@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that suspend erases: when, how often, and at which cost.
+ * Suspension of erases by programs, and of programs by reads: when, how often, at which cost.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
@@ -15,7 +15,7 @@
 #define SENSE_NS 45000
 #define READ_NS (SENSE_NS + 10240)
 #define ERASE_NS 3500000
-/* Time until a suspended die accepts a command, and time of the resume. */
+/* Time until a die that suspends its operation accepts a command, and time of the resume. */
 #define LATENCY_NS 20000
 #define COST_NS (2 * LATENCY_NS)
 
@@ -35,7 +35,7 @@ static bool is_lun_erasing(void)
 	return device.ftl->luns[0].work.phase == AFTL_PHASE_ERASE;
 }
 
-/* Start the erase of a block without valid data; a later block is open. */
+/* Start the erase of a block without valid data, while another block is open. */
 static void begin_block_erase(const char *params)
 {
 	u32 unit;
@@ -79,7 +79,7 @@ static u64 end_operation_and_return_time(struct test_request *request)
 	return ns;
 }
 
-/* Return a unit of the last written block that is in the first LUN, which erases. */
+/* Return a unit of the open block in the first LUN, which is erasing another block. */
 static u32 unit_in_first_lun(void)
 {
 	u32 unit = 2 * BLOCK_UNITS;
@@ -248,7 +248,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	CHECK_EQ(end_operation_and_return_time(other), over_ns);
 	CHECK_EQ(counters->buffer_read_units, 4);
 	CHECK_EQ(counters->array_reads, 2);
-	/* The host's read senses units 2 and 3 in the old block: GC has not relocated them yet. */
+	/* A host read senses units 2 and 3 in the victim block: GC has not relocated them. */
 	CHECK_EQ(end_operation_and_return_time(begin_suspending(AFTL_OP_READ, 0, 4)),
 		 over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(counters->buffer_read_units, 6);
@@ -256,7 +256,7 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	check_relocation_end();
 }
 
-/* If a page is copied by one command, its program follows the sensing at once. */
+/* A copyback relocates a page by one command, so that the program follows the sensing at once. */
 TAP_TEST(queued_reads_are_served_when_their_program_begins)
 {
 	struct test_request *other;
@@ -273,7 +273,7 @@ TAP_TEST(queued_reads_are_served_when_their_program_begins)
 	check_relocation_end();
 }
 
-/* The die with a unit's old version begins a read after another one began to program the new. */
+/* A read of a unit waits for the die with old data; another die begins to program the new data. */
 TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 {
 	struct test_request *writes[2];
@@ -293,7 +293,7 @@ TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 	check_erase_end(ERASE_NS);
 }
 
-/* Only one operation is suspended at a time. */
+/* A die suspends only one operation at a time. */
 TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 {
 	struct test_request *write;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cached mapping table: which translation pages it holds and evicts, when reads and writes wait for
- * them, their cost, and that none is lost.
+ * Cached mapping table: which translation pages it holds and evicts, when requests wait for them,
+ * what they cost, and that none is lost.
  */
 #include <stdlib.h>
 
@@ -27,10 +27,10 @@
 
 static struct test_device device;
 
-/* A translation page fills a flash page. The device has 39 on two dies; the CMT holds six. */
+/* A translation page fills a flash page. The device has 39 of them; the CMT holds six. */
 #define SHAPE "channels=1 chips=2 blocks=64 layers=4 word_lines=16 page=512 unit=512 op=40 " \
 	"errors=off"
-/* Two translation pages per program: an eviction waits for a second one. */
+/* A flash page holds two translation pages, so that an eviction waits for another one. */
 #define PAIRS SHAPE " bits=2 one_shot=on map_cache=8KiB fill=sequential"
 #define SENSE_NS 45000
 #define TRANSFER_NS 1280
@@ -146,7 +146,7 @@ static struct test_request *submit_kept_read(u32 unit)
 				aftl_device_time_ns(device.ftl));
 }
 
-/* Two dies load two translation pages in parallel, and misses of one page share a load. */
+/* Two dies load two translation pages in parallel; requests that miss one page share its load. */
 TAP_TEST(misses_of_two_pages_load_in_parallel)
 {
 	struct test_request *apart[2];
@@ -222,7 +222,7 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 	wait_until_idle();
 }
 
-/* Loads of translation pages share few commands with data: all reads must still complete. */
+/* With few commands for loads of translation pages and data, all reads must still complete. */
 TAP_TEST(reads_complete_although_commands_run_out)
 {
 	u32 i;
@@ -285,7 +285,7 @@ TAP_TEST(writes_wait_for_evictions)
 		most = max(most, cmt->cached);
 	}
 	test_drain(&device);
-	/* One program per die may start before the FTL notices that the cache is full. */
+	/* The CMT may exceed its size of 8 by one translation page per die. */
 	CHECK_RANGE(most, 8, 8 + 2);
 	CHECK(test_counters(&device)->programmed_map_units > 200);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
@@ -428,7 +428,7 @@ TAP_TEST(a_bad_block_of_translation_pages_is_relocated)
 	CHECK_EQ(block_of(0)->handle, 1);
 }
 
-/* Close all blocks: relocations find no free page, but blocks that hold no data can be erased. */
+/* Close all blocks, so that relocations find no free page; GC can erase blocks without data. */
 static void occupy_all_blocks(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block;
@@ -443,7 +443,7 @@ static void occupy_all_blocks(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* The pages that GC has read have no destination: it erases a block without valid pages instead. */
+/* If pages that GC has read have no destination, GC erases a block without valid pages. */
 TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 {
 	struct aftl_lun *lun;
@@ -521,7 +521,7 @@ static u64 continue_requests(void)
 	return aftl_digest(device.ftl);
 }
 
-/* Record the cached translation pages, oldest first. Return: number of pages. */
+/* List the cached translation pages, oldest first; return their number. */
 static u32 list_cached_trans_pages(u32 *found)
 {
 	u32 number = device.ftl->cmt.oldest;
@@ -615,7 +615,7 @@ TAP_TEST(invalid_combinations_with_a_map_cache_are_refused)
 
 /* Random policies, options and concurrent requests. */
 
-/* Small units, for many translation pages. */
+/* Draw small logical pages, which need many translation pages. */
 static void draw_device_shape(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
@@ -660,7 +660,7 @@ static void check_trans_block_leaves_reserve(void *host, const struct aftl_array
 		  lun->free_blocks);
 }
 
-/* At most one program per LUN starts before the eviction limit is noticed. */
+/* Evictions may exceed their limit by one program per LUN, which starts before the check. */
 static void check_eviction_limit(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 				 aftl_ppn_t ppn)
 {

@@ -27,7 +27,7 @@ static bool is_unit_short_lived(u32 unit)
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED;
 }
 
-/* Each block holds pages of one mode, given by its kind. */
+/* Check that each block holds only pages of the program mode that its kind names. */
 static void check_block_modes(void)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -77,19 +77,19 @@ TAP_TEST(update_intervals_identify_short_lived_data)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_unit_short_lived(1));
-	/* The unit's previous version lived for a month, longer than the retention budget. */
+	/* The unit's data were a month old when overwritten, longer than the retention budget. */
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
 	measure_write_ns(1);
 	CHECK(is_unit_short_lived(1));
-	/* Data six days old would keep the limit, but the daily search may find them a day late. */
+	/* Data with a lifetime of six days get margins, as the daily search may be late. */
 	aftl_advance_age(device.ftl, 6 * DAY_NS);
 	measure_write_ns(1);
 	CHECK(!is_unit_short_lived(1));
 	check_block_modes();
 }
 
-/* In TVR's mode "tagged" the class means lifetime: data have no errors. */
+/* In TVR's mode "tagged" an approximate tag means a short lifetime: data have no errors. */
 TAP_TEST(tags_identify_short_lived_data)
 {
 	u32 class;
@@ -142,7 +142,7 @@ static void check_unit_ages(u32 budget_hours)
 				  (unsigned long long)age_hours_of_unit(unit));
 }
 
-/* Ages are also checked just before each search, when data are oldest. */
+/* Check ages at each hour, also just before each daily search, when data are oldest. */
 TAP_TEST(data_without_margins_are_refreshed_in_time)
 {
 	u32 hour;
@@ -226,7 +226,7 @@ static u64 table_ratio_q16(const u32 *table)
 	return ((u64)table[0] + table[1]) / 2;
 }
 
-/* With wear, programs get faster, erases slower; 100000 erases are midway between table entries. */
+/* Wear makes programs faster and erases slower; 100000 erases are midway between table entries. */
 TAP_TEST(program_and_erase_times_follow_the_cycles)
 {
 	u64 factor = table_ratio_q16(aftl_tvr_program_wear_q16);

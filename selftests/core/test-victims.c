@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Victim selectors: on a device under load each selector is asked for every LUN, and its choice
- * compared with its definition. Also the core's own decisions: when it collects, which free block
- * it opens, how it levels wear.
+ * Victim selectors: the choice of each selector on a device under load, compared with its
+ * definition. Also the core's decisions: when GC runs, which free block is opened, how wear is
+ * levelled.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
@@ -221,7 +221,7 @@ static void open_device_with_param(const char *key, const char *value)
 	open_device_with_pairs(key, value, "errors", "off");
 }
 
-/* Random writes to the first 1/@part of the units. */
+/* Write random units of the first 1/@part of all units. */
 static void write_random_units(struct aftl_random *random, u32 part, u32 writes)
 {
 	while (writes--)
@@ -231,8 +231,8 @@ static void write_random_units(struct aftl_random *random, u32 part, u32 writes)
 }
 
 /*
- * Without host writes the erase of the last victim seeds the next draw. Otherwise draws of full
- * blocks would repeat for ever.
+ * Without host writes the last victim's erase seeds selector d_choices anew. Otherwise it would
+ * draw the same full blocks for ever.
  */
 TAP_TEST(d_choices_draws_anew_for_each_victim)
 {
@@ -261,7 +261,7 @@ TAP_TEST(d_choices_draws_anew_for_each_victim)
 	CHECK_RANGE(same, 0, 20);
 }
 
-/* Queue of erased blocks as seen by the host. */
+/* Queue of erased blocks, in the order in which the host saw their erases. */
 static struct {
 	struct test_listener listener;
 	u32 block[64];
@@ -308,7 +308,7 @@ TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 	CHECK_RANGE(line.taken, 200, U32_MAX);
 }
 
-/* A quarter of the blocks is free whenever the LUN is idle. */
+/* Idle GC keeps a quarter of the blocks free whenever the LUN is idle. */
 TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 {
 	struct aftl_random random = { 2 };
@@ -343,7 +343,7 @@ static u32 least_valid_after_idle(const char *gc_idle_valid)
 	return least;
 }
 
-/* Idle GC leaves fuller blocks, even if few blocks are free. */
+/* Idle GC spares blocks with more valid data than gc_idle_valid, even if few blocks are free. */
 TAP_TEST(idle_gc_stops_at_gc_idle_valid)
 {
 	CHECK_RANGE(least_valid_after_idle("50"), 51, 60);
@@ -470,7 +470,7 @@ TAP_TEST(wear_levelling_empties_the_least_erased_block)
 	CHECK_RANGE(max_erases_with_wear_gap("4"), 1, without * 2 / 3);
 }
 
-/* Wear levelling compares the 16 blocks that were erased first. */
+/* Wear levelling only compares the 16 blocks whose erases are longest ago. */
 TAP_TEST(wear_levelling_opens_the_least_worn_free_block)
 {
 	struct aftl_lun *lun;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Zones: states, write pointers and limits after each request, and on random devices each block
- * holds data of one zone.
+ * Zones: state, write pointer and limits after each request; on random devices each block holds
+ * data of one zone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
 }
 
-/* Earlier writes that wait for buffer space complete before the reset. */
+/* Writes that wait for space in the write buffer complete before a later reset of their zone. */
 TAP_TEST(a_reset_waits_for_earlier_writes)
 {
 	struct test_request *writes[5];
@@ -381,7 +381,7 @@ TAP_TEST(requests_that_zones_do_not_support_are_refused)
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
 }
 
-/* A request, its expected result, and the state and write pointer of its zone afterwards. */
+/* A zone request, its expected result, and the zone's state and write pointer afterwards. */
 struct step {
 	u32 op;
 	u32 zone;
@@ -511,7 +511,7 @@ TAP_TEST(a_reset_changes_the_translation_page_of_its_zone)
 	CHECK_EQ(test_counters(&device)->map_changes, changes + MAPPED_UNITS);
 }
 
-/* Random devices under overlapping requests. */
+/* Run a random zoned device under overlapping requests. */
 
 static void check_never_out_of_space(struct test_listener *self, struct test_request *request)
 {
@@ -546,7 +546,7 @@ static u32 test_zone_of_block(const struct aftl_block *block)
 	return zone;
 }
 
-/* Check the number of blocks per zone and LUN; relocation may cause @more extra blocks. */
+/* Check that a zone has no more blocks in a LUN than needed, and @more for relocations. */
 static void check_blocks_per_zone(u32 more)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;

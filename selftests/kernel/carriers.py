@@ -164,7 +164,8 @@ def approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, in
     """Return a file's approximate share for each way of writing; all else must be precise.
 
     A second file is written in the same way without a tag, or with another hint in its I/O
-    priority: this file and all metadata must be precise. """
+    priority: this file and all metadata must be precise.
+    """
     known: set[int] = set()
     found = {}
     for way, (flags, write) in WAYS.items():

@@ -232,7 +232,8 @@ METRIC = re.compile(r'([a-z0-9_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\}) (
 
 def parse_metrics() -> dict[str, float]:
     """Parse metrics as strictly as Prometheus does, and return them: each metric has a type, its
-    lines are adjacent, no sample occurs twice, and buckets of a histogram are cumulative. """
+    lines are adjacent, no sample occurs twice, and buckets of a histogram are cumulative.
+    """
     types: dict[str, str] = {}
     found: dict[str, float] = {}
     order: list[str] = []

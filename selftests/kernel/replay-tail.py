@@ -7,7 +7,8 @@ time which Linux spends on a request is small against the time of the flash. Run
 
 Small differences of arrival times change which requests collide, and so the tail: in the simulator,
 delays of at most 5 us move a percentile by up to 4 %. So the simulator runs several times with
-other delays, and the median of its percentiles is compared. """
+other delays, and the median of its percentiles is compared.
+"""
 
 from __future__ import annotations
 

@@ -207,7 +207,8 @@ def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
     """Write a tagged file's pages to other files; check the approximate share of its own units.
 
     LEAST is the minimum share in % of data written by write() and of data written by a mapping, or
-    None if no unit may be approximate. """
+    None if no unit may be approximate.
+    """
     own = Tagged(Control(), folder / "tagged")
     draw = random.Random(8)
     for _ in range(int(os.environ.get("AFTL_ROUNDS", "1"))):

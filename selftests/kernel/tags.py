@@ -1025,7 +1025,8 @@ def check_block_trace() -> None:
     """Compare a block trace with the stored classes.
 
     Once blktrace with small buffers lost a record, for an unknown reason in Linux: then print what
-    the trace has at its place, and trace again. """
+    the trace has at its place, and trace again.
+    """
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     path = Path("/dev/shm/aftl-capture")

@@ -6,13 +6,13 @@
 #include "core/base/table-lookup.h"
 #include "core/nand/layer-variation.h"
 
-/* Standard program time of profile "demo"; times of the other modes scale with it. */
+/* Standard program time of profile "demo", by which times of other program modes are scaled. */
 #define DEMO_NS 700000
 
-/* Tolerance of a lower bound of a time, because tables and quotients are rounded. */
+/* Reduce a lower bound of a time a little, because the core rounds tables and quotients. */
 #define ROUNDING 10000
 
-/* Wear added by a full erase, and the errors at which a word line's data are at risk (cubeFTL). */
+/* Wear that a full erase adds, and the error count that endangers a word line's data (cubeFTL). */
 #define FULL_WEAR 10000
 #define MOST_ERRORS (6472 * 9 / 8)
 #define NO_GROWTH 2560
@@ -29,12 +29,12 @@ enum account_swing { SWING_NONE, SWING_LOW_TOP, SWING_NO_MARGINS, SWING_FULL };
 
 /**
  * struct account_block - account of a block since its last erase
- * @swing: enum account_swing, widest swing
- * @flip: colour of the checkerboard at its first program
- * @gentle: last answer of the policy: erase at low voltage
+ * @swing: enum account_swing, widest voltage swing of a program since the erase
+ * @flip: flip bit of the checkerboard at the first program of the block
+ * @gentle: the policy's last answer whether to erase at low voltage
  * @erasing: an erase is in progress
  * @reads: read count of the block at the last read event
- * @wear: of the block before the erase
+ * @wear: wear of the block before the erase in progress
  * @due_wear: least wear that the erase must add
  * @due_ns: least time that the erase must take
  */
@@ -52,8 +52,8 @@ struct account_block {
 
 /**
  * struct account_page - the last program of a page
- * @turn: number of that program on the device; 0: erased
- * @attr: attributes that it stored
+ * @turn: number of this program, counted over all programs of the device; 0: erased
+ * @attr: attributes that the program stored in the OOB metadata
  */
 struct account_page {
 	u32 turn;
@@ -237,7 +237,7 @@ static u32 retention_margin_sixteenths(const struct aftl_config *config)
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
 }
 
-/* Error rate that a page with attributes @attr would have after a year in a worn block. */
+/* Error rate of a page with attributes @attr after a year of retention in a worn block. */
 static u64 rate_after_a_year(const struct account *account, const struct aftl_placement *place,
 			     u16 attr)
 {
@@ -258,8 +258,8 @@ static u64 rate_after_a_year(const struct account *account, const struct aftl_pl
 }
 
 /*
- * Tell whether the program's mode gives precise data no more errors than the normal mode; it then
- * must not be faster than the normal mode.
+ * Return true if precise data have no more errors in this program mode than in the normal mode: the
+ * mode then must not be faster.
  */
 static bool mode_is_error_free(const struct account *account, const struct command *command)
 {
@@ -277,7 +277,7 @@ static bool mode_is_error_free(const struct account *account, const struct comma
 	       rate_after_a_year(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
-/* If pages are programmed one by one, the first page of a word line is fast. */
+/* If pages are programmed one by one, the first page of a word line takes less time. */
 static u64 program_ns_by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 {
 	const struct aftl_config *config = account_config(account);
@@ -303,7 +303,7 @@ static u64 program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
 	return ns * (before * (65536 - at.fraction) + after * at.fraction) >> 32;
 }
 
-/* Return the ISPP steps of the word line if it is programmed at once, else of one of its pages. */
+/* Return the number of ISPP steps of a program: of a whole word line or of one page. */
 static u32 ispp_steps_of(const struct account *account, u32 page, u32 kept)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -342,7 +342,7 @@ static u64 program_ns_by_ispp_steps(u64 ns, const struct aftl_ispp *ispp)
 	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
 }
 
-/* Parameter program_follower applies only if the ISPP steps save nearly as much time. */
+/* Followers take time program_follower only if their ISPP steps save nearly as much time. */
 static u64 follower_program_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
@@ -386,10 +386,10 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	ns = program_ns_by_ispp_steps(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
 		ns = follower_program_ns(config, standard_ns, ns);
-	/* An in-place switch first senses the stored bit. */
+	/* An in-place switch of a word line first senses the bit that the cells store. */
 	if (mode == AFTL_MODE_SWITCHED)
 		ns += read_ns_or_default(config, config->read_slc);
-	/* Without an error model an overshoot is detected at once and programmed again. */
+	/* Without an error model the chip detects an overshoot at once and repeats the program. */
 	if (!config->errors && program_must_overshoot(account, place))
 		ns += standard_ns;
 	return ns;
@@ -427,7 +427,7 @@ static void check_repeated_program(struct account *account, const struct aftl_pl
 			 place->page, place->mode, omitted_ispp_voltage_mv(&place->ispp), order);
 }
 
-/* A lending page needs a programmed precise page half a block ahead of its own position. */
+/* A page may lend parity only to a programmed precise page half a block before it. */
 static void check_parity_loan(struct account *account, const struct aftl_placement *place,
 			      u32 block, u32 class)
 {
@@ -456,7 +456,7 @@ static u32 count_programmed_pages(const struct account *account, u32 block, u32 
 }
 
 /*
- * In-place switch: all word lines of two layers get one bit per cell, then these word lines get
+ * Check the order of in-place switching: all word lines of two layers get one bit per cell, then
  * their other bits. Layers below must be full, layers above empty.
  */
 static void check_switch(struct account *account, const struct aftl_placement *place, u32 block)
@@ -651,7 +651,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 
 /* Reads */
 
-/* Return true if the page was programmed faster than usual, or with steps of another word line. */
+/* Return true if the page was programmed in a faster mode, as a follower or by a switch. */
 static bool is_page_programmed_faster(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
@@ -714,7 +714,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* Return true if the neighbour was programmed after the page, which it then disturbs. */
+/* Return true if the neighbour was programmed after the page, so that it disturbs the page. */
 static bool is_neighbour_newer(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
@@ -751,7 +751,7 @@ static u64 shortest_configured_read_ns(const struct aftl_config *config)
 	return min(least, (u64)config->read);
 }
 
-/* Time of one sensing with optimal references. */
+/* Time of one sensing of a page with optimal read references. */
 static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	const struct aftl_config *config = account_config(account);
@@ -774,7 +774,7 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 						 read_ns_or_default(config, config->read_coarse);
 }
 
-/* A page must not be read as a page of one bit per cell once its cells hold more bits. */
+/* A page must not be read like a one-bit page once a switch added bits to its cells. */
 static void check_one_bit_page(struct account *account, u32 block, u32 page, u16 attr)
 {
 	u32 line = account->ftl->geo.word_line_pages;

@@ -26,13 +26,13 @@ struct account_sum {
  * @ftl: the device
  * @blocks: by block
  * @pages: by page of the device
- * @turns: number of programs so far
- * @programs: number and least cost
+ * @turns: number of page programs so far
+ * @programs: number and least cost of programs
  * @erases: number and least cost of completed erases
- * @reads: number and least cost
- * @relaxed: reads of relaxed pages: errors were compared with normal pages
+ * @reads: number and least cost of page reads
+ * @relaxed: reads of pages in faster modes, whose errors were compared with normal pages
  * @wear: least wear of all completed erases
- * @wrong: first violation; empty: none
+ * @wrong: message about the first violation; empty: none
  */
 struct account {
 	struct aftl *ftl;

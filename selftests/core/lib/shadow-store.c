@@ -7,8 +7,8 @@
 #define POISON 0xdeaddeaddeaddeadULL
 
 /*
- * State of a tag, the number by which the FTL identifies data in its write buffer: @unit is valid
- * while @live is set, @slot once @programmed is set.
+ * State of data in the FTL's write buffer, which the FTL identifies by a tag: @unit is valid while
+ * @live is set, @slot once @programmed is set.
  */
 struct shadow_tag {
 	bool live;
@@ -38,8 +38,8 @@ struct shadow_slot {
  * @given_up: newest stamp of a write that the device dropped
  * @best: slot with the newest stamp
  * @shown: stamp of the last data read
- * @generation: write generation of those data
- * @flips: bit flips of those data
+ * @generation: write generation of the last data read
+ * @flips: bit flips of the last data read
  */
 struct shadow_unit {
 	u32 newest;
@@ -133,7 +133,7 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 	fill_shadow_pattern(shadow_tag_data(store, tag), store->words, mine->unit, mine->stamp);
 }
 
-/* Return true if the data in @slot have been overwritten or discarded. */
+/* Return true if the host has overwritten or discarded the data in @slot. */
 static bool slot_is_obsolete(const struct shadow_store *store, u32 slot)
 {
 	const struct shadow_unit *unit = &store->units[store->slots[slot].unit];
@@ -221,7 +221,7 @@ static bool has_unit_newer_version(struct shadow_store *store, const struct shad
 	       store->slots[store->units[tag->unit].best].stamp > tag->stamp;
 }
 
-/* Record that the device dropped a write, so that an older version may become visible again. */
+/* Record that the device dropped a write, so that reads may return an older version again. */
 static void note_lost_write(struct shadow_store *store, const struct shadow_tag *tag)
 {
 	CHECK_MSG(store->full_disk, "unit %u: a write is dropped without a successor", tag->unit);
@@ -434,7 +434,7 @@ static void mark_durable_by_flush(struct shadow_store *store, u32 flush,
 	store->promises = mine;
 }
 
-/* A flush must cover data that are acknowledged but not on flash. */
+/* Note the acknowledged data not on flash yet, which this flush must make durable. */
 static void shadow_submitted_flush(struct shadow_store *store, const struct test_request *request)
 {
 	u32 i;
@@ -554,7 +554,7 @@ static void shadow_submitted_discard(struct shadow_store *store, struct test_req
 	}
 }
 
-/* This callback handles zone resets only: host discards are recorded when they are submitted. */
+/* Handle unmapping by zone resets only: host discards are recorded when they are submitted. */
 static void shadow_on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units)
 {
 	struct shadow_store *store = shadow_store_of_listener(listener);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Host that stores real data beside the core and checks the core's guarantees. Each accepted write
- * and each discard gets an ascending stamp. A read may return any version from the newest completed
- * before it was submitted onwards, never an older one.
+ * Host that stores the data that the core only maps, and checks the core's guarantees. Each
+ * accepted write and each discard gets an ascending stamp. A read may return any version from the
+ * newest completed before it was submitted onwards, never an older one.
  */
 #ifndef SHADOW_STORE_H
 #define SHADOW_STORE_H
@@ -19,14 +19,14 @@ struct shadow_promise;
  * @listener: first; called by the device
  * @device: device under test
  * @words: 64-bit words of content per unit; 1 or the whole unit
- * @tags: by tag
- * @slots: by slot
- * @units: by unit
+ * @tags: state of the data in the write buffer, by tag
+ * @slots: data on flash, by slot
+ * @units: state of each logical page
  * @promises: writes that flushes in progress must make durable
  * @bytes: scratch buffer of one unit
  * @stamps: last assigned stamp
- * @reads: units compared
- * @rests: units of which a part was written
+ * @reads: number of units whose reads were compared
+ * @rests: number of units of which a request wrote only a part
  * @flipped: number of flipped bits
  * @lost_writes: acknowledged writes that the device dropped
  * @full_disk: the test expects writes to fail
@@ -51,7 +51,7 @@ struct shadow_store {
 
 /**
  * shadow_attach() - attach a store to the unused @device
- * @whole: keep whole units instead of eight bytes of each
+ * @whole: store whole units instead of eight bytes of each unit
  *
  * The store lives as long as the device, and test_device_finish() calls shadow_compare().
  * Approximate writes get all levels in turn.

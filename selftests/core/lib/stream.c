@@ -46,7 +46,7 @@ static u32 choose_request_unit(struct test_stream *stream, u32 units)
 	       draw_stream_below(stream, units);
 }
 
-/* Choose any placement id, including none and one without a handle. */
+/* Draw a placement id; sometimes none, or an id for which no placement handle exists. */
 static void draw_placement_id(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.placement_handles)
@@ -54,7 +54,7 @@ static void draw_placement_id(struct test_stream *stream, struct test_device *de
 							    device->config.placement_handles + 2);
 }
 
-/* Choose a host queue, including one beyond those that have a weight. */
+/* Draw a host queue; sometimes one that has no weight. */
 static void draw_host_queue(struct test_stream *stream, struct test_device *device)
 {
 	u32 queues = aftl_queue_weight_count(device->config.queue_weights);
@@ -63,7 +63,7 @@ static void draw_host_queue(struct test_stream *stream, struct test_device *devi
 		device->queue = (u8)draw_stream_below(stream, queues + 1);
 }
 
-/* Let some requests begin and end within a page, but not on zoned devices. */
+/* Let some requests begin or end within a logical page, but not on zoned devices. */
 static void draw_partial_request(struct test_stream *stream, struct test_device *device,
 				 enum aftl_op op, u32 units)
 {
@@ -192,7 +192,7 @@ static void randomize_host_queues(struct aftl_config *config)
 					(1 + aftl_random_below(&random, 9));
 }
 
-/* The seed chooses erase suspension for writes, and cache commands. */
+/* The seed decides whether writes suspend erases and whether cache commands are used. */
 static void randomize_suspension(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 5 };
@@ -232,7 +232,7 @@ static void randomize_load_and_gc(struct aftl_config *config, struct aftl_random
 	config->wear_gap = aftl_random_below(random, 3) * 4;
 }
 
-/* Draw the parameters of failures, and of request times outside the flash. */
+/* Draw the parameters of failures, and the times that requests spend outside of the flash. */
 static void randomize_failures(struct aftl_config *config, struct aftl_random *random)
 {
 	config->errors = aftl_random_below(random, 3) != 0;
@@ -242,7 +242,7 @@ static void randomize_failures(struct aftl_config *config, struct aftl_random *r
 	config->ecc = aftl_random_below(random, 2) * 2000;
 }
 
-/* Draw parameters each of which belongs to one policy only. */
+/* Draw values of parameters that belong to one policy only. */
 static void randomize_policy_params(struct aftl_config *config, struct aftl_random *random)
 {
 	u64 zone;
@@ -259,7 +259,7 @@ static void randomize_policy_params(struct aftl_config *config, struct aftl_rand
 	*test_device_set_param(config, "virtual_layers") = aftl_random_below(random, 2);
 }
 
-/* Draw further parameters of policies, and those of program modes. */
+/* Draw parameters of program modes and of the policies that use these modes. */
 static void randomize_program_modes(struct aftl_config *config, struct aftl_random *random)
 {
 	*test_device_set_param(config, "history") = aftl_random_below(random, 3);
@@ -276,7 +276,7 @@ static void randomize_program_modes(struct aftl_config *config, struct aftl_rand
 	*test_device_set_param(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
 }
 
-/* Draw parameters of two-pass programs, reads between the passes, and the limit of block reads. */
+/* Draw parameters of two-pass programs, of reads between passes, and the block's read limit. */
 static void randomize_two_pass(struct aftl_config *config, struct aftl_random *random)
 {
 	config->read_coarse = aftl_random_below(random, 2) * 90000;
@@ -290,7 +290,7 @@ static void randomize_two_pass(struct aftl_config *config, struct aftl_random *r
 	}
 }
 
-/* Draw times by page position, and the parameters of the host link. */
+/* Draw program and read times by page position, and the parameters of the host link. */
 static void randomize_latencies(struct aftl_config *config, struct aftl_random *random)
 {
 	config->suspend_step = aftl_random_below(random, 3) * 90000;

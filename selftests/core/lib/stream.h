@@ -15,12 +15,12 @@
  * @flush: flushes in 1/1000
  * @fua: writes with FUA in 1/1000
  * @approx: approximate writes in percent
- * @units_max: largest request
+ * @units_max: largest request in units
  * @depth: requests in progress
  * @hot: percent of the requests that go to the first tenth of the units
  * @gap_ns: largest gap between arrivals
  * @partial: percent of the reads and writes that leave out sectors of their ends
- * @partial_random: random number generator for these
+ * @partial_random: random number generator for partial requests
  * @operations: units read, written or discarded so far
  */
 struct test_stream {
@@ -64,7 +64,7 @@ void test_randomize_options(struct test_device *device, struct aftl_random *rand
 /* Draw a policy; @placed: draw only policies that respect the host's zones and handles. */
 const char *test_draw_policy(bool placed, struct aftl_random *random);
 
-/* Print the differences of @device from profile "demo" as simulator arguments. */
+/* Print the parameters that differ from profile "demo", as arguments of the simulator. */
 void test_print_config(const struct test_device *device, const char *policy, u64 seed);
 
 /* Finish a device of random parameters; print its parameters if a check has failed. */

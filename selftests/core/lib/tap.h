@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests that print TAP: each test point is a function whose failed checks print messages.
+ * Interface of tests that print TAP: a test point is a function; its failed checks print messages.
  */
 #ifndef TAP_H
 #define TAP_H
@@ -17,7 +17,7 @@
  */
 bool tap_run(const char *name, void (*body)(void));
 
-/* Run @body once for each of @names, as a test point of that name. */
+/* Run @body once for each of @names, as a test point with this name. */
 void tap_run_each(const char *what, const char *const *names, u32 count,
 		  void (*body)(const char *name));
 
@@ -37,11 +37,11 @@ struct tap_test {
 void tap_register(struct tap_test *test);
 
 /**
- * TAP_TEST() - define @function as a test point; its name with blanks is the name of the point
+ * TAP_TEST() - define @function as a test point; its name with blanks names the point
  *
- * A name that is not a valid identifier may follow as a text.
+ * A text after @function is used as the point's name instead.
  *
- * Constructors register the points before main(), in any order.
+ * Constructors register the test points before main(), in any order.
  */
 #define TAP_TEST(function, ...)							\
 	static void function(void);						\
@@ -57,7 +57,7 @@ void tap_register(struct tap_test *test);
 /**
  * tap_run_all() - run the points of TAP_TEST() in the order of their lines, and print the plan
  *
- * A program without a main() of its own calls only tap_run_all(), or the function of TAP_SEED().
+ * The library's main() calls only tap_run_all(), or the function that TAP_SEED() names.
  *
  * Return: the exit status for main().
  */
@@ -65,7 +65,7 @@ int tap_run_all(void);
 
 void tap_register_seed(void (*body)(u64 seed));
 
-/* Run @function instead of the program's test points if the command line names a seed. */
+/* Call @function instead of the test points if the command line has a seed as argument. */
 #define TAP_SEED(function)							\
 	static void __attribute__((constructor)) register_##function(void)	\
 	{									\
@@ -73,7 +73,7 @@ void tap_register_seed(void (*body)(u64 seed));
 	}
 
 /**
- * tap_begin(), tap_end() - test point around inline code
+ * tap_begin(), tap_end() - begin and end a test point that is no function of its own
  */
 void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);

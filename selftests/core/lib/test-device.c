@@ -55,7 +55,7 @@ static void *test_host_alloc(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
-	/* The core allocates only to create a device: forget programs of the previous device. */
+	/* Forget programs of an earlier device: the core allocates only to create a device. */
 	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;
@@ -483,7 +483,7 @@ static struct test_request *fill_test_request(struct test_device *device, enum a
 {
 	struct test_request *mine = get_pooled_request(device);
 
-	/* The core must initialise its own fields of a request: fill them with garbage. */
+	/* Fill a request with garbage, because the core must initialise its own fields. */
 	memset(&mine->request, 0xa5, sizeof(mine->request));
 	mine->request.arrival_ns = at_ns;
 	mine->request.unit = unit;
@@ -548,7 +548,7 @@ void test_advance(struct test_device *device, u64 now_ns)
 		;
 }
 
-/* A request that complete() submits counts as part of the host call in progress. */
+/* If complete() submits a request, the callbacks count for the host call in progress. */
 static int submit_test_request(struct test_device *device, struct aftl_request *request)
 {
 	bool inside = device->inside;

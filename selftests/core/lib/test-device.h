@@ -10,10 +10,10 @@
 #include "core/ftl/ftl.h"
 #include "core/base/random.h"
 
-/* Allow unused parameters: host callbacks have all those of their type, most tests use few. */
+/* Allow unused parameters: tests use few of the parameters that a host callback must have. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* Largest request, in units, for which the pool stores oldest legal stamps: see shadow-store.h. */
+/* Largest request in units, as struct test_request has one oldest legal stamp for each unit. */
 #define TEST_REQUEST_UNITS 64
 
 /**
@@ -186,13 +186,13 @@ void test_device_set(struct test_device *device, const char *key, const char *va
  */
 void test_device_set_params(struct test_device *device, const char *params);
 
-/* Format a text of parameters; it is valid until the next call. */
+/* Format a text of parameters, which is valid until the next call of test_params(). */
 const char *test_params(const char *format, ...) __printf(1, 2);
 
 /**
  * test_record_array_event() - check that no page is sensed before its program or erase has ended
  *
- * The array() of each device; a test with a callback of its own may call it from there.
+ * Each device has it as callback array(); a test's own callback may call it.
  */
 void test_record_array_event(void *host, const struct aftl_array_event *event);
 
@@ -328,7 +328,7 @@ void test_device_save(struct test_device *device, struct test_bytes *bytes);
 /* Write @count logical pages from @first on, each by a request of its own. */
 void test_write_each(struct test_device *device, u32 first, u32 count, u32 class);
 
-/* Physical page, and block, of logical page @unit. */
+/* Return the physical page, or the block, that stores logical page @unit. */
 aftl_ppn_t test_lookup(const struct test_device *device, u32 unit);
 struct aftl_block *test_block_of(struct test_device *device, u32 unit);
 
