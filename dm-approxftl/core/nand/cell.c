@@ -85,7 +85,7 @@ static u64 poisson_quantile_q32(u64 lambda_q32, u32 column)
 	       div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q32 - base), span);
 }
 
-/* The upper bits of @draw have chosen the quantile; the lower 32 bits round it to an integer. */
+/* Round to an integer by the lower 32 bits of @draw, whose upper bits have chosen the quantile. */
 static u32 round_expected_errors(u64 expected_q32, u64 draw)
 {
 	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);

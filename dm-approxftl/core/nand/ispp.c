@@ -45,8 +45,6 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		chip->growth[mv] = aftl_margin_error_growth(mv);
 }
 
-/* Checks whether the chip accepts a program command */
-
 static u32 ispp_margin_mv(const struct aftl_ispp *ispp)
 {
 	return (u32)ispp->start_mv + ispp->final_mv;
@@ -236,7 +234,7 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 	return div64_u64(ns * config->program_fast, config->program);
 }
 
-/* Rows of the TVR tables: the page of a word line that the paper programs first, and the other. */
+/* ISPP steps of a page by the TVR tables, whose row 0 is the page that the paper programs first. */
 static u32 tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)

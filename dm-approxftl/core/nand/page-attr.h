@@ -57,13 +57,13 @@ static inline u32 aftl_mode_bits_per_cell(u32 mode)
 	return bits[mode];
 }
 
-/* Some cells of the page were programmed beyond their target voltage states. */
+/* Return true if cells of the page were programmed beyond their target voltage states. */
 static inline bool aftl_page_is_overprogrammed(u16 attr)
 {
 	return attr & AFTL_PAGE_OVERPROGRAMMED;
 }
 
-/* The page has a lower top voltage (ApproxFTL), so that it disturbs its neighbours less. */
+/* Return true if the page has a lower top voltage (ApproxFTL): it disturbs neighbours less. */
 static inline bool aftl_has_low_top_voltage(u32 mode, u32 class)
 {
 	return (mode == AFTL_MODE_REDUCED || mode == AFTL_MODE_ROUGH) && class == AFTL_APPROX;
@@ -74,7 +74,7 @@ static inline bool aftl_page_has_low_top_voltage(u16 attr)
 	return aftl_has_low_top_voltage(aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* The page was programmed without retention margins (TVR). */
+/* Return true if the page was programmed without retention margins (TVR). */
 static inline bool aftl_page_is_short_lived(u16 attr)
 {
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
@@ -93,7 +93,7 @@ static inline bool aftl_page_attr_is_possible(u16 attr)
 			 aftl_page_reprograms(attr) <= AFTL_REPROGRAMS_MAX);
 }
 
-/* The page has had the coarse pass only. */
+/* Return true if the page has had the coarse pass only. */
 static inline bool aftl_page_is_foggy(u16 attr)
 {
 	return aftl_page_mode(attr) == AFTL_MODE_FOGGY;

@@ -70,8 +70,8 @@ enum aftl_rber_curve {
 #define AFTL_RBER_HOUR_POINTS 9
 
 /**
- * aftl_rber_disturb_axis - full-swing shift accumulated from neighbours programmed later, in
- * millivolt
+ * aftl_rber_disturb_axis - full-swing threshold voltage shift by neighbours programmed
+ * later, in millivolt
  */
 extern const u32 aftl_rber_disturb_axis[AFTL_RBER_DISTURB_POINTS];
 
@@ -86,7 +86,7 @@ extern const u32 aftl_rber_pe_axis[AFTL_RBER_PE_POINTS];
 extern const u32 aftl_rber_hour_axis[AFTL_RBER_HOUR_POINTS];
 
 /**
- * aftl_rber_q40 - RBER x 2^40 by curve, accumulated shift, P/E cycles and age
+ * aftl_rber_q40 - RBER x 2^40 by curve, threshold voltage shift, P/E cycles and age
  *
  * At most a half. Non-decreasing along every axis except the curve: enforced by a running
  * maximum. TLC curves do not depend on the shift. Fine, medium and coarse steps are in that
@@ -96,7 +96,7 @@ extern const u64 aftl_rber_q40[AFTL_RBER_CURVES]
 	[AFTL_RBER_DISTURB_POINTS][AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
 
 /**
- * aftl_disturb_mv - shift of a victim by one later neighbour, in millivolt
+ * aftl_disturb_mv - threshold voltage shift by a neighbour programmed later, in millivolt
  *
  * First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second index:
  * 0 = the neighbour is precise, 1 = approximate.
@@ -174,14 +174,14 @@ extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
  * aftl_cube_ep1_q12 - errors between erased state and P1 after a program, in 1/4096 of their
  * mean, by P/E cycles and relative layer
  *
- * The controller monitors these errors on a leader. They are assumed.
+ * The controller monitors these errors on a leader word line. They are assumed.
  */
 extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
 
-/* BER_EP1(max): these errors over those of a word line are its spare margin S_M */
+/* BER_EP1(max); divided by the errors of a word line it gives its spare margin S_M */
 #define AFTL_CUBE_EP1_MAX_Q12 6472
 
-/* Spare margin of entry 0, in tenths */
+/* Spare margin S_M of entry 0 of the tables by margin, in tenths */
 #define AFTL_CUBE_MARGIN_FIRST 10
 
 #define AFTL_CUBE_MARGIN_POINTS 21
@@ -190,8 +190,7 @@ extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
  * aftl_cube_start_mv - how far the first program voltage may rise, in millivolt, by spare
  * margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST
  *
- * Both margins together are logarithmic in S_M through 320 mV at 1.7; halves of each;
- * assumptions.
+ * Assumed: half of both margins, which together grow with log(S_M): 320 mV at 1.7.
  */
 extern const u16 aftl_cube_start_mv[AFTL_CUBE_MARGIN_POINTS];
 
@@ -204,13 +203,13 @@ extern const u16 aftl_cube_final_mv[AFTL_CUBE_MARGIN_POINTS];
 /* Mean number of retries of a read that needs retries with the default references */
 #define AFTL_CUBE_RETRIES 3
 
-/* Largest deviation of a page's retries from that mean */
+/* Largest deviation of a page's retries from AFTL_CUBE_RETRIES */
 #define AFTL_CUBE_RETRY_SPREAD 1
 
 /**
  * aftl_cube_retry_q16 - share x 65536 of the layers that need retries, by P/E cycles and age
  *
- * 0.3 and 0.9 at 2000 cycles, a month and a year.
+ * At 2000 cycles 0.3 after a month, 0.9 after a year.
  */
 extern const u32 aftl_cube_retry_q16[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
 
@@ -246,7 +245,7 @@ extern const u64 aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS]
 #define AFTL_TVR_WEAR_POINTS 7
 
 /**
- * aftl_tvr_wear_axis - P/E cycles of the two tables below
+ * aftl_tvr_wear_axis - P/E cycles of aftl_tvr_erase_ns and aftl_tvr_program_wear_q16
  */
 extern const u32 aftl_tvr_wear_axis[AFTL_TVR_WEAR_POINTS];
 

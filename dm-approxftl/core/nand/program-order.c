@@ -2,9 +2,7 @@
 /* Program orders: the program steps that a block allows. */
 #include "core/nand/program-order.h"
 
-/*
- * Each function checks one program order; @page is the first page of a program step.
- */
+/* Each function here checks one program order; @page is the first page of a program step. */
 
 static bool sequential_order_allows_page(const struct aftl_media *media,
 					 const struct aftl_block *block, u32 page)
@@ -67,8 +65,8 @@ static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl
 }
 
 /*
- * The frontier is the first page of the lower open layer. Programming the layer above the open ones
- * closes the lower one for good.
+ * The super layer order's frontier is the first page of the lower open layer. Programming the layer
+ * above the open ones closes the lower one for good.
  */
 static bool super_layer_order_allows_page(const struct aftl_media *media,
 					  const struct aftl_block *block, u32 page, u32 pages)
@@ -189,7 +187,7 @@ static u32 next_page_of_colour(const struct aftl_geometry *geo, u32 page, bool c
 	return page;
 }
 
-/* The first pass programs the positions of colour 0. */
+/* Pages of the first pass, which programs the checkerboard positions of colour 0. */
 u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 {
 	u32 positions = aftl_programs_per_block(geo) / geo->layers;

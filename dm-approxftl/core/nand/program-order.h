@@ -58,14 +58,14 @@ static inline void aftl_block_set_first_colour(struct aftl_block *block, bool fl
 	block->begun_flip = flip;
 }
 
-/* Pages of a word line of @block that are used. */
+/* Number of pages that @block uses in each word line. */
 static inline u32 aftl_word_line_used_pages(const struct aftl_geometry *geo,
 					    const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->word_line_pages : block->bits * geo->planes_wide;
 }
 
-/* Pages that @block can hold with its bits per cell. */
+/* Number of pages that @block can hold with its bits per cell. */
 static inline u32 aftl_block_usable_pages(const struct aftl_geometry *geo,
 					  const struct aftl_block *block)
 {
@@ -73,7 +73,7 @@ static inline u32 aftl_block_usable_pages(const struct aftl_geometry *geo,
 		geo->pages / geo->word_line_pages * aftl_word_line_used_pages(geo, block);
 }
 
-/* Pages of one program step of @block. */
+/* Number of pages that one program step of @block writes. */
 static inline u32 aftl_block_step_pages(const struct aftl_geometry *geo,
 					const struct aftl_block *block)
 {
@@ -89,7 +89,7 @@ static inline bool aftl_block_is_sequential(const struct aftl_block *block)
 	return block->order == AFTL_ORDER_SEQUENTIAL && !block->bits;
 }
 
-/* Out-of-line part of aftl_order_allows_program(). */
+/* aftl_order_allows_program() for program orders that its inline part does not handle. */
 bool aftl_is_legal_in_any_order(const struct aftl_media *media, const struct aftl_block *block,
 				u32 page, u32 pages);
 
@@ -157,7 +157,7 @@ static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u3
 void aftl_mark_word_line_switched(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page);
 
-/* Word lines of a block that may wait for their fine pass at the same time. */
+/* Most word lines of a block that wait for their fine pass at the same time. */
 #define AFTL_FOGGY_WORD_LINES 2
 
 /**
@@ -172,20 +172,19 @@ void aftl_mark_word_line_switched(const struct aftl_media *media, const struct a
  */
 u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
-/* Pages of a block's first half; of an odd number of program steps it includes the middle one. */
+/* Pages in the first half of a block; the middle one of an odd number of program steps counts. */
 static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)
 {
 	return DIV_ROUND_UP(aftl_programs_per_block(geo), 2) * geo->program_pages;
 }
 
 /**
- * aftl_two_pass_next_page() - next page of a block in the order TWO_PASS, the number of pages if
- * it is
- *	full
+ * aftl_two_pass_next_page() - next page in the order TWO_PASS; if the block is full, the number of
+ * pages
  * @media: flash array
  * @block: block, open
  *
- * The first pass programs the positions of colour 0 with respect to the block's flip bit.
+ * The first pass programs the positions of colour 0 relative to the block's flip bit.
  */
 u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_block *block);
 

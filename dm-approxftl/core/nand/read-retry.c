@@ -15,7 +15,7 @@ enum draw {
 	DRAW_PAGE = 0x9a6e,
 };
 
-/* Draw for layer or page @what of @block; each erase changes the draw. */
+/* Draw a random number for layer or page @what of @block; it changes with each erase. */
 static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose,
 			   const struct aftl_block *block, u32 what)
 {
@@ -50,8 +50,8 @@ static bool page_holds_one_bit(const struct aftl_cell *cell, const struct aftl_b
 }
 
 /*
- * All pages of a layer are shifted, or none, and a shifted layer stays shifted; the amount varies a
- * little among its pages.
+ * Shift of the read references. All pages of a layer are shifted, or none; the amount varies among
+ * its pages. A shifted layer stays shifted.
  */
 u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 			   u64 hour)

@@ -31,7 +31,7 @@ u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block
 static inline u32 aftl_best_read_shift(const struct aftl_cell *cell, const struct aftl_block *block,
 				       u32 page, u64 hour)
 {
-	/* No page is older than the first page of its block. */
+	/* No page is older than the first page that was programmed in its block. */
 	if (likely(!block->erases || hour <= block->first_hour))
 		return 0;
 	return aftl_read_shift_by_age(cell, block, page, hour);

@@ -53,7 +53,7 @@ u64 aftl_program_ns_by_wear(u64 ns, u32 erases)
 	return (ns * (high - (((high - low) * wear.fraction) >> 16))) >> 16;
 }
 
-/* Mean erase time over the two data patterns that were measured. */
+/* Mean erase time of the two data patterns that the paper on TVR measured. */
 static u64 tvr_mean_erase_ns(u32 index)
 {
 	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
@@ -75,7 +75,7 @@ static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block 
 	return chip->config->wear_times ? erase_ns_by_wear(ns, block->erases) : ns;
 }
 
-/* If the chip finds residue after a shallow erase, a full erase follows, and both count. */
+/* If a shallow erase leaves residue, a full erase follows; time and wear of both count. */
 struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
 					 const struct aftl_block *block, bool shallow)
 {

@@ -158,18 +158,18 @@ def rber_section() -> Section:
         Macro(dims[2], len(PE_AXIS)),
         Macro(dims[3], len(HOUR_AXIS)),
         Table("aftl_rber_disturb_axis", "u32", dims[1:2], DISTURB_AXIS_MV,
-              "full-swing shift accumulated from neighbours programmed later, in millivolt"),
+              "full-swing threshold voltage shift by neighbours programmed later, in millivolt"),
         Table("aftl_rber_pe_axis", "u32", dims[2:3], PE_AXIS, "program/erase cycles of the block"),
         Table("aftl_rber_hour_axis", "u32", dims[3:4], HOUR_AXIS,
               "hours since the page was programmed"),
         Table("aftl_rber_q40", "u64", dims, values,
-              "RBER x 2^40 by curve, accumulated shift, P/E cycles and age",
+              "RBER x 2^40 by curve, threshold voltage shift, P/E cycles and age",
               "At most a half. Non-decreasing along every axis except"
               " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
               " Fine, medium and coarse steps are in that order at every point. All are read with"
               " the best references."),
         Table("aftl_disturb_mv", "u16", ("2", "2"), _disturb_neighbours(),
-              "shift of a victim by one later neighbour, in millivolt",
+              "threshold voltage shift by a neighbour programmed later, in millivolt",
               "First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second"
               " index: 0 = the neighbour is precise, 1 = approximate."),
         Macro("AFTL_LAYER_POINTS", layers.POINTS),
@@ -227,24 +227,24 @@ def cube_section() -> Section:
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
               "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
               " cycles and relative layer",
-              "The controller monitors these errors on a leader. They are assumed."),
+              "The controller monitors these errors on a leader word line. They are assumed."),
         Macro("AFTL_CUBE_EP1_MAX_Q12", scaled_integer(cube.largest_errors(), Q12),
-              "BER_EP1(max): these errors over those of a word line are its spare margin S_M"),
-        Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0], "Spare margin of entry 0, in tenths"),
+              "BER_EP1(max); divided by the errors of a word line it gives its spare margin S_M"),
+        Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0],
+              "Spare margin S_M of entry 0 of the tables by margin, in tenths"),
         Macro("AFTL_CUBE_MARGIN_POINTS", len(MARGIN_TENTHS)),
         Table("aftl_cube_start_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[0]],
               f"how far the first program voltage may rise, in millivolt, {margin_axis}",
-              "Both margins together are logarithmic in S_M through 320 mV at 1.7; halves of each;"
-              " assumptions."),
+              "Assumed: half of both margins, which together grow with log(S_M): 320 mV at 1.7."),
         Table("aftl_cube_final_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[1]],
               f"how far the last program voltage may fall, in millivolt, {margin_axis}"),
         Macro("AFTL_CUBE_RETRIES", program_time.CUBE_RETRIES,
               "Mean number of retries of a read that needs retries with the default references"),
         Macro("AFTL_CUBE_RETRY_SPREAD", cube.RETRY_SPREAD,
-              "Largest deviation of a page's retries from that mean"),
+              "Largest deviation of a page's retries from AFTL_CUBE_RETRIES"),
         Table("aftl_cube_retry_q16", "u32", ("AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               retries, "share x 65536 of the layers that need retries, by P/E cycles and age",
-              "0.3 and 0.9 at 2000 cycles, a month and a year."),
+              "At 2000 cycles 0.3 after a month, 0.9 after a year."),
     ))
 
 
@@ -284,7 +284,7 @@ def tvr_section() -> Section:
               "Axes, limit and running maximum as in aftl_rber_q40."),
         Macro(wear, len(TVR_WEAR_AXIS)),
         Table("aftl_tvr_wear_axis", "u32", (wear,), TVR_WEAR_AXIS,
-              "P/E cycles of the two tables below"),
+              "P/E cycles of aftl_tvr_erase_ns and aftl_tvr_program_wear_q16"),
         Table("aftl_tvr_erase_ns", "u32", ("2", wear),
               [[tvr.block_erase_ns(p, c) for c in TVR_WEAR_AXIS] for p in (0, 1)],
               "erase time in nanoseconds, by content of the block and by P/E cycles",
