@@ -11,7 +11,7 @@
 
 #include "core/base/types.h"
 
-/* Chunks of an array; few, because arrays are passed by value, also on kernel stacks. */
+/* Most chunks of an array: few, as chunked arrays are passed by value, also on kernel stacks. */
 #define AFTL_CHUNKS 8
 
 /* Allocate zeroed memory; NULL on failure. */
@@ -26,7 +26,7 @@ struct aftl_chunks {
 	void *chunk[AFTL_CHUNKS];
 };
 
-/* log2 of the entries in a chunk, for entries of @size bytes; a constant if @size is one. */
+/* log2 of the entries of a chunk, each of @size bytes; a constant expression if @size is one. */
 static inline u32 aftl_chunk_index_bits(u32 size)
 {
 	return (u32)__builtin_clz(size) - 1;
@@ -56,7 +56,7 @@ static inline void *aftl_chunk_entry_at(const struct aftl_chunks *chunks, u32 in
 bool __must_check aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size,
 				    aftl_alloc_t alloc, void *host);
 
-/* Free an array, also one that was allocated in part or not at all; then @size may be 0. */
+/* Free a chunked array, even one that was allocated partly or never; its @size may then be 0. */
 void aftl_chunks_free(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
 		      void *host);
 

@@ -39,7 +39,7 @@ static inline u64 aftl_get_le(const u8 *bytes, unsigned int size)
  * @bytes: data
  * @size: bytes of @bytes
  *
- * The checksum of the data is the complement of the last result.
+ * The CRC-32C of all data is the complement of the last call's result.
  */
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size);
 

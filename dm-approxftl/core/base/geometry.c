@@ -44,7 +44,7 @@ int aftl_check_program_passes(const struct aftl_config *config, struct aftl_erro
 	return 0;
 }
 
-/* A host that drives several shards passes the configuration of each one, see shards.h. */
+/* The host of a sharded device calls this with the configuration of each shard, see shards.h. */
 static int check_config_single_shard(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->shards == 1)
@@ -200,7 +200,7 @@ static int compute_zone_geometry(struct aftl_geometry *geo, const struct aftl_co
 	return 0;
 }
 
-/* A volume stores at most what the write buffer can hold, as all must fit into a new buffer. */
+/* A volume stores no more buffered writes than a write buffer of the reloaded device can take. */
 static void compute_buffer_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_units_per_program(geo));

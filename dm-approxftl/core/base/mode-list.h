@@ -25,7 +25,7 @@ MODE(AFTER, "after", 0, program_after, 469000, read, STANDARD, PRECISE)
 MODE(COARSE, "coarse", 0, program_coarse, 466667, read, MLC_DELTA_B, COARSE)
 /* Smaller ISPP step (AGCR's high-cost write) */
 MODE(FINE, "fine", 0, program_fine, 933000, read, MLC_FINE, FINE)
-/* A word line with parameters learned from its layer's leader */
+/* A word line with parameters learned from the leader word line of its layer (cubeFTL) */
 MODE(FOLLOWER, "follower", 0, program, 0, read, STANDARD, PRECISE)
 /* MLC mode of cells for more bits; in a super layer the word line may be reprogrammed */
 MODE(MLC, "mlc", 2, program_mlc, 0, read_mlc, TLC_MLC_MODE, PRECISE)
@@ -37,7 +37,7 @@ MODE(TLC, "tlc", 3, program_tlc, 0, read_tlc, TLC, PRECISE)
 MODE(FOGGY, "foggy", 0, program_foggy, 0, read, STANDARD, PRECISE)
 /* Approximate page whose ECC bytes store parity of a precise page (parity lending) */
 MODE(LENDING, "lending", 0, program, 0, read, STANDARD, PRECISE)
-/* Remaining bits of a word line that holds one bit per cell already, which is kept (IPS) */
+/* Remaining bits of a word line whose cells hold one bit each already, which stays valid (IPS) */
 MODE(SWITCHED, "switched", 0, program, 0, read, TLC_REPROGRAM, PRECISE)
 /* Approximate page with larger ISPP steps and a lower top voltage: savings and errors of both */
 MODE(ROUGH, "rough", 0, program_reduced, 291667, read, MLC_APPROX, PRECISE)

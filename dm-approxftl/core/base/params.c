@@ -210,7 +210,7 @@ static int parse_unscaled_number(const char *text, u64 scale, u64 *value)
 	return ret ? ret : multiply_decimal(number, scale, value);
 }
 
-/* A number without a suffix has the scale @bare_scale; 0 allows only zero without a suffix. */
+/* @bare_scale is the scale of a number without a suffix; 0 refuses such numbers, except zero. */
 static int parse_number_with_suffix(const char *text, const struct suffix *suffix, u64 bare_scale,
 				    u64 *value)
 {
@@ -329,7 +329,7 @@ static bool weight_is_valid(const struct decimal *number)
 	return number->digits && number->digits <= 255 && !number->decimals;
 }
 
-/* Parse weights such as "3:1"; "0" means none. */
+/* Parse weights of host queues such as "3:1"; "0" means none. */
 static int parse_weight_list(const char *text, u64 *value)
 {
 	struct decimal number;
@@ -350,7 +350,7 @@ static int parse_weight_list(const char *text, u64 *value)
 	return -EINVAL;
 }
 
-/* Print a list such as "shared, independent or wide". */
+/* Print the words of a choice as a list such as "shared, independent or wide". */
 static void format_choice_list(const char *const *words, char *text, size_t size)
 {
 	size_t used = 0;

@@ -49,7 +49,7 @@ enum aftl_victim {
 	AFTL_VICTIMS,
 };
 
-/* How garbage collection shares a die with host writes */
+/* Values of the parameter "gc_mode": how garbage collection shares a die with host writes */
 enum aftl_gc_mode {
 	AFTL_GC_BLOCK,
 	AFTL_GC_PACED,
@@ -118,9 +118,9 @@ struct aftl_config {
 
 /* Times at which a parameter of an existing device may change */
 enum aftl_change {
-	AFTL_CHANGE_RELOAD,	/* may change in aftl_load_as() */
-	AFTL_CHANGE_LIVE,	/* may change at any time, by aftl_set_param() */
-	AFTL_CHANGE_NEVER,	/* determines the layout or the history of stored data */
+	AFTL_CHANGE_RELOAD,	/* a reload with aftl_load_as() may change the parameter */
+	AFTL_CHANGE_LIVE,	/* aftl_set_param() may change the parameter at any time */
+	AFTL_CHANGE_NEVER,	/* never: it determines the layout or history of stored data */
 };
 
 /**
@@ -171,7 +171,7 @@ extern const char *const aftl_switch_words[];
  * struct aftl_param_group - parameters of a policy or a rule
  * @params: table of the parameters
  * @count: number of parameters
- * @live: they may change at any time; otherwise only at a reload
+ * @live: the parameters may change at any time; otherwise only at a reload
  */
 struct aftl_param_group {
 	const struct aftl_param *params;
@@ -209,13 +209,13 @@ struct aftl_error {
  */
 __printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
 
-/* Number of weights in @value, 0 for none. */
+/* Number of queue weights encoded in @value, 0 for none. */
 static inline u32 aftl_queue_weight_count(u64 value)
 {
 	return DIV_ROUND_UP(fls64(value), 8);
 }
 
-/* Weight @index of @value; a missing weight counts as 1. */
+/* Weight of host queue @index encoded in @value; a missing weight counts as 1. */
 static inline u32 aftl_queue_weight_at(u64 value, u32 index)
 {
 	return max((u32)(value >> 8 * index) & 0xff, 1U);
@@ -264,7 +264,7 @@ int aftl_core_param_find(const char *key);
 /* Index in struct aftl_config of the parameter @name. */
 #define AFTL_PARAM_AT(name) (offsetof(struct aftl_config, name) / sizeof(u64))
 
-/* When parameter @index of param-table.h may change. */
+/* Return whether parameter @index of param-table.h may change live, at a reload, or never. */
 enum aftl_change aftl_core_param_change(unsigned int index);
 
 /* Parse @text as a value of @param and check its range; on failure @error has a message. */
@@ -272,8 +272,8 @@ int __must_check aftl_param_parse(const struct aftl_param *param, const char *te
 				  struct aftl_error *error);
 
 /**
- * aftl_config_check() - check that a device created with @made may be loaded with @wanted
- * @made: its configuration
+ * aftl_config_check() - check that a device created with @made may be reloaded with @wanted
+ * @made: configuration at the creation of the device
  * @wanted: the new configuration
  * @error: takes the message on failure
  *
@@ -284,7 +284,7 @@ int __must_check aftl_config_check(const struct aftl_config *made,
 
 /* Profiles (profiles.c) */
 
-/* The part of aftl_profile_load() that sets the parameters of param-table.h. */
+/* Set the parameters of param-table.h to the values of a profile, for aftl_profile_load(). */
 int __must_check aftl_profile_apply(struct aftl_config *config, const char *name,
 				    struct aftl_error *error);
 

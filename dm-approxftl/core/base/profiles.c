@@ -77,7 +77,7 @@ static const struct setting micro19_settings[] = {
 	{ "unit", 0 },
 	{ "one_shot", AFTL_ON },
 	{ "read", 60 * US }, /* assumed */
-	{ "ecc_bits", 80 }, /* assumed: typical of TLC, by ReSSD's authors */
+	{ "ecc_bits", 80 }, /* assumed: ReSSD's authors call it typical of TLC */
 	{ "buffer", 16 << 20 }, /* assumed */
 	{ NULL, 0 },
 };
@@ -94,7 +94,7 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1118 * US }, /* slow page: slow and fast pages take 789 us on average */
+	{ "program", 1118 * US }, /* slow page: the paper's average is 789 us, (460 + 1118) / 2 */
 	{ "program_fast", 460 * US }, /* fast page: average of 380 and 1.42 * 380 us */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
@@ -261,8 +261,8 @@ static const struct setting wd_dc_960_settings[] = {
 };
 
 /*
- * Western Digital's ZN540; measurements of its conventional sibling apply, too: their read times
- * show that both have the same flash.
+ * Western Digital's ZN540. Measurements of its conventional (not zoned) sibling count, too: equal
+ * read times of the two drives show that they have the same flash.
  */
 static const struct setting zn540_settings[] = {
 	{ "chips", 4 },

@@ -53,8 +53,8 @@ static inline u64 aftl_random_below(struct aftl_random *random, u32 n)
 
 /*
  * Draw from the exponential distribution of mean @mean: minus @mean times the logarithm of a
- * uniform number. Between powers of two a parabola stands for the logarithm to base 2 (error below
- * 0.008).
+ * uniform number. Between two powers of two, a parabola approximates the logarithm to base 2 (error
+ * below 0.008).
  */
 static inline u64 aftl_random_exponential(struct aftl_random *random, u32 mean)
 {

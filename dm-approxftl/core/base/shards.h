@@ -50,7 +50,7 @@ u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo);
  */
 void aftl_derive_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index);
 
-/* Shard that contains @unit of the device. */
+/* Index of the shard that contains logical page @unit of the device. */
 static inline u32 aftl_shard_of_lpn(const struct aftl_shards *shards, u64 unit)
 {
 	u64 number = unit >> shards->chunk_shift;
@@ -58,7 +58,7 @@ static inline u32 aftl_shard_of_lpn(const struct aftl_shards *shards, u64 unit)
 	return (u32)(number - div64_u64(number, shards->count) * shards->count);
 }
 
-/* Number of @unit of the device within its shard. */
+/* Logical page number, within its shard, of logical page @unit of the device. */
 static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
 {
 	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);
@@ -69,7 +69,7 @@ static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
 	       within;
 }
 
-/* Number of units from @unit on, at most @units, that lie in the same chunk. */
+/* Number of logical pages from @unit on, at most @units, that lie in the same chunk. */
 static inline u32 aftl_shard_contiguous_units(const struct aftl_shards *shards, u64 unit, u32 units)
 {
 	u32 length = 1U << shards->chunk_shift;
@@ -77,7 +77,7 @@ static inline u32 aftl_shard_contiguous_units(const struct aftl_shards *shards, 
 	return shards->count == 1 ? units : min(units, length - ((u32)unit & (length - 1)));
 }
 
-/* Number of units of shard @index that are below @unit of the device. */
+/* Number of logical pages of shard @index that are below logical page @unit of the device. */
 static inline u32 aftl_shard_lpns_below(const struct aftl_shards *shards, u32 index, u64 unit)
 {
 	u32 owner = aftl_shard_of_lpn(shards, unit);
@@ -89,7 +89,7 @@ static inline u32 aftl_shard_lpns_below(const struct aftl_shards *shards, u32 in
 	return before - within + (index < owner ? 1U << shards->chunk_shift : 0);
 }
 
-/* Number in the device of @unit of shard @index. */
+/* Logical page number in the device of logical page @unit of shard @index. */
 static inline u64 aftl_shard_lpn_to_device(const struct aftl_shards *shards, u32 index, u32 unit)
 {
 	u32 within = unit & ((1U << shards->chunk_shift) - 1);

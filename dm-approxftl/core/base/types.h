@@ -144,7 +144,7 @@ static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *h
 /* A write stream is a class and a stream of the policy. A program has data of one write stream. */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
-/* Zones have data of one class; their streams follow those of policy and translation pages. */
+/* Streams of zones, each of one class, follow the streams of policy and translation pages. */
 #define AFTL_WRITE_STREAMS_MAX (AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
 
 static inline u32 aftl_write_stream_index(u32 class, u32 stream)

@@ -4,7 +4,7 @@
  * WAIT(NAME, name, text) defined; no include guard on purpose.
  */
 
-/* Wait reasons of a request that has no command at a die yet; BUFFER is the default. */
+/* Wait reasons while a request has no command at a die yet; BUFFER is the default. */
 WAIT(BUFFER, buffer, "the write buffer, or the controller's list of commands, was full")
 WAIT(QUEUE, queue, "other host queues had their turn")
 WAIT(MAP_MISS, map_miss, "the translation page of the request was not in memory")
