@@ -59,8 +59,8 @@ void aftl_free_list_add_block(struct aftl *ftl, struct aftl_lun *lun, struct aft
 }
 
 /*
- * Free blocks that wear levelling compares to open one of them: few, so that the length of the list
- * does not matter.
+ * Free blocks that wear levelling compares to open one of them: few, so that a long free list costs
+ * no time.
  */
 #define WEAR_CANDIDATES 16
 
@@ -260,22 +260,22 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 
 	if (!victim || victim->valid > most_valid)
 		return NULL;
-	/* After failures of blocks, only the victim that frees most pages restores the reserve. */
+	/* After block failures, the GC reserve needs the victim that frees most pages. */
 	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve(ftl)))
 		aftl_victim_apply_selector(ftl, &closed, &victim);
 	return victim;
 }
 
 /*
- * Host data must leave the blocks that the policy keeps open and the GC reserve alone. Of the other
- * blocks at least one then has few enough valid pages to be collected.
+ * Host data must not need the GC reserve and the blocks that the policy keeps open. At least one of
+ * the other blocks then has few enough valid pages to be collected.
  */
 static u32 max_valid_pages(const struct aftl *ftl, u32 good_blocks)
 {
 	u32 kept = aftl_reserved_blocks_per_lun(ftl);
 	u32 most = good_blocks > kept ? (good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
 
-	/* Reserve room for the LUN's translation pages, which may follow the host data. */
+	/* Reserve room for translation pages that are programmed after the host data. */
 	return most - min(most, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
 }
 
@@ -337,8 +337,8 @@ static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bo
 }
 
 /*
- * Choose the parity block of an empty superblock. While a device is being loaded, when the capacity
- * is not final yet, this is called without aftl_assign_parity().
+ * Choose the parity block of an empty superblock. The load of a device calls this instead of
+ * aftl_assign_parity(), because the capacity is not final yet.
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
@@ -454,8 +454,8 @@ bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first)
 }
 
 /*
- * Return true if the word line that is due for its fine pass has valid pages, which were mapped
- * before the word line's other data were lost.
+ * Return true if the word line that is due for its fine pass has valid pages: the controller has
+ * lost the data of that fine pass, but the pages stay mapped.
  */
 static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct aftl_block *block)
 {

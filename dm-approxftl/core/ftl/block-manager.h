@@ -43,9 +43,7 @@ void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates 
 /* Return a closed block with at most @most_valid valid pages for GC, or NULL. */
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
-/*
- * Note that @block, which is full or taken away, is no open block of the core any more.
- */
+/* Note that @block, which is full or retired, is not an open block of the core any more. */
 static inline void aftl_forget_core_open_block(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	if (block->handle && lun->handle_blocks &&

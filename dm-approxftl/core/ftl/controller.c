@@ -132,7 +132,7 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 		lun->writes[lane].head = AFTL_NIL;
 }
 
-/* The open blocks of the policy and the fallback block can have word lines between two passes. */
+/* Only open blocks of the policy and the fallback block have word lines between two passes. */
 static int alloc_foggy_blocks(struct aftl *ftl)
 {
 	u32 i;
@@ -208,9 +208,7 @@ static u32 count_core_open_blocks(const struct aftl *ftl)
 	       (u32)(ftl->geo.zones ? ftl->config.max_active_zones : ftl->config.placement_handles);
 }
 
-/*
- * Begin a new round of arbitration with the new weights; requests that wait stay in their queues.
- */
+/* Begin a new round of host queue arbitration with the new weights; requests stay in queues. */
 static void reset_queue_weights(struct aftl *ftl)
 {
 	u32 i;

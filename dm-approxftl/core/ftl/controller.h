@@ -36,7 +36,7 @@ struct aftl {
 	struct aftl_read_timing sense;
 	struct aftl_stats stats;
 	const struct aftl_policy_type *named_type; /* policy type that the host passed */
-	const struct aftl_policy_type *type; /* @named_type, or @ftl_type that completes it */
+	const struct aftl_policy_type *type; /* type in use: @named_type or @ftl_type */
 	struct aftl_policy_type ftl_type;
 	struct aftl_policy *policy;
 	struct aftl_policy_core core;
@@ -50,7 +50,7 @@ struct aftl {
 	u64 hour;
 	u64 housekeeping_end_ns; /* of the last housekeeping */
 	bool housekeeping_wanted; /* a block has been erased since the last housekeeping */
-	u64 hour_ns; /* value of age_ns + now_ns at which @hour began */
+	u64 hour_ns; /* device age (age_ns + now_ns) at the start of hour @hour */
 	bool running;
 	bool filling;
 	bool suspending;
@@ -59,10 +59,10 @@ struct aftl {
 	bool ignore_policy_copy;
 	bool retry;
 	bool draining;
-	u32 work; /* units of work done, see aftl_count_work() */
+	u32 work; /* work done so far, see aftl_count_work() */
 	u32 collecting; /* LUNs with forced_gc */
 	u32 wake_next;
-	u8 waking; /* AFTL_WAKE_*: which LUNs from wake_next on are still to be woken */
+	u8 waking; /* AFTL_WAKE_*: kinds of LUNs from @wake_next on that are still to be woken */
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
 	u32 placing_handle; /* placement handle whose block is being opened; 0: none */
@@ -97,8 +97,8 @@ struct aftl {
 	struct aftl_read_streams read_ahead;
 	bool reads_are_tracked;
 	/*
-	 * Whether the host has a callback, or the policy a method, to be called for each array
-	 * operation; for each host read; for each accepted write.
+	 * Whether the host or the policy wants a call for each array operation, each host read, and
+	 * each accepted write.
 	 */
 	bool array_is_observed;
 	bool reads_are_observed;
@@ -122,8 +122,8 @@ struct aftl {
 	u32 write_commands;
 
 	/*
-	 * Programs start once this many write commands are used; number of write queues with data
-	 * for a full program.
+	 * Number of used write commands at which programs start; number of write queues that hold
+	 * data for a full program.
 	 */
 	u32 buffer_high;
 	u32 full_write_queues;

@@ -12,13 +12,13 @@
 /**
  * struct aftl_fault_list - armed faults, and those that happened
  * @all: in the order in which they were armed
- * @count: number of them, in whatever state
- * @armed: number of them that are pending or due
- * @due: number of them whose trigger has come, and which have not happened
- * @programs: number of them that wait for a program
+ * @count: number of faults in @all
+ * @armed: number of faults that are pending or due
+ * @due: number of faults whose trigger has come, and which have not happened
+ * @programs: number of faults that wait for a program
  * @since_ns: device time at which the counts of triggers began
- * @writes: host writes since then
- * @reads: host reads since then
+ * @writes: host writes since @since_ns
+ * @reads: host reads since @since_ns
  */
 struct aftl_fault_list {
 	struct aftl_fault all[AFTL_FAULTS_MAX];
@@ -45,7 +45,7 @@ void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached);
 /* Count a host request that has just been admitted, while a fault is armed. */
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request);
 
-/* Make faults due that wait until the newest host write of @lpn has been programmed. */
+/* Make due the faults that wait until the newest host write of @lpn has been programmed. */
 void aftl_faults_count_program(struct aftl *ftl, aftl_lpn_t lpn);
 
 #endif

@@ -6,8 +6,8 @@
 #include "core/ftl/memory.h"
 
 /*
- * Number of runs, for each block of a LUN, that @ppns has room for. A run is a sequence of rounds
- * (a program in each LUN) in which the ppns of each round continue those of the round before.
+ * Number of runs, for each block of a LUN, that @ppns has room for. In a run, which consists of
+ * rounds (one program in each LUN), the ppns of each round continue those of the previous round.
  */
 #define BLOCK_RUNS 8U
 
@@ -63,7 +63,7 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 	map->round = round;
 	/*
 	 * Limit of the number of runs: a run ends with a block, or in the order LEADER_FIRST with a
-	 * layer. If some LUNs are ahead of others, the ends of their blocks end it, too.
+	 * layer. If some LUNs are ahead of other LUNs, the ends of their blocks end the run, too.
 	 */
 	map->size = round * BLOCK_RUNS * ftl->geo.blocks_per_lun;
 	map->runs = aftl_memory_alloc(ftl, order->units / round + 1, sizeof(u32));
@@ -86,7 +86,7 @@ void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 
 	u32 *last = map->ppns + map->used;
 
 	map->level = level;
-	/* New rounds whose ppns continue those of the last run become a part of that run. */
+	/* New rounds whose ppns continue those of the last run are added to that run. */
 	if (map->used && !memcmp(last - map->round, last, bytes))
 		map->used -= map->round;
 	while (rounds--)
@@ -94,7 +94,7 @@ void aftl_fill_map_add_program_rounds(struct aftl_fill_map *map, u32 write, u32 
 	map->used += map->round;
 }
 
-/* Number of a write of the fill, the number of its round, and its position in that round. */
+/* A write of the fill: its number, the number of its round, and its position in the round. */
 struct write_place {
 	u32 write;
 	u32 round;
@@ -119,8 +119,8 @@ static struct write_place step_to_previous_place(const struct aftl_fill_map *map
 }
 
 /*
- * Store the L2P entries from @entry to @end, all in one chunk; @at: write of the first one's lpn.
- * @map is a copy, so that the compiler knows that the stores do not change it.
+ * Store the L2P entries from @entry to @end, all in one chunk; @at: write of the first lpn. @map is
+ * a copy, so that the compiler knows that the stores do not change it.
  * Return: place, in the fill, of the write of the lpn that follows these entries.
  */
 static struct write_place store_l2p_entries(const struct aftl_fill_map map, struct write_place at,

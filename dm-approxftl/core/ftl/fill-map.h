@@ -20,10 +20,10 @@ struct aftl;
  * @level: quality level of all data
  * @program: logical pages of a program
  * @round: logical pages of a round: one program in each LUN
- * @runs: by round: its run, which is the index of its first entry in @ppns, plus 1; 0: the round is
- *	not recorded
+ * @runs: by round: the run of the round, which is the index of its first entry in @ppns, plus 1; 0:
+ * the round is not recorded
  * @ppns: by run and position in the round: the ppn, minus the ppns that the LUN programs in all
- *	rounds before; NULL: nothing is recorded
+ * rounds before; NULL: nothing is recorded
  * @used: used entries of @ppns
  * @size: allocated entries of @ppns
  */

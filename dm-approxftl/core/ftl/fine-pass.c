@@ -10,7 +10,7 @@
 #include "core/ftl/lun.h"
 #include "core/ftl/program.h"
 
-/* Pages overwritten or discarded between the passes are programmed all the same, as padding. */
+/* Program pages that were overwritten or discarded between the two passes as padding. */
 static void drop_overwritten_lpns(const struct aftl *ftl, struct aftl_payload *payload)
 {
 	u32 i;

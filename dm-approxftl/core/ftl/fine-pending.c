@@ -111,7 +111,7 @@ void aftl_fine_pending_add_word_line(struct aftl *ftl, struct aftl_lun *lun,
 	count_fine_pending(ftl, lun, pending, 1);
 }
 
-/* Forget the data of a word line that waits for its fine pass. */
+/* Forget the buffered data of a word line that waits for its fine pass. */
 void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_fine_pending *pending)
 {

@@ -10,7 +10,7 @@ struct aftl_lun;
 
 /**
  * struct aftl_fine_pending - data of a word line that waits for its fine pass
- * @need: the request that it was programmed for; all 0 if there is nothing
+ * @need: request of the coarse pass; all 0 if the entry is unused
  * @commands: host writes, whose data stay in the write buffer
  * @payload: logical pages of the coarse pass
  */
@@ -23,7 +23,7 @@ struct aftl_fine_pending {
 /**
  * struct aftl_foggy_block - an open block with word lines between their coarse and fine pass
  * @block: the block; NULL if the entry is unused
- * @held: data of each word line, by its number modulo the size
+ * @held: data of each word line, by word line number modulo the size of the array
  */
 struct aftl_foggy_block {
 	struct aftl_block *block;

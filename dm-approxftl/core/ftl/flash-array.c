@@ -30,7 +30,7 @@ static u64 bus_transfer_ns(const struct aftl *ftl, u32 units)
 	return ftl->config.command + units * ftl->unit_transfer_ns;
 }
 
-/* The channel serves transfers in the order in which they become ready. */
+/* The channel serves data transfers in the order in which they become ready. */
 static u64 reserve_bus(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
 {
 	u64 ns = bus_transfer_ns(ftl, units);
@@ -195,8 +195,8 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 }
 
 /*
- * Count a page that the next read senses in a further plane. Time and energy of this sensing are
- * part of that read's: the die is active only once.
+ * Count a page that the next read senses in a further plane. That read accounts for the time and
+ * energy of both sensings: the die is active only once.
  */
 void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns)
 {
@@ -261,7 +261,7 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
-/* Time at which the newest of the host writes of the next program arrived. */
+/* Time at which the newest host write of the next program arrived. */
 static u64 newest_write_queued_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
@@ -273,9 +273,9 @@ static u64 newest_write_queued_ns(const struct aftl *ftl, const struct aftl_lun 
 }
 
 /*
- * How much of the data transfer of @placement has taken place already: a cache program takes the
- * data of the next page into the cache register while the array programs the last one. As for cache
- * reads the core decides at the end of that program. The channel must have been idle since.
+ * Time that the data transfer of @placement has already taken: a cache program takes the data of
+ * the next page into the cache register while the array programs the last one. As for cache reads
+ * the core decides at the end of that program. The channel must have been idle since.
  */
 static noinline u64 cached_data_in_ns(struct aftl *ftl, const struct aftl_lun *lun,
 				      const struct aftl_placement *placement)
@@ -305,7 +305,7 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 	array_begin_program(ftl, lun, placement, done_ns);
 }
 
-/* Relocation reads and programs through the controller, so that ECC corrects the data. */
+/* Relocations read and program data through the controller, so that ECC corrects them. */
 void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
 {
@@ -408,9 +408,9 @@ void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * May a read, or with @write a write, suspend @work? An in-place switch must not be suspended:
- * meanwhile neither the cells nor the controller would have the data of the page that the word line
- * already stores.
+ * Return true if a read, or with @write a write, may suspend @work. An in-place switch must not be
+ * suspended: meanwhile neither the cells nor the controller would have the data of the page that
+ * the word line already stores.
  */
 static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *work, bool write)
 {
@@ -422,9 +422,7 @@ static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *w
 	return write ? ftl->config.suspend_for_write : ftl->config.suspend & AFTL_SUSPEND_ERASE;
 }
 
-/*
- * Suspending does not pay near the end of an operation, and is impossible during the data transfer.
- */
+/* Suspending pays nothing near the end of an operation, and cannot happen in a data transfer. */
 static bool suspend_is_worthwhile(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
 {
 	const struct aftl_work *work = &lun->work;

@@ -52,13 +52,13 @@ enum aftl_op {
  * @hint: write: placement id, lifetime and temperature of the data
  * @queue: host queue, below AFTL_QUEUES_MAX; used if "queue_weights" configures more than one
  * @head_skip: read, write or discard: sectors at the start of the first logical page that the
- *	request leaves out; a discard leaves such a page alone, a write to a zone must have none.
- *	Class and level of a write hold for the whole page
- * @tail_skip: the same at the end of the last logical page
+ * request leaves out; a discard leaves such a page alone, a write to a zone must have none. Class
+ * and level of a write hold for the whole page
+ * @tail_skip: sectors at the end of the last logical page that the request leaves out
  * @complete_ns: set at completion: device time
  * @service_ns: set at completion: chip time of the part that ended last
  * @status: set at completion: 0, -EIO (data lost, or invalid in the state of the zone), -ENOSPC,
- *	-EOVERFLOW (too many active zones) or -EBUSY (too many open zones)
+ * -EOVERFLOW (too many active zones) or -EBUSY (too many open zones)
  *
  * The remaining members are private to the core while the request is in flight.
  */
@@ -229,7 +229,7 @@ struct aftl_host_ops {
 
 	/*
 	 * A write was accepted: keep the data of @lpn under @tag. If @request covers a part of
-	 * @lpn, the rest of them is what the last read() for @request and @lpn has fetched.
+	 * @lpn, the rest of the page is what the last read() for @request and @lpn fetched.
 	 */
 	void (*accept)(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
 
@@ -251,18 +251,16 @@ struct aftl_host_ops {
 	/*
 	 * The page that starts at @first has been programmed with the data of the preceding calls.
 	 * Media and L2P table are up to date for it: an invalid physical page has no logical page,
-	 * or one that was overwritten meanwhile. Called again if one of them becomes lost.
+	 * or one that was overwritten meanwhile. Called again if data of the page are lost later.
 	 */
 	void (*programmed)(void *host, aftl_ppn_t first);
 
-	/*
-	 * These logical pages have no data any more: they were discarded, or their zone was reset.
-	 */
+	/* The @units logical pages from @first on lost their data by a discard or a zone reset. */
 	void (*unmap)(void *host, aftl_lpn_t first, u32 units);
 
 	/*
-	 * A part of a zone that is being reset, before unmap() reports the whole zone. For a host
-	 * that would take too long to free the bytes of a zone at once.
+	 * Drop a part of a zone that is being reset, before unmap() reports the whole zone. For a
+	 * host that would take too long to free the bytes of a zone at once.
 	 */
 	void (*unmapping)(void *host, aftl_lpn_t first, u32 units);
 
@@ -278,14 +276,14 @@ struct aftl_host_ops {
 	 */
 	void (*cut_power)(void *host);
 
-	/* The block of these physical pages has been erased. */
+	/* The block of the @slots physical pages from @first on has been erased. */
 	void (*erase)(void *host, aftl_ppn_t first, u32 slots);
 
-	/* These blocks will not be used again. Some may have been bad before. */
+	/* The @blocks blocks from @first on are retired. Some of these may have been bad before. */
 	void (*retire)(void *host, u32 first, u32 blocks);
 
 	/*
-	 * Return where the core accounts what @request waits for, or NULL if nobody wants to know.
+	 * Return where the core accounts what @request waits for, or NULL to account nothing.
 	 * Without this callback accounting costs nothing.
 	 */
 	struct aftl_waits *(*waits)(void *host, struct aftl_request *request);
@@ -441,7 +439,7 @@ u64 aftl_device_time_ns(const struct aftl *ftl);
 u32 aftl_pending_requests(const struct aftl *ftl);
 
 /**
- * aftl_set_drain_mode() - start or stop draining the write buffer
+ * aftl_set_drain_mode() - start or stop to drain the write buffer
  * @ftl: device
  * @draining: true: program buffered writes without waiting for a full page
  */
@@ -459,11 +457,11 @@ void aftl_drain_requests(struct aftl *ftl);
 /* Upper bound of the tags of accept(), exclusive. */
 u32 aftl_buffer_tag_count(const struct aftl *ftl);
 
-/* Return true if the write under @tag is the newest of its page, and not programmed; set @what. */
+/* Return true if the write under @tag is the newest of its page, and not programmed; fill @what. */
 bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**
- * aftl_buffer_restore() - put a buffered write of before a crash back into the write buffer
+ * aftl_buffer_restore() - put a write that was buffered at a crash back into the write buffer
  * @ftl: device that was just loaded
  * @what: an unmapped logical page, in ascending order of @what; with zones below the write pointer
  *
@@ -545,13 +543,13 @@ int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 #define AFTL_WEAR_BLOCKS 4096
 
 /**
- * aftl_wear_out() - let AFTL_WEAR_BLOCKS blocks have had at least @cycles full erases
+ * aftl_wear_out() - raise the wear of some blocks to at least @cycles full erases
  * @ftl: device
  * @cycles: program/erase cycles, less than AFTL_WEAR_CYCLES
- * @first: first block
+ * @first: first of AFTL_WEAR_BLOCKS blocks
  *
- * Only wear changes, on which the end of a block's life depends: not its count of erases, which
- * tells generations of its data apart.
+ * Changes the wear of a block, on which its life depends, but not its erase count, which tells
+ * generations of its data apart.
  *
  * Return: the first block of the next step, or the number of blocks after the last one.
  */
@@ -560,7 +558,7 @@ u32 aftl_wear_out(struct aftl *ftl, u32 cycles, u32 first);
 /* Upper bound of P/E cycles: the wear of a block, in AFTL_FULL_WEAR, has 32 bits. */
 #define AFTL_WEAR_CYCLES (U32_MAX / 10000)
 
-/* Maximum number of faults in the list of a device, where a fault that has happened makes room. */
+/* Most faults in the list of a device; in a full list a new one replaces one that happened. */
 #define AFTL_FAULTS_MAX 64
 
 enum aftl_fault_action {
@@ -569,8 +567,8 @@ enum aftl_fault_action {
 	AFTL_FAULT_DIE,		/* aftl_fail_lun() */
 	AFTL_FAULT_AGE,		/* aftl_advance_age() */
 	AFTL_FAULT_WEAR,	/* aftl_wear_out() */
-	AFTL_FAULT_LIFE,	/* word "end": blocks fail until the device is read-only */
-	AFTL_FAULT_POWER,	/* word "cut": call cut_power() of the host */
+	AFTL_FAULT_LIFE,	/* fault action "end": blocks fail until the device is read-only */
+	AFTL_FAULT_POWER,	/* fault action "cut": call cut_power() of the host */
 };
 
 enum aftl_fault_trigger {
@@ -599,12 +597,12 @@ const char *aftl_fault_action_word(u8 action);
 /**
  * struct aftl_fault - a fault that happens once
  * @number: logical page, block, LUN or P/E cycles; for AFTL_FAULT_AGE the time that passes, in ns;
- *	0 for an action with a word
+ * 0 for an action with a word
  * @after: number of the host write or read, device time in ns, or logical page
  * @action: enum aftl_fault_action
  * @trigger: enum aftl_fault_trigger
  * @state: enum aftl_fault_state
- * @when_ns: device time at which its turn came, if it has come
+ * @when_ns: device time at which the fault happened or was void
  * @worn_blocks: blocks that the steps of AFTL_FAULT_WEAR have passed
  *
  * Writes, reads and time count from the moment at which a fault was armed while no other one
@@ -639,14 +637,14 @@ int __must_check aftl_fault_parse(struct aftl_fault *fault, char *const *words, 
  * The end of life, and wear of more than AFTL_WEAR_BLOCKS blocks, are in the list even without a
  * trigger, because they take several steps.
  *
- * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if all of a full list wait.
+ * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if all faults of a full list wait.
  */
 int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault,
 				struct aftl_error *error);
 
 /*
- * Empty the fault list, except for faults in progress, whose remaining steps must follow. No fault
- * waits any more.
+ * Empty the fault list, except for faults in progress, whose remaining steps must follow. No other
+ * fault is armed then.
  */
 void aftl_clear_faults(struct aftl *ftl);
 
@@ -666,7 +664,7 @@ bool aftl_lpn_is_lost(const struct aftl *ftl, aftl_lpn_t lpn);
 u32 aftl_find_lost_lpns(const struct aftl *ftl, u32 unit, u32 end, bool lost);
 
 /**
- * aftl_start_lun_gc() - collect garbage of @lun until no block is worth it
+ * aftl_start_lun_gc() - collect garbage of @lun until no block yields free pages
  * @ftl: device
  * @lun: number of the LUN
  *
@@ -718,11 +716,11 @@ u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn);
 bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors);
 
 /**
- * aftl_lpn_is_unreadable() - would a read of @lpn fail now?
+ * aftl_lpn_is_unreadable() - return true if a read of @lpn would fail now
  * @ftl: device
  * @lpn: logical page
  *
- * It fails if the data are lost, the LUN has died, or ECC cannot correct the errors.
+ * The read fails if the data are lost, the LUN has died, or ECC cannot correct the errors.
  */
 bool aftl_lpn_is_unreadable(const struct aftl *ftl, aftl_lpn_t lpn);
 
@@ -737,13 +735,13 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 void aftl_reset_stats(struct aftl *ftl);
 
 /**
- * aftl_restore_stats() - add the statistics of a device whose data @ftl has taken over
+ * aftl_restore_stats() - add the statistics of the device whose data @ftl loaded
  * @ftl: device
- * @before: statistics of the device before
- * @now_ns: time of that device
- * @same_policy: it had the policy of @ftl; streams and kinds of blocks of others mean nothing here
+ * @before: statistics of the former device
+ * @now_ns: device time of the former device
+ * @same_policy: both devices have one policy; else streams and block kinds are not added
  *
- * The last reset was as long ago as for the device before, or when the time of @ftl began.
+ * The last reset is then as long ago as on the former device, or at the start of @ftl's time.
  */
 void aftl_restore_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
 			bool same_policy);

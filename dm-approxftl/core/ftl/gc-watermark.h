@@ -46,8 +46,8 @@ static inline u32 aftl_slc_reserved_blocks(const struct aftl *ftl)
 
 /*
  * Blocks of each LUN of a zoned device that hold no zones: the GC reserve, a fallback block, a
- * spare one, and the SLC cache. With translation pages, which @luns LUNs share, also so many blocks
- * that GC finds one to empty, their open block, and the one that GC relocates them to.
+ * spare one, and the SLC cache. With translation pages, which @luns LUNs share, also their open
+ * block, the block that GC relocates them to, and enough blocks that GC finds one to empty.
  */
 static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)
 {

@@ -29,11 +29,11 @@ enum {
 /**
  * struct aftl_completions - requests whose last part is done
  * @queues: by data path
- * @command_ns: when the controller can take the next request; [0] to the host, [1] from it
- * @link_ns: the same for the link
+ * @command_ns: device time at which the controller is free; [0] to the host, [1] from the host
+ * @link_ns: device time at which the link is free, by direction
  * @vary: source of the random times of the parameter controller_vary
  * @link_paced: there is a link model
- * @special: @link_paced, or the host wants to know of waits
+ * @special: @link_paced, or the host wants reports of waits
  */
 struct aftl_completions {
 	struct aftl_completion_queue queues[AFTL_COMPLETION_QUEUES];
@@ -47,12 +47,12 @@ struct aftl_completions {
 #define AFTL_EPOCHS 64
 
 /**
- * struct aftl_epochs - writes before each flush
+ * struct aftl_epochs - epochs of writes; a flush ends an epoch
  * @outstanding: writes in progress, by epoch modulo AFTL_EPOCHS
  * @newest: epoch of the next write
  * @oldest: oldest epoch with writes in progress
  * @flushes: flushes that wait for their epoch, oldest first
- * @last_flush: the youngest of them
+ * @last_flush: youngest of @flushes
  */
 struct aftl_epochs {
 	u32 outstanding[AFTL_EPOCHS];
@@ -68,7 +68,7 @@ struct aftl_epochs {
 /**
  * struct aftl_read_stream - a sequential read stream of the host
  * @next: logical page at which the next read of the stream would start
- * @ahead: end of the range that has been read ahead or queued for it
+ * @ahead: end of the range that was read ahead or queued for read-ahead
  * @turn: time stamp of the last read, for LRU replacement; 0 if the stream is unused
  */
 struct aftl_read_stream {
@@ -105,15 +105,15 @@ struct aftl_host_queues {
 	u32 left;
 };
 
-/* Writes that may read the rest of a logical page at the same time; further ones wait. */
+/* Most writes that may read the rest of partly covered pages at a time; more such writes wait. */
 #define AFTL_REST_READS 128
 
 /**
  * struct aftl_rest_reads - writes that read the rest of a page which they cover in part
  * @requests: the writes
- * @count: number of them
- * @awaited: the write at wait_head[1] waits for one of them, not for the write buffer
- * @ended: if the next one waits for the buffer, LUNs do not know of it yet
+ * @count: number of @requests
+ * @awaited: the write at wait_head[1] waits for one of @requests, not for the write buffer
+ * @ended: such a read has ended; LUNs have not been told since that the write buffer is full
  */
 struct aftl_rest_reads {
 	struct aftl_request *requests[AFTL_REST_READS];

@@ -19,7 +19,7 @@
 /* Logical pages or ppns between two calls of the host's pause(). */
 #define SLICE_UNITS 1024
 
-/* How many ppns ahead the entries of the L2P table are prefetched. */
+/* Distance, in ppns, at which the audit prefetches entries of the L2P table. */
 #define AHEAD 32
 
 u32 aftl_pending_requests(const struct aftl *ftl)
@@ -207,7 +207,7 @@ void aftl_get_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *
 	info->queued = aftl_count_queued_commands(lun);
 }
 
-/* Hash four attributes at a time: each hash depends on the one before. */
+/* Hash four attributes at a time, as each hash has to wait for the previous one. */
 static u64 digest_page_attrs(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
 {
 	u32 end = page + pages;
@@ -238,7 +238,7 @@ static u64 digest_block(const struct aftl *ftl, const struct aftl_block *block, 
 }
 
 /*
- * The sum of a hash for each entry, so that the order does not matter. The host may schedule other
+ * Sum the hashes of all entries, so that their order does not matter. The host may schedule other
  * work in pause(); an error code of pause() is ignored, because a digest cannot return it.
  */
 static u64 digest_l2p_table(const struct aftl *ftl)
@@ -266,8 +266,6 @@ u64 aftl_digest(const struct aftl *ftl)
 	}
 	return digest;
 }
-
-/* The audit. The first violation ends it. */
 
 static int yield_during_audit(const struct aftl *ftl, struct aftl_error *error)
 {

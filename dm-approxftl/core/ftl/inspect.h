@@ -6,7 +6,7 @@
 struct aftl;
 struct aftl_error;
 
-/* inspect.c: the part of aftl_audit() that does not visit every physical page. */
+/* Check all invariants of aftl_audit() that need no visit of every physical page. */
 int __must_check aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 struct aftl_lun;
 
 /**
- * struct aftl_lane_lun - LUN that the next writes of a lane go to
+ * struct aftl_lane_lun - LUN of the next writes of a lane (stream and class)
  * @lun: index of the LUN
  * @left: logical pages that still go there before another LUN is chosen
  */
@@ -21,7 +21,7 @@ struct aftl_lane_lun {
 
 /**
  * struct aftl_allocation - distribution of host writes over LUNs
- * @turn: position in the allocation order of the next LUN
+ * @turn: position of the next LUN in the allocation order
  * @rule: rule of the policy or of the parameter "allocate"
  * @params: values of its parameters
  * @units: logical pages that go to a LUN before the next one is chosen
@@ -35,7 +35,7 @@ struct aftl_allocation {
 	struct aftl_lane_lun lanes[AFTL_WRITE_STREAMS_MAX];
 };
 
-/* Position of the first LUN in the allocation order, with or without preconditioning. */
+/* Position in the allocation order at which allocation starts: the same after preconditioning. */
 static inline u32 aftl_first_allocation_position(const struct aftl_geometry *geo)
 {
 	return 1 % geo->luns;

@@ -13,7 +13,7 @@
  */
 #define AFTL_COMMAND_SUPERSEDED 0x04
 /*
- * With a power-loss protected buffer: the write is recorded with its destination flash page.
+ * With a power-loss protected buffer: the host recorded the write with its destination flash page.
  */
 #define AFTL_COMMAND_STORED 0x08
 
@@ -76,11 +76,11 @@ enum aftl_work_kind {
 	AFTL_WORK_RELOC_PROGRAM,
 	AFTL_WORK_RELOC_COPY,
 	AFTL_WORK_ERASE,
-	/* Translation pages: load for a waiting read, read for a read-modify-write, program. */
+	/* Reads of translation pages for a read or a read-modify-write, and their programs. */
 	AFTL_WORK_TP_LOAD,
 	AFTL_WORK_TP_MERGE,
 	AFTL_WORK_TP_PROGRAM,
-	/* RAIN: read a page for the reconstruction in another LUN, program parity. */
+	/* RAIN reads a page for a reconstruction in another LUN, or programs parity. */
 	AFTL_WORK_STRIPE_READ,
 	AFTL_WORK_PARITY_PROGRAM,
 };

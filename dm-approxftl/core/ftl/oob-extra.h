@@ -5,7 +5,7 @@
 
 #include "core/ftl/controller.h"
 
-/* oob-extra.c: OOB metadata that few blocks have */
+/* Allocate extra OOB metadata for all blocks, unless the host has alloc_later(). */
 int __must_check aftl_oob_extra_alloc(struct aftl *ftl);
 
 /* Free what aftl_oob_extra_alloc() allocated. */

@@ -131,12 +131,12 @@ static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
  * @random: random number generator
  * @asks_always: stream() and place() are called for each program
  * @round: logical pages of one program in every LUN, if rounds are possible; else 0
- * @runs: for each LUN
+ * @runs: by LUN: run of programs that need no call of the policy
  * @need: request for the program that is being gathered
  * @payload: logical pages gathered for it
  * @map: L2P entries that are still to be stored
  * @numbers: numbers of the first writes, if the policy has a clock for which they are still to be
- *	stored; else it has no units
+ * stored; else it has no units
  * @ahead: from a logical page to the one whose L2P entry is prefetched meanwhile
  */
 struct filler {
@@ -176,7 +176,7 @@ static int fill_store_recorded_entries(struct aftl *ftl, struct filler *filler)
 	return ret;
 }
 
-/* Store all L2P entries, then collect a block. Return: 1 if there was one, 0 or an error code. */
+/* Store all L2P entries, then do a GC step. Return: 1 if GC found work, 0, or an error code. */
 static int fill_relocate_for_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	int ret = fill_store_recorded_entries(ftl, filler);
@@ -202,7 +202,7 @@ static int fill_place_after_gc(struct aftl *ftl, struct filler *filler, struct a
 	}
 }
 
-/* The gathered logical pages differ in their lpn and write generation only. */
+/* Drop the programmed pages from a payload, whose pages differ in lpn and write generation only. */
 static void payload_drop_programmed_lpns(struct aftl_payload *payload, u32 gathered)
 {
 	u32 done = payload->count;
@@ -296,7 +296,7 @@ static int program_cmt_evictions_untimed(struct aftl *ftl, struct filler *filler
 	return ret;
 }
 
-/* The policy may place fewer logical pages than have been gathered. */
+/* Program gathered logical pages; the policy may place only some of these. */
 static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
@@ -454,7 +454,7 @@ static bool fill_may_program_rounds(const struct aftl *ftl, const struct filler 
 	       lun_choice_rotates(ftl);
 }
 
-/* Programs of @lun that may follow the previous one without asking the policy. */
+/* Number of programs of @lun that may follow the previous one without asking the policy. */
 static u32 fill_count_steps_left(const struct aftl *ftl, const struct filler *filler,
 				 const struct aftl_lun *lun)
 {
@@ -563,7 +563,7 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 	return ret ? ret : fill_store_recorded_entries(ftl, filler);
 }
 
-/* Overwrites that are prepared together, so that the prefetches of their L2P entries overlap. */
+/* Overwrites prepared together, so that the prefetches of their L2P entries overlap. */
 #define DRAWN 32U
 
 struct drawn {
@@ -585,7 +585,7 @@ static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, 
 		aftl_prefetch_ppn_state(ftl, drawn[i].unit, false);
 }
 
-/* Time of writing a logical page if all LUNs program at once and nothing is collected. */
+/* Time to write one logical page if the programs of all LUNs overlap and GC does nothing. */
 static u64 write_ns_of_filled_lpn(const struct aftl *ftl)
 {
 	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],

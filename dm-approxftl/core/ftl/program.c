@@ -244,8 +244,8 @@ static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * Data of a zone leave the SLC cache for the open block of an active zone. All other relocations,
- * and those of a zone that is not active, go to the fallback block.
+ * Data of an active zone leave the SLC cache for the open block of this zone. All other relocations
+ * of a zoned device go to the fallback block.
  */
 static noinline int place_zone_relocation(struct aftl *ftl, struct aftl_lun *lun,
 					  const struct aftl_program_request *need,
@@ -298,7 +298,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	return ret;
 }
 
-/* OOB metadata of a relocated page. Current errors are inherited, unless ECC corrects them. */
+/* Get the OOB metadata for a copy of a page. The copy inherits errors unless ECC corrects them. */
 static struct aftl_origin get_inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
@@ -534,8 +534,8 @@ static void count_program(struct aftl *ftl, const struct aftl_program_request *n
 }
 
 /*
- * Return true if the core has to close the block, because it is full. A policy closes blocks itself
- * that it may reprogram.
+ * Return true if the core has to close the block, because it is full. The policy itself closes the
+ * blocks that it may reprogram.
  */
 static bool block_must_be_closed(const struct aftl *ftl, const struct aftl_lun *lun,
 				 const struct aftl_block *block)
@@ -647,8 +647,8 @@ void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
  * @order: order of the logical pages; the write generation is derived from the sequence number
  * @program_pages: pages of a program
  * @skip: from the first logical page of one program to that of the next
- * @skip_seq: the same for sequence numbers
- * @page: page of the device that takes the first of them
+ * @skip_seq: from the sequence number of one program to that of the next
+ * @page: page of the device that takes the first program
  * @end: page after the last
  * @attr: attributes of the pages
  */
@@ -663,8 +663,8 @@ struct first_writes {
 };
 
 /*
- * @media is a copy, so that the compiler knows that the stores do not change it. @units and @pages
- * are the logical pages of a page and the pages of a program.
+ * @media is a copy, so that the compiler knows that the stores do not change it. @units: logical
+ * pages of a flash page. @pages: flash pages of a program.
  */
 static __always_inline void store_first_writes(struct aftl_media media, struct first_writes new,
 					       u32 units, u32 pages)
@@ -692,7 +692,7 @@ static __always_inline void store_first_writes(struct aftl_media media, struct f
 	}
 }
 
-/* Map the logical pages of first writes; @units are those of a program. */
+/* Map the logical pages of first writes; each program holds @units of these. */
 static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct first_writes new,
 						 u32 entry, u32 units)
 {
@@ -732,7 +732,7 @@ void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aft
 		.attr = aftl_page_attr(run->class, run->mode, 0),
 	};
 
-	/* A program of one logical page is the most frequent one and has its own loop. */
+	/* A program of one logical page is the most frequent case and has its own loop. */
 	if (ftl->program_units == 1)
 		store_first_writes(ftl->media, new, 1, 1);
 	else

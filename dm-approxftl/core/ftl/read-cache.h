@@ -17,10 +17,10 @@ struct aftl_error;
  * struct aftl_read_cache_entry - a logical page in the read cache, with its bit errors
  * @lpn: logical page
  * @ppn: physical page that was read
- * @erases: erase count of the block at that time
+ * @erases: erase count of the block at that read
  * @flips: number of bit errors in the data
  * @generation: write generation of the data
- * @again: number of reprograms of the page at that time
+ * @again: number of reprograms of the page before that read
  * @flags: AFTL_READ_CACHE_*
  * @older: next entry towards the LRU end
  * @younger: next entry towards the MRU end

@@ -32,7 +32,7 @@ static u32 page_retention_limit_hours(const struct aftl *ftl, u16 attr)
 }
 
 /**
- * aftl_refresh_page_due() - is a page older than its retention limit?
+ * aftl_refresh_page_due() - return true if a page is older than its retention limit
  * @ftl: device
  * @block: block of the page
  * @page: number of the page in @block
@@ -79,7 +79,7 @@ static bool refresh_scan_pending(const struct aftl *ftl, const struct aftl_lun *
 	       !aftl_lun_is_dead(lun);
 }
 
-/* Next LUN to scan; NULL if all are scanned or wait until a block that a scan found is taken. */
+/* Next LUN to scan, or NULL. LUNs that are scanned, or have a found block to take, are left out. */
 static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 {
 	u32 tries;
@@ -192,7 +192,7 @@ struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lu
  * aftl_refresh_forget_due_blocks() - forget blocks that were found and not taken
  * @ftl: device
  *
- * They are found again later. A device then behaves as one that is loaded from its snapshot.
+ * A later scan finds these blocks again, so a device behaves as after a load of its snapshot.
  */
 void aftl_refresh_forget_due_blocks(struct aftl *ftl)
 {

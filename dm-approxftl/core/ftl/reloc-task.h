@@ -22,7 +22,7 @@ enum aftl_reloc_kind {
 /**
  * struct aftl_repeat - programs of a block whose content the policy wants programmed again
  * @block: block with these programs; NULL if the entry is unused
- * @erases: erase count of @block at that time; the entry is void after an erase
+ * @erases: erase count of @block when it was added; the entry is void after an erase
  * @begin: first physical page of the range in the block
  * @end: end of the range, exclusive
  */
@@ -50,7 +50,7 @@ struct aftl_repeat {
  * @class: class of the gathered pages
  * @stream: stream of the gathered pages
  * @count: number of gathered pages
- * @slots: read and not yet programmed elsewhere
+ * @slots: ppns that were read and not yet programmed elsewhere
  */
 struct aftl_reloc {
 	u8 kind;
@@ -70,7 +70,7 @@ struct aftl_reloc {
 
 /**
  * struct aftl_gc_pace - budget of paced GC in a LUN
- * @rate: pages to relocate for each page that the host writes, in 1/256
+ * @rate: pages to relocate for each page that host writes program, in 1/256
  * @credit: pages that paced GC may relocate now, in 1/256; negative if it is ahead
  */
 struct aftl_gc_pace {

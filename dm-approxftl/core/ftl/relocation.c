@@ -336,7 +336,7 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 		(reloc_pick_disturbed_block(ftl, lun) || reloc_pick_refresh_block(ftl, lun)));
 }
 
-/* Superblock GC goes first, then the LUN's own tasks, then the rebuild of data of a dead LUN. */
+/* Superblock GC precedes the LUN's own tasks; the rebuild of data of a dead LUN is last. */
 static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (superblock_gc_active(ftl, lun))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read of a page: whether its cells hold the data, latency with read retries, starting at the
- * policy's read reference; read count.
+ * Read of a page: checks that its cells hold the data, computes the latency with read retries from
+ * the policy's read reference on, and counts the read.
  */
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/sensing.h"
 
-/* A reference beyond the range of the read command is a policy bug and ignored. */
+/* A read reference beyond the range of the read command is a bug of the policy, and ignored. */
 static u32 policy_initial_read_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 start = ftl->type->reference ? ftl->type->reference(ftl->policy, block, page) : 0;

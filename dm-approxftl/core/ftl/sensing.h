@@ -8,7 +8,6 @@
 struct aftl;
 struct aftl_block;
 
-/* sensing.c: read latency and read count of one page */
 bool aftl_ppn_is_programming(struct aftl *ftl, aftl_ppn_t ppn);
 u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 u64 aftl_sense_valid_data(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);

@@ -166,7 +166,7 @@ static void slc_open_next_block(struct aftl *ftl, struct aftl_lun *lun)
 		slc_open_block(ftl, lun, aftl_free_block_take(ftl, lun, 0));
 }
 
-/* Open a block for the zone with number @handle among the open blocks of the core. */
+/* Open an SLC block for the zone that owns the open blocks with number @handle (block->handle). */
 static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 handle)
 {
 	struct aftl_block **open = &lun->zone_slc_blocks[handle - 1];
@@ -180,7 +180,7 @@ static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 hand
 	(*open)->handle = (u8)handle;
 }
 
-/* Preconditioned data, which count as folded, and streams of placement ids bypass the cache. */
+/* Data of preconditioning, which count as folded, and streams of placement ids bypass the cache. */
 static bool slc_accepts_program(const struct aftl *ftl, const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&

@@ -22,7 +22,7 @@ static struct aftl_die_group *lun_die_group(struct aftl *ftl, const struct aftl_
 	return &ftl->die_groups[aftl_lun_die_group(ftl, lun)];
 }
 
-/* Valid pages in a dead LUN that can be rebuilt. */
+/* Count the valid pages that RAIN can rebuild in the superblock's block of a dead LUN. */
 static u32 count_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 member)
 {
 	const struct aftl_block *block = aftl_superblock_block(ftl, group, number, member);
@@ -54,13 +54,13 @@ static bool group_can_rebuild(struct aftl *ftl, u32 group)
 }
 
 /*
- * Candidates of superblock GC: superblocks that are full; for a LUN without free blocks also
- * partial ones, if it gains pages by them; in the last resort those by which the other LUNs gain
- * nothing.
+ * Superblocks that GC considers: full ones (REACH_FILLED); then also partly filled ones, for a LUN
+ * without free blocks (REACH_SHORT); as the last resort also ones whose erase gains other LUNs no
+ * block (REACH_SWAP).
  */
 enum gc_reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 
-/* Return true if the LUN can take the valid pages of a full block and have as many free blocks. */
+/* Return true if the LUN may fill a free block to relocate a block that is full of valid pages. */
 static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lun,
 			       enum gc_reach reach)
 {
@@ -193,7 +193,7 @@ static u32 count_live_members(struct aftl *ftl, u32 group)
 	return live;
 }
 
-/* Largest number of pages to relocate if the blocks of data have at most @limit on average. */
+/* Most pages to relocate, if the data blocks may have @limit valid pages on average. */
 static u32 superblock_gc_limit(struct aftl *ftl, u32 group, u32 number, u32 limit)
 {
 	u32 most = 0;
@@ -317,7 +317,7 @@ static bool superblock_gc_gains_pages(struct aftl *ftl, const struct aftl_lun *l
 	       cost <= superblock_gc_limit(ftl, aftl_lun_die_group(ftl, lun), number, limit);
 }
 
-/* Select a superblock; AFTL_NIL if there is none. */
+/* Select a superblock for GC; AFTL_NIL if there is none. */
 static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u32 limit, bool urgent,
 				u32 *cost)
 {
@@ -454,7 +454,7 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
 
 /*
  * aftl_superblock_gc_rebuild_block() - find a block of a dead LUN with pages for @lun to rebuild
- * @idle: in any superblock, else in the victim only
+ * @idle: search all superblocks, else the victim superblock only
  *
  * Return: the block, or NULL.
  */
@@ -486,7 +486,7 @@ void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *blo
 		aftl_assign_parity(ftl, group, number);
 }
 
-/* Return true if all live members have erased their block of the victim. */
+/* Return true if all live members have erased their block of the victim superblock. */
 static bool superblock_victim_is_erased(struct aftl *ftl, u32 group)
 {
 	const struct aftl_die_group *state = &ftl->die_groups[group];
@@ -542,7 +542,7 @@ static void finish_superblock_gc(struct aftl *ftl, u32 group)
 	aftl_assign_parity(ftl, group, number);
 }
 
-/* Note that the array of @lun has erased its block of the victim. */
+/* Note that the array of @lun has erased its block of the victim superblock. */
 void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_index_in_die_group(ftl, lun);

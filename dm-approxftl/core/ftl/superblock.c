@@ -159,9 +159,9 @@ bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * Free blocks of a LUN that may wait until data of the stream of their superblock come: one for
- * each placement handle, for the translation pages, and for each other stream of the host, so that
- * each has an open superblock of its own; two for the block kinds of other policies.
+ * Most free blocks of a LUN that wait for data of their superblock's stream: one for each placement
+ * handle, for the translation pages, and for each other stream of the host, so that each has an
+ * open superblock of its own; two for the block kinds of other policies.
  */
 static u32 max_superblock_waiting_blocks(const struct aftl *ftl)
 {
@@ -177,8 +177,8 @@ static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_
 
 /*
  * Select the next free block of @lun to open: the oldest one whose superblock other LUNs have
- * opened for the same stream. If too many blocks wait for other streams, the oldest of these;
- * otherwise a block of an unused superblock.
+ * opened for the same stream. If too many blocks wait for other streams, the oldest of these
+ * blocks; else one of an unused superblock.
  */
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream)
@@ -356,7 +356,7 @@ static void parity_dequeue_first(struct aftl *ftl, struct aftl_lun *lun)
 	lun->parity_due--;
 }
 
-/* Drop the queued programs of parity of @lun, which has died or stops. */
+/* Drop the queued parity programs of @lun, because the LUN has died or the device stops. */
 void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->parity_due)
@@ -486,8 +486,8 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * Can @block contribute its page to a reconstruction? A page that is not programmed contributes
- * zeroes. Approximate data are used without ECC.
+ * Return true if @block can contribute its page to a reconstruction. A page that is not programmed
+ * contributes zeroes. Approximate data are used without ECC.
  */
 static bool is_stripe_member_readable(const struct aftl *ftl, const struct aftl_block *block,
 				      u32 at, bool approx)
@@ -573,7 +573,7 @@ static bool stripe_member_has_data(const struct aftl *ftl, const struct aftl_blo
  * aftl_reconstruct_begin() - request the pages of the stripe of @device_page from the other LUNs
  * @kind: enum aftl_reconstruct_kind
  *
- * Pages whose program is in progress are in the controller.
+ * Pages whose program is in progress need no read: the controller has their data.
  */
 void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page)
 {

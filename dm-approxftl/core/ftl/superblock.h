@@ -24,7 +24,7 @@ struct aftl_superblock_state {
  * @cause: enum aftl_cause of that GC
  * @urgent: a LUN cannot write before that GC has finished
  * @erased: bit mask of the members that have erased their block
- * @retry_seq: no victim is worth collecting before the device has accepted so many writes
+ * @retry_seq: write sequence number before which no victim is worth collecting
  * @collected: number of superblocks erased
  */
 struct aftl_die_group {
@@ -62,7 +62,7 @@ static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u
 }
 
 /*
- * Data that share superblocks: of one block kind of the policy, of one placement handle, or of
+ * Number of a superblock's stream: data of a block kind of the policy, of a placement handle, or of
  * the SLC cache.
  */
 static inline u32 aftl_superblock_stream(u32 kind, u32 handle, bool slc)

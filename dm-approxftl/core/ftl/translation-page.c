@@ -459,8 +459,8 @@ void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 /*
  * aftl_cmt_reclaim_pending_pages() - put pages that wait for a fine pass back into the CMT
  *
- * The translation pages of @lun are dirty again. A device that stops evicts no others to make room:
- * those would wait for a fine pass, too.
+ * The translation pages of @lun are dirty again. A device that stops evicts no other translation
+ * page: its fine pass would not come.
  */
 void aftl_cmt_reclaim_pending_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -520,7 +520,7 @@ static bool trans_page_flags_are_valid(struct aftl *ftl, const struct aftl_trans
 /*
  * aftl_cmt_restore_trans_page() - restore a translation page of a saved CMT
  *
- * Called in LRU order, and for eviction queues at last. Return: false if the state is invalid.
+ * Call it in LRU order, for pages in eviction queues last. Return: false if the state is invalid.
  */
 bool aftl_cmt_restore_trans_page(struct aftl *ftl, u32 number, u8 flags)
 {

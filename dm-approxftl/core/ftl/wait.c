@@ -15,10 +15,10 @@
 
 /**
  * struct lun_clocks - time of a LUN by what its array did
- * @ns: sums up to @since_ns
+ * @ns: time by reason, up to @since_ns
  * @since_ns: time up to which @ns counts
- * @bus_ns: the array waits for the channel until then
- * @end_ns: the array is busy until then
+ * @bus_ns: time until which the array waits for the channel
+ * @end_ns: time until which the array is busy
  * @activity: enum aftl_wait of the operation
  */
 struct lun_clocks {

@@ -15,7 +15,7 @@
 #include "core/ftl/wear-level.h"
 
 /*
- * Erases of a LUN from one wear-levelling move to the next: of the emptied block and of another, so
+ * Erases of a LUN for each wear-levelling move: the erase of the emptied block and another one, so
  * that a LUN with many cold blocks still collects garbage.
  */
 #define WEAR_PERIOD 2

@@ -92,7 +92,7 @@ bool aftl_zone_alloc_states(struct aftl *ftl)
 	return true;
 }
 
-/* LUN at position @turn of a zone. The zones of a group start in different LUNs. */
+/* LUN at position @turn in the stripe of a zone. The zones of a group start in different LUNs. */
 static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 {
 	u32 groups = count_die_groups_of_zone(ftl);
@@ -341,7 +341,7 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 		ftl->stats.counters.zone_append_requests++;
 	}
 	/*
-	 * Data of the two classes go to different flash pages: a zone with both would need two
+	 * A zone with data of both classes, which need flash pages of their own, would have two
 	 * partly filled programs at a time, and could still have both when it is full.
 	 */
 	request->class = AFTL_PRECISE;
@@ -397,7 +397,7 @@ bool aftl_zone_assign_open_resource(struct aftl *ftl, struct aftl_request *reque
 	return true;
 }
 
-/* Note that @units logical pages of the current write were allocated to a LUN, or failed. */
+/* Note that @units logical pages of the zone's current write were allocated to a LUN, or failed. */
 void aftl_zone_count_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 {
 	zone->coming -= units;
@@ -438,7 +438,7 @@ static struct aftl_zone *zone_of_block(const struct aftl *ftl, const struct aftl
 	return aftl_zone_of_lpn(ftl, aftl_ppn_lpn(&ftl->media, to_ppn(slot)));
 }
 
-/* Return true if a closed block has data of a zone and room for more. */
+/* Return true if a closed block holds data of a zone and has free pages. */
 static bool zone_block_has_room(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (block->state != AFTL_BLOCK_CLOSED || !block->valid || block->failing ||
@@ -450,8 +450,8 @@ static bool zone_block_has_room(const struct aftl *ftl, const struct aftl_block 
 }
 
 /*
- * Make a block that the zone has left with room for more the fallback block, so that the zone takes
- * no more blocks than its capacity needs.
+ * Use a block of the zone that was closed before it was full as the fallback block, so that the
+ * zone takes no more blocks than its capacity needs.
  */
 static void zone_resume_fallback(struct aftl *ftl, struct aftl_lun *lun,
 				 const struct aftl_zone *zone)
