@@ -57,9 +57,9 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
 }
 
 /*
- * wait_head holds the one request that is next; with several host queues the others wait in their
- * queues until arbitration. Requests that were queued before queue_weights changed are still there,
- * so their count matters, too.
+ * Let @request wait: as wait_head, the next to be admitted, or with several host queues in its
+ * queue until arbitration. Queues that still hold requests from before a change of queue_weights
+ * count, too.
  */
 static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
 {
@@ -131,11 +131,11 @@ static void admission_handle_blocked(struct aftl *ftl, bool write)
 /**
  * aftl_request_admit_waiting() - admit waiting requests, after commands became free
  * @ftl: device
- * @write: the requests that wait for write commands, else those that wait for read commands
+ * @write: admit requests that wait for write commands, else those that wait for read commands
  * @begin: ftl->work when this slice of work began
  *
- * A request stays the first until all of its pages have commands. None is admitted while zones are
- * being reset.
+ * A request stays the first until all of its pages have commands. While zones are being reset no
+ * request is admitted.
  */
 void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 {
@@ -153,7 +153,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		admission_set_next_request(ftl, next, write);
-		/* After its last page, a request uses next as link in a completion queue. */
+		/* After its last page, a request is linked by next in a completion queue. */
 		if (request->parts)
 			request->next = NULL;
 	}

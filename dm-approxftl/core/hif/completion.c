@@ -185,8 +185,8 @@ static void count_completed_in_stats(struct aftl *ftl, const struct aftl_request
 }
 
 /*
- * The rest of the pages that the write @request covers in part is in the controller. The write goes
- * before the waiting ones, which arrived after it, or have no page in common with it.
+ * The rest of the pages that the write @request covers in part is in the controller. It goes before
+ * all waiting writes, which arrived later or have no page in common with it.
  */
 static noinline void complete_rest(struct aftl *ftl, struct aftl_request *request)
 {
@@ -224,7 +224,7 @@ static void complete_to_host(struct aftl *ftl, struct aftl_request *request)
 /**
  * aftl_completion_queue_event() - complete the oldest request of a completion queue
  * @ftl: device; its time is the request's complete_ns
- * @line: which queue
+ * @line: number of the queue
  */
 void aftl_completion_queue_event(struct aftl *ftl, u32 line)
 {

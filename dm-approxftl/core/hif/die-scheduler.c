@@ -180,7 +180,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return false;
 	}
 	if (!aftl_write_start_program(ftl, lun, lane)) {
-		/* Requests may wait for their data's fine pass, which further programs make due. */
+		/* Host requests may wait for data whose fine pass further programs make due. */
 		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;
@@ -282,7 +282,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
-/* When it is the turn of reads, a run of programs ends, even if no read waits. */
+/* Start the oldest read, if any. The turn of reads ends the run of programs even without a read. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->read_turn = false;
@@ -307,8 +307,8 @@ static bool sched_write_is_awaited(const struct aftl *ftl, const struct aftl_lun
 }
 
 /*
- * May a program of the host interrupt the erase @work? The erase makes no progress meanwhile. So it
- * yields at most suspend_limit times, and not while garbage collection needs the block.
+ * Return true if a host program may interrupt the erase @work, which makes no progress meanwhile:
+ * it yields at most suspend_limit times, and not while garbage collection needs the block.
  */
 static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_lun *lun,
 					   const struct aftl_work *work)
@@ -585,7 +585,7 @@ static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_reconstruct_check_done(ftl, lun);
 }
 
-/* Reads of translation pages, and of stripe members for other LUNs. */
+/* Handle the end of a read of a translation page, or of a stripe page for another LUN. */
 static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_TP_LOAD)

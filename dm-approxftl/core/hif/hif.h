@@ -29,8 +29,8 @@ enum aftl_rest {
 /*
  * aftl_fail_next_block() - fail one more block, unless too few good ones are left for the capacity
  *
- * Return: true if a block has failed. Their data move before they are retired, and the device then
- * becomes read-only.
+ * Return: true if a block has failed. The data of failing blocks move before the blocks are retired
+ * and the device becomes read-only.
  */
 bool aftl_fail_next_block(struct aftl *ftl);
 

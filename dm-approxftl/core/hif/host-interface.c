@@ -183,7 +183,7 @@ static bool zoned_request_is_valid(const struct aftl *ftl, const struct aftl_req
 	return request->op < AFTL_ZONE_OPS && !request->units && request->unit < ftl->geo.units;
 }
 
-/* Return true if @request covers none of its logical pages whole, which its operation allows. */
+/* Return true if the sectors that @request skips are valid, and its operation may skip sectors. */
 static noinline bool partial_request_valid(const struct aftl *ftl,
 					   const struct aftl_request *request)
 {

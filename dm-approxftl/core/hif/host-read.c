@@ -184,8 +184,8 @@ static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *req
 }
 
 /*
- * Serve @lpn from the data of the program in progress of its page @ppn. They have the errors that a
- * relocation found, and none of the cells that are being programmed.
+ * Serve @lpn from the data of the program in progress of its page @ppn. Its errors are those that a
+ * relocation found, without errors of the cells that are being programmed.
  */
 static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_request *request,
 					      aftl_lpn_t lpn, aftl_ppn_t ppn)
@@ -329,8 +329,8 @@ static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 }
 
 /*
- * Count the next pages of @request to read: all that are left; of a write the next ones that it
- * covers in part, after it has skipped the others. Return: their number, 0 at the end.
+ * Count the next pages of @request to read: all that are left of a read, or the next ones that a
+ * write covers in part, after it has skipped others. Return: their number, 0 at the end.
  */
 static u32 read_count_pages_left(struct aftl_request *request)
 {
@@ -486,7 +486,7 @@ static bool read_reconstruct_lost_page(struct aftl *ftl, struct aftl_read *read,
 	return true;
 }
 
-/* Reconstructed data is not cached, and read-ahead reconstructs none. */
+/* Reconstructed data is not cached, and read-ahead reconstructs no data. */
 static noinline void read_after_sense(struct aftl *ftl, const struct aftl_request *request,
 				      struct aftl_read *read, struct aftl_errors *errors)
 {
@@ -583,8 +583,8 @@ static void read_finish_first_page(struct aftl *ftl, struct aftl_lun *lun, u32 i
 /*
  * The translation page that command @index waits for is in the controller.
  *
- * The requests that wait for it are admitted before all others. Others could take the free command
- * for another translation page, which might evict this one before it has been used.
+ * The requests that wait for it are admitted before all others. Other requests could take the free
+ * command for another translation page, which might evict this one before it has been used.
  */
 static void read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
@@ -609,7 +609,7 @@ void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
 	read_trans_page_loaded(ftl, lun, lun->reads.head);
 }
 
-/* Finish page 1 of the oldest read, which is not on flash any more: zeroes or lost data. */
+/* Finish the first page of the oldest read as zeroes or lost data: it is not on flash any more. */
 static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lost)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -730,8 +730,8 @@ static u32 read_find_read_ahead(const struct aftl *ftl, const struct aftl_lun *l
 }
 
 /*
- * If a read-ahead command covers the oldest host read, run it first: it returns more of the same
- * flash page, which the reader will ask for next. It leaves out the pages before the host's.
+ * If a read-ahead command covers the oldest host read, run it first, without the pages before that
+ * read: it returns more of the same flash page, which a sequential reader needs next.
  */
 static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -777,7 +777,7 @@ static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun
 /* Limit of the commands after the oldest read that may join a multi-plane read with it. */
 #define READ_MERGE_SCAN 32
 
-/* Do the rules of the chip allow to sense @page and @with, in different planes, together? */
+/* Return true if the chip can sense @page and @with, in different planes, together. */
 static bool read_planes_compatible(const struct aftl *ftl, u32 page, u32 with)
 {
 	const struct aftl_geometry *geo = &ftl->geo;
@@ -1026,7 +1026,7 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	return lun;
 }
 
-/* Return false if @command's page was read, overwritten, discarded or relocated meanwhile. */
+/* Return false if the page of @command was read, overwritten, discarded or relocated since. */
 static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 				 const struct aftl_command *command)
 {
@@ -1177,7 +1177,7 @@ static void read_abort_planes(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_read_abort_running() - @lun dies while its array reads for the host
+ * aftl_read_abort_running() - end the host read of a LUN that dies
  * @ftl: device
  * @lun: LUN
  *

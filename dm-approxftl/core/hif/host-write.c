@@ -79,13 +79,13 @@ static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_com
 	return &ftl->luns[command->lun].writes[lane_of_write_command(command)];
 }
 
-/* Bit of @lane in pending_write_lanes. Only on a zoned device do several lanes share a bit. */
+/* Bit of @lane (class and stream) in pending_write_lanes; lanes share bits only with zones. */
 static u32 pending_mask_of_lane(u32 lane)
 {
 	return 1U << lane % AFTL_LANE_BITS;
 }
 
-/* Return the first lane with writes; there must be one. */
+/* Return the first lane (class and stream) of @lun with writes; there must be one. */
 static u32 first_pending_lane(const struct aftl_lun *lun)
 {
 	u32 lane = __ffs(lun->pending_write_lanes);
@@ -122,7 +122,7 @@ static void write_queue_link(struct aftl *ftl, struct aftl_queue *queue, u32 pre
 		ftl->commands[next].prev = prev;
 }
 
-/* Return true if another lane with the bit of @lane in the mask of pending lanes has writes. */
+/* Return true if another lane with the bit of @lane in pending_write_lanes has writes. */
 static bool lanes_share_bit(const struct aftl_lun *lun, u32 lane)
 {
 	u32 other = lane % AFTL_LANE_BITS;
@@ -195,8 +195,8 @@ static void write_replace_in_queue(struct aftl *ftl, u32 older, u32 index)
 }
 
 /*
- * Begin the controller's housekeeping if a block has been erased since the last one, which ended
- * housekeeping_every ago.
+ * Begin the controller's housekeeping if a block has been erased since the last one and
+ * housekeeping_every has passed.
  */
 static noinline void write_begin_housekeeping_if_due(struct aftl *ftl)
 {
@@ -494,7 +494,7 @@ static bool zone_must_program(const struct aftl *ftl, const struct aftl_queue *q
 		aftl_zone_is_write_finished(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
 }
 
-/* aftl_write_select_lane() for zones: drops writes from before a zone reset first. */
+/* Select a lane as aftl_write_select_lane(), after writes from before a zone reset are dropped. */
 static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 best = AFTL_NIL;
@@ -588,11 +588,11 @@ static bool fine_pass_is_awaited(const struct aftl *ftl, const struct aftl_lun *
 }
 
 /**
- * aftl_write_needs_padding() - must padding push writes through their fine pass?
+ * aftl_write_needs_padding() - return true if padding must make fine passes of writes due
  * @ftl: device with two-pass programs
  * @lun: LUN
  * @lane: lane of the next write, or AFTL_NIL
- * @retry_ns: if not, takes the time to ask again, unless that is earlier
+ * @retry_ns: if false, lowered to the time at which to ask again
  *
  * A word line gets its fine pass after the coarse pass of later ones. If no data come for those, a
  * coarse pass of padding is programmed. Before a flush completes, the padding follows the writes

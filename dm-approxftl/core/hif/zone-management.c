@@ -11,7 +11,7 @@
 #include "core/hif/host-write.h"
 
 /**
- * aftl_zone_read_offline() - does a read touch a zone that is offline?
+ * aftl_zone_read_offline() - return true if a read touches a zone that is offline
  * @ftl: zoned device
  * @request: the read
  */
