@@ -89,7 +89,7 @@ static void extent_table_merge_sector(struct aftl_volume *volume, u32 index, u32
 		to[i] |= from[i];
 }
 
-/* Merge one copy of a bitmap frame. Return a mask of its valid sectors. */
+/* Merge one copy of a frame of the extent table. Return a mask of its valid sectors. */
 static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 index, int *ret)
 {
 	const struct aftl_backing *backing = volume->backing;

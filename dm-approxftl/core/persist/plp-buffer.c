@@ -179,8 +179,6 @@ void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u3
 			volume->plp_slot_of[tag] = i + 1;
 }
 
-/* Mappings of the spare table that recovery has rejected */
-
 int aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn)
 {
 	const struct aftl_backing *backing = volume->backing;

@@ -76,7 +76,7 @@
  * struct aftl_record_header - the decoded header of a record file
  * @records: number of records, 0 for as many as follow
  * @device_bytes: size of the device that the requests went to, 0 if unknown
- * @classes: how many of @class_names are used, at least 1
+ * @classes: number of entries of @class_names in use, at least 1
  * @minor: minor format version; set by the decoder, ignored by the encoder
  * @class_names: meanings of the classes of records
  * @source_format: the format that the records were converted from

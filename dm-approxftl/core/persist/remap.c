@@ -31,7 +31,7 @@ static u32 remap_capacity(const struct aftl_volume *volume)
 		   (u32)AFTL_REMAPS_MAX);
 }
 
-/* Return the place of @ppn, or a free one for AFTL_NO_PPN; AFTL_REMAPS_MAX if there is none. */
+/* Return the remap slot of @ppn; for AFTL_NO_PPN a free one. AFTL_REMAPS_MAX if none. */
 static u32 find_remap_slot(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
 	u32 places = remap_capacity(volume);
@@ -136,9 +136,9 @@ int aftl_remap_write(struct aftl_volume *volume)
 }
 
 /*
- * Return true if the entry is that of the page's current program. Erases and programs since then
- * are told from the block's erase count and the low byte of the attributes, which counts
- * reprograms; the mode in it may change in place, so it is left out.
+ * Return true if the remap entry is that of the page's current program. The block's erase count and
+ * the low byte of the page's attributes, which counts reprograms, tell of later programs; the mode
+ * in that byte may change in place, so it is left out.
  */
 static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *remap)
 {

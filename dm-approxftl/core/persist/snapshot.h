@@ -100,9 +100,9 @@ int __must_check aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *si
 u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo);
 
 /**
- * aftl_snapshot_check_policy_change() - may a saved device be loaded with another policy?
- * @config: its parameters
- * @error: takes the message if not
+ * aftl_snapshot_check_policy_change() - check that a saved device can be loaded with another policy
+ * @config: parameters of the device
+ * @error: takes the message if it cannot
  *
  * Return: 0 or -EINVAL.
  */
@@ -113,7 +113,7 @@ int __must_check aftl_snapshot_check_policy_change(const struct aftl_config *con
  * aftl_load() - create a device from a snapshot
  * @out: takes the device, before the first call of @ops; NULL after a failure
  * @source: input
- * @ops: the host's
+ * @ops: callbacks of the host
  * @host: first argument of @ops
  * @error: takes the message on failure
  *
@@ -130,14 +130,14 @@ int __must_check aftl_load(struct aftl **out, const struct aftl_snapshot_source 
  * @source: input
  * @type: policy; NULL: that of the snapshot
  * @config: parameters; NULL: those of the snapshot. See aftl_config_check()
- * @ops: the host's
+ * @ops: callbacks of the host
  * @host: first argument of @ops
  * @error: takes the message on failure
  *
  * Data, L2P table, classes, wear, age and errors stay. For another policy all blocks get kind 0 and
  * no note, and open blocks are closed. A LUN with fewer free blocks than the policy needs collects
- * garbage first. If the data leave the policy no room at all, as after many bad blocks, the device
- * is read-only.
+ * garbage first. If the data leave no room for the policy, as after many bad blocks, the device is
+ * read-only.
  *
  * Return: as aftl_load(); -EINVAL also if these parameters cannot change or the policy does not fit
  * the device.

@@ -168,7 +168,7 @@
 #define AFTL_DISCARDS_PER_SECTOR 63
 #define AFTL_ZONES_PER_SECTOR 31
 
-/* Frames of an extent, which are initialised together, and copies of the extent table. */
+/* Frames of an extent, which are initialised together; number of copies of the extent table. */
 #define AFTL_EXTENT_FRAMES 4
 #define AFTL_EXTENT_COPIES 2
 #define AFTL_PAYLOAD_BYTES 504
@@ -208,10 +208,13 @@ struct aftl_layout {
 };
 
 /**
- * struct aftl_volume_header - the decoded header of a volume @uuid: UUID of the volume @generation:
- * number of times that the header has been written @policy: policy that the volume was last used
- * with @profile: profile that the volume was made from
- * @config: parameters of the device with all its shards @layout: areas of the volume
+ * struct aftl_volume_header - the decoded header of a volume
+ * @uuid: UUID of the volume
+ * @generation: number of times that the header has been written
+ * @policy: policy that the volume was last used with
+ * @profile: profile that the volume was made from
+ * @config: parameters of the device with all its shards
+ * @layout: areas of the volume
  * @remapped: there is a remap table
  * @shard: number of the shard, of a device with several
  * @lazy_tables: there is an extent table, or shall be in a volume to be formatted
@@ -233,10 +236,11 @@ struct aftl_volume_header {
  * @commit: number of the commit
  * @seq: sequence number of the last change
  * @now_ns: device time
- * @age_ns: time that passed without the device @memory: the word that the policy saves
+ * @age_ns: time that passed without the device
+ * @memory: the word that the policy saves
  * @snapshot_bytes: size of the snapshot
- * @policy_seq: sequence number of the last change before the policy took over @policy: policy that
- * uses the volume
+ * @policy_seq: sequence number of the last change before @policy took over
+ * @policy: policy that uses the volume
  * @closed: the snapshot is valid
  */
 struct aftl_volume_state {
@@ -253,7 +257,9 @@ struct aftl_volume_state {
 
 /**
  * struct aftl_erase_entry - the state of a block that survives its erase
- * @erases: completed erases @wear: sum of the wear of these erases @bad: the block is retired
+ * @erases: completed erases
+ * @wear: sum of the wear of these erases
+ * @bad: the block is retired
  * @flip: checkerboard colour that comes first
  * @dead: its LUN is dead
  */
@@ -266,9 +272,9 @@ struct aftl_erase_entry {
 };
 
 /**
- * struct aftl_zone_entry - the state of a zone that does not follow from its pages @seq: sequence
- * number of the last reset of the zone @state: enum aftl_zone_state; AFTL_ZONE_EMPTY: the state
- * follows from the pages
+ * struct aftl_zone_entry - the state of a zone that does not follow from its pages
+ * @seq: sequence number of the last reset of the zone
+ * @state: enum aftl_zone_state; AFTL_ZONE_EMPTY: the state follows from the pages
  */
 struct aftl_zone_entry {
 	u64 seq;
@@ -287,8 +293,9 @@ struct aftl_plp_entry {
 
 /**
  * struct aftl_remap - a ppn whose data are not at their usual place
- * @ppn: AFTL_NO_PPN: no entry @erases: erase count of the block @attr: low byte of the attributes
- *   of the flash page
+ * @ppn: physical page; AFTL_NO_PPN: no entry
+ * @erases: erase count of the block
+ * @attr: low byte of the attributes of the flash page
  */
 struct aftl_remap {
 	aftl_ppn_t ppn;
@@ -299,12 +306,12 @@ struct aftl_remap {
 /**
  * struct aftl_spare - the spare area (OOB metadata) of a flash page: enough to recover everything
  * @seq: sequence number; 0: never programmed
- * @opened_ns: of its block, as the fields from @erases to @first_hour, and from @note on
+ * @opened_ns: see struct aftl_block
  * @erases: see struct aftl_block
  * @wear: see struct aftl_block
  * @first_hour: see struct aftl_block
  * @hours: from the block's first program to this one
- * @note: bits of the policy
+ * @note: see struct aftl_block
  * @attr: see aftl_page_attr()
  * @order: enum aftl_order
  * @kind: set by the policy
@@ -312,11 +319,11 @@ struct aftl_remap {
  * @bits: see struct aftl_block
  * @flip: checkerboard colour that comes first
  * @parity: the block holds parity of its superblock
- * @mapped: bit by ppn
+ * @mapped: bit by ppn: the logical page was mapped here
  * @hidden: bit by ppn, not encoded: valid, but a newer version is in the persisted write buffer
- * @lost: bit by ppn
+ * @lost: bit by ppn: the data are lost
  * @word: by ppn, lpn and level, see aftl_oob_lpn_word()
- * @origin: by ppn
+ * @origin: by ppn, write generation and inherited errors
  */
 struct aftl_spare {
 	u64 seq;
@@ -347,8 +354,8 @@ struct aftl_place {
 };
 
 /**
- * aftl_layout_init() - compute the layout of a volume without an extent table @layout: takes the
- * layout
+ * aftl_layout_init() - compute the layout of a volume without an extent table
+ * @layout: takes the layout
  * @geo: shape of the device
  * @error: takes the message on failure
  *

@@ -19,7 +19,7 @@
 #include "core/persist/volume-reader.h"
 #include "core/persist/snapshot.h"
 
-/* How many pages ahead the entries of the L2P table are prefetched. */
+/* Distance, in pages, at which recovery prefetches entries of the L2P table. */
 #define AHEAD 16
 
 /* Open a reader for the tables before frame @end. */
@@ -313,7 +313,7 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 	return aftl_error_is_damage(ret) ? 0 : ret;
 }
 
-/* Decode what the first pass of recovery needs; prefetch L2P entries for the second pass. */
+/* Decode the spare fields that recovery's first pass needs; prefetch L2P entries for the second. */
 static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *spare,
 			       struct aftl_error *error)
 {
@@ -379,7 +379,7 @@ static void record_newest_versions(struct scan *scan, u32 page, const struct aft
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 		u32 *found;
 
-		/* Recovery ignores translation pages, because the spare table may be newer. */
+		/* Recovery ignores mapped translation pages: the spare table may be newer. */
 		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
 		found = aftl_l2p_entry(scan->ftl, unit);
@@ -501,8 +501,6 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 		clear_policy_fields(block);
 	return ret;
 }
-
-/* Recovery of zones and of the persisted write buffer */
 
 static int report_impossible_entry(const char *what, u32 number, struct aftl_error *error)
 {
@@ -835,7 +833,7 @@ static u32 count_known_program_steps(const struct aftl *ftl, const struct aftl_b
 	return steps;
 }
 
-/* Pages before a programmed one in the program order have been programmed, too. */
+/* Mark pages before a programmed page in the program order as programmed, too. */
 static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 left = count_known_program_steps(ftl, block);
@@ -871,7 +869,7 @@ static void replay_leader_first_order(struct aftl *ftl, struct aftl_block *block
 	}
 }
 
-/* Programming continues in the layers of the last super layer that has programmed pages. */
+/* Continue the program order in the last super layer of @block that has programmed pages. */
 static void replay_super_layer_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 layer_pages = ftl->geo.word_lines * ftl->geo.word_line_pages;
@@ -885,8 +883,8 @@ static void replay_super_layer_order(struct aftl *ftl, struct aftl_block *block)
 }
 
 /*
- * The entry of a page has the mode of its first program; later programs of its word line tell that
- * it has been switched to more bits.
+ * A page's entry has the mode of its first program; entries of later programs of its word line tell
+ * that the word line has been switched to more bits.
  */
 static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 {
@@ -1002,7 +1000,7 @@ static bool lun_blocks_all_bad(const struct aftl *ftl, u32 first)
 	return true;
 }
 
-/* The data of a dead LUN stay mapped to it. */
+/* Recover the blocks of a LUN. The data of a dead LUN stay mapped to it. */
 static void recover_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
@@ -1126,8 +1124,6 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 	}
 	return ret;
 }
-
-/* Rebuilding of damaged table sectors from the state of the loaded device */
 
 static void rebuild_erase_sector(const struct aftl_volume *volume, const struct aftl *ftl,
 				 u64 index, u8 *bytes)

@@ -12,8 +12,10 @@
 #define AFTL_VOLUME_FRAMES 512
 
 /**
- * struct aftl_frame - a frame of the tables in memory @number: number of the frame in the volume
- * @next: next frame in the hash chain @used: the entry holds a frame
+ * struct aftl_frame - a frame of the tables in memory
+ * @number: number of the frame in the volume
+ * @next: next frame in the hash chain
+ * @used: the entry holds a frame
  * @dirty: bit by sector: changed since the last commit
  */
 struct aftl_frame {
@@ -24,8 +26,8 @@ struct aftl_frame {
 };
 
 /**
- * struct aftl_plp_slot - room for a logical page in the persisted write buffer @entry: table entry
- * of the page
+ * struct aftl_plp_slot - room for a logical page in the persisted write buffer
+ * @entry: table entry of the page
  * @state: enum aftl_plp_slot_state
  */
 struct aftl_plp_slot {
@@ -46,18 +48,18 @@ enum aftl_plp_slot_state {
  * @header: header of the volume
  * @geo: shape of its device
  * @own: parameters of its device, which is one shard of the device of @header
- * @state: of the last commit; times and the policy's word of the next one
- * @nonce: in every sector
+ * @state: state at the last commit, but times and the policy's word of the next commit
+ * @nonce: nonce in every sector
  * @ret: first error; no change is accepted after it
  * @uncommitted: there are changes that must be durable before space is reused
  * @repair_headers: a copy of the header is damaged or older than the other
- * @write_copy_first: that is the second copy, so the first one must stay intact meanwhile
+ * @write_copy_first: write the second header copy first: the first must stay intact
  * @repair_state: one state is damaged; the next commit overwrites it
  * @ignore_damage: count damaged entries of pages and discards as empty
  * @remaps_dirty: the remap table has changed since the last commit
  * @zones_dirty: the zone table has changed since the last commit
  * @plp_slots: the persisted write buffer
- * @plp_slot_of: by tag, its slot plus 1; 0: none; AFTL_PLP_WAITING: it waits for one
+ * @plp_slot_of: by tag, its slot plus 1; 0: none; AFTL_PLP_WAITING: it waits for a slot
  * @plp_waiting: number of tags that wait for a slot
  * @plp_hides: a version was recorded as hidden while tags waited
  * @plp_hand: slot where the search for a free one begins
@@ -73,7 +75,7 @@ enum aftl_plp_slot_state {
  * @hand: frame where the search for one to be replaced begins
  * @hash: first frame of each hash chain
  * @frames: frames in memory
- * @bytes: their data
+ * @bytes: data of @frames
  * @scratch: one frame
  */
 struct aftl_volume {
@@ -112,7 +114,7 @@ struct aftl_volume {
 	u8 *scratch;
 };
 
-/* Return true if @ret means a damaged sector: unreadable, or with a wrong checksum. */
+/* Return true if @ret is the error of a damaged sector: unreadable, or with a wrong checksum. */
 static inline bool aftl_error_is_damage(int ret)
 {
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
@@ -183,7 +185,7 @@ u64 aftl_remap_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
 int __must_check aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
 				 struct aftl_error *error);
 
-/* Write the remap table and flush. The header is left to the caller. */
+/* Write the remap table and flush. The caller updates the volume header. */
 int __must_check aftl_remap_write(struct aftl_volume *volume);
 
 /* lazy-extents.c */
@@ -193,7 +195,7 @@ bool __must_check aftl_extents_alloc(struct aftl_volume *volume);
 void aftl_extents_destroy(struct aftl_volume *volume);
 int __must_check aftl_extents_load(struct aftl_volume *volume, struct aftl_error *error);
 
-/* Write the frames of the extent table that have changed, or all; the caller flushes. */
+/* Write the changed frames of the extent table, or all of its frames; the caller flushes. */
 int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 
 /* Note that the commit that has ended has made the extent table durable. */

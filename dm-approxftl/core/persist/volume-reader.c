@@ -18,7 +18,7 @@ static size_t reader_memory_bytes(u32 chunks)
 	return chunks * (READER_CHUNK_BYTES + sizeof(struct aftl_reader_chunk));
 }
 
-/* The chunk descriptors follow the data in one allocation: a kernel stack is too small for them. */
+/* Chunk descriptors of a reader follow its data in one allocation: a kernel stack is too small. */
 static bool reader_alloc_chunks(struct aftl_volume_reader *reader, u32 chunks)
 {
 	const struct aftl_backing *backing = reader->volume->backing;
@@ -130,7 +130,7 @@ static void reader_read_ahead(struct aftl_volume_reader *reader, u64 number)
 			reader_start_chunk(reader, number);
 }
 
-/* Wait for the chunk. After an error its frames are read one by one, as they are needed. */
+/* Wait for the read of a chunk. After an error the frames of the chunk are read one by one. */
 static void reader_finish_chunk(struct aftl_volume_reader *reader, struct aftl_reader_chunk *chunk)
 {
 	const struct aftl_backing *backing = reader->volume->backing;

@@ -14,11 +14,13 @@
 #define AFTL_READER_CHUNKS 8
 
 /**
- * struct aftl_reader_chunk - frames that are read together @number: number of the chunk, counted
- * from the first frame of the reader @frames: number of its frames; 0: the chunk is not in use
+ * struct aftl_reader_chunk - frames that are read together
+ * @number: number of the chunk, counted from the first frame of the reader
+ * @frames: number of frames of the chunk; 0: the chunk is not in use
  * @pending: handle of the read in progress, from begin_read(); NULL: none
- * @read: the read of the whole chunk has ended, perhaps with an error @present: bit by frame: the
- * frame has been read @verified: bit by sector: the checksum has been verified
+ * @read: the read of the whole chunk has ended, perhaps with an error
+ * @present: bit by frame: the frame has been read
+ * @verified: bit by sector: the checksum has been verified
  */
 struct aftl_reader_chunk {
 	u64 number;
@@ -34,9 +36,9 @@ struct aftl_reader_chunk {
  * @volume: the volume
  * @first: first frame
  * @end: frame behind the last one
- * @chunks: chunks in memory: AFTL_READER_CHUNKS, or 1 if memory is short @bytes: data of the
- * chunks; NULL if the reader is not open
- * @chunk: the chunks, by their number modulo @chunks
+ * @chunks: number of chunks in memory: AFTL_READER_CHUNKS, or 1 if memory is short
+ * @bytes: data of the chunks; NULL if the reader is not open
+ * @chunk: the chunks, by chunk number modulo @chunks
  */
 struct aftl_volume_reader {
 	const struct aftl_volume *volume;
@@ -51,7 +53,7 @@ struct aftl_volume_reader {
 int __must_check aftl_volume_reader_open(struct aftl_volume_reader *reader,
 					 const struct aftl_volume *volume, u64 first, u64 end);
 
-/* Wait for reads in progress, and free the memory. A zeroed reader with its volume is fine. */
+/* Wait for reads in progress and free the memory. A reader may be zeroed except for its volume. */
 void aftl_volume_reader_close(struct aftl_volume_reader *reader);
 
 /*

@@ -60,7 +60,7 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
 /*
  * Choose the newer of the two copies of the header. The second one is needed when an update was
  * interrupted or the first one cannot be read. It is not consulted if the first one says that this
- * is no volume, or one of another version.
+ * is no volume, or a volume of another version.
  */
 static int choose_newer_header(struct aftl_volume *volume, struct aftl_error *error)
 {
@@ -558,8 +558,8 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
 /* Changes */
 
 /*
- * Is @spare the entry of a page that is recorded again, because data on it were lost since its
- * program, and not the entry of another program?
+ * Return true if @spare is the entry of a page that is recorded again, because data on it were lost
+ * since its program, and not the entry of another program.
  */
 static bool spare_describes_same_program(const struct aftl_spare *spare,
 					 const struct aftl_spare *recorded, u32 units)
@@ -1099,8 +1099,6 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 	aftl_destroy(ftl);
 	return ret;
 }
-
-/* Table entries made from the state of the FTL */
 
 /* Return true if the write buffer has a newer version of the page, persisted now or later. */
 static bool newer_version_is_buffered(const struct aftl *ftl, aftl_ppn_t ppn)

@@ -73,10 +73,10 @@ struct aftl_backing {
 struct aftl_volume;
 
 /**
- * aftl_volume_config_check() - may the parameters of a volume change?
+ * aftl_volume_config_check() - check that the parameters of a volume may change
  * @made: parameters of the volume
  * @wanted: parameters to use it with
- * @error: takes the message if not
+ * @error: takes the message if they may not
  *
  * Return: 0 or -EINVAL.
  */
@@ -159,8 +159,8 @@ u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block);
  * @mapped_units: mapped logical pages
  * @bad_blocks: retired blocks
  * @lost_units: lost logical pages, of @mapped_units
- * @header: one of the headers is damaged and can be repaired, as what follows
- * @state: one of the states is damaged
+ * @header: one of the headers is damaged; it can be repaired, and so can @state and @tables
+ * @state: one of the state records is damaged
  * @tables: damaged sectors of tables
  * @displaced_units: logical pages that are remapped
  */
@@ -180,9 +180,9 @@ struct aftl_recovery {
 /**
  * aftl_volume_load() - create the device of a volume; writes nothing
  * @volume: just opened
- * @type: its policy
+ * @type: policy of the device
  * @config: parameters of the whole device; those of its shape as in the header
- * @ops: the host's
+ * @ops: callbacks of the host
  * @host: first argument of @ops
  * @scan: recover from the tables even if there is a snapshot
  * @out: takes the device, before the first call of @ops; NULL after a failure
@@ -219,7 +219,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume);
 int __must_check aftl_volume_repair_entries(struct aftl_volume *volume);
 
 /**
- * aftl_volume_mark_in_use() - the device is about to be used: the volume is not closed any more
+ * aftl_volume_mark_in_use() - note that the device will be used: the volume is no longer closed
  * @volume: loaded, and after aftl_volume_set_time()
  * @type: policy that it is used with
  * @config: parameters that the whole device is used with
@@ -230,7 +230,7 @@ int __must_check aftl_volume_mark_in_use(struct aftl_volume *volume,
 					 const struct aftl_policy_type *type,
 					 const struct aftl_config *config);
 
-/* Record a change for the next commit. Return: 0, or the first error that the volume ever had. */
+/* Record a program or discard for the next commit. Return: 0, or the first error of the volume. */
 
 int __must_check aftl_volume_record_program(struct aftl_volume *volume, u32 page,
 					    const struct aftl_spare *spare);
@@ -265,9 +265,9 @@ int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
 					  struct aftl_plp_entry *entry, u64 *offset);
 
 /*
- * Return true if pages that wait for a slot must have it before a block is erased or a page
- * programmed again; or, with @bad, before a block is retired. Until then these calls fail with
- * -EAGAIN.
+ * Return true if pages that wait for a slot must have one before a block is erased or a page
+ * programmed again; or, with @bad, before a block is retired. Until then calls to record such
+ * changes fail with -EAGAIN.
  */
 bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad);
 
@@ -300,7 +300,7 @@ int __must_check aftl_volume_commit(struct aftl_volume *volume);
 
 /*
  * Commit if a program or a discard was recorded since the last commit, before space is reused.
- * Return: -EAGAIN if pages wait for a slot and must have it before.
+ * Return: -EAGAIN if pages wait for a slot, which they must have before.
  */
 int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 
