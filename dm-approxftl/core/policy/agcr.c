@@ -174,7 +174,7 @@ static aftl_lpn_t agcr_dequeue_rewrite(struct aftl_policy *policy, struct queue 
 	return lpn;
 }
 
-/* A queued lpn may have been written, relocated or discarded in the meantime. */
+/* Rewrite the next queued lpn that was not written, relocated or discarded in the meantime. */
 static void agcr_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 				  struct aftl_idle_task *task)
 {

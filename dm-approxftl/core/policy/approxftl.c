@@ -158,8 +158,8 @@ static bool is_checkerboard_place_wanted(const struct aftl_geometry *geo,
 }
 
 /*
- * Algorithm 1 of the paper, plus a case that it omits: approximate data goes to phase 1 while there
- * is a phase-2 block but no all-approximate block.
+ * Algorithm 1 of the paper, plus a case that it omits: while only precise data has a block in its
+ * second pass (phase 2), approximate data goes to a block in its first pass (phase 1).
  */
 static enum kind approxftl_choose_kind(const struct aftl_geometry *geo, const struct pool *pool,
 				       u32 class)
@@ -182,7 +182,7 @@ static enum aftl_mode approxftl_mode(enum kind kind, u32 class)
 	return kind == PHASE2 ? AFTL_MODE_AFTER : AFTL_MODE_NORMAL;
 }
 
-/* The first pass of a phase-1 block is complete: choose its second role. */
+/* A block has completed its first pass: choose the class of data for its second pass. */
 static void convert_phase1_block(struct approxftl *state, struct pool *pool)
 {
 	enum kind role = !pool->open[PHASE2] ? PHASE2 : ALL_APPROX;
@@ -202,7 +202,7 @@ static bool checkerboard_pass_is_done(const struct aftl_geometry *geo,
 /* The core may collect and erase a full block, so the policy must drop its pointer to the block. */
 static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
 {
-	/* A full phase-2 block becomes a checkerboard block, as it has the same pattern of data. */
+	/* A full block with precise data in its second pass (phase 2) looks like a checkerboard. */
 	if (kind == PHASE2)
 		aftl_policy_set_block_kind(&state->policy, pool->open[kind], CHECKERBOARD);
 	pool->open[kind] = NULL;
@@ -283,8 +283,8 @@ static u32 approxftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun 
 }
 
 /*
- * Prefer blocks with few precise pages. Full precise blocks come last while there is no phase-2
- * block, which takes precise data fast.
+ * Prefer blocks with few precise pages. Full precise blocks come last while no block takes precise
+ * data, fast, in its second pass (phase 2).
  */
 static u32 approxftl_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 				 const struct aftl_block *block)

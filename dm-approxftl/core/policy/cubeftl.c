@@ -24,15 +24,15 @@ AFTL_PARAM_TABLE(own, PARAMS);
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 /*
- * Arrays of the policy. LEADERS: the monitored result of each leader by LUN, active block and
- * layer; 0 if it is unknown or no longer needed. REFERENCES: read references by layer.
+ * Arrays of the policy. LEADERS: the monitored result of each leader word line by LUN, active block
+ * and layer; 0 if it is unknown or no longer needed. REFERENCES: read references by layer.
  */
 enum { LEADERS, REFERENCES };
 
 /**
- * struct active - an open block
+ * struct active - an open block, whose layers have a leader word line and followers each
  * @block: NULL if there is none
- * @leader: next layer whose leader is not programmed yet
+ * @leader: next layer with a leader that is not programmed yet
  * @follower_layer: lowest layer with a follower that is not programmed yet
  * @follower: next follower of that layer, 1 .. word lines - 1
  *
@@ -50,7 +50,7 @@ static struct active *cubeftl_active_blocks(struct aftl_policy *policy, u32 lun)
 	return (struct active *)policy->luns + (size_t)ACTIVE * lun;
 }
 
-/* Results of the leaders of an active block, by layer. */
+/* Monitored results of the leader word lines of an active block, by layer. */
 static u16 *cubeftl_leader_results(struct aftl_policy *policy, u32 lun, u32 index)
 {
 	u32 layers = aftl_policy_geometry(policy)->layers;
@@ -72,8 +72,8 @@ static bool is_word_line_written(const struct aftl_media *media, const struct af
 }
 
 /*
- * Leaders and followers are programmed in ascending order, so that the cursors can be found after a
- * reload, and after followers that preconditioning has programmed without a call.
+ * Leader and follower word lines are programmed in ascending order, so the cursors can be found
+ * after a reload, and after followers that preconditioning has programmed without a call.
  */
 static void cubeftl_find_cursors(const struct aftl_media *media, struct active *active)
 {
@@ -179,7 +179,7 @@ static void cubeftl_place_at_word_line(struct aftl_policy *policy, struct active
 		active->block = NULL;
 }
 
-/* Open the active blocks that are missing. The note of a block stores its number, for adopt(). */
+/* Open missing active blocks. The note of a block stores its index among them, for adopt(). */
 static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_lun *lun,
 					const struct aftl_program_request *need, u32 index)
 {
@@ -232,7 +232,7 @@ static int cubeftl_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	return -ENOSPC;
 }
 
-/* cubeftl_minus programs the followers of a leader as soon as the leader is programmed. */
+/* cubeftl_minus programs the follower word lines of a layer as soon as its leader is programmed. */
 static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 				       const struct aftl_program_request *need,
 				       struct aftl_placement *placement)
@@ -245,8 +245,8 @@ static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_l
 }
 
 /*
- * After a follower whose leader's result is known come the other followers of the layer. None of
- * them is misprogrammed. The last one drops the result.
+ * Count the word lines after a follower (cubeFTL) that have the same leader, if its result is
+ * known. None of them is misprogrammed. The last one drops the result.
  */
 static u32 cubeftl_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
@@ -274,8 +274,8 @@ static bool is_last_line_of_layer(const struct aftl_geometry *geo, u32 page)
 }
 
 /*
- * Keep the monitored result if a follower needs it. After a misprogrammed follower the next word
- * line of the layer is monitored again. The block's note tells which active block it is.
+ * Keep a leader's monitored result if a follower needs it. After a misprogrammed follower the next
+ * word line of the layer is monitored again. The block's note tells which active block it is.
  */
 static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_placement *placement,
@@ -311,7 +311,7 @@ static void cubeftl_save_read_reference(struct aftl_policy *policy, const struct
 	*aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
 
-/* Methods of cubeftl and cubeftl_minus, which differ in the order of word lines only. */
+/* Methods of cubeftl and cubeftl_minus, whose only difference is the order of word lines. */
 #define LEADER_METHODS						\
 	.word_line_steps = true,				\
 	.ignores_tags = true,					\

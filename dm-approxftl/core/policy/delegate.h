@@ -36,8 +36,8 @@ static inline struct aftl_policy *aftl_delegate_approxftl(struct aftl_policy *po
 bool aftl_delegate_create(struct aftl_policy *policy, bool wanted);
 
 /*
- * Methods of a policy that delegates. They know a block of the kind AFTL_DELEGATE_OWN only through
- * struct aftl_open_blocks.
+ * Methods of a policy that delegates. These methods know a block of the kind AFTL_DELEGATE_OWN only
+ * through struct aftl_open_blocks.
  */
 bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);

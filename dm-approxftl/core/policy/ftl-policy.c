@@ -11,7 +11,7 @@
 
 /**
  * struct ages - times of a block
- * @written_ns: mean time at which the host wrote its data
+ * @written_ns: mean time at which the host wrote the data of the block
  * @invalidated_ns: time of the last invalidation, or of the opening
  */
 struct ages {

@@ -70,14 +70,14 @@ struct aftl_ftl_policy {
 };
 
 /*
- * Members of a policy type.
+ * AFTL_FTL_POLICY() - set members of a policy type of the FTL layer
  *
  * @methods: struct aftl_ftl_policy, or NULL for the defaults
  * @count: number of streams, at most AFTL_KINDS_MAX
- * @moved: the largest number of streams that the valid data of one block is relocated to. They
- *	must differ modulo @moved: data of stream s is relocated in pass s % @moved. Data whose
- *	stream has changed so that its pass is over goes to the next stream of the last pass; make
- *	@count a multiple of @moved
+ * @moved: the largest number of streams that the valid data of one block is relocated to. They must
+ * differ modulo @moved: data of stream s is relocated in pass s % @moved. Data whose stream has
+ * changed so that its pass is over goes to the next stream of the last pass; make @count a multiple
+ * of @moved
  */
 #define AFTL_FTL_POLICY(methods, count, moved)				\
 	.ftl = methods,							\
@@ -129,7 +129,7 @@ u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block
 
 struct aftl_fill_order;
 
-/* Preconditioning has written @writes logical pages for the first time without calling stream(). */
+/* Note that preconditioning wrote @writes logical pages for the first time without stream(). */
 void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
 
 /**

@@ -289,7 +289,7 @@ static int place_by_sub_policy(struct hybrid *state, struct aftl_lun *lun,
 
 /* Followers (cubeFTL) */
 
-/* Find a page of an earlier word line of the layer that was programmed in @mode; @page if none. */
+/* Find a page in an earlier word line of the layer with @mode; return @page if there is none. */
 static u32 find_programmed_leader(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page, u32 mode)
 {
@@ -313,7 +313,7 @@ static bool block_may_have_followers(const struct hybrid *state, const struct af
 	       geo->program_pages == geo->word_line_pages && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
-/* Monitored result of the leader of a word line in @mode; 0 if there is no leader. */
+/* Monitored result of the leader of a follower word line in @mode; 0 if there is no leader. */
 static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct aftl_block *block,
 				u32 page, u32 mode)
 {
@@ -356,8 +356,8 @@ static int hybrid_place_program(struct aftl_policy *policy, struct aftl_lun *lun
 }
 
 /*
- * After a follower, all other word lines of its layer follow the same leader, too. None of them is
- * misprogrammed if the parameter misprograms is 0.
+ * Count the word lines after a follower (cubeFTL) that have the same leader: the rest of its layer.
+ * None of them is misprogrammed if the parameter misprograms is 0.
  */
 static u32 count_followers_left(const struct hybrid *state, const struct aftl_block *block)
 {

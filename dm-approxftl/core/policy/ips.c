@@ -214,7 +214,7 @@ static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun
 	return room;
 }
 
-/* Find the closed block with the least valid data, if that is below the limit ips_idle. */
+/* Find the closed block with the least valid data, if the amount is below the limit ips_idle. */
 static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *policy,
 						 const struct aftl_lun *lun)
 {

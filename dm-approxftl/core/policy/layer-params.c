@@ -5,7 +5,7 @@
 #include "core/nand/physics-tables.h"
 #include "core/policy/layer-params.h"
 
-/* A word line is misprogrammed if it has more than this many times the errors of its leader. */
+/* A word line is misprogrammed if it has over this many times the errors of its layer's leader. */
 #define BAD_FACTOR 2
 
 static u32 read_reference_block_index(const struct aftl_policy *policy,
@@ -14,7 +14,7 @@ static u32 read_reference_block_index(const struct aftl_policy *policy,
 	return aftl_block_index(aftl_policy_media(policy), block);
 }
 
-/* Packed result of a leader: errors in units of 16 in 12 bits, early verifies above them. */
+/* Packed result of a leader word line: 12 bits of errors in units of 16, then early verifies. */
 #define SHOWN_STEP 16U
 #define SHOWN_ERRORS 0x0fffU
 #define SHOWN_EARLY_SHIFT 12

@@ -15,7 +15,7 @@
 u16 aftl_leader_result_encode(const struct aftl_program_result *outcome);
 
 /**
- * aftl_follower_ispp() - ISPP parameters of a follower whose leader had the result @shown
+ * aftl_follower_ispp() - ISPP parameters of a follower word line by its leader's result
  * @shown: packed result, see aftl_leader_result_encode()
  *
  * Needless verifies are skipped; the spare margin raises the first voltage and lowers the last one,
@@ -36,7 +36,7 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page);
  * @shown: packed result of the leader; 0: unknown
  * @outcome: result of the word line
  *
- * The errors that the margins in use may cause are allowed for.
+ * More errors are allowed if the word line uses margins that may cause these.
  */
 bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome);
 

@@ -75,7 +75,7 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	return 0;
 }
 
-/* The last program of a block's first half changes the block's role, so no run includes it. */
+/* No fill run includes the last program of a block's first half, which changes the block's role. */
 static u32 lending_count_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  const struct aftl_block *block)

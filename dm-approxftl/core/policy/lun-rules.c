@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registry of the allocation rules. */
+/* Registry of the LUN allocation rules. */
 #include "core/policy/lun-rules.h"
 #include "core/policy/nand-policy.h"
 

@@ -53,7 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Rounds in the last group that the model computes singly; fractional bits of a round's time. */
+/* Rewrites in the last group that the model computes singly; fractional bits of their period. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -69,7 +69,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define IRREGULAR_Q16 (ONE_Q16 / 10)
 #define IRREGULAR_BLOCKS 16
 
-/* Stamp of an lpn: time of its last host write, 0 if none; whether the data were hot. */
+/* Stamp of an lpn: the time of its last host write, 0 if none; and whether the data were hot. */
 #define STAMP_TIME 0x7fffffffU
 #define STAMP_HOT 0x80000000U
 
@@ -99,15 +99,15 @@ struct layout {
  * struct search - search of the configuration, spread over host writes
  * @phase: SEARCH_*
  * @counted: blocks counted so far
- * @usable: blocks of them that are not bad
- * @valid: valid ppns in them
+ * @usable: number of counted blocks that are not bad
+ * @valid: valid ppns in the usable blocks
  * @most: largest number of groups
  * @group: group whose size is searched
- * @blocks: its next size
- * @base: best configuration without that group
- * @base_q16: its write amplification
+ * @blocks: next size of @group to try
+ * @base: best configuration without @group
+ * @base_q16: write amplification of @base
  * @best: best configuration so far
- * @best_q16: its write amplification
+ * @best_q16: write amplification of @best
  */
 struct search {
 	u64 phase;
@@ -153,7 +153,7 @@ struct midas_state {
  * struct curve - how much data of a kind is still valid, by age
  * @share_q16: share of all host writes
  * @tail_q16: share of the data that is valid at the lower end of a bin
- * @area: integral of the tail up to there, in host writes
+ * @area: integral of the tail up to the lower end of a bin, in host writes
  */
 struct curve {
 	u32 share_q16;
@@ -162,7 +162,7 @@ struct curve {
 };
 
 /**
- * struct midas - instance
+ * struct midas - an instance of the policy
  * @policy: must be first
  * @curves: of other and of hot data, in the last epoch
  * @space: ppns for data of all LUNs, at the last count
@@ -257,7 +257,7 @@ static u64 survival_area_below(const struct curve *curve, u64 age)
 		       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
 
-/* Share of all host writes whose data are still valid after @age in the chain. */
+/* Share of all host writes whose data are still valid after @age in the chain of groups. */
 static u64 chain_valid_share_q16(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
@@ -266,7 +266,7 @@ static u64 chain_valid_share_q16(const struct midas *midas, u64 hot_stay, u64 ag
 		curves[1].share_q16 * survival_share_q16(&curves[1], age + hot_stay)) >> 16;
 }
 
-/* Valid ppns that have been in the chain for less than @age. */
+/* Count valid ppns whose data have been in the chain of groups for less than @age. */
 static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
@@ -277,8 +277,8 @@ static u64 count_valid_pages_of_chain(const struct midas *midas, u64 hot_stay, u
 }
 
 /*
- * ppns that data of the last group fills if it enters the group at @age and is rewritten after each
- * @stay.
+ * Count the ppns that data of the last group fills if it enters the group at @age and is rewritten
+ * after each @stay.
  */
 static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
 {
@@ -314,7 +314,7 @@ static u64 compute_group_space(const struct midas *midas, u64 blocks)
 	return div64_u64(midas->space * blocks, midas->lun_space);
 }
 
-/* Time for which data stays in HOT. */
+/* Predict how long data stays in group HOT. */
 static u64 predict_time_in_hot_group(const struct midas *midas, const struct layout *layout)
 {
 	return div64_u64(compute_group_space(midas, layout->blocks[HOT]) << 16,
@@ -455,7 +455,7 @@ static void midas_search_begin_group(const struct midas *midas, struct search *s
 	search->best_q16 = search->base_q16;
 }
 
-/* Try one size of the group; after the last size begin the next group, or the phase HOT. */
+/* Try one size of the group; after the last size begin the next group, or end the search. */
 static void midas_search_try_group_size(const struct midas *midas, struct search *search)
 {
 	struct layout trial = search->base;

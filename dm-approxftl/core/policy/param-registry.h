@@ -37,7 +37,7 @@ int __must_check aftl_param_set(struct aftl_config *config, const char *key, con
 				struct aftl_error *error);
 
 /**
- * aftl_param_change() - when the parameter @index may change
+ * aftl_param_change() - tell whether the parameter @index may change live, at a reload or never
  * @index: below aftl_param_count()
  */
 enum aftl_change aftl_param_change(unsigned int index);

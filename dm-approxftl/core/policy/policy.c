@@ -38,7 +38,7 @@ static struct aftl_block *first_victim_entry(const struct aftl_victim_candidates
 	return &media->blocks[(size_t)aftl_lun_index(closed->lun) * media->geo->blocks_per_lun];
 }
 
-/* Blocks that are being collected or retired are in no list. */
+/* Blocks that are being collected or retired are in no victim list, and are no candidates. */
 bool aftl_victim_candidates_contain(const struct aftl_victim_candidates *closed,
 				    const struct aftl_block *block)
 {

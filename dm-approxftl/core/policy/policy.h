@@ -264,7 +264,7 @@ static inline bool aftl_lun_request_alive(const struct aftl_lun_request *binding
 	return binding->policy->core->services->works(binding->policy->ftl, lun);
 }
 
-/* Host reads and programs that wait for @lun, including the one in progress. */
+/* Number of host reads and programs that wait for @lun, including the one in progress. */
 static inline u32 aftl_lun_request_backlog(const struct aftl_lun_request *binding, u32 lun)
 {
 	return binding->policy->core->services->work(binding->policy->ftl, lun);

@@ -43,8 +43,8 @@ enum { KIND_REPROGRAMMABLE = AFTL_HOTNESS_KINDS };
 static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 
 /*
- * Bits of the note of a reprogrammable block: its index among the candidates of its level, or that
- * it is active. All other state of the block follows from its pages.
+ * Bits of the note of a reprogrammable block: its index among the candidates of its hotness class,
+ * or that it is active. All other state of the block follows from its pages.
  */
 #define NOTE_INDEX 0x003f
 #define NOTE_LEVEL 0x00c0
@@ -52,7 +52,7 @@ static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 #define NOTE_CANDIDATE 0x0100
 /* The block is active, and needs relocation of valid data before a reprogram. */
 #define NOTE_RECLAIM 0x0200
-/* The super layer is virtual: upper layer of one super layer and lower layer of the next. */
+/* The super layer is virtual: upper layer of one super layer and lower layer of the next one. */
 #define NOTE_VIRTUAL 0x0400
 
 /**
@@ -91,7 +91,7 @@ struct ressd {
 /**
  * struct span - a super layer of a block, in word lines of the block
  * @first: first word line
- * @begun: programmed word lines of the block, which is the index of the next one
+ * @begun: number of programmed word lines of the block: the index of the next one
  * @end: end of the super layer
  * @lower_end: end of the word lines that must be used up before the next layer may be begun
  */
@@ -300,7 +300,7 @@ static void ressd_unit_invalidated(struct aftl_policy *policy, struct aftl_block
 		ressd_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
 }
 
-/* Find the candidate whose super layer has the least valid data; @level has one at least. */
+/* Find the candidate whose super layer has the least valid data; @level has a candidate. */
 static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct level *level)
 {
 	u32 least = U32_MAX;
@@ -375,7 +375,7 @@ static void reprogram_word_line(struct aftl_block *block, u32 line,
 	set_reprogram_placement(block, line, bit, 1, placement);
 }
 
-/* Return true if another layer exists and the super layer is used up far enough to begin it. */
+/* Return true if another layer exists, and the super layer is used up enough to begin it. */
 static bool may_begin_next_layer(struct aftl_policy *policy, const struct aftl_block *block,
 				 const struct span *span)
 {

@@ -9,7 +9,7 @@
 
 #define IDS 7
 
-/* A block contains data of one stream. Ids above the number of streams share them. */
+/* A block contains data of one stream. Ids above the number of streams share streams. */
 static u32 streams_choose_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	u32 id = page->hint.stream ? page->hint.stream : page->hint.life;
