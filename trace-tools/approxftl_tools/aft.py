@@ -103,7 +103,7 @@ def text_before_zero(data: bytes) -> str:
 
 def record_dtype(path: Path, head: bytes, fields: int, record_bytes: int,
                  needed: tuple[str, ...]) -> np.dtype[np.void]:
-    """Return the type of a record, built from the field table of the header."""
+    """Return numpy's data type of a record, built from the field table of the header."""
     names, formats, offsets = [], [], []
     for i in range(min(fields, (CLASSES_AT - FIELDS_AT) // FIELD.size)):
         name, offset, size, _ = FIELD.unpack_from(head, FIELDS_AT + i * FIELD.size)

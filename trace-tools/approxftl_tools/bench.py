@@ -31,7 +31,7 @@ class Bench:
         return dict(zip(points, self.run_missing_points(list(points.values())), strict=True))
 
     def run_missing_points(self, points: Sequence[Point]) -> list[Json]:
-        """Run the simulations without a result, in the given order; return all results."""
+        """Run the simulations that have no stored result, in order; return all results."""
         require_results(points, self.store, Processes(self.program, self.jobs), self.progress)
         return [self.result_with_geometry(self.store.read_point_result(point)) for point in points]
 

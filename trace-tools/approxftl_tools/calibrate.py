@@ -26,13 +26,13 @@ Json = dict[str, Any]
 
 EPILOG = """\
 FILE is what fio has written with --output-format=json. The jobs to run are in fio-profiles/:
-calibrate-reads.fio, which harms nothing, and calibrate-writes.fio, which destroys what is on the
-drive. Other jobs do as well, as far as they read or write requests of one length with direct=1.
-The parameters are found by black-box inference: the drive is taken to be one that the simulator
-knows, and a parameter that would change nothing of what was measured is not determined.
+calibrate-reads.fio, which only reads, and calibrate-writes.fio, which destroys the data on the
+drive. Other jobs are suitable if they read or write requests of one length with direct=1. The
+parameters are found by black-box inference: the simulator's model is fitted to the measurements,
+and a parameter that would not change any measured value is not determined.
 
-Exit status: 0 done, 1 a simulation failed or nothing could be told, 2 usage, 3 no such file,
-130 interrupted.
+Exit status: 0 done, 1 a simulation failed or no parameter was determined, 2 usage,
+3 no such file, 130 interrupted.
 """
 HEAD = ("parameter", "value", f"{CONFIDENCE * 100:.0f} % interval", "rests on")
 COMPARED = ("load", "measure", "measured", "ours", "error")

@@ -41,7 +41,7 @@ WIDEST = 1e20
 
 
 def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
-    """Return the load's value of the first given measure that it has; 0 if it has none."""
+    """Return the value of the first given measure that the load has; 0 if the load has none."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -60,7 +60,7 @@ def shows_buffer_latency(load: Measured) -> bool:
 
 
 def is_informative_figure(load: Measured, figure: Figure) -> bool:
-    """Tell whether a figure adds information that the model can reproduce.
+    """Tell whether a measured figure adds information that the model can reproduce.
 
     At a fixed queue depth the rate is the depth divided by the mean; at a fixed arrival rate it is
     that rate. If the buffer cannot take writes at once, only their mean counts: the distribution

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The model of a drive under calibration: its parameters, and simulator runs with them.
 
-Parameters that are not named below have the values that the profiles of real drives use.
+Parameters that are not named in this file have the values that the profiles of real drives use.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Device(Protocol):
         """Return the approximate capacity (bytes) of a device of at least so many bytes."""
 
     def least_rewritten_bytes(self) -> int:
-        """Return the least device size (bytes) at which GC collects blocks one by one."""
+        """Return the least device size (bytes) at which GC can gain pages from single blocks."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class Model:
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
     def least_rewritten_bytes(self) -> int:
-        """Return the bytes of a device with blocks long enough to be collected one by one.
+        """Return the bytes of a device whose blocks are long enough for GC to gain pages.
 
-        A block is worth collecting if it has at least one program's pages less than it could have.
+        GC gains pages from a block if the block has stale pages for at least one program command.
         """
         return max(LEAST, self.layer_bytes() * (8 if self.one_shot else 3))
 

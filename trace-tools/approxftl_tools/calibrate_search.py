@@ -75,7 +75,7 @@ class Known:
 
     @property
     def basis_measurements(self) -> str:
-        """Return the measurements that determine the value, or the measurements that would."""
+        """Return the measurements that determine the parameter, or that would determine it."""
         return f"{'' if self.is_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
 
@@ -242,7 +242,7 @@ class Search:
     free: list[str] = field(default_factory=list)
 
     def trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return a trial that is restricted to the loads that satisfy a predicate."""
+        """Return a calibration trial that is restricted to the loads that satisfy a predicate."""
         return self.trial.restrict_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
@@ -339,7 +339,7 @@ class Search:
                          3) if len(self.free) > len(paths) else model
 
     def widen_controller_interval(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
-        """Widen the controller's interval by the command's time: only their sum is observable.
+        """Widen the interval of the controller's time: only its sum with the command's is measured.
 
         The link has carried the fastest load, which bounds the command's time. If the link could
         have carried more, dies limited the rate, and the command's time is not determined.

@@ -45,7 +45,7 @@ def colour_of_part(name: str) -> Hue | None:
 
 
 def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
-    """Return the colours of runs; inputs that are workloads get shades of their policy's colour."""
+    """Return the runs' colours: their policy's, or shades of it if the inputs are workloads."""
     order = {name: i for i, name in enumerate(ordered_policies(inputs.runs))}
     shades = {name: i for i, name in enumerate(distinct_inputs(inputs.runs))}
     if are_policies_compared(inputs):

@@ -73,7 +73,7 @@ class Parser(argparse.ArgumentParser):
     words: Sequence[str] = ()
 
     def join_dashed_values(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield rewritten words: "-S" takes the value "-used", "--json" takes no FILE."""
+        """Yield words for argparse: "-used" becomes the value of -S, and --json takes no FILE."""
         rest = iter(words)
         for word in rest:
             if word == "--":
@@ -176,7 +176,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
-    """Return the parser of an integer option; messages show `written` instead of `most`."""
+    """Return the parser of an integer option; messages print the limit as `written`."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:
@@ -245,7 +245,7 @@ def restore_signal_handlers() -> None:
 
 @contextmanager
 def refuse_bad_values(paths: Iterable[Path]) -> Iterator[None]:
-    """Turn errors about the values of documents into a Refusal."""
+    """Raise Refusal for a JSON document whose values have wrong types or are missing."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError,

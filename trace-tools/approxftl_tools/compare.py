@@ -136,7 +136,7 @@ def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
 
 
 def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
-    """Return sums over the log of a replay."""
+    """Return the counters and the mean latencies of a replay's log."""
     facts: list[tuple[str, Cell]] = [("written by", log.tool), ("engine", log.engine),
                                      ("planned_requests", log.planned),
                                      ("done_requests", len(log.entries))]
@@ -267,7 +267,7 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- a list of runs
 
 def measure_column(measure: Measure) -> Column:
-    """Return the list column for a measure; headline measures are shown by default."""
+    """Return the column of a measure; by default only those of headline measures are shown."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
                   said=lambda row: value_as_text(measure, row[measure.key]))

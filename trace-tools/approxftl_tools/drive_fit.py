@@ -39,7 +39,7 @@ class SpentError(Exception):
 
 
 def robust_misfit(errors: Vector) -> float:
-    """Return the misfit: quadratic for errors inside their bands, logarithmic for large ones.
+    """Return the misfit: quadratic for errors inside tolerance bands, logarithmic for large ones.
 
     An error that no parameter can remove must not distort the fit of the others.
     """
@@ -91,7 +91,7 @@ class Search:
         return (*values[:which], changed, *values[which + 1:])
 
     def error_slope(self, values: Values, which: int, stride: int) -> Vector:
-        """Return the change of the errors per stride of a parameter."""
+        """Return the change of the errors for each step of a parameter, from two steps apart."""
         up, down = (self.shift_value(values, which, way * stride) for way in (1, -1))
         other = up if up != values else down
         way = (other[which] - values[which]) / (stride * self.free[which].step)
@@ -174,7 +174,7 @@ class Fit:
     shares: dict[str, tuple[Share, Share]] = field(default_factory=dict)
 
     def is_parameter_undetermined(self, which: int) -> bool:
-        """Tell whether a step of the parameter changes the misfit by less than NOTICED."""
+        """Tell whether a step of the parameter changes the misfit too little to be fitted."""
         known = [abs(one) for one in self.felt[which] if one is not None] if self.felt else []
         return bool(known) and max(known) < NOTICED
 

@@ -184,7 +184,7 @@ class Table:
 
     def relative_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
                       ) -> Iterator[Point]:
-        """Yield points of rates: absolute, or relative to uniform writes if these were measured."""
+        """Yield points of rates: absolute, or relative to uniform writes if the table has them."""
         other = uniform_base_load(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}

@@ -35,7 +35,7 @@ def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
 
 
 def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
-    """Return the loads of points, named by their first table row; a base load has its own row."""
+    """Return the loads of measured points, named by the first table row that has the load."""
     names: dict[Load, str] = {}
     for point in points:
         names.setdefault(point.load, f"{point.table} {point.row}")

@@ -47,14 +47,14 @@ HEAD = ("table", "unit", "load", "measure", "measured", "ours", "error", "band",
 UNSEEN = "unseen"
 EPILOG = """\
 Each drive is a profile of the simulator, small in capacity, and a policy. The published loads run
-on it with the same preparation and the same written volume, in capacities. A figure is within its
-band or it is missed; docs/drives.md says why some are. "fitted" in the last column are the points
-of the half that --refit has fitted the profile to, "held" the others. Tables of --tables are
-"unseen": DRIVE-TABLE.csv, with the columns of those in the package.
+on it with the same preparation and the same written volume, in capacities. A simulated value hits
+or misses the tolerance band of the published value; docs/drives.md explains the misses. In the last
+column, "fitted" marks the half of the points that --refit has fitted the profile to, "held" the
+other half, and "unseen" the points of --tables: files DRIVE-TABLE.csv, with the package's columns.
 
-The runs of each table are in the two halves in turn; what others are relative to (uniform writes,
-saturation) is in every fit. --refit searches the parameters that a profile declares as fitted,
-within their bounds, for the least misfit in bands, and reads the other half when it is done.
+The runs of a table are assigned to the two halves in turn; every fit includes the runs that others
+are relative to (uniform writes, saturation). --refit varies the parameters that a profile declares
+as fitted, within their bounds, until the misfit is least; then it reads the other half.
 
 Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usage, 3 no such file,
 130 interrupted.
@@ -207,7 +207,7 @@ def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path
 
 
 def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """Return rows for fitted, held-out and unseen points: number within tolerance, median error."""
+    """Return table rows for fitted, held-out and unseen points: hits and median error."""
     rows = []
     for what in (FITTED, HELD, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]
@@ -364,7 +364,7 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
 
 def compare_with_points(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.Choice,
                         bench: Bench ) -> int:
-    """Compare drives with all points and write the table."""
+    """Compare the drives with all measured points and write the table of results."""
     verdicts = judge_points(*requested_points(arguments, bench), bench, arguments.tables)
     write_comparison(arguments, argv, verdicts, choice)
     share = 100.0 * sum(verdict.is_within_band for verdict in verdicts) / len(verdicts)

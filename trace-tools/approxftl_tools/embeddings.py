@@ -11,10 +11,10 @@ from approxftl_tools.plane_app import Json, Parameter, Subject
 
 EPILOG = """\
 Vectors of length 1, in groups, are stored by bit plane, the lowest planes approximate; scale and
-headers are precise. A precise copy is beside them. Reading counts the bits that have flipped, plane
-by plane, asks the device, and tells of 256 other vectors which share of the ten nearest to each is
-found (recall@10): among those that are stored, among the precise ones, and as the rate of flipped
-bits predicts, by copies of which other bits have flipped at random.
+headers are precise. A precise copy is stored, too. Reading counts the flipped bits of each plane,
+asks the device for its count, and prints the share of the ten nearest vectors that a search for 256
+other vectors finds (recall@10): in the stored vectors, in the precise copy, and in copies with bits
+flipped at random at the measured rates.
 
 Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 precise data were damaged.
 """

@@ -93,7 +93,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Grid:
-    """A value or a word for each cell of rows and columns; None for an empty cell."""
+    """A map of values or words by row and column; None marks an empty cell."""
 
     row_label: str
     column_label: str
@@ -118,7 +118,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Span:
-    """A time span on a lane."""
+    """A time span in one row of a timeline."""
 
     lane: int
     begin: float
@@ -129,7 +129,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Spans:
-    """Time spans on lanes, such as operations of LUNs."""
+    """Time spans in rows of a timeline, such as operations of LUNs."""
 
     x_label: str
     lanes: Sequence[str]
@@ -148,7 +148,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mean of a study, or a published value, with its position in the figure."""
+    """A mean that a study measured, or a published value, with its position in the figure."""
 
     facet: str
     series: str
@@ -197,7 +197,7 @@ class Means:
 
     @property
     def has_bars(self) -> bool:
-        """Tell whether the means are drawn as bars from zero."""
+        """Tell whether the study's means are drawn as bars from zero."""
         return self.kind in ("bars", "stack")
 
     def x_position(self, mark: Mark) -> float | None:
@@ -238,7 +238,7 @@ Plot = Panel | Grid | Spans | Panels
 
 
 def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
-    """Return the colour of a series, curve, word or kind; unset colours follow from its index."""
+    """Return the colour of a series, curve, word or operation; its index gives the default."""
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
@@ -284,7 +284,7 @@ class Figure:
     of: str = ""
 
     def as_csv(self, digits: int = 0) -> str:
-        """Return the figure's numbers as CSV, rounded to a number of digits; 0 keeps all."""
+        """Return the figure's numbers as CSV, rounded to a number of digits (0: not rounded)."""
         def csv_value_text(cell: Cell) -> Cell:
             return f"{cell:.{digits}g}" if digits and isinstance(cell, float) else cell
 

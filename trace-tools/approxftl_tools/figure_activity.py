@@ -214,7 +214,7 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def curve_of_values(name: str, at: Sequence[float], values: Sequence[float | None]) -> list[Curve]:
-    """Return a curve of the values that exist; an empty list if there are none."""
+    """Return a curve of the points that have values; an empty list if none has."""
     there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kinds of figure.
 
-Each kind turns the inputs into its figures, or raises Lacking with the option that records its
-data.
+Each kind turns the input files into figures, or raises Lacking, whose text names the option that
+records the data.
 """
 
 from collections import Counter

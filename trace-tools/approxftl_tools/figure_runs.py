@@ -13,7 +13,7 @@ from approxftl_tools.study_table import Group
 
 
 class Lacking(Exception):  # noqa: N818
-    """The inputs lack a figure's data; the exception's text says how to record the data."""
+    """The input files lack a figure's data; the exception's text says how to record the data."""
 
 
 def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:
@@ -43,7 +43,7 @@ def run_as_group(run: Run, varied: dict[str, Value] | None = None) -> Group:
 
 
 def ratio_of_measure(run: Run, yardstick: Run, key: str) -> Estimate | None:
-    """Return a measure's ratio to that of another run, by seed if both have the same seeds."""
+    """Return the ratio of a measure between two runs, by seed if both have the same seeds."""
     one, base = run_as_group(run), run_as_group(yardstick)
     if set(one.runs) == set(base.runs):
         return one.estimate_ratio(base, key)
@@ -85,14 +85,14 @@ PANELS = 12
 
 
 def workload_count_if_many(inputs: Inputs) -> int:
-    """Return the number of workloads, if there are too many for a panel each; else 0."""
+    """Return the number of workloads if they are too many to draw a panel for each; else 0."""
     count = len(inputs.group_names())
     return count if count > PANELS and are_policies_compared(inputs) else 0
 
 
 def plot_in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
                    ) -> Panel | Panels:
-    """Return a plot of the runs: a panel for each workload, or for each policy if many."""
+    """Return a plot of runs with a panel for each workload (if too many, for each policy)."""
     runs = require_runs(inputs)
     if not are_policies_compared(inputs):
         return plot_of(runs, [run.label for run in runs])
@@ -105,6 +105,6 @@ def plot_in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[st
 
 
 def are_policies_compared(inputs: Inputs) -> bool:
-    """Tell whether the inputs are workloads, each run with the same several policies."""
+    """Tell whether the inputs are workloads, each simulated with the same policies."""
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
     return len(groups) > 1 and any(len(group) > 1 for group in groups)

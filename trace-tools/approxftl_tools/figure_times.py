@@ -137,7 +137,7 @@ def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
 
 
 def allows_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
-    """Tell whether a log axis is possible: buffered requests may take no time at all."""
+    """Tell whether a logarithmic time axis is possible: buffered requests may take no time."""
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
@@ -152,7 +152,7 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
-    """Return a curve reduced to distinguishable points and its end points."""
+    """Return a curve without the points that a drawing cannot distinguish."""
     if len(shares) <= QUANTILES:
         return times_us, shares
     # Half of the points are spaced evenly by height on the log scale, so that the tail is smooth.

@@ -40,7 +40,7 @@ def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
 
 
 def wear_of_devices(inputs: Inputs) -> list[Figure]:
-    """Return wear maps of devices, whose rows have the length that the message "luns" gives."""
+    """Return wear maps of devices; the answer to the message "luns" gives the row length."""
     result = []
     luns = next((message for message in inputs.messages if message.kind == "luns"), None)
     for message in inputs.messages:

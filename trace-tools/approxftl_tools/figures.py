@@ -92,7 +92,7 @@ NAMES = (Column("name", "name", "of the figure, as --kind or --papers takes it",
 
 
 def print_figure_list(args: argparse.Namespace, names: Iterable[tuple[str, str]]) -> int:
-    """Print a list of figures without a header."""
+    """Print the kinds of figure as a list without a header."""
     args.no_head = True
     row_list.choose_columns(args, NAMES).print_rows(args, "figures", args.words, [
         {"name": name, "about": title} for name, title in names])

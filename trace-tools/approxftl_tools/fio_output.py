@@ -37,7 +37,7 @@ RESTS_ON = {"p50": 50, "p90": 200, "p99": 2000}
 
 @dataclass(frozen=True)
 class State:
-    """The preconditioning: shares of the capacity written sequentially and at random."""
+    """A drive's preconditioning: shares of its capacity written sequentially and at random."""
 
     filled: float = 1.0
     overwritten: float = 0.0
@@ -45,7 +45,7 @@ class State:
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured number: microseconds, or requests per second."""
+    """A measured value in microseconds, or in requests per second."""
 
     kind: str
     what: str
@@ -118,14 +118,14 @@ def checked_measurement(found: Any) -> float:
 
 
 class Options:
-    """The options of a job; they override those of [global]."""
+    """Return the options of a fio job, which override those of its [global] section."""
 
     def __init__(self, document: Json, job: Json) -> None:
         self.all: dict[str, str] = {**document.get("global options", {}),
                                     **job.get("job options", {})}
 
     def first_given_option(self, *names: str, usual: str = "") -> str:
-        """Return the value of the first of these options that the job has, or the default."""
+        """Return the value of the first named option that the fio job has, or the default."""
         for name in names:
             if name in self.all:
                 # An option without a value is switched on.
@@ -133,7 +133,7 @@ class Options:
         return usual
 
     def option_value_for_reads(self, *names: str, usual: str) -> str:
-        """Return the read part of an option that has separate values for reads and writes."""
+        """Return the value for reads of an option that has separate values for reads and writes."""
         return self.first_given_option(*names, usual=usual).split(",")[0]
 
     def option_as_integer(self, name: str, usual: int = 1) -> int:
@@ -166,7 +166,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Job:
-    """One entry of fio's output."""
+    """One job's entry in fio's JSON output."""
 
     path: Path
     group: int
@@ -332,7 +332,7 @@ class History:
         self.filled, self.overwritten = self.capacity, 0
 
     def drive_state_before_job(self, jobs: Sequence[Job]) -> State:
-        """Return the drive's state before the given jobs; a fill starts with an empty drive."""
+        """Return the drive's state before the given jobs, the first of which may fill the drive."""
         if any(job.fills_drive() for job in jobs):
             return State(0.0)
         if not self.capacity:
@@ -349,7 +349,7 @@ class History:
 
 def add_load_if_state_known(output: Output, history: History, load: Measured,
                             jobs: Sequence[Job]) -> None:
-    """Add a load to the result if the drive's state before the load is known, else a reason."""
+    """Add a load to the result; add a reason instead if the drive's state before it is unknown."""
     before = history.drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "
@@ -361,7 +361,7 @@ def add_load_if_state_known(output: Output, history: History, load: Measured,
 
 
 def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
-    """Read the files in the order in which their jobs ran."""
+    """Read fio's output files in the order in which their jobs ran."""
     output = Output()
     documents = {path: read_fio_document(path) for path in paths}
     with refuse_bad_values(paths):

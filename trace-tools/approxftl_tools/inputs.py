@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Recognise and read input files.
 
-The contents decide, not the names: simulator results, timelines, device snapshots, replay reports,
-record files.
+The contents of a file decide, not its name, whether it has simulator results, timelines, device
+snapshots, replay reports, record files.
 """
 
 import json
@@ -84,7 +84,7 @@ class Message:
 
 @dataclass
 class Failure:
-    """A policy that ran beside others and has no result."""
+    """A policy of a simulation that has no result, because its run failed."""
 
     group: str
     policy: str
@@ -106,11 +106,11 @@ class Inputs:
     fio: list[Run] = field(default_factory=list)
 
     def group_names(self) -> list[str]:
-        """Return the names of groups: inputs with several policies, or workloads."""
+        """Return the names of groups of runs: inputs with several policies, or workloads."""
         return list(dict.fromkeys(run.group for run in self.runs))
 
     def runs_of_group(self, name: str) -> list[Run]:
-        """Return the runs of a group, first the run that the others are compared with."""
+        """Return the runs of a group; the first is the base of comparisons."""
         return [run for run in self.runs if run.group == name]
 
     def count_inputs_as_text(self) -> str:
@@ -130,7 +130,7 @@ def plural_of_word(what: str) -> str:
 
 
 def shorten_list(names: Iterable[str], most: int = 8) -> str:
-    """Return a list as text, shortened to a number of items."""
+    """Return a list as text, which is shortened to a number of items."""
     listed = list(names)
     rest = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + rest if listed else "nothing"
@@ -172,7 +172,7 @@ def missing_keys(node: Any, keys: Sequence[str]) -> str:
 
 
 def keys_as_text(node: Any) -> str:
-    """Return the keys of a JSON object as text, or a value of another type itself."""
+    """Return the keys of a JSON object as text; return any other value itself."""
     return shorten_list(node) if isinstance(node, dict) else repr(node)[:60]
 
 
@@ -184,12 +184,12 @@ def mark_interrupted(label: str, data: Json) -> str:
 
 
 def seed_suffix(run: Json) -> str:
-    """Return the suffix that distinguishes the runs of several seeds."""
+    """Return the suffix of a label that distinguishes runs with different seeds."""
     return f", seed {run['seed']}" if "seed" in run else ""
 
 
 def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add the runs of a result of the simulator."""
+    """Add the runs that a result of the simulator contains."""
     if not isinstance(document.get("geometry"), dict):
         raise Refusal(f"{path}: runs without a geometry; found {shorten_list(document)}")
     for run in document["runs"]:
@@ -206,7 +206,7 @@ def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add a timeline; refuse trace events of other programs, which lack the blocks' data."""
+    """Add a timeline; refuse the trace events of other programs, which lack block numbers."""
     for event in document["traceEvents"]:
         if not isinstance(event, dict) or event.get("ph") == "X":
             lost = missing_keys(event, EVENT_KEYS) or missing_keys(event["args"], ("block", "page"))
@@ -336,7 +336,7 @@ def add_input_file(inputs: Inputs, path: Path) -> None:
 
 
 def make_labels_unique(runs: list[Run]) -> None:
-    """Make labels unique by adding the group, then a number."""
+    """Make the runs' labels unique by adding the group, then a number."""
     counts = Counter(run.label for run in runs)
     seen: Counter[str] = Counter()
     for run in runs:
@@ -350,7 +350,7 @@ def make_labels_unique(runs: list[Run]) -> None:
 
 
 def rename_equal_groups(runs: list[Run]) -> None:
-    """Rename groups of equally named files in different directories to their paths."""
+    """Name groups by their paths if files in different directories have the same name."""
     paths: dict[str, list[Path]] = {}
     for run in runs:
         known = paths.setdefault(run.group, [])

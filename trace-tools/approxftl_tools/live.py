@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Interactive figures with Vega-Lite, for browsers with scripts; the page has SVG in any case.
+"""Interactive figures with Vega-Lite, for browsers with scripts; the page has SVG for browsers
+without scripts.
 
 A specification says how a figure is drawn; its rows are those of the CSV file that the figure
 offers. A word that begins with @ is a colour of the page's style and its opacity.
@@ -71,7 +72,7 @@ def series_edge_colour(name: str, own: Hue) -> str:
 
 
 def word_colour(name: str, own: Hue) -> str:
-    """Return the fill colour of a name's marks; the marks of stale pages are grey."""
+    """Return the fill colour of the marks of a series; the marks of stale pages are grey."""
     if name == "erased":
         return "@--paper 1"
     if name.startswith("stale"):
@@ -129,7 +130,7 @@ def quantitative_channel(field: str, title: str, log: bool = False, **more: Any)
 
 
 def names_axis(names: Sequence[str]) -> Json:
-    """Return the axis of names: horizontal labels if they fit, else slanted ones."""
+    """Return an axis whose ticks are names: horizontal labels if they fit, else slanted ones."""
     longest = max((len(line) for name in names for line in name.split(", ")), default=0)
     if longest * len(names) > LETTERS:
         return {"labelAngle": -30, "labelOverlap": True}
@@ -145,7 +146,7 @@ def reference_line(channel: str, mark: float | None) -> list[Json]:
 
 @singledispatch
 def plot_chart_layers(plot: Plot) -> Json:
-    """Return the marks and channels of a plot, and the fields that hold names."""
+    """Return the marks and channels of a plot, and the data fields that hold series names."""
     raise NotImplementedError
 
 
@@ -362,7 +363,7 @@ def grid_chart_layers(plot: Grid) -> Json:
 
 @plot_chart_layers.register
 def span_chart_layers(plot: Spans) -> Json:
-    """Return the chart of spans on lanes; dragging pans it, the wheel with Shift zooms."""
+    """Return the chart of time spans; dragging pans, the mouse wheel with Shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
             "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
             "encoding": {"x": quantitative_channel("c1", f"time, {plot.x_label}", nice=False),
@@ -401,14 +402,14 @@ def panel_chart_layers(plot: Panels) -> Json:
 
 
 def row_filter_expression(words: Sequence[str]) -> str:
-    """Return the filter for table rows that have no hidden name and match the search text."""
+    """Return a filter: a table row must match the search text and belong to no hidden series."""
     shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
     said = ", ".join(f"datum.{word}" for word in words)
     return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"
 
 
 def hideable_series(plot: Plot) -> list[str]:
-    """Return the series that can be hidden in one figure alone: parts of a whole, not policies."""
+    """Return the series that can be hidden in a single figure: parts of a run, not policies."""
     names = [name for name, own in colours_of_names(plot).items() if name and own.palette == "m"]
     return names if isinstance(plot, Means) and len(names) > 1 else []
 

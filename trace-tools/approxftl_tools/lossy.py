@@ -24,7 +24,7 @@ ABOUT, SCALE = "approxftl.app", ".scale"
 
 
 def encode_numbers(values: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
-    """Return numbers in the stored type, and their scale."""
+    """Return an array converted to the stored type, and the scale that restores its values."""
     if element.name == "i8":
         scale = np.float32(np.abs(values).max() / 127)
         return np.rint(values / scale).astype(np.int8), scale
@@ -51,14 +51,14 @@ def pack_arrays(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], elemen
 
 
 def select_lossy_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return the tensors that may lose bits."""
+    """Return the tensors of a file whose low bits may flip."""
     names = {tensor.name for tensor in tensors}
     return [tensor for tensor in tensors if tensor.name + SCALE in names]
 
 
 def unpack_arrays(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str, Floats],
                                                                              int]:
-    """Return the arrays, and the number of non-finite values, which are replaced by 0."""
+    """Return the arrays with non-finite values replaced by 0, and the number of such values."""
     stored = {tensor.name: array_of_tensor(tensor, content)
               for tensor, content in zip(tensors, data, strict=True)}
     arrays, repaired = dict[str, Floats](), 0

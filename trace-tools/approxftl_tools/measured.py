@@ -36,7 +36,7 @@ OF_PROGRAM = {
 
 @dataclass(frozen=True)
 class Line:
-    """A quantity: a value for each column, also as text."""
+    """A measured quantity, with a value and its text for each column."""
 
     title: str
     values: Sequence[float | None]
@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """Quantities of several files; the values are compared with those of the first file."""
+    """Measured quantities of several files; the values are compared with the first file's."""
 
     title: str
     labels: Sequence[str]
@@ -53,7 +53,7 @@ class Table:
     sources: Sequence[str]
 
     def rows_as_text(self) -> list[list[str]]:
-        """Return the table as text, header first; values after the first have their ratio to it."""
+        """Return the table as text; values after the first column have their ratio to the first."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
                     said if (times := relative_to_base(value, line.values[0])) is None
@@ -145,7 +145,7 @@ QUALITY = "quality."
 
 
 def flatten_document(node: Any, name: str = "") -> list[tuple[str, Cell]]:
-    """Return the plain values of a document by their dotted path."""
+    """Return a JSON document's scalars, each under its dotted path."""
     if isinstance(node, dict):
         return [pair for key, value in node.items()
                 for pair in flatten_document(value, f"{name}.{key}" if name else str(key))]
@@ -177,7 +177,7 @@ def column_value_text(column: dict[str, Cell], key: str) -> str:
 
 
 def programs_table(programs: Sequence[Run]) -> Table:
-    """Return a table of the runs of one program; both phases of a run share a column."""
+    """Return a table of one program's runs; a run's store and read phases share a column."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
         columns.setdefault(program.label.removesuffix("-written"), {}).update(
@@ -200,7 +200,7 @@ def programs_table(programs: Sequence[Run]) -> Table:
 
 
 def measured_tables(inputs: Inputs) -> list[Table]:
-    """Return all tables of measurements, the most important first."""
+    """Return all tables of measurements from outside the simulator, the most important first."""
     return [*([fio_table(inputs.fio)] if inputs.fio else []),
             *(counters_table(group) for group in device_groups(inputs.devices) if len(group) > 1),
             *(programs_table([one for one in inputs.programs if one.group == app])

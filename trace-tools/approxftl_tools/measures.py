@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of a run; its key ends with the unit."""
+    """A measure of a run; the measure's key ends with the unit."""
 
     key: str
     title: str
@@ -33,12 +33,12 @@ def is_number(value: object) -> bool:
 
 
 def scaled_ratio(part: float | None, whole: float | None, scale: float = 1.0) -> float | None:
-    """Return a scaled quotient; None if it is undefined."""
+    """Return a quotient times a factor; None if the divisor is 0."""
     return None if part is None or not whole else scale * part / whole
 
 
 def look_up_keys(data: Json, *keys: str) -> Any:
-    """Return the value under a path of keys; None if it is missing."""
+    """Return the value in nested JSON objects at a path of keys; None if it is missing."""
     node: Any = data
     for key in keys:
         if not isinstance(node, dict) or key not in node:
@@ -48,7 +48,7 @@ def look_up_keys(data: Json, *keys: str) -> Any:
 
 
 def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
-    """Return a function that looks up a time in a result; None if there were no such requests."""
+    """Return a function that returns a response time in a result; None without such requests."""
     def read_timing(data: Json) -> float | None:
         found = look_up_keys(data, "timing", name, f"{what}_ns")
         return found if look_up_keys(data, "timing", name, "count") else None
@@ -56,7 +56,7 @@ def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
 
 
 def number_reader(*keys: str) -> Callable[[Json], float | None]:
-    """Return a function that looks up a number in a result."""
+    """Return a function that returns a number in a simulation's result."""
     def read_number(data: Json) -> float | None:
         found: float | None = look_up_keys(data, *keys)
         return found
@@ -64,7 +64,7 @@ def number_reader(*keys: str) -> Callable[[Json], float | None]:
 
 
 def counter_reader(name: str) -> Callable[[Json], float | None]:
-    """Return a function that looks up a counter in a result."""
+    """Return a function that returns a counter in a simulation's result."""
     return number_reader("counters", name)
 
 
@@ -76,7 +76,7 @@ def approximate_error_rate(data: Json) -> float | None:
 
 
 def energy_reader(what: str) -> Callable[[Json], float | None]:
-    """Return a function that reads energy from a result or a device's counters."""
+    """Return a function that returns energy from a result or from a device's counters."""
     def read_energy(data: Json) -> float | None:
         found: float | None = look_up_keys(data, "energy", f"{what}_pj")
         if found is not None:
@@ -100,7 +100,7 @@ def requests_per_second(data: Json) -> float | None:
 
 
 def percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
-    """Return a function that gives a share as a percentage."""
+    """Return a function that computes a measure's share as a percentage."""
     def read_percentage(data: Json) -> float | None:
         found = value(data)
         return None if found is None else 100 * found
@@ -120,7 +120,7 @@ def response_measures(kind: str) -> Iterator[Measure]:
 
 
 def class_write_measures(name: str, title: str) -> Iterator[Measure]:
-    """Yield the measures of writes of a data class; reads have none, as they may mix classes."""
+    """Yield the measures of writes by data class; reads have none, as they may mix classes."""
     for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
                       "writes", timing_reader(f"write_{name}_response", what))

@@ -32,10 +32,10 @@ from approxftl_tools.command import Refusal
 from approxftl_tools.row_list import align_columns
 
 EPILOG = """\
-By default weights are approximate: tensors of two dimensions or more whose type has no bit that is
-worth more than the numbers are (8 and 16 bits without exponent), and, of a file by plane, the
-mantissa of each number, or its lower half if it has no exponent. Headers, names, scales, biases
-and what is unknown stay precise. A tag holds for what is stored from then on: --rewrite.
+By default weights are approximate: tensors of two dimensions or more whose numbers are integers of
+8 or 16 bits and, in a file stored by bit plane, the mantissa of each number, or the lower half of a
+number without exponent. Headers, names, scales, biases and unknown parts stay precise. A tag
+applies only to data that are written later; --rewrite writes the file again.
 
 Examples:
   approxftl tag model model.safetensors --dry-run
@@ -130,7 +130,7 @@ def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
 
 
 def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
-    """Return the decision about a tensor stored by plane."""
+    """Return the decision about a tensor stored by bit plane."""
     why_not = choice.reason_for_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.low_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
@@ -139,7 +139,7 @@ def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
 
 
 def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
-    """Return the tensors that are large enough to be stored by plane."""
+    """Return the tensors that are large enough to be stored by bit plane."""
     return [tensor for tensor in model.tensors
             if tensor.element.has_planes and tensor.length * 8 >= NUMBERS * tensor.element.bits
             and not choice.reason_for_precise(tensor, apart=True)]
@@ -147,7 +147,7 @@ def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
 
 def approximate_tensor_ranges(args: argparse.Namespace,
                        verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
-    """Return the approximate ranges with their levels, in order."""
+    """Return the approximate byte ranges of the file with their quality levels, by offset."""
     levels: dict[int, list[Range]] = {}
     for verdict in verdicts:
         if verdict.approximate:
@@ -180,7 +180,7 @@ def tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
 
 
 def run_tag_command(verb: str, *words: str | Path) -> None:
-    """Run approxftl tag; raise Refusal with its message if it fails."""
+    """Run approxftl tag; if it fails, raise Refusal with its error message."""
     done = subprocess.run([command.simulator_path(), "tag", verb, *words],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode:
@@ -203,7 +203,7 @@ def replace_file_tags(path: Path, told: dict[str, Any], args: argparse.Namespace
 
 
 def print_decisions(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
-    """Print the decisions as JSON or as a table."""
+    """Print the decisions about the tensors as JSON or as a table."""
     if args.json:
         print(json.dumps({**command.json_document_head("tag", ["model", *argv]), **told}, indent=1))
     else:
@@ -237,7 +237,7 @@ def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 
 
 def tag_new_model_file(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
-    """Tag a file before its data are written; return False without a device below the file."""
+    """Tag a file before its data are written; return False if no device below it takes tags."""
     try:
         replace_file_tags(path, told, args)
     except Refusal as refusal:
@@ -267,7 +267,7 @@ def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 
 
 def restore_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Restore the original file and report the changed bits."""
+    """Restore the original file from a file by plane, and report the changed bits."""
     with open_model(args.file) as source:
         model = parse_model(source)
         if not is_model_by_plane(model):

@@ -94,7 +94,7 @@ def _layer_gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[in
 
 
 def _adam_step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
-    """Change the weights by one step of the Adam optimiser."""
+    """Change the weights of a network by one step of the Adam optimiser."""
     moments[0] += np.float32(0.1) * (gradient - moments[0])
     moments[1] += np.float32(0.001) * (gradient**2 - moments[1])
     size = np.sqrt(moments[1] / np.float32(1 - 0.999**at)) + np.float32(1e-8)
@@ -129,7 +129,7 @@ def pack_network(layers: Sequence[Layer], element: Element, about: dict[str, Any
 
 
 def unpack_network(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[list[Layer], int]:
-    """Return the network in a file, and how many non-finite weights were replaced by 0."""
+    """Return the network stored in a file, and the number of non-finite weights set to 0."""
     arrays, repaired = lossy.unpack_arrays(tensors, data)
     count = sum(name.endswith(".weight") for name in arrays)
     return [Layer(arrays[f"layer.{number}.weight"], arrays[f"layer.{number}.bias"])

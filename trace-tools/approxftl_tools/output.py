@@ -51,7 +51,7 @@ def is_standard_output(state: os.stat_result | None) -> bool:
 
 
 def replaceable_target(path: Path, state: os.stat_result | None) -> Path | None:
-    """Return the path to replace; None if the output is written in place."""
+    """Return the path that a rename replaces; None if the output is written in place."""
     # A path such as /dev/fd/3 stands for an open file, which cannot be replaced.
     if Path(os.path.realpath(path.parent)).is_relative_to("/proc") or is_standard_output(state):
         return None
@@ -83,7 +83,7 @@ def rename_into_place(content: Path, target: Path, old: os.stat_result | None) -
 
 
 def overwrite_target(content: Path, target: Path) -> None:
-    """Overwrite a file that cannot be replaced."""
+    """Overwrite an output file that a rename cannot replace."""
     try:
         copy_content_in_place(content, target, False)
     except OSError as error:
@@ -93,7 +93,7 @@ def overwrite_target(content: Path, target: Path) -> None:
 
 def temporary_directory(target: Path | None, old: os.stat_result | None
                         ) -> tempfile.TemporaryDirectory[str]:
-    """Return a temporary directory beside the target, or elsewhere if that is forbidden."""
+    """Return a temporary directory beside the output, or elsewhere if that is not writable."""
     if target:
         try:
             return tempfile.TemporaryDirectory(prefix=".approxftl-", dir=target.parent)
@@ -105,7 +105,7 @@ def temporary_directory(target: Path | None, old: os.stat_result | None
 
 @contextmanager
 def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
-    """Yield a temporary file of the given name; at the end, move the file to `path`."""
+    """Yield a temporary file to write; at the end, move the file to `path`."""
     CLAIMS.refuse_input_as_output(path)
     try:
         state = stat_of_path(path)

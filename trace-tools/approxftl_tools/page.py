@@ -54,7 +54,7 @@ def template_environment() -> Any:
 
 
 def figure_on_page(figure: Figure) -> str:
-    """Return a figure's drawing; page.css knows the class of a narrow one."""
+    """Return a figure's SVG drawing; narrow drawings get a class that page.css styles."""
     if not isinstance(figure.plot, Dots):
         return figure_as_svg(figure)
     before = WIDTH.set(NARROW)

@@ -27,7 +27,7 @@ def mean_program_energy(run: Json) -> float | None:
 
 
 def erases_per_wear(run: Json) -> float | None:
-    """Return how many erases wear a block as much as one erase at full voltage."""
+    """Return how many erases of the run wear a block as much as one full-voltage erase."""
     return scaled_ratio(run["blocks"]["erase_count"]["mean"], run["blocks"]["wear"]["mean"])
 
 
@@ -74,22 +74,22 @@ def parity_percent(run: Json) -> float | None:
 
 
 def checkerboard_pages(run: Json) -> float:
-    """Return the pages programmed in alternating blocks: half precise, half approximate."""
+    """Return the pages programmed in blocks that alternate precise and approximate pages."""
     return 2 * float(run["mode_pages"]["between"])
 
 
 def two_pass_pages(run: Json) -> float:
-    """Return how many pages in two-pass blocks were programmed: approximate, then precise."""
+    """Return the pages programmed in blocks of two passes: approximate, then precise pages."""
     return 2 * float(run["mode_pages"]["after"])
 
 
 def precise_block_pages(run: Json) -> float:
-    """Return how many pages were programmed in blocks with precise data alone."""
+    """Return the pages programmed in blocks with precise data alone."""
     return float(run["mode_pages"]["normal"])
 
 
 def unjoined_approximate_pages(run: Json) -> float:
-    """Return how many approximate pages were programmed without precise pages between them."""
+    """Return the approximate pages programmed without precise pages between them."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
 
@@ -107,7 +107,7 @@ def sensing_mean_ns(run: Json) -> float | None:
 
 
 def queue_number_reader(index: int, *keys: str) -> Value:
-    """Return a function that looks up a figure of a host queue; its result is None without it."""
+    """Return a function that returns a figure of a host queue; None if there is no such queue."""
     def read_queue_number(run: Json) -> float | None:
         queues = run.get("queues", [])
         return look_up_keys(queues[index], *keys) if index < len(queues) else None

@@ -31,7 +31,7 @@ FOLDER = Path(__file__).parent / "paper_studies"
 
 @dataclass(frozen=True)
 class Made:
-    """A figure that a study reproduces."""
+    """A figure of a paper that a study reproduces."""
 
     plan: Plan
     spec: Spec
@@ -81,7 +81,7 @@ def drawable_figures(names: Sequence[str], setting: Setting,
 
 
 def reproduction_files(one: Made, store: Store, files: Sequence[Path]) -> Json:
-    """Return the runs and files that reproduce a figure."""
+    """Return the runs and files that reproduce a paper's figure."""
     return {"runs": [[point.address, point.shell_command()]
                      for point in distinct_points(one.plan.points)],
             "study": one.plan.path.name, "store": store.root.name,
@@ -98,7 +98,7 @@ def facts_of_all_figures(setting: Setting) -> Json:
 
 def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: Style,
                       reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
-    """Draw a figure and write its CSV; return it with its files and policies."""
+    """Draw a paper's figure and write its CSV; return the figure, its files and its policies."""
     groups = study_table.finished_groups(one.plan, store)
     chart = study_chart(one.plan, one.spec, groups, reports,
                         f"In the paper: {one.spec.spec_as_text()} Here: {one.plan.text}")
@@ -109,7 +109,7 @@ def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: S
 
 
 def network_reports(folder: Path) -> list[Json]:
-    """Return the labelled reports in a folder, of neural networks that were stored on devices."""
+    """Return the labelled reports of neural networks that were stored on devices."""
     found = [run.data for run in read_inputs([folder]).programs if run.data.get("labels")]
     if not found:
         raise Refusal(f"{folder}: no report of approxftl app weights --label")
@@ -118,7 +118,7 @@ def network_reports(folder: Path) -> list[Json]:
 
 def make_figures(names: Sequence[str], setting: Setting, folder: Path, kind: str, style: Style,
                  jobs: int, say: Callable[[str], None], reports: Sequence[Json] = ()) -> Path:
-    """Make figures; return the path of the page that shows them."""
+    """Make figures of papers; return the path of the page that shows them."""
     template_environment()  # Fails now, and not after minutes, if Jinja2 is missing.
     chosen = drawable_figures(names, setting, say)
     store = Store(folder / "runs")

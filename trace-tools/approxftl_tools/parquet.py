@@ -14,7 +14,7 @@ from approxftl_tools import command
 from approxftl_tools.command import Refusal
 
 EPILOG = """\
-"approxftl trace convert IN OUT.parquet" does it in one step, from any format.
+"approxftl trace convert IN OUT.parquet" converts any trace in one step.
 
 Exit status: 0 done, 1 failed, 2 usage.
 """
@@ -39,7 +39,7 @@ def is_empty_regular_file(number: int) -> bool:
 
 @contextmanager
 def open_parquet_sink(target: Path) -> Iterator[BinaryIO]:
-    """Yield a Parquet file's sink; the caller names and removes a file that is already open."""
+    """Yield the Parquet output; the caller opened the file and will name or remove it."""
     if target == command.STANDARD and is_empty_regular_file(1):
         with open(1, "wb", closefd=False) as sink:
             yield sink
@@ -49,7 +49,7 @@ def open_parquet_sink(target: Path) -> Iterator[BinaryIO]:
 
 
 def write_parquet(source: Any, target: Path) -> None:
-    """Write a Parquet file block by block."""
+    """Write a Parquet file, one block of records at a time."""
     arrow, csv, parquet = map(pyarrow_module, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
                           metadata={"approxftl": command.simulator_version()})

@@ -61,7 +61,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program that stores numbers by bit plane and judges the result of bit flips."""
+    """A program that stores numbers by bit plane and judges the damage by bit flips."""
 
     name: str
     summary: str
@@ -123,7 +123,7 @@ def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> lis
 
 
 def stored_parameters(subject: Subject, args: argparse.Namespace) -> Json:
-    """Return the parameters, which are stored in the files."""
+    """Return the parameters of the data, which are stored in the files."""
     kind = args.type or "bfloat16"
     usual = Choice(planes=args.planes).low_planes(KINDS[kind])
     if args.planes not in (None, usual):
@@ -138,7 +138,7 @@ def stored_parameters(subject: Subject, args: argparse.Namespace) -> Json:
 
 
 def device_counters(folder: Path) -> Json | None:
-    """Return the counters of the device below a file; None if there is none or access is denied."""
+    """Return the counters of the device below a file; None without a device or access to it."""
     state = folder.stat()
     name = Path(f"/sys/dev/block/{os.major(state.st_dev)}:{os.minor(state.st_dev)}/dm/name")
     try:
@@ -152,7 +152,7 @@ def device_counters(folder: Path) -> Json | None:
 
 
 def costs_between_counters(before: Json | None, after: Json | None) -> Json | None:
-    """Return the device's costs between two readings of its counters; None without a reading."""
+    """Return the device's costs from two readings of its counters; None if one is missing."""
     if before is None or after is None:
         return None
     return {cost: sum(after[name] - before[name] for name in names)
@@ -178,7 +178,7 @@ def plane_location(one: Planes, bit: int) -> tuple[int, int]:
 
 
 def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
-    """Store the numbers precisely and approximately."""
+    """Store the numbers twice: in a precise and in an approximate file."""
     setup, names = stored_parameters(subject, args), (subject.precise_copy_name, subject.name)
     for name in names:
         refuse_foreign_file(subject, args.directory / name, args.force)
@@ -208,7 +208,7 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
 
 
 def open_plane_file_uncached(file: Any) -> PlaneFile:
-    """Return a file by bit plane, with its cached pages dropped."""
+    """Open a file stored by bit plane, after dropping its pages from the page cache."""
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     model = parse_model(FileSource(file))
     if not is_model_by_plane(model):
@@ -248,7 +248,7 @@ def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile
 
 
 def read_tensors(file: PlaneFile) -> list[bytes]:
-    """Return each tensor's data in the original order."""
+    """Return each tensor's data, converted from bit planes to the original order."""
     return [file.read_range(tensor.offset, tensor.length) for tensor in parse_model(file).tensors]
 
 
@@ -285,7 +285,7 @@ def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
 
 def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
                     draws: int) -> Json:
-    """Return what judge() finds for copies with random flips at the measured rates."""
+    """Judge copies whose bits flip at random at the measured rates, and return the findings."""
     tensors, original = parse_model(precise).tensors, read_tensors(precise)
     chance = np.random.default_rng([setup["seed"], 2])
     found = [subject.judge(setup, tensors, lossy.flip_low_bits(tensors, original, rates, chance))[0]
@@ -319,7 +319,7 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
 
 def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile],
                          told: Json | None, draws: int) -> Json:
-    """Compare the stored numbers with the precise copy."""
+    """Compare the stored numbers with their precise copy."""
     stored, precise = files
     levels, tensors = setup["levels"], parse_model(precise).tensors
     flips = [flips_by_plane(stored, precise, planes) for planes in stored.planes]

@@ -24,7 +24,7 @@ Column: TypeAlias = "NDArray[Any] | Sequence[int]"
 
 
 def csv_lines(columns: Mapping[str, Column]) -> Iterable[str]:
-    """Yield a line of CSV for each request, after a header."""
+    """Yield the CSV header, then a line of CSV for each request."""
     yield HEADER
     for t_ns, sector, sectors, op, tag in zip(
             *(np.asarray(columns[name]).tolist()

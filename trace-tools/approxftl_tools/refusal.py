@@ -10,7 +10,7 @@ INTERRUPTED = 130
 
 
 class Refusal(Exception):  # noqa: N818
-    """A command cannot go on; the text is the message that the user sees."""
+    """A command cannot go on; the exception's text is the message for the user."""
 
     def __init__(self, sentence: str, status: int = FAILED) -> None:
         super().__init__(sentence)
@@ -19,7 +19,7 @@ class Refusal(Exception):  # noqa: N818
 
 @contextmanager
 def refuse_read_errors(path: Path) -> Iterator[None]:
-    """Turn an OSError of reading into a Refusal."""
+    """Turn an OSError of reading a file into a Refusal."""
     try:
         yield
     except OSError as error:

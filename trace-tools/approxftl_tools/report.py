@@ -49,7 +49,7 @@ def measures_as_csv(runs: Sequence[Run]) -> str:
 
 
 def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
-    """Return a table of ratios to the first policy over all inputs, header first."""
+    """Return a table of mean ratios to the first policy over all inputs, header first."""
     others = ordered_policies(inputs.runs)[1:]
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
     pairs = {policy: [(compare.measures_of_run(run), compare.measures_of_run(group[0]))
@@ -69,7 +69,7 @@ def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
 
 
 def report_tables(inputs: Inputs) -> Json:
-    """Return a report's tables: comparisons of runs, all measures, inputs that are no runs."""
+    """Return a report's tables: comparisons of runs, all measures, and inputs other than runs."""
     many = workload_count_if_many(inputs)
     over = {"lines": ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "
@@ -135,7 +135,7 @@ def input_provenance(inputs: Inputs) -> list[list[str]]:
 
 
 def draw_figures(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[Kind, str]]]:
-    """Return the figures by kind, and the reasons for missing ones."""
+    """Return the figures by kind, and the reasons why figures are missing."""
     found, lacking = [], []
     for kind in KINDS:
         try:
@@ -155,7 +155,7 @@ def is_study_folder(path: Path) -> bool:
 
 
 def count_inputs(inputs: Inputs, studies: Sequence[Path]) -> str:
-    """Return the numbers of inputs and studies as text."""
+    """Return the numbers of input files and studies as text."""
     named = [f"results of a study in {path}" for path in studies]
     return ", ".join([*named,
                       *([inputs.count_inputs_as_text()] if inputs.runs or not studies else [])])

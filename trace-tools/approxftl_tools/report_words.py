@@ -74,7 +74,7 @@ def describe_simulation(inputs: Inputs) -> str:
 
 
 def compare_policies(inputs: Inputs) -> list[str]:
-    """Return the comparison of each policy with the first, with intervals."""
+    """Return the comparison of each policy with the first, with confidence intervals."""
     groups = statistics_groups(inputs)
     yardstick = Yardstick(str(groups[0].varied["policy"]))
     for keys in JUDGED:
@@ -145,7 +145,7 @@ def sentence_about_runs(inputs: Inputs) -> str:
 
 
 def sentence_about_tables(tables: Sequence[Table]) -> str:
-    """Return the first row of a table as a sentence about its first two columns."""
+    """Return the first row of a table as a sentence with the values of its first two columns."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
                 for line in table.lines

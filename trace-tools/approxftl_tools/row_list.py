@@ -109,7 +109,7 @@ def find_column(columns: Sequence[Column], name: str, before: Sequence[Column]) 
 
 
 def choose_shown_columns(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]:
-    """Return the columns that -o selects."""
+    """Return the list columns that the option -o selects."""
     usual = [column for column in columns if not column.more]
     if names is None:
         return tuple(usual)
@@ -126,7 +126,7 @@ def split_column_names(names: str) -> list[str]:
 
 def choose_sort_columns(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool],
                                                                            ...]:
-    """Return the columns that -S selects."""
+    """Return the list columns by which the option -S sorts."""
     found: list[tuple[Column, bool]] = []
     for name in split_column_names(names) if names is not None else ():
         column = find_column(columns, name[1:] if name[:1] in ("+", "-") else name,
@@ -142,7 +142,7 @@ def refuse_without_list(arguments: argparse.Namespace, option: str) -> None:
 
 
 def choose_columns(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
-    """Return the list options; "-o help" prints the columns and exits."""
+    """Return the options of a list; "-o help" prints the columns and exits."""
     if arguments.show == "help":
         notes = ("; not shown by default" if column.more else "" for column in columns)
         sys.stdout.write(align_columns([[column.key, column.title, column.about + note] for column,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Average runs that differ only in their seeds, and keep the samples for intervals."""
+"""Average runs that differ only in their seeds, and keep the samples for confidence intervals."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def mean_of_objects(parts: Sequence[Json]) -> Json:
-    """Return the mean of objects; a missing number counts as 0."""
+    """Return the mean of JSON objects; a missing number counts as 0."""
     # Leave out times without requests.
     counted = [part for part in parts if part.get("count", 1)] or parts[:1]
     first: Json = {key: value for part in reversed(counted) for key, value in part.items()}
@@ -33,7 +33,7 @@ def mean_of_objects(parts: Sequence[Json]) -> Json:
 
 
 def mean_of_values(values: Sequence[Any]) -> Any:
-    """Return the mean of values; the first value if a mean is undefined."""
+    """Return the mean of values of any type; the first value if a mean is undefined."""
     first = values[0]
     if len(values) == 1:
         return first
@@ -78,7 +78,7 @@ def average_over_seeds(inputs: Inputs) -> Inputs:
 
 
 def statistics_groups(inputs: Inputs) -> list[Group]:
-    """Return the groups for statistics, policies in the order of their first appearance."""
+    """Return the runs grouped by policy for statistics, in the order of first appearance."""
     several = are_policies_compared(inputs)
     return [run_as_group(run, {"input": run.group, "policy": run.policy} if several else
                          {"policy": run.label}) for run in inputs.runs]

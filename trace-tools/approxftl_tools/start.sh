@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# approxftl @VERB@, which is a module of the Python package approxftl_tools.
-# The package is in ../lib/approxftl/python if installed, else where the file python-tools says.
+# approxftl @VERB@, a command in Python; `make` replaces the word between @.
+# The Python package is in ../lib/approxftl/python if installed, else in the source tree.
 set -eu
 
 own=$(readlink -f "$0")
@@ -21,8 +21,8 @@ if [ -x "$here/approxftl" ]; then
 	export APPROXFTL
 fi
 
-# Python modules that the verb needs
-# shellcheck disable=SC2194 # make replaces it
+# The Python modules that the command needs
+# shellcheck disable=SC2194 # make replaces the word between @
 case @VERB@ in
 parquet) wanted='numpy pyarrow' ;;
 figures | report) wanted='numpy jinja2 vl_convert' ;;
@@ -45,7 +45,7 @@ has_folders() # MODULE...
 }
 
 # has PYTHON MODULE...: return true if PYTHON is new enough, numpy works and the modules exist
-# Do not import numpy to test for it, which would take as long as starting a verb.
+# Importing numpy is slow, so the project's own Python environment is not tested by it.
 has()
 {
 	command -v "$1" >/dev/null || return 1
@@ -61,7 +61,7 @@ sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1
 }
 
 # `make deps` installs packages for the first two Python interpreters in the list.
-# The python3 that is first in PATH may have packages of its own.
+# The python3 that is first in PATH may have packages that the system's python3 lacks.
 python=
 for modules in "$wanted" numpy; do
 	for candidate in ${venv:+"$venv/bin/python3"} /usr/bin/python3 python3; do
@@ -76,7 +76,7 @@ if [ -z "$python" ]; then
 fi
 PYTHONPATH=$package
 export PYTHONPATH
-# libapproxftl is beside the programs that were built.
+# In a source tree libapproxftl is beside the built programs.
 if [ -r "$here/libapproxftl.so.1" ]; then
 	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here
 	export LD_LIBRARY_PATH

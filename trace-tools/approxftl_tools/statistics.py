@@ -111,15 +111,15 @@ def interval_half_widths(samples: Array) -> Array:
 
 @cache
 def resample_indices(count: int) -> NDArray[np.int64]:
-    """Return the indices of the bootstrap's resamples; equal numbers of runs get equal indices."""
+    """Return the bootstrap's resampling indices, which depend only on the number of runs."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
 
 def bootstrap_widths(samples: Array) -> Array:
     """Return the half widths of bootstrap intervals, which assume no distribution.
 
-    This is the symmetric studentised bootstrap. The percentile bootstrap is much too narrow for few
-    runs: with five it covers 85 %.
+    This is the symmetric studentised bootstrap. Percentile bootstrap intervals are too narrow for
+    few runs: those of five runs cover 85 %.
     """
     count = samples.shape[-1]
     spread = samples.std(axis=-1, ddof=1)

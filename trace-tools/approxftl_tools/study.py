@@ -36,8 +36,8 @@ from approxftl_tools.study_table import Group
 #: Upper limit of --jobs and --chunk.
 MOST_JOBS = 1024
 EPILOG = """\
-The file is TOML. Keys of [base] and [vary] are options of "approxftl sim"; each combination of what
-varies is a point, and is run with each of the seeds.
+The file is TOML. Keys of [base] and [vary] are options of "approxftl sim"; each combination of the
+values in [vary] is a point, which is run with each of the seeds.
 
   study = 1
   seeds = 8                   # or until = "2%": as many as it takes
@@ -53,27 +53,27 @@ varies is a point, and is run with each of the seeds.
   y = "write_response_mean_ns"
   relative_to = "baseline"
 
-A point that is done is not run again, by whichever study: its directory is named by a digest of
-simulator, arguments and files. So a study that was stopped, or killed, goes on where it was. Points
-that fail do not stop the others; "run --retry" tries them again.
+A finished point is not run again by any study: its directory is named by a digest of simulator,
+arguments and files. So a study that was stopped, or killed, continues. A failed point does not stop
+the other points; "run --retry" runs failed points again.
 
 With [optimise], "study optimise" looks for the values of options with which a measure is best, by
-trials that Optuna proposes. A trial's value is the mean over what varies and over its seeds. Trials
-are points like others, so that the same command goes on where it was.
+trials that Optuna proposes. A trial's value is the mean over all combinations and seeds. The runs
+of trials are stored like points, so that the same command continues an interrupted search.
 
   [optimise]
   minimise = "write_response_p99_ns"     # or maximise
   trials = 40
-  together = 4                # proposed before one of them is known, whatever --jobs
+  together = 4                # trials proposed before their results are known
   [optimise.range]
   op = { from = 7, to = 28, unit = "%" } # and step, or log = true; 7.0: numbers between, too
   victim = ["greedy", "cost_benefit"]
 
---scheduler gives the points to a Dask cluster, whose workers need the same approxftl in their PATH;
-files go to them. Everyone who can connect to a Dask scheduler can run any code there: bind it to an
-address that only you can reach, or use TLS: --tls names a folder of ca.pem, cert.pem, key.pem. With
---memory a point that needs more fails; if workers were started with --resources memory=BYTES, each
-has no more points at a time than fit.
+--scheduler gives the points to a Dask cluster, whose workers get the files that they need, and need
+the same approxftl in their PATH. Everyone who can connect to a Dask scheduler can run any code
+there: bind it to an address that only you can reach, or use TLS: --tls names a folder of ca.pem,
+cert.pem, key.pem. With --memory a point that needs more memory fails; if workers were started with
+--resources memory=BYTES, each runs only as many points at a time as its memory permits.
 
 Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 4 not verified, 130 interrupted.
 """
@@ -205,7 +205,7 @@ def select_engine(arguments: argparse.Namespace) -> Engine:
 
 
 def print_failures(plan: Plan, store: Store) -> int:
-    """Print failed points, and return the exit status."""
+    """Print the failed points of a study, and return the exit status."""
     failed = [point for point in plan.points if store.point_state(point) == FAILED]
     for point in failed:
         sys.stderr.write(
@@ -226,7 +226,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
 
 
 def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the plan with as many seeds as its results require, maybe no more than it has."""
+    """Return the study's plan with the number of seeds that its results require."""
     if not plan.rules.until or any(store.point_state(point) != DONE for point in plan.points):
         return plan, seeds
     wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
@@ -238,7 +238,7 @@ def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
 
 
 def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
-    """Return the plan with all seeds that the stored results require."""
+    """Return the study's plan with all seeds that the stored results require."""
     seeds = plan.rules.seeds
     larger, more = add_missing_seeds(plan, store, seeds)
     while more > seeds:
@@ -249,7 +249,7 @@ def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
 
 def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
-    """Run missing points; with "until", add seeds until the intervals are narrow enough."""
+    """Run a study's missing points; with "until", add seeds until intervals are narrow enough."""
     keys = study_table.choose_measures(arguments.measures, plan)
     row_list.choose_columns(arguments, study_table.table_columns(plan, keys))
     store.create_directory()
@@ -273,7 +273,7 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
 
 
 def warn_about_drift(plan: Plan, groups: Sequence[Group]) -> int:
-    """Warn about drifting runs and wide intervals, and return the exit status."""
+    """Warn about runs that drift and about wide intervals, and return the exit status."""
     drifting = sum(group.count_drifting_runs() for group in groups)
     runs = sum(len(group.runs) for group in groups)
     if drifting:
@@ -331,7 +331,7 @@ def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan:
 
 
 def note_other_results(plan: Plan, store: Store) -> str:
-    """Return a note about results of other builds or with other options; empty without any."""
+    """Return a note if results are of other builds or have other options; empty if none is."""
     own = {store.point_directory(point) for point in plan.points}
     others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
     return (f"; {others} results in {store.root} are of another build or of other options: "
@@ -339,7 +339,7 @@ def note_other_results(plan: Plan, store: Store) -> str:
 
 
 def print_absent_points(plan: Plan, store: Store, where: str) -> None:
-    """Print the number of the study's points that the output does not show."""
+    """Print the number of the study's points that lack results in the output."""
     states = Counter(store.point_state(point) for point in plan.points)
     others = "" if states[DONE] else note_other_results(plan, store)
     if states[DONE] < len(plan.points):

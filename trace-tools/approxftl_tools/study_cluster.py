@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run the points of a study on the workers of a Dask cluster.
 
-The files of a point are sent to its worker by content, so that a worker needs only the program.
+The files of a point are sent to its worker by content, so that a worker needs only the approxftl
+program.
 """
 
 import contextlib
@@ -40,7 +41,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
     def worker_folder() -> tuple[Path, Callable[[], bool]]:
-        """Return the worker's folder, and a function that tells whether a point lacks a result."""
+        """Return a Dask worker's folder, and a function that tells if a point lacks a result."""
         try:
             worker_of = importlib.import_module("distributed.worker")
             worker, key = worker_of.get_worker(), worker_of.thread_state.key
@@ -130,7 +131,7 @@ class Cluster:
                                   tls_client_key=key, require_encryption=True)
 
     def resources_of_point(self) -> dict[str, float]:
-        """Return the resources of a point; empty if workers declare none."""
+        """Return the memory that a point asks of a worker; empty if no worker declares memory."""
         if not self.memory:
             return {}
         with contextlib.suppress(TimeoutError):
@@ -141,7 +142,7 @@ class Cluster:
         return {}
 
     def send_files(self, points: Sequence[Point]) -> dict[str, Any]:
-        """Send each file's content once, by its digest; refuse a changed file."""
+        """Send each file's content to the workers once, by its digest; refuse a changed file."""
         contents: dict[str, Any] = {}
         for name, digest in {file for point in points for file in point.files[1:]}:
             if digest in contents:
@@ -184,7 +185,7 @@ class Cluster:
         return process_outcome(point, *future.result())
 
     def stop_all_points(self) -> None:
-        """Cancel all points; workers kill the running ones."""
+        """Cancel all points; the workers kill the running simulators."""
         if self.client is not None:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(self.futures), force=True)

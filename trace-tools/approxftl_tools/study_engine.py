@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run the points of a study as processes of this machine.
 
-A point is one simulator process. If it was killed, it is tried again, since the cause may lie
-elsewhere; if it exited by itself, it is not.
+A point is one simulator process. A simulator that was killed runs again, since the cause may lie
+elsewhere; one that exited by itself does not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ class Engine(Protocol):
         """Run all points and yield outcomes in the order in which they end."""
 
     def stop_all_points(self) -> None:
-        """Start no more points and end the running ones."""
+        """Start no more simulators and end the running simulators."""
 
 
 def process_outcome(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
@@ -102,5 +102,5 @@ class Processes:
                 raise
 
     def stop_all_points(self) -> None:
-        """End the running processes."""
+        """End the running simulator processes."""
         self.children.stop_programs()

@@ -61,7 +61,7 @@ class Spec:
         return Yardstick(self.relative_to, self.across)
 
     def choice_or_default_of_key(self, key: str) -> str:
-        """Return the value of a key with fixed choices, or its default."""
+        """Return the value of a key that has fixed choices, or the key's default."""
         return str(self.table.get(key, CHOICES[key][0]))
 
     def spec_as_text(self) -> str:
@@ -169,7 +169,7 @@ def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str
 
 
 def yardstick_value(plan: Plan, table: dict[str, Any], series: str) -> str:
-    """Return the value that means are relative to; for policies, the study sets the default."""
+    """Return the value that a figure's means are relative to; the study may set a default."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
     usual = plan.rules.yardstick
@@ -236,7 +236,7 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Yield the parts of stacked bars: absolute, or relative to this or the reference bar."""
+    """Yield the parts of stacked bars: absolute, or relative to their or the reference bar."""
     for group in groups_in_figure(spec, groups):
         base = group if spec.table.get("shares") else yardstick_group(
             group, groups, spec.yardstick_of_means)
@@ -277,7 +277,7 @@ def panel_heading(spec: Spec, value: object) -> str:
 
 
 def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
-    """Yield the marks of the study's means."""
+    """Yield the marks of a figure that show the study's means."""
     for found in every:
         one = ratio_in_notation(spec, found.one)
         low, high = error_bar_ends(spec, found, one, scale)
@@ -286,7 +286,7 @@ def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Ma
 
 
 def published_marks(spec: Spec) -> Iterator[Mark]:
-    """Yield marks of published values; a value without x is a level, such as an overall mean."""
+    """Yield marks of published values; a value without x, such as an overall mean, is a line."""
     label = str(spec.table.get("points_label", "the paper"))
     for point in spec.table.get("points", []):
         low, high = (float(point[key]) if is_number(point.get(key)) else None
@@ -324,7 +324,7 @@ NETWORK_LAYER = "layer"
 
 
 def network_axes(one: dict[str, Any]) -> dict[str, str]:
-    """Return the axis values that select a network's error rates."""
+    """Return the axis values of the runs whose bit error rates a network is tested with."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
 
@@ -395,7 +395,7 @@ def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
 
 
 def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
-    """Return the study's marks and the unit of their values."""
+    """Return the marks of a study's figure and the unit of their values."""
     if spec.kind == "cdf":
         return response_distributions(plan, spec, groups), "% of requests"
     if "networks" in spec.table:
@@ -411,12 +411,12 @@ def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[lis
 
 
 def yardstick_line(spec: Spec) -> float | None:
-    """Return the mean of the reference that other means are compared with; None without one."""
+    """Return the reference mean that other means are compared with; None without a reference."""
     return 1.0 if spec.relative_to and spec.choice_or_default_of_key("change") == "ratio" else None
 
 
 def repeat_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
-    """Yield published marks; marks without a facet are repeated in each facet."""
+    """Yield published marks; marks of no facet (panel) are repeated in each facet."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
             yield replace(mark, facet=facet)

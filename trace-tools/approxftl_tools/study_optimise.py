@@ -184,7 +184,7 @@ class Search:
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
 
     def plan_trial(self, values: dict[str, Value]) -> Trial:
-        """Return a trial with its points, or with the simulator's reason for refusing the trial."""
+        """Return a trial with its points, or with the simulator's reason for refusing it."""
         trial = Trial(values)
         try:
             trial.plan = study_plan.read_study(self.plan.path, self.program, setting=replace(

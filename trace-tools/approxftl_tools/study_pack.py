@@ -80,7 +80,7 @@ def pack_study(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[
 
 
 def read_member(archive: tarfile.TarFile, name: str) -> bytes:
-    """Return the contents of an archive's member, which must be a regular file."""
+    """Return the contents of an archive's member; refuse a member that is no regular file."""
     member = archive.getmember(name)
     file = archive.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
     if file is None:
@@ -102,7 +102,7 @@ def unpack_study(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any]
 
 
 def differing_points(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[str]:
-    """Run every point again; return the points whose result differs from the archive."""
+    """Run every point of a study again; return the points whose result differs from the archive."""
     places: dict[str, list[int]] = {}
     for i, point in enumerate(plan.points):
         places.setdefault(point.address, []).append(i)

@@ -58,7 +58,7 @@ FIRST_SEEDS = 5
 
 @dataclass(frozen=True)
 class Point:
-    """One run: its values of the varied keys, and the arguments of approxftl sim."""
+    """One run of a study: its values of the varied keys, and the arguments of approxftl sim."""
 
     varied: tuple[tuple[str, Value], ...]
     arguments: tuple[str, ...]
@@ -84,7 +84,7 @@ class Yardstick:
 
 @dataclass(frozen=True)
 class Rules:
-    """Number of runs per point, and the evaluation of results."""
+    """The number of runs for each point of a study, and the rules to evaluate results."""
 
     #: Runs of each point with different seeds; 0 if the file sets seeds itself.
     seeds: int
@@ -123,7 +123,7 @@ Signature = tuple[int, ...]
 
 
 def file_signature(path: Path) -> Signature:
-    """Return the attributes that change when a file's content changes."""
+    """Return the attributes of a file that change when the file's content changes."""
     state = path.stat()
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
@@ -211,7 +211,7 @@ def value_as_list(value: Any) -> list[Any]:
 
 
 def values_as_strings(values: Any) -> list[str]:
-    """Return one or several values as strings, as on a command line."""
+    """Return one value or a list of values as strings, as they are on a command line."""
     return [str(value) for value in value_as_list(values)]
 
 
@@ -231,7 +231,7 @@ def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[
 
 
 def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Value]]:
-    """Return the values of each axis, including seeds."""
+    """Return the values of each axis of a study; the seeds are an axis, too."""
     result: dict[str, list[Value]] = {}
     for key, values in document.get("vary", {}).items():
         known = isinstance(values, dict) or (
@@ -396,7 +396,7 @@ def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> Non
 
 def make_point(program: tuple[str, str], arguments: Iterable[str],
                varied: tuple[tuple[str, Value], ...] = ()) -> Point:
-    """Return a point; refuse unknown and repeated options."""
+    """Return a point of a study; refuse unknown and repeated options."""
     given = tuple(arguments)
     files = dict(input_files(given))
     digest = hashlib.sha256(program[1].encode())
@@ -427,7 +427,7 @@ def simulator_and_digest(program: Path) -> tuple[str, str]:
 
 
 def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
-    """Return the values of each axis, policies first, without seeds."""
+    """Return the values of each axis of a study, policies first, without the axis of seeds."""
     found: dict[str, dict[str, None]] = {"policy": {}}
     for point in points:
         given = dict(word.removeprefix("--").split("=", 1) for word in point.arguments
@@ -455,7 +455,7 @@ def text_in_one_line(text: object) -> str:
 
 
 def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
-    """Return the study's document after a setting of the command line is applied."""
+    """Return the study's document after a setting from the command line is applied to it."""
     document = load_toml(path)
     refuse_unknown_words(path, "key", document, KEYS)
     if document.get("study") is not LANGUAGE:
@@ -477,8 +477,8 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
                setting: Setting | None = None, sure: bool = False) -> Plan:
     """Read a study for this simulator; `seeds` overrides the file's number unless it is 0.
 
-    `files` maps names in the study to paths, if they are not beside it. With `sure` the simulator
-    does not check the values before it runs them.
+    `files` maps names in the study to paths, if they are not beside the study's file. With `sure`
+    the simulator does not check the values before it runs them.
     """
     setting = setting or Setting()
     document = read_study_document(path, setting)

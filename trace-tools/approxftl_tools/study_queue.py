@@ -66,7 +66,7 @@ class Queue:
 
 
 def file_check_prefix(point: Point) -> str:
-    """Return shell commands that fail if files differ from this machine's files."""
+    """Return shell commands that fail if the other machine's files differ from this machine's."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
              *((shlex.quote(name), digest) for name, digest in others)]
@@ -76,7 +76,7 @@ def file_check_prefix(point: Point) -> str:
 
 
 def store_commands(points: Sequence[Point], store: Store) -> list[str]:
-    """Return commands that write each result into the store unless it exists."""
+    """Return one command for each point, which stores the point's result unless it exists."""
     lines = []
     for point in points:
         place = shlex.quote(str(store.point_directory(point).absolute()))
@@ -110,7 +110,7 @@ def write_job_array(queue: Queue, points: Sequence[Point], store: Store) -> None
 
 @dataclass
 class JobArray:
-    """An engine that submits a job array; its tasks write into the store."""
+    """An engine that submits a job array; its tasks write results into the store."""
 
     queue: Queue
     store: Store

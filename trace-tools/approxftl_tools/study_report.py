@@ -23,7 +23,7 @@ from approxftl_tools.study_table import (
 
 def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each compared policy, or value of another axis, with its ratios to the reference."""
+    """Yield each compared policy (or value of another axis) with its ratios to the reference."""
     for group in groups:
         base = yardstick_group(group, groups, yardstick)
         found = group.estimate_ratio(base, measure) if base and base is not group else None
@@ -101,7 +101,7 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
 
 
 def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
-    """Return sentences about means, and a table for each measure."""
+    """Return sentences about the means of a study, and a table for each measure."""
     rows = study_table.group_rows(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
     tables = []
@@ -131,7 +131,7 @@ def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
 
 
 def folder_tables(root: Path) -> list[Json]:
-    """Return the tables of a results folder, a table for each set of options shared by points."""
+    """Return the tables of a folder's results, one for each set of options that points share."""
     parts = []
     for rest, groups in groups_in_folder(root).items():
         policies = [str(group.varied["policy"]) for group in groups]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run points into a store, each once, until all are done or a signal arrives."""
+"""Run the points of a study once each and store the results, until done or a signal arrives."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ from approxftl_tools.study_store import DONE, FAILED, Store
 
 
 class Progress:
-    """A progress line on a terminal, and a callback for the numbers of ended and of all points."""
+    """A progress line on a terminal; callbacks get the numbers of ended and of all points."""
 
     def __init__(self, total: int, shown: bool,
                  tell: Callable[[int, int], object] | None = None) -> None:
@@ -39,7 +39,7 @@ class Progress:
 
 
 def run_points(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
-    """Run points and store their outcomes; return False if interrupted."""
+    """Run points of a study and store their outcomes; return False if interrupted."""
     try:
         for outcome in engine.run_all_points(points):
             if outcome.result is None:

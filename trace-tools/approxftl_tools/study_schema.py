@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build a JSON Schema of study files from the key lists that the reader checks.
+"""Build a JSON Schema of study files from the key lists that the reader of studies checks.
 
 A schema cannot express dependencies between values, such as that an axis exists; the reader checks
 those.
@@ -39,7 +39,7 @@ def table_schema(keys: Iterable[str], values: dict[str, Schema], **more: Any) ->
 
 
 def options_schema(refused: Iterable[str], value: Schema) -> Schema:
-    """Return the schema of a table of options without the refused ones."""
+    """Return the JSON Schema of a table of simulator options, without the refused options."""
     names = "|".join(re.escape(key).replace(r"\-", "[-_]") for key in refused)
     return {"type": "object", "propertyNames": {"pattern": f"^(?!({names})$)"},
             "additionalProperties": value}

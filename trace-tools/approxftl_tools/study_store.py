@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Store the results of studies: one directory for each address.
 
-A result is written atomically. A directory without a result is that of an interrupted point, or has
-a file with the reason of the failure.
+A result is written atomically. A directory without a result belongs to an interrupted point, or has
+a file with the reason of the point's failure.
 """
 
 import json
@@ -18,7 +18,7 @@ DONE, FAILED, MISSING = "done", "failed", "missing"
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """Return a result; refuse a damaged or interrupted one."""
+    """Return a stored result of a point; refuse a damaged or interrupted one."""
     try:
         document: dict[str, Any] = json.loads(path.read_text("utf-8"))
         add_simulation(Inputs(), path, document)
@@ -31,7 +31,7 @@ def read_result(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Store:
-    """The stored results of points, below one directory."""
+    """The stored results of a study's points, below one directory."""
 
     root: Path
 

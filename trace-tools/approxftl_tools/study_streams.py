@@ -65,7 +65,7 @@ class Streams:
                 raise Refusal(f'{self.path}: [synth] "{key}" is one value', USAGE)
 
     def file_of_option(self, option: str, name: str, seed: object) -> Path:
-        """Return the file that an option names, for a point with a given seed."""
+        """Return the file that an option of a study names, for a point with a given seed."""
         like = self.synth is not None and option == "trace"
         made = like and not self.setting.traces and name not in (self.packed or ())
         key = f"{name}, seed {seed}" if made else name
@@ -84,7 +84,7 @@ class Streams:
             self.real_record_file(name)
 
     def real_record_file(self, name: str) -> Path:
-        """Return the real record file that replaces a generated one."""
+        """Return the real record file that the user names in place of a generated one."""
         path = (self.setting.traces or Path()) / f"{name}.aft"
         if not path.exists():
             raise Refusal(f"{self.setting.traces}: there is no {name}.aft; approxftl trace convert "
@@ -92,7 +92,7 @@ class Streams:
         return path.absolute()
 
     def generated_record_file(self, name: str, seed: object) -> Path:
-        """Return a record file generated like a trace volume; generate a missing file."""
+        """Return a record file generated like a published volume; generate it if it is missing."""
         words = [f"--like={name}", *(f"--{key}={value}" for key, value in
                                      (self.synth or {}).items()), f"--seed={seed}"]
         makers = b"".join((Path(__file__).parent / name).read_bytes() for name in MAKERS)

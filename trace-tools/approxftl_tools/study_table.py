@@ -45,14 +45,14 @@ Key = tuple[tuple[str, Value], ...]
 
 @dataclass
 class Group:
-    """Runs that differ only in their seeds."""
+    """The runs of a study that differ only in their seeds."""
 
     varied: dict[str, Value]
     #: Results by seed; there is one if the file names no seed.
     runs: dict[Value, Row] = field(default_factory=dict)
 
     def count_drifting_runs(self) -> int:
-        """Return the number of runs whose measures drift, among those long enough to tell."""
+        """Return the number of runs whose measures drift, among runs long enough to show it."""
         found = [run.get("settling") for run in self.runs.values()]
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
@@ -67,7 +67,7 @@ class Group:
                 if all(seed in values for values in found)}
 
     def estimate_measure(self, measure: str) -> Estimate | None:
-        """Return the mean of a measure; None if a run lacks it."""
+        """Return the mean of a measure over the seeds; None if a run lacks the measure."""
         values = self.values_by_seed(measure)
         if not values or len(values) < len(self.runs):
             return None
@@ -84,7 +84,7 @@ class Group:
 
 
 def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
-    """Yield policy and data of each run of a result."""
+    """Yield the policy and the measures of each run in a simulator's result."""
     with refuse_bad_values([where]):
         bits = 8 * int(document["geometry"]["unit_bytes"])
         shared = {key: document[key] for key in ("geometry", "parameters")}
@@ -132,7 +132,7 @@ def groups_in_folder(root: Path) -> dict[str, list[Group]]:
 
 
 def yardstick_group(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
-    """Return the group with the axis's reference value and else the same values, or None."""
+    """Return the group that differs only in having the axis's reference value, or None."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
     for one in groups:
@@ -174,7 +174,7 @@ def choose_measures(text: str | None, plan: Plan) -> tuple[str, ...]:
 
 
 def interval_columns(name: str, found: Estimate | None) -> Row:
-    """Return the columns of a mean and of both ends of its interval."""
+    """Return the table columns of a mean and of both ends of its confidence interval."""
     return {name: found.mean if found else None, f"{name}_low": found.low if found else None,
             f"{name}_high": found.high if found else None}
 
@@ -275,7 +275,7 @@ def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
 
 
 def measure_columns(key: str, what: str) -> tuple[Column, ...]:
-    """Return the columns of a mean or a ratio."""
+    """Return the table columns of a mean or of a ratio."""
     return (Column(key, what, f"{what}, with its interval",
                    said=lambda row: cell_with_interval(row, key)),
             Column(f"{key}_low", f"{what}, low", "lower end of its interval of 95 %", more=True),

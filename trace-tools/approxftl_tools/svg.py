@@ -73,12 +73,12 @@ LINED = 8
 
 
 def px(value: float) -> str:
-    """Return a coordinate as text."""
+    """Return a coordinate as text of an SVG attribute."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def svg_element(name: str, content: str = "", **attributes: str | float) -> str:
-    """Return an SVG element; a "_" in attribute names becomes "-", a trailing one is dropped."""
+    """Return an SVG element; a "_" in attribute names becomes "-", a trailing "_" is dropped."""
     words = [f' {key.rstrip("_").replace("_", "-")}="'
              f'{escape(value) if isinstance(value, str) else px(value)}"'
              for key, value in attributes.items()]
@@ -146,7 +146,7 @@ def css_class_of_line(plot: Panel, index: int) -> str:
 
 
 def line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
-    """Return a line in its colour above a wider edge line."""
+    """Return an SVG line in its colour above a wider line, which is its edge."""
     own = series_colour(plot, index)
     edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
     return (svg_element("path", d=way, class_=f"curve under {edge}")
@@ -163,7 +163,7 @@ def css_class_of_legend_word(word: str, plot: Grid) -> str:
 
 
 def draw_legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
-    """Return the drawn legend and its lower end."""
+    """Return the SVG of a legend, and the y coordinate of its lower end."""
     parts, x, y = [], float(LEFT), top
     for name, klass in entries:
         wide = 22 + LETTER * len(name) + 14
@@ -219,7 +219,7 @@ class Area:
 
 
 def bar_heights(plot: Bars) -> list[float]:
-    """Return the heights of bars; negative ones go down."""
+    """Return the heights of bars (SVG units); bars of negative values go down."""
     if not plot.stacked:
         return [value for _, values in plot.series for value in values if value is not None]
     return [sum(values[i] or 0 for _, values in plot.series) for i in range(len(plot.categories))]
@@ -259,7 +259,7 @@ def bar_positions(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
 
 
 def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Yield all bars; with many bars, one mark for each series."""
+    """Yield the marks of all bars; if there are many, one mark for each series."""
     width, places = bar_positions(plot, area)
     if len(plot.categories) * len(plot.series) > MARKS:
         yield from bars_by_series(plot, area, scale)
@@ -273,7 +273,7 @@ def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str
 
 
 def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
-    """Return bars in their colour above slightly wider edges, as one path that is drawn twice."""
+    """Return bars above slightly wider bars, which are their edges, as one path drawn twice."""
     name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
     return (svg_element("defs", svg_element("path", d=way, id=name))
             + svg_element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
@@ -282,7 +282,7 @@ def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> 
 
 
 def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Yield one mark for each series, with bars drawn as strokes."""
+    """Yield one SVG mark for each series, whose bars are strokes of one path."""
     width, places = bar_positions(plot, area)
     bases = [0.0] * len(plot.categories)
     for j, (name, values) in enumerate(plot.series):
@@ -338,7 +338,7 @@ def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str]
 
 
 def estimate_text(one: Estimate) -> str:
-    """Return a mean and its interval as text."""
+    """Return a mean and its confidence interval as text."""
     ends = "" if one.low is None else f" ({number_as_text(one.low)} to {number_as_text(one.high)})"
     return number_as_text(one.mean) + ends
 
@@ -437,7 +437,7 @@ def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
 
 def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
                     shown: Sequence[float] = ()) -> Iterator[str]:
-    """Yield ticks and label of the horizontal axis; `shown` selects some ticks."""
+    """Yield ticks and label of the horizontal axis; `shown` lists the ticks to draw."""
     for value in shown or scale:
         ((x, _),) = point_coordinates([value], [1], plot, place, scale, [1, 10])
         yield svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
@@ -474,7 +474,7 @@ def draw_curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Se
 
 
 def vertical_axis_values(plot: Means) -> list[float]:
-    """Return the values that the vertical axis must cover."""
+    """Return the values that the vertical axis of a plot must cover."""
     marks = [mark for mark in plot.marks if mark.runs is None or plot.kind != "stack"]
     ends = [end for mark in marks for end in (mark.low, mark.y, mark.high) if end is not None]
     for x in plot.xs if plot.kind == "stack" else ():
@@ -494,7 +494,7 @@ def round_scale(values: Sequence[float], log: bool) -> list[float]:
 
 
 def tick_positions(plots: Sequence[Means]) -> list[float]:
-    """Return the x values of means as ticks; empty if they would overlap."""
+    """Return ticks at the x values of a study's means; empty if their labels would overlap."""
     xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
                  if (x := plot.x_position(mark)) is not None})
     if not xs or len(xs) > TICKS or (plots[0].log_x and xs[0] <= 0):
@@ -505,7 +505,7 @@ def tick_positions(plots: Sequence[Means]) -> list[float]:
 
 
 def positions_with_margin(xs: Sequence[float], log: bool) -> list[float]:
-    """Return positions with margins at both ends, so that no mark is cut off."""
+    """Return positions on an axis with margins at both ends, so that no mark is cut off."""
     if log:
         room = (xs[-1] / xs[0]) ** MARGIN if xs[-1] > xs[0] else 2.0
         return [xs[0] / room, *xs, xs[-1] * room]
@@ -570,7 +570,7 @@ def mark_title(mark: Mark, plot: Means) -> str:
 
 
 def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
-    """Return the error bar of a mark; empty if it has no interval."""
+    """Return the error bar of a mark; empty without a confidence interval."""
     if mark.low is None or mark.high is None:
         return ""
     low, high = (px(ground.y_of_value(end + lift)) for end in (mark.low, mark.high))
@@ -674,7 +674,7 @@ def panels_per_row(panels: Sequence[tuple[str, Panel]]) -> int:
 
 
 def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
-    """Return the legend entries; published values are hollow."""
+    """Return the legend entries; those of published values have hollow marks."""
     entries = {name: css_class_of_series(one, i) for _, one in panels
                for i, name in enumerate(coloured_names(one)) if name}
     others = {mark.source: "hollow ink" for _, one in panels if isinstance(one, Means)
@@ -741,7 +741,7 @@ def css_class_of_grid_cell(value: Cell, plot: Grid, low: float, high: float) -> 
 
 
 def grid_row_and_column_labels(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
-    """Yield as many row and column names of a map as fit."""
+    """Yield row and column names of a map, as many as there is space for."""
     bottom = top + high * len(plot.row_names)
     for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
         yield text_element(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")
@@ -770,7 +770,7 @@ def lines_between_grid_cells(plot: Grid, top: float, wide: float, tall: float) -
 
 
 def draw_grid(plot: Grid) -> tuple[str, float]:
-    """Return the drawing of a map and its height; all cells of one colour are one mark."""
+    """Return the drawing of a map and its height; all cells of one colour are one SVG path."""
     values = [value for row in plot.cells for value in row if isinstance(value, int | float)]
     low, high = min(values, default=0), max(values, default=0)
     named, top = grid_legend(plot, low, high)

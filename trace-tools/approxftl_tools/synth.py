@@ -14,9 +14,9 @@ from approxftl_tools.row_list import Column
 from approxftl_tools.workload_profile import Profile
 
 EPILOG = """\
-Traces of MSR Cambridge cannot be handed on; who has them replaces --like by --fit, or uses
-"approxftl trace convert" and the file itself. The result says in its header that it is synthetic,
-of what, with which seed; what a profile does not determine is listed as assumed.
+The traces of MSR Cambridge must not be redistributed; if you have one, replace --like by --fit,
+or use "approxftl trace convert" and the trace itself. The header of the result says that it
+is synthetic, and lists profile, seed, and the properties that the profile leaves to assumptions.
 
 Examples:
   approxftl synth --list

@@ -49,7 +49,7 @@ class Stream:
 
 @dataclass
 class Places:
-    """The written places of a stream, in zones by the age of their last write."""
+    """The written places (runs of units) of a stream, in zones by the age of their last write."""
 
     first: list[int] = field(default_factory=list)
     units: list[int] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Places:
     writes: list[int] = field(default_factory=list)
 
     def add_extent(self, first: int, units: int) -> int:
-        """Add an unwritten place and return its number."""
+        """Add an unwritten place (a run of units) and return its number."""
         self.first.append(first)
         self.units.append(units)
         self.writes.append(0)
@@ -85,7 +85,7 @@ class Places:
         self.leaving[0].append((t_ns, place, self.writes[place]))
 
     def move_aged_extents(self, t_ns: int) -> None:
-        """Move places into the age zones that the places have reached at a given time."""
+        """Move written places into the age zones that fit the time since their last write."""
         for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
             while leaving and leaving[0][0] + end < t_ns:
                 entry = leaving.popleft()
@@ -95,7 +95,7 @@ class Places:
                         self.leaving[zone].append(entry)
 
     def pick_extent_of_zone(self, zone: int, share: float) -> int:
-        """Return a place of the age zone, or of the nearest zone that is not empty."""
+        """Return a place whose last write has the age of the zone, or of the nearest full zone."""
         for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
             if self.zones[other]:
                 return self.zones[other][int(share * len(self.zones[other]))]
@@ -108,7 +108,7 @@ def random_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
 
 
 def read_only_requests(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
-    """Return start and length (units) of reads of read-only data, and its total length."""
+    """Return starts and lengths (units) of reads of read-only data, and the size of these data."""
     places = max(1, round(count / profile.reads_of_a_place))
     units = random_lengths(draw, profile.read_sizes, places)
     starts = np.concatenate(([0], np.cumsum(units)))
@@ -121,8 +121,8 @@ class Writer:
     """Chooses the place of each write in turn.
 
     A trace begins in the middle of a device's life: the first update of older data looks like a new
-    write. So a write whose zone is still empty creates a place, as long as the share of updates
-    permits; the other new places are chosen at random.
+    write. So a write whose zone is still empty creates a place (a run of units), as long as the
+    share of updates permits; other new places are chosen at random.
     """
 
     def __init__(self, profile: Profile, draw: Draw, count: int, begin: int) -> None:

@@ -34,7 +34,7 @@ def make_vectors(count: int, dimensions: int, seed: int) -> tuple[Floats, Floats
 
 
 def nearest_indices(among: Floats, queries: Floats) -> NDArray[np.int64]:
-    """Return the indices of the largest products, unsorted; NaN ranks last."""
+    """Return the indices of the largest scalar products, unsorted; NaN ranks last."""
     with np.errstate(all="ignore"):
         found = np.nan_to_num(queries @ among.T, nan=-np.inf)
     return np.argpartition(found, -NEAREST, axis=1)[:, -NEAREST:]

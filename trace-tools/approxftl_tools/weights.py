@@ -12,10 +12,9 @@ from approxftl_tools.plane_app import Json, Parameter, Subject
 EPILOG = """\
 A network with two hidden layers learns the digits that scikit-learn brings. Its weights are stored
 by bit plane, the lowest planes approximate; biases, scales and headers are precise. A precise copy
-is beside them. Reading counts the bits that have flipped, plane by plane, asks the device, and
-tells how many digits the network tells right: with all layers as they are stored, with one of them
-and the others precise, and as the rate of flipped bits predicts, by networks of which other bits
-have flipped at random.
+is stored, too. Reading counts the flipped bits of each plane, asks the device for its count, and
+prints the share of digits that the network recognises: with all layers as stored, with one layer as
+stored and the others precise, and with bits flipped at random at the measured rates.
 
 Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 precise data were damaged.
 """
@@ -29,7 +28,7 @@ def make_network_file(setup: Json) -> bytes:
 
 def judge_accuracy(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float,
                                                                                            int]:
-    """Return the accuracy on digits that were not learned, and how many weights were repaired."""
+    """Return the accuracy outside the training set, and the number of repaired weights."""
     layers, repaired = network.unpack_network(tensors, data)
     return network.recognised_share(layers, network.load_digits(setup["seed"])[1]), repaired
 

@@ -63,10 +63,10 @@ SERVERS = {"postgresql": "/usr/lib/postgresql"}
 #: Shared libraries that a workload loads
 LIBRARIES = {"librocksdb7.8": "rocksdb"}
 EPILOG = """\
-A cell is a stack (a file system or database on one or two emulated drives) and a life (what
-happens to the first drive). Each cell runs alone in a virtual machine. The workload writes values
-that name themselves, in transactions; a judge outside the drive records what was acknowledged, and
-decides for each byte what may be returned. The outcome of a cell is the worst of its objects:
+A cell is a stack (a file system or database on one or two emulated drives) and a life (the faults
+of the first drive). Each cell runs alone in a virtual machine. The workload writes self-identifying
+values in transactions; a judge outside the drive records which writes were acknowledged, and
+decides which values a read may return. The outcome of a cell is the worst outcome of its objects:
 
   correct                             everything is there, and no error was reported
   detected and recovered              errors were reported, and everything is there
@@ -264,7 +264,7 @@ def read_study(path: Path) -> list[argparse.Namespace]:
 
 
 def package_versions(stack: Stack) -> dict[str, str]:
-    """Return the versions of the packages of a stack."""
+    """Return the versions of the packages that a stack needs."""
     told = Children().run_program(["dpkg-query", "-W", "-f", "${Package} ${Version}\n",
                                    *stack.packages])[1]
     return dict(line.split(" ", 1) for line in told.splitlines())
@@ -283,7 +283,7 @@ def record_without_guest(plan: Plan, error: str, note: str, said: str) -> Json:
 
 
 def run_cell(plan: Plan, children: Children) -> Json:
-    """Run one cell in a guest and return its record."""
+    """Run one cell in a virtual machine and return its record."""
     program = command.simulator_path()
     lab = program.with_name("approxftl-lab")
     package = Path(__file__).resolve().parents[1]
@@ -439,7 +439,7 @@ def matrix_rows(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str
 
 
 def describe_variants(records: Sequence[Json]) -> list[str]:
-    """Return for each kernel and seed how many cells were run on which release."""
+    """Return for each kernel and seed how many cells were run on which kernel release."""
     return [f"{name}: {len(found)} cells on Linux "
             f"{', '.join(sorted({one['kernel'] for one in found}))}"
             for name in dict.fromkeys(one["variant"] for one in records)
@@ -491,7 +491,7 @@ def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
 
 
 def print_lists() -> None:
-    """Print the names of the matrix's rows and columns."""
+    """Print the names of the storage stacks and fault scenarios of the matrix."""
     for title, table in (("Stacks", STACKS), ("Lives", LIVES)):
         print(f"{title}:")
         print(row_list.align_columns([["  " + one.name, one.about] for one in table]), end="")
@@ -500,7 +500,7 @@ def print_lists() -> None:
 
 
 def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Run the matrix and write what the options ask for."""
+    """Run the cells of the matrix and write the outputs that the options ask for."""
     if arguments.list:
         print_lists()
         return command.DONE
@@ -525,7 +525,6 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run approxftl worn."""
     words = list(sys.argv[1:] if argv is None else argv)
     return command.run_command("worn", lambda: run_worn(worn_parser().parse_args(words), words))
 

@@ -120,7 +120,7 @@ def kill_processes(place: Path) -> None:
 def read_readable(fd: int, start: int, length: int) -> bytes:
     """Read a range of a drive; a page that cannot be read is zeroes.
 
-    A read that meets such a page returns what is before it, or an error.
+    A read that meets such a page returns the data before that page, or an error.
     """
     with suppress(OSError):
         data = os.pread(fd, length, start)
@@ -142,7 +142,7 @@ def start_trace() -> None:
 
 
 def trace_requests(is_on: bool) -> None:
-    """Let the kernel record failed requests, or stop recording for a while."""
+    """Switch the kernel's record of failed requests on or off."""
     (TRACEFS / "tracing_on").write_text(f"{is_on:d}")
 
 
@@ -157,7 +157,7 @@ def idle_seconds() -> float:
 
 
 def disk_activity() -> list[str]:
-    """Return the counts of requests of all drives."""
+    """Return the numbers of requests that the drives completed, and that are in flight."""
     return [Path(path, "stat").read_text() for path in sorted(Path("/sys/block").iterdir())]
 
 
@@ -170,7 +170,7 @@ class Watch:
         self.since = idle_seconds()
 
     def progress_counters(self) -> object:
-        """Return numbers that change while the process makes progress."""
+        """Return counters that change while the process makes progress."""
         with suppress(OSError):
             words = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
             return words[11:13], disk_activity()
@@ -199,14 +199,14 @@ class Child:
         self.rest = b""
 
     def request_transaction(self) -> None:
-        """Ask the writer for a transaction."""
+        """Ask the workload's process to write a transaction."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.write(b"\n")
             self.process.stdin.flush()
 
     def read_words_of_line(self) -> list[str]:
-        """Return the words of the process's next line; none if the process has ended."""
+        """Return the words of the process's next line; an empty list if the process has ended."""
         assert self.process.stdout
         while b"\n" not in self.rest:
             if not select.select([self.process.stdout], [], [], 1)[0]:
@@ -220,7 +220,7 @@ class Child:
         return line.decode().split(" ")
 
     def end_process(self) -> str:
-        """Close the pipe, wait, and return how the process failed, or nothing."""
+        """Close the process's pipe, wait for its exit, and return how it failed, or nothing."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.close()
@@ -261,7 +261,7 @@ class Cell:
     # ------------------------------------------------------------ commands
 
     def run_watched(self, text: str, check: bool = True) -> str:
-        """Run a command line of the tables while its progress is watched; return its error."""
+        """Run a command of a storage stack while its progress is watched; return its error."""
         line = string.Template(text).substitute(self.names)
         process = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
@@ -277,7 +277,7 @@ class Cell:
         return f"{line}: {said.strip()[-300:]}" if process.returncode else ""
 
     def add_note(self, text: str) -> None:
-        """Store a sentence in the record."""
+        """Store a sentence in the record of the cell."""
         self.record["notes"].append(text)
 
     # ------------------------------------------------------------ drives
@@ -289,7 +289,7 @@ class Cell:
         return " ".join(f"{key}={value}" for key, value in keys.items() if key != "timing")
 
     def make_drives(self) -> None:
-        """Create the drives, on a RAM disk if the power will fail; plain ones are dm-dust."""
+        """Create the drives, on a RAM disk if the power will fail; plain drives are dm-dust."""
         if self.is_durable:
             self.run_watched(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432", check=False)
         for number in range(self.stack.drives):
@@ -320,7 +320,7 @@ class Cell:
             self.run_watched(f"dmsetup resume below{number}")
 
     def cut_power(self) -> None:
-        """Cut the power: from now on all requests below the drives fail."""
+        """Cut the power: from now on all requests to the devices below the drives fail."""
         self.replace_targets_below("error")
         self.is_cut = True
 
@@ -406,7 +406,7 @@ class Cell:
         return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
 
     def read_often_around_object(self, limit: str, only: str) -> tuple[str, list[str]]:
-        """Read around an object until its page fails; return a description, and the event.
+        """Read pages near an object until its page fails; return a description, and the event.
 
         These reads are not traced.
         """
@@ -498,7 +498,7 @@ class Cell:
     # ------------------------------------------------------------ the workload
 
     def write_transactions(self) -> None:
-        """Run the writer; events happen between transactions, a power cut during one."""
+        """Run the writer; events happen between transactions, a power cut during a transaction."""
         writer = Child("write", self.kind, str(PLACE), str(self.seed),
                        worn_table.format_numbers(self.numbers))
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
@@ -555,7 +555,7 @@ class Cell:
                 yield key, Finding(key, Outcome.CRASHED, f"the reader {why or 'stopped'}")
 
     def read_all_objects(self, name: str) -> None:
-        """Judge all objects as they are on the drive."""
+        """Read all objects from the drive and judge them."""
         Path("/proc/sys/vm/drop_caches").write_text("3")
         answers: dict[str, Answer] = {}
         found: list[Finding] = []
@@ -586,7 +586,7 @@ class Cell:
     # ------------------------------------------------------------ the cell
 
     def release_stack(self) -> None:
-        """Unmount, and stop all devices between the file system and the drives."""
+        """Unmount the file system, and stop all devices between it and the drives."""
         # A server's process may end a little after its file says so.
         for _ in range(20):
             why = self.run_watched("umount $place", check=False)
@@ -601,7 +601,7 @@ class Cell:
                 self.add_note(why)
 
     def open_stack(self) -> str:
-        """Assemble the array and mount; return the error if that fails."""
+        """Assemble the array and mount; return the error if one fails."""
         for line in self.stack.assemble:
             if why := self.run_watched(line, check=False):
                 return why
@@ -686,7 +686,7 @@ class Cell:
 
 
 def find_by_name(table: Sequence[Any], name: str) -> Any:
-    """Return the entry of TABLE with this name."""
+    """Return the drive's fault event of this name."""
     return next(one for one in table if one.name == name)
 
 

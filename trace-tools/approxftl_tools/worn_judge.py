@@ -21,7 +21,7 @@ FLIPPED_SHARE = 0.02
 
 
 class Outcome(StrEnum):
-    """What a stack did, from good to bad."""
+    """The outcomes of reading an object through a storage stack, from good to bad."""
 
     CORRECT = "correct"
     RECOVERED = "detected and recovered"
@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Refused:
-    """The stack reported an error instead of the object."""
+    """The storage stack returned an error instead of the object."""
 
     why: str
 
@@ -68,7 +68,7 @@ def identify_sector(sector: bytes) -> tuple[str, int, int] | None:
 
 
 def describe_value(value: bytes) -> str:
-    """Describe the content of a value for a message."""
+    """Describe the content of an object's value in a message."""
     if not value.strip(b"\0"):
         return f"{len(value)} zero bytes"
     found = [identify_sector(value[at:at + SECTOR]) for at in range(0, len(value), SECTOR)]
@@ -78,7 +78,7 @@ def describe_value(value: bytes) -> str:
 
 
 def count_flipped_bits(left: bytes, right: bytes) -> int:
-    """Return the number of different bits of two values of equal length."""
+    """Return the number of bits in which two values of equal length differ."""
     return (int.from_bytes(left, "little") ^ int.from_bytes(right, "little")).bit_count()
 
 
@@ -102,7 +102,7 @@ class Finding:
 
 @dataclass
 class Ledger:
-    """What the workload wrote, and which of it was acknowledged as durable.
+    """The ledger of what the workload wrote, and which transactions were acknowledged as durable.
 
     With `atomic` a transaction that was not acknowledged must be there as a whole or not at all.
     """
@@ -146,7 +146,7 @@ class Ledger:
                      if one.status == "durable" and key in one.versions), None)
 
     def allowed_versions(self, key: str) -> list[int | None]:
-        """Return the versions that a read may return; None is the absence of the object."""
+        """Return the versions of an object that a read may return; None if it may be absent."""
         allowed: list[int | None] = []
         for one in reversed(self.transactions):
             if key not in one.versions:
@@ -215,14 +215,14 @@ class Ledger:
 
 
 def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the worst of some outcomes; correct if there are none."""
+    """Return the worst outcome of a list; "correct" if the list is empty."""
     return max(outcomes, key=lambda one: one.badness_rank, default=Outcome.CORRECT)
 
 
 def judge_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:
     """Return the outcome of a cell.
 
-    `detected` means that the kernel log or the stack's counters show an error.
+    `detected` means that the kernel log or the storage stack's counters show an error.
     """
     worst = worst_outcome(one.outcome for one in findings)
     if worst == Outcome.CORRECT and refused_writes:

@@ -61,14 +61,14 @@ class Stack:
 
 def ext4_stack(name: str, about: str, work: str, packages: tuple[str, ...] = (),
                options: str = "defaults") -> Stack:
-    """Return a stack on ext4 on one drive."""
+    """Return a storage stack: software on ext4 on one drive."""
     return Stack(name, about, work, ("mkfs.ext4 -q -F $dev0",), f"mount -t ext4 -o {options} $dev0 "
                  "$place", repair="e2fsck -fy $dev0", programs=("mkfs.ext4", "e2fsck"),
                  packages=("e2fsprogs", *packages))
 
 
 def btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) -> Stack:
-    """Return a stack of btrfs with profiles of data and metadata."""
+    """Return a storage stack of btrfs with the given profiles of data and metadata."""
     devices, mount = "$dev0", "mount -t btrfs $dev0 $place"
     if drives == 2:
         # If the superblock of the first drive is lost, the second one is mounted.
@@ -81,7 +81,7 @@ def btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) ->
 
 
 def md_stack(level: int, first: str, others: str) -> Stack:
-    """Return a stack of ext4 on an array of drives."""
+    """Return a storage stack of ext4 on an array of drives."""
     count = 1 + len(others.split())
     return Stack(
         f"md-raid{level}", f"ext4 on md RAID-{level} of {count} drives", "files",
@@ -146,11 +146,9 @@ STACKS = (
 
 @dataclass(frozen=True)
 class Event:
-    """A step of a life.
-
-    `when` is a number of acknowledged transactions, "loaded" (all are written, and the page cache
-    is dropped) or "unmounted". `what` is "message TEXT" to the first drive, or another action of
-    worn_guest.py.
+    """An event of a fault scenario. `when` is a number of acknowledged transactions, "loaded" (all
+    are written and the page cache is dropped) or "unmounted". `what` is "message TEXT" to the first
+    drive, or another action of worn_guest.py.
     """
 
     when: int | str
@@ -159,7 +157,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Life:
-    """A column of the matrix: a list of events which the first drive of a stack undergoes."""
+    """A fault scenario, a column of the matrix: events that a stack's first drive undergoes."""
 
     name: str
     about: str

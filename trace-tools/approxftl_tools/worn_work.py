@@ -43,7 +43,7 @@ class FailedError(Exception):
 
 
 class CrashedError(FailedError):
-    """A program of the stack was killed by a signal."""
+    """A program of the storage stack was killed by a signal."""
 
 
 class Work(Protocol):
@@ -53,13 +53,13 @@ class Work(Protocol):
     atomic: bool
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield the objects of each transaction; the first transactions write each object once."""
+        """Yield the objects that each transaction writes; the first transactions create them."""
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write the values of a transaction durably."""
 
     def read_object(self, key: str) -> Answer:
-        """Read one object back from the stack."""
+        """Read one object back from the file system or database."""
 
     def close_store(self) -> None:
         """Close the files, or the database, of the workload."""
@@ -67,7 +67,7 @@ class Work(Protocol):
 
 @contextmanager
 def report_errors(*kinds: type[Exception]) -> Iterator[None]:
-    """Turn errors of the stack into FailedError."""
+    """Turn errors of the file system or database into FailedError."""
     try:
         yield
     except FailedError:
@@ -91,7 +91,7 @@ class Files:
             self.names += [f"a{file}" for file in range(APPROXIMATE_FILES)]
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield writes: each file as a whole, then at random a few blocks or a replaced file."""
+        """Yield writes: first each whole file; then random blocks of a file, or a replaced file."""
         for name in self.names:
             yield [f"{name}.{block}" for block in range(BLOCKS)]
         for file in range(REPLACED):
@@ -128,7 +128,7 @@ class Files:
             raise FailedError(f"approxftl tag: {done.stderr.strip()}")
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Write and fsync; a replaced file gets its name after its data are durable."""
+        """Write a file and fsync it; a replaced file gets its name after its data are durable."""
         with report_errors():
             first = next(iter(values))
             path = self.path_of_object(first)
@@ -151,7 +151,7 @@ class Files:
                 self.sync_directory()
 
     def read_object(self, key: str) -> Answer:
-        """Read one block of the file, or a whole file that is replaced."""
+        """Read one block of a file overwritten in place, or the whole of a replaced file."""
         size = self.sectors * SECTOR
         try:
             with self.path_of_object(key).open("rb", buffering=0) as file:
@@ -164,13 +164,13 @@ class Files:
 
 
 class Rows:
-    """Rows of a database; once all exist, a transaction changes one to four rows."""
+    """Rows of a database; after all rows exist, a transaction changes one to four rows."""
 
     sectors = ROW_SECTORS
     atomic = True
 
     def plan_transactions(self, draw: random.Random) -> Iterator[list[str]]:
-        """Yield transactions: first eight new rows in each, then one to four random rows."""
+        """Yield transactions: the first ones add eight rows each, the others change up to four."""
         keys = [f"k{row:03d}" for row in range(ROWS)]
         for first in range(0, ROWS, 8):
             yield keys[first:first + 8]
@@ -182,7 +182,7 @@ class Rows:
 
 
 class Sqlite(Rows):
-    """SQLite with a journal mode and a value of synchronous."""
+    """SQLite with a given journal mode and a given value of "PRAGMA synchronous"."""
 
     def __init__(self, place: Path, mode: str, synchronous: str = "FULL") -> None:
         with report_errors(sqlite3.Error):
@@ -192,7 +192,6 @@ class Sqlite(Rows):
             self.base.execute("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, v BLOB)")
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Commit one transaction."""
         with report_errors(sqlite3.Error):
             try:
                 self.base.execute("BEGIN IMMEDIATE")
@@ -210,7 +209,6 @@ class Sqlite(Rows):
         return row and bytes(row[0])
 
     def close_store(self) -> None:
-        """Close the database."""
         with suppress(sqlite3.Error):
             self.base.close()
 
@@ -226,7 +224,6 @@ class Lmdb(Rows):
             self.base: Any = lmdb.open(str(place / "worn.lmdb"), map_size=32 << 20)
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Commit one transaction."""
         with report_errors(self.error), self.base.begin(write=True) as transaction:
             for key, value in values.items():
                 transaction.put(key.encode(), value)
@@ -239,7 +236,7 @@ class Lmdb(Rows):
 
 
 class Leveldb(Rows):
-    """LevelDB with synchronous writes and, for reads, checksums off, its default, or on."""
+    """LevelDB: writes are synchronous; reads use its default checksums, none, or all."""
 
     def __init__(self, place: Path, checked: bool) -> None:
         import plyvel  # type: ignore[import-not-found]
@@ -264,12 +261,11 @@ class Leveldb(Rows):
         return value
 
     def close_store(self) -> None:
-        """Close the database."""
         self.base.close()
 
 
 class Rocksdb(Rows):
-    """RocksDB with synchronous writes, by its interface for C."""
+    """RocksDB with synchronous writes, through its C interface."""
 
     def __init__(self, place: Path) -> None:
         self.library = ctypes.CDLL(ctypes.util.find_library("rocksdb") or "librocksdb.so")
@@ -312,12 +308,11 @@ class Rocksdb(Rows):
         return ctypes.string_at(found, size.value) if found else None
 
     def close_store(self) -> None:
-        """Close the database."""
         self.call_rocksdb("close", self.base)
 
 
 def run_for_output(command: Sequence[str]) -> bytes:
-    """Run a command and return its output; its failure is an error of the stack."""
+    """Run a command and return its output; its failure counts as an error of the storage stack."""
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode < 0:
         raise CrashedError(f"{command[0]} was killed by {signal.Signals(-done.returncode).name}")
@@ -336,7 +331,7 @@ class Conversation:
 
     def request_answer(self, request: str,
                        read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
-        """Return the answer to a request; the program's end is an error of the stack."""
+        """Return the answer to a request; the exit of the child counts as an error of the stack."""
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -352,7 +347,6 @@ class Conversation:
         return answer
 
     def end_program(self) -> None:
-        """End the child program."""
         if self.process:
             with suppress(BrokenPipeError):
                 self.process.communicate()
@@ -382,7 +376,7 @@ class Git(Rows):
 
     @staticmethod
     def read_blob(stream: IO[bytes]) -> bytes | None:
-        """Return the content of the next object; None if git does not print one."""
+        """Return the content of the next object that git prints; None if git prints none."""
         words = stream.readline().split()
         if len(words) != 3 or words[1] != b"blob":
             return None
@@ -401,7 +395,6 @@ class Git(Rows):
             raise
 
     def close_store(self) -> None:
-        """End the git process."""
         self.blobs.end_program()
 
 
@@ -434,7 +427,6 @@ class Postgres(Rows):
                                str(self.programs / name), *words])
 
     def start_server(self) -> None:
-        """Start the PostgreSQL server."""
         options = (f"-c listen_addresses= -c unix_socket_directories={self.socket} "
                    "-c shared_buffers=1MB -c min_wal_size=2MB -c max_wal_size=4MB "
                    "-c autovacuum=off -c max_connections=10 -c checkpoint_timeout=30s")
@@ -443,7 +435,7 @@ class Postgres(Rows):
 
     @staticmethod
     def read_result(stream: IO[bytes]) -> bytes | None:
-        """Return the lines before the mark that follows each query."""
+        """Return the lines that PostgreSQL's client prints before the mark behind each query."""
         lines: list[bytes] = []
         for line in stream:
             if line == b"answered\n":
@@ -452,7 +444,7 @@ class Postgres(Rows):
         return None
 
     def run_query(self, text: str) -> str:
-        """Run a query and return its output."""
+        """Run a query of PostgreSQL and return its output."""
         answer = self.session.request_answer(f"{text}\n\\echo answered\n",
                                              self.read_result).decode().strip()
         if re.search("^(ERROR|FATAL|PANIC|psql|server closed)", answer, re.MULTILINE):
@@ -460,7 +452,6 @@ class Postgres(Rows):
         return answer
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        """Commit one transaction."""
         rows = ", ".join(f"('{key}', '\\x{value.hex()}')" for key, value in values.items())
         self.run_query(f"BEGIN; INSERT INTO t VALUES {rows} ON CONFLICT (k) DO UPDATE "
                        "SET v = EXCLUDED.v; COMMIT;")
@@ -471,7 +462,6 @@ class Postgres(Rows):
         return bytes.fromhex(text) if text else None
 
     def close_store(self) -> None:
-        """Stop the PostgreSQL server."""
         self.session.end_program()
         with suppress(FailedError):
             self.run_program("pg_ctl", "-D", str(self.folder), "-w", "-m", "fast", "stop")
@@ -495,12 +485,12 @@ KINDS: dict[str, Callable[[Path], Work]] = {
 
 
 def print_line(*words: object) -> None:
-    """Send a line to the runner at once, before the next request to the device."""
+    """Send a line to the test's runner at once, before the next request to the device."""
     print(*(str(word).replace("\n", " ") for word in words), flush=True)
 
 
 def run_writer(work: Work, seed: int, numbers: Sequence[int]) -> None:
-    """Write transactions on demand; the version of an object is the transaction's number."""
+    """Write a transaction for each line of standard input; its number is the objects' version."""
     failed = 0
     planned = work.plan_transactions(random.Random(seed))
     for number, keys in zip(range(1, numbers[-1] + 1), planned, strict=False):
