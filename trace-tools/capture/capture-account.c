@@ -7,7 +7,7 @@
 #include "target-line.h"
 #include "trace-reader.h"
 
-/* "stat" in sysfs has requests, merges, sectors and ms of reads, then those of writes. */
+/* A device's "stat" in sysfs has requests, merges, sectors and ms of reads, then of writes. */
 #define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
 
 u64 capture_written_sectors(const struct capture_device *device)
@@ -26,7 +26,7 @@ u64 capture_written_sectors(const struct capture_device *device)
 	return sectors;
 }
 
-/* Count paired requests and not events, so that a request that was split on its way counts once. */
+/* Count paired requests, not events, so that a request split on its way counts once. */
 int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
 	const struct trace_open_options open_options = { .device = TRACE_ALL_DEVICES };

@@ -7,7 +7,7 @@
 
 #include "capture-device.h"
 
-/* Return the kernel's count of all sectors written to the device so far; 0 if unknown. */
+/* Return the kernel's count of all sectors written to the device since boot; 0 if unknown. */
 u64 capture_written_sectors(const struct capture_device *device);
 
 /**

@@ -120,8 +120,8 @@ static void sleep_milliseconds(long ms)
 
 /*
  * Wait until blktrace records. Its files appear when the device is set up; the start of the trace
- * follows. This call starts the trace as well: the kernel refuses a second start, so the trace
- * runs after this call in either case.
+ * follows. This ioctl starts the trace as well: the kernel refuses a second start, so the trace
+ * runs after the ioctl in either case.
  */
 static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *error)
 {
@@ -138,7 +138,7 @@ static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *
 	return has_blktrace_ended(run) ? report_blktrace_failure(run, error) : 0;
 }
 
-/* Return: blktrace's status as from waitpid(); 0 if it was reaped before. */
+/* Return: blktrace's wait status as from waitpid(); 0 if it was reaped earlier. */
 static int end_blktrace(struct blktrace_run *run)
 {
 	int status = 0;
@@ -189,7 +189,7 @@ int blktrace_start(struct blktrace_run *run, const struct capture_device *device
 	return ret;
 }
 
-/* Parse the totals in the log: "Total: 12 events (dropped 0), 1 KiB data". */
+/* Parse the totals in blktrace's log: "Total: 12 events (dropped 0), 1 KiB data". */
 static void read_blktrace_totals(struct blktrace_run *run)
 {
 	unsigned long long events, dropped;

@@ -44,7 +44,7 @@ int __must_check blktrace_start(struct blktrace_run *run, const struct capture_d
 				const char *directory, u64 buffer_kib, u64 buffers,
 				struct aftl_error *error);
 
-/* Stop blktrace; returns when all events are in the files. */
+/* Stop blktrace, and wait until all events are in its files. */
 int __must_check blktrace_stop(struct blktrace_run *run, struct aftl_error *error);
 
 #endif

@@ -51,7 +51,7 @@ static int find_device_name(struct capture_device *device, const char *path,
 	return 0;
 }
 
-/* Find the mount point in mountinfo, "36 35 98:0 /root /mount/point options ..." */
+/* Find the mount point in a line of mountinfo: "36 35 98:0 /root /mount/point options ..." */
 static void find_mount_point(struct capture_device *device)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
@@ -127,7 +127,7 @@ void capture_device_sync(const struct capture_device *device)
 
 	if (fd < 0)
 		return;
-	/* Ignore write errors: the application gets them, as without a capture. */
+	/* Ignore write errors of syncfs(): the application gets them without a capture, too. */
 	if (*device->mount ? syncfs(fd) : fsync(fd))
 		fprintf(stderr, "approxftl trace: %s: cannot sync: %s\n", device->path,
 			strerror(errno));
@@ -159,7 +159,7 @@ static void write_state_json(struct json_writer *json, const char *key,
 	json_end_object(json);
 }
 
-/* Write the parameters that a simulation of the same device needs. */
+/* Write the parameters of the traced device that a simulation of the same device needs. */
 static void write_target_json(struct json_writer *json, const struct capture_state *state)
 {
 	struct target_line *line = memory_alloc_zeroed(1, sizeof(*line));

@@ -58,10 +58,10 @@ int __must_check capture_state_read(struct capture_state *state,
 				    const struct capture_device *device, struct aftl_error *error);
 void capture_state_free(struct capture_state *state);
 
-/* Write dirty data back to the device now. */
+/* Write the file system's dirty data back to the traced device. */
 void capture_device_sync(const struct capture_device *device);
 
-/* Write "device", "target", "before" and "after" as members of the JSON object that is open. */
+/* Write "device", "target", "before" and "after" of the device to the open JSON object. */
 void capture_device_write_json(const struct capture_device *device,
 			       const struct capture_state *before,
 			       const struct capture_state *after, struct json_writer *json);

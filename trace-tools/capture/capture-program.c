@@ -14,7 +14,7 @@
 #define NS_PER_S 1000000000ULL
 #define SIGNALLED 128
 
-/* Process id of the program, to which the signal handler forwards SIGTERM. */
+/* Process id of the traced program, which gets the SIGTERM that this process catches. */
 static atomic_int running;
 
 static u64 capture_clock_ns(clockid_t clock)
@@ -53,7 +53,7 @@ static void exec_program(char **argv, int failure)
 	sigaction(SIGQUIT, &standard, NULL);
 	sigaction(SIGTERM, &standard, NULL);
 	execvp(argv[0], argv);
-	/* The parent reads exec()'s error from the pipe, or its end if exec() has closed it. */
+	/* The parent reads the error of a failed exec() from the pipe; success closes the pipe. */
 	if (write(failure, &errno, sizeof(errno)) < 0)
 		_exit(126);
 	_exit(127);

@@ -35,7 +35,7 @@ int __must_check capture_program_run(struct capture_program *program, struct aft
 /* Return: exit status as in a shell: the program's own, or 128 plus the signal that killed it. */
 int capture_program_exit_status(const struct capture_program *program);
 
-/* Write the run as members of the JSON object that is open. */
+/* Write the traced program's run as members of the JSON object that is open. */
 void capture_program_write_json(const struct capture_program *program, struct json_writer *json);
 
 #endif

@@ -235,8 +235,8 @@ static int run_program_under_trace(struct capture *capture, struct aftl_error *e
 }
 
 /*
- * Compare the trace with the kernel's counters. Skip this if events were dropped, which explains a
- * difference. The capture is kept if the comparison fails.
+ * Compare the traced writes with the kernel's counters. Skip this if events were dropped, which
+ * explains a difference. The capture is kept if the comparison fails.
  */
 static void find_untraced_sectors(struct capture *capture)
 {
@@ -283,14 +283,14 @@ static int record_trace(struct capture *capture, struct aftl_error *error)
 		return ret;
 	ret = fill_output_directory(capture, error);
 	if (ret)
-		rmdir(capture->output); /* rmdir() keeps a directory that has files */
+		rmdir(capture->output);
 	else
 		fprintf(stderr, "approxftl " VERB ": %s: %llu events\n", capture->output,
 			(unsigned long long)capture->blktrace.events);
 	return ret;
 }
 
-/* Exit with the program's status; report problems of the capture that the program cannot see. */
+/* Return the exit status; report problems of the capture that the traced program cannot see. */
 static int exit_status_of_capture(const struct capture *capture)
 {
 	int status = capture_program_exit_status(&capture->program);

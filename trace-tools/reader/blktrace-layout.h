@@ -31,7 +31,7 @@
 #define BLKTRACE_V8_BYTES 64
 #define BLKTRACE_CGROUP_BYTES 8
 
-/* Low byte of the action: the kind of event (queued, issued, completed ...). */
+/* Low byte of a blktrace action: the kind of event (queued, issued, completed ...). */
 #define BLKTRACE_ACT_MASK 0xff
 #define BLKTRACE_CGROUP 0x100
 
@@ -62,7 +62,7 @@ enum blktrace_note {
 	BLKTRACE_NOTE_MESSAGE,
 };
 
-/* High bits of the action: flags that describe the request (read, write, flush ...). */
+/* Higher bits of a blktrace action: flags of the request (read, write, flush ...). */
 #define BLKTRACE_IS(bit) (1ULL << (16 + (bit)))
 #define BLKTRACE_IS_WRITE BLKTRACE_IS(1)
 #define BLKTRACE_IS_FLUSH BLKTRACE_IS(2)

@@ -6,7 +6,7 @@
 #include "checked-memory.h"
 #include "process-names.h"
 
-/* Maximum length of a note; the kernel has the same limit. */
+/* Maximum length of a note (text message) in a blktrace trace; the kernel has the same limit. */
 #define NOTE_SIZE 128
 
 /* Major number of the device in the written trace; no block device has it. */
@@ -183,7 +183,7 @@ static void write_class_note(struct trace_output *output, const struct trace_req
 			  note, (u16)length);
 }
 
-/* blktrace stores whole sectors, and sizes in 32 bits; other requests cannot be written. */
+/* blktrace records whole sectors and 32-bit sizes, which other requests do not fit. */
 static bool can_blktrace_store(const struct trace_request *request)
 {
 	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&

@@ -9,7 +9,7 @@
 
 #include "trace-format.h"
 
-/* The functions begin(), put() and finish() of struct trace_format for blktrace traces. */
+/* Functions for begin(), put() and finish() in the struct trace_format of blktrace traces. */
 int blktrace_begin_output(struct trace_output *output, struct aftl_error *error);
 int blktrace_write_request(struct trace_output *output, const struct trace_request *request,
 			   struct aftl_error *error);

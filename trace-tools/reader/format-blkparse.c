@@ -83,7 +83,7 @@ static void store_process_name(const struct trace_file *file, u32 pid, struct te
 		process_names_set(file->names, pid, text);
 }
 
-/* Parse the field @code of a line; @stop is the character after the field in the format string. */
+/* Parse a line's field of format letter @code; @stop follows the field in the format string. */
 static bool parse_format_field(struct trace_file *file, struct text_cursor *text, char field,
 			       char stop, struct fields *fields)
 {
@@ -204,7 +204,7 @@ static bool interpret_kind_field(struct fields *fields)
 	return fields->sectors || event->preflush;
 }
 
-/* Parse what follows the fields of a default line: a number, a sign and another number. */
+/* Parse the end of a default blkparse line: first sector, "+", and the number of sectors. */
 static bool parse_rest_of_line(struct trace_file *file, struct text_cursor *text,
 			       struct fields *fields)
 {

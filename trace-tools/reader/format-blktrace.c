@@ -9,7 +9,7 @@
 #include "checked-memory.h"
 #include "trace-note.h"
 
-/* CPUs whose sequence numbers are checked for gaps; events of further CPUs are read unchecked. */
+/* Number of CPUs whose sequence numbers are checked for gaps; further CPUs are not checked. */
 #define CPUS 4096
 
 /**
@@ -127,7 +127,7 @@ static inline void load_event(const struct blktrace *trace, const u8 *at, struct
 	}
 }
 
-/* Detect lost events by gaps in the sequence numbers of a CPU. Notes have no numbers. */
+/* Detect lost events by gaps in a CPU's sequence numbers, which notes (messages) lack. */
 static int check_event_sequence(struct trace_file *file, const struct raw_event *raw,
 				struct aftl_error *error)
 {
@@ -170,7 +170,7 @@ static bool parse_note_event(struct trace_file *file, const struct raw_event *ra
 	}
 }
 
-/* Get the operation of an event; false if the event neither transfers nor flushes data. */
+/* Get the operation of a blktrace event; return false if it neither transfers nor flushes. */
 static bool operation_of_event(const struct raw_event *raw, struct trace_event *event)
 {
 	event->fua = raw->action & BLKTRACE_IS_FUA;
@@ -215,7 +215,7 @@ static bool parse_action_event(struct trace_file *file, const struct raw_event *
 	}
 }
 
-/* Convert a raw event. Return: false if the event describes no request. */
+/* Convert an event from blktrace's binary format. Return: false if it describes no request. */
 static bool convert_event(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
 			  struct trace_event *event)
 {
@@ -239,7 +239,7 @@ static bool convert_event(struct trace_file *file, const struct raw_event *raw, 
 	return used;
 }
 
-/* Find the next possible event at or after @from: resynchronise on the magic number. */
+/* Find the next possible event at or after @from in a damaged trace, by its magic number. */
 static size_t find_event(const struct trace_file *file, size_t from)
 {
 	const struct blktrace *trace = file->state;
@@ -284,7 +284,7 @@ static int count_truncated_end(struct trace_file *file, struct aftl_error *error
 				  "the file ends inside an event");
 }
 
-/* Slow path: handle the end of the file, damaged bytes, or a buffer that needs refilling. */
+/* Slow path: buffer one whole event; handle the end of the file and damaged bytes. */
 static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_event *raw,
 			      struct aftl_error *error)
 {
@@ -314,7 +314,7 @@ static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_eve
 	return count_truncated_end(file, error);
 }
 
-/* Event kinds without needed trailing data, as enum trace_act + 1; 0 for all other kinds. */
+/* Event kinds whose trailing data can be skipped, as enum trace_act + 1; 0 for other kinds. */
 static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	[BLKTRACE_QUEUE] = TRACE_ACT_QUEUE + 1,
 	[BLKTRACE_ISSUE] = TRACE_ACT_ISSUE + 1,
@@ -334,7 +334,7 @@ static inline bool is_plain_event(const struct blktrace *trace, const struct raw
 	       raw->sequence == trace->sequences[raw->cpu] + 1;
 }
 
-/* This function has no branch that depends on the kind of event, which is unpredictable. */
+/* This conversion does not branch on the kind of event, which the CPU cannot predict. */
 static inline u32 decode_plain_event(struct trace_file *file, const struct raw_event *raw,
 				     struct trace_event *event)
 {
@@ -358,8 +358,8 @@ static inline u32 decode_plain_event(struct trace_file *file, const struct raw_e
 }
 
 /*
- * Fast path for most events: native byte order, no gap in the numbers, completely buffered. Stops
- * at the first event that needs the slow path.
+ * Fast path for most events: native byte order, no gap in the sequence numbers, completely
+ * buffered. Stops at the first event that needs the slow path.
  */
 static u32 convert_buffered_events(struct trace_file *file, struct trace_event *events, u32 room)
 {

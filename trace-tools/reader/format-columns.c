@@ -4,7 +4,7 @@
  *
  *	msr		MSR Cambridge; some copies lack the response time
  *	spc		Storage Performance Council, UMass; further columns are ignored
- *	systor		SYSTOR '17; a response time may be blank; requests without type are dropped
+ *	systor		SYSTOR '17; response times may be blank; lines without type are dropped
  *	alibaba		Alibaba's block traces
  *	tencent		Tencent block storage; type 0 is a read, 1 a write
  */
@@ -29,7 +29,7 @@ enum column {
 };
 
 /**
- * struct trace_columns - the columns of a format
+ * struct trace_columns - the columns of a CSV-like trace format
  * @columns: meaning of each column; COLUMN_END follows the last one
  * @heading: title line, or its first column if the others differ between copies; or NULL
  * @more: further columns are ignored
@@ -60,7 +60,7 @@ static bool parse_scaled_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
 	return text_get_u64(text, &count) && trace_units_to_bytes(count, unit, bytes);
 }
 
-/* Parse a column. @op_known becomes false if the column has an unknown operation. */
+/* Parse a column of a line; clear @op_known if the column has an unknown operation. */
 static bool parse_trace_column(const struct trace_file *file, enum column column,
 			       struct text_cursor *text, struct trace_request *request,
 			       bool *op_known)

@@ -26,7 +26,7 @@ enum column {
 	COLUMNS,
 };
 
-/* Highest column number that can be used. */
+/* Highest column number that the option --columns accepts. */
 #define WIDTH 64
 
 #define NO_COLUMN 0xff
@@ -236,7 +236,7 @@ static bool parse_csv_field(const struct trace_file *file, u8 column, struct tex
 	}
 }
 
-/* Return true for a title: the first line of a file, if its time column is no number. */
+/* Return true for a title line: the first line, if its time column is not a number. */
 static bool is_column_title(const struct trace_file *file, u8 column, struct text_cursor word)
 {
 	return file->input.line <= 1 && column == COLUMN_TIME && word.at < word.end &&

@@ -168,7 +168,7 @@ static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct t
 	return trace_check_request(request, cause);
 }
 
-/* Write a file name that is unique for each stream. */
+/* Write the name of a stream in the iolog: a file name, unique for each stream. */
 static void write_file_name(FILE *file, u32 stream)
 {
 	fputs("device", file);

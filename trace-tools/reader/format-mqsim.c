@@ -26,7 +26,7 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	    !text_skip_required_blanks(&text) || !text_get_number_to(&text, 1, &type) ||
 	    !text_skip_blanks(&text) || !is_text_at_end(&text))
 		return TRACE_LINE_WRONG;
-	/* Format detection has no input: open_mqsim_trace() asks for the time unit later. */
+	/* The format's detection cannot ask for the time unit; open_mqsim_trace() does so later. */
 	if (file->input.bytes && !file->hints->time_unit_ns &&
 	    memchr(time.at, '.', (size_t)(time.end - time.at))) {
 		*cause = "a time with decimals, whose unit must be told: --time-unit";
@@ -37,7 +37,7 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	return trace_check_request(request, cause);
 }
 
-/* Require a time unit if the first time has decimals; later decimals are unreadable. */
+/* Require a time unit if the first time has decimals; decimals on later lines are unreadable. */
 static int open_mqsim_trace(struct trace_file *file, struct aftl_error *error)
 {
 	const char *head = (const char *)trace_input_next_bytes(&file->input);

@@ -7,7 +7,7 @@
 #define FIRST_ROOM 64
 
 /**
- * struct process - an entry of the hash table
+ * struct process - an entry of the hash table of process names
  * @pid: process id
  * @number: number of the process name, from 1; 0 if the entry is free
  */
@@ -17,7 +17,8 @@ struct process {
 };
 
 /**
- * struct process_names - a hash table with open addressing; entries are never removed
+ * struct process_names - process names by process id, a hash table with open addressing; entries
+ * are never removed
  * @table: entries
  * @room: number of entries in @table, a power of two
  * @used: number of entries in use

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Maps process ids to process names, as far as a trace has them.
- */
+/* Maps process ids to the process names that a trace contains. */
 #ifndef AFTL_PROCESS_NAMES_H
 #define AFTL_PROCESS_NAMES_H
 
@@ -14,14 +12,14 @@ struct process_names;
 struct process_names *process_names_create(void);
 void process_names_free(struct process_names *names);
 
-/* Store the name of a process, up to 16 characters; it replaces an earlier name of the process. */
+/* Store the name of a process id, up to 16 characters; it replaces the id's earlier name. */
 void process_names_set(struct process_names *names, u32 pid, const char *name);
 
-/* Return the name of a process, or NULL if the trace has none. */
+/* Return the name of a process id, or NULL if the trace has no name for it. */
 const char *process_names_get(const struct process_names *names, u32 pid);
 
 /**
- * process_names_number_of_pid() - get a small number that stands for the name
+ * process_names_number_of_pid() - get the small number of a process id's name
  *
  * Processes with equal names share a number, counted from 1; 0 if the name is unknown.
  */

@@ -60,7 +60,7 @@ void trace_reader_write_json(const struct trace_reader *reader, struct json_writ
 	json_end_array(json);
 }
 
-/* Print a count and its description unless the count is 0. */
+/* Print a number of anomalies and their description, unless the number is 0. */
 static void print_loss(FILE *out, u64 count, const char *what)
 {
 	if (count)

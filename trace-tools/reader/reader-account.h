@@ -8,13 +8,13 @@
 #include "json-writer.h"
 #include "trace-reader.h"
 
-/* Names of the classes in a trace, and their number. */
+/* Names of the quality classes of a trace's writes, and their number. */
 struct trace_classes {
 	const char (*names)[AFTL_RECORD_NAME_SIZE];
 	u32 count;
 };
 
-/* Get the classes of the trace. */
+/* Get the names of the quality classes of the trace's writes. */
 struct trace_classes trace_reader_get_classes(const struct trace_reader *reader);
 
 /* Print the format and the units of each file, one line per file. */

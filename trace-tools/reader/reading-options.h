@@ -24,7 +24,7 @@ int __must_check reading_options_to_open(const struct reading_options *options,
 					 struct trace_open_options *open_options,
 					 struct aftl_error *error);
 
-/* Check that format @name exists; @option is named in the message. @return: 0, or -EINVAL. */
+/* Check that trace format @name, given by @option, exists. @return: 0, or -EINVAL. */
 int __must_check reading_format_check(const char *option, const char *name,
 				      struct aftl_error *error);
 

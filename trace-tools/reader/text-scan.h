@@ -135,7 +135,7 @@ static inline bool is_text_equal(struct text_cursor word, const char *wanted)
 	return (size_t)(word.end - word.at) == length && !memcmp(word.at, wanted, length);
 }
 
-/* Like is_text_equal(), but ignores case. */
+/* Return true if the text equals a word; ignore case. */
 static inline bool is_text_equal_nocase(struct text_cursor word, const char *wanted)
 {
 	for (; *wanted && word.at < word.end; wanted++, word.at++)

@@ -9,7 +9,7 @@
 #include "trace-codec.h"
 #include "trace-input.h"
 
-/* Size of the buffer for compressed bytes, which first takes those read for the detection. */
+/* Size of the buffer for compressed bytes; the bytes read for detection fit into it. */
 #define PACKED_ROOM TRACE_INPUT_ROOM
 
 /* zlib's windowBits: a window of 2^15 bytes, plus 16 for the gzip format. */
@@ -48,7 +48,7 @@ struct trace_codec {
 	u8 packed[PACKED_ROOM];
 };
 
-/* Initialise the library for a stream; this can only fail without memory. */
+/* Initialise the compression library for a stream; only lack of memory makes this fail. */
 static void begin_codec_stream(struct trace_codec *codec)
 {
 	static const lzma_stream nothing = LZMA_STREAM_INIT;

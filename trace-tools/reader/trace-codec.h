@@ -25,10 +25,10 @@ int __must_check trace_codec_find(struct trace_codec **out, const u8 *bytes, siz
 				  struct aftl_error *error);
 void trace_codec_free(struct trace_codec *codec);
 
-/* Return: true if the decompressor has consumed all its input. */
+/* Return: true if the decompressor has consumed all the compressed bytes that it holds. */
 bool trace_codec_needs_input(const struct trace_codec *codec);
 
-/* Get the buffer for the next bytes of the file; report the number of bytes stored (0: end). */
+/* Get the buffer for the file's next compressed bytes; report how many were stored (0: end). */
 u8 *trace_codec_input_room(struct trace_codec *codec, size_t *room);
 void trace_codec_add_input(struct trace_codec *codec, size_t size);
 

@@ -28,7 +28,7 @@ const char *const trace_by_names[TRACE_BYS] = {
 #define PROBED_LINES 64
 #define PROBE_TOLERANCE 10
 
-/* Bytes that are examined to detect a format. */
+/* Number of bytes that are examined to detect a trace format. */
 #define PROBED_BYTES 65536
 
 const struct trace_format *trace_format_find(const char *name)
@@ -56,10 +56,7 @@ bool trace_parse_operation(struct text_cursor word, u8 *op)
 
 bool trace_operation_of_scsi_code(u64 code, u8 *op)
 {
-	/*
-	 * SCSI operation codes by operation, for commands of 6, 10, 16 and 12 bytes; WRITE AND
-	 * VERIFY is last.
-	 */
+	/* SCSI operation codes of commands of 6, 10, 16 and 12 bytes, and of WRITE AND VERIFY. */
 	static const u8 codes[AFTL_OPS][8] = {
 		[AFTL_OP_READ] = { 0x08, 0x28, 0x88, 0xa8 },
 		[AFTL_OP_WRITE] = { 0x0a, 0x2a, 0x8a, 0xaa, 0x2e, 0x8e, 0xae },
@@ -97,7 +94,7 @@ union trace_item {
 	struct trace_event event;
 };
 
-/* Return true if the first lines of a file have the format; a partial last line does not count. */
+/* Return true if the first lines of a file parse in the format; ignore a partial last line. */
 static bool do_lines_have_format(struct trace_file *file, const u8 *head, size_t size)
 {
 	const char *at = (const char *)head, *end = at + size, *stop;

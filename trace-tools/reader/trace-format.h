@@ -77,12 +77,12 @@ struct trace_file {
 	u32 texts_kept;
 };
 
-/* Maximum number of notes about regions and labels that are kept; further ones are only counted. */
+/* Maximum number of kept notes about regions and labels; further notes are only counted. */
 #define TRACE_TEXTS 65536
 
 enum trace_line_verdict {
 	TRACE_LINE_WRONG,
-	TRACE_LINE_EMPTY,	/* the line is a title, a comment or an irrelevant event */
+	TRACE_LINE_EMPTY,	/* a title, a comment or an event without a request */
 	TRACE_LINE_DONE,
 };
 
@@ -166,7 +166,7 @@ struct trace_format {
 /* All formats; the list ends with NULL. */
 extern const struct trace_format *const trace_formats[];
 
-/* The format CSV, which the implementation of Parquet uses. */
+/* The CSV format; the Parquet format writes through it. */
 extern const struct trace_format trace_format_csv;
 
 /* Return: the format called @name, or NULL if there is none. */
@@ -183,12 +183,12 @@ int __must_check trace_file_open(struct trace_file *file, const char *path,
 				 struct aftl_error *error);
 void trace_file_close(struct trace_file *file);
 
-/* Like trace_file_open(), for an open input; trace_file_close() closes it even after a failure. */
+/* Like trace_file_open(), for an input that is open; trace_file_close() closes the input. */
 int __must_check trace_file_open_input(struct trace_file *file, const struct trace_input *input,
 				       const struct trace_hints *hints, struct trace_losses *losses,
 				       struct aftl_error *error);
 
-/* Like fill() of struct trace_format, but also for text formats. */
+/* Read as many requests or events as fit, of a binary or a text format. */
 int __must_check trace_file_fill_items(struct trace_file *file, void *out, u32 room,
 				       struct aftl_error *error);
 
@@ -205,17 +205,17 @@ int __must_check trace_output_finish(struct trace_output *output, struct aftl_er
 
 size_t trace_item_bytes(const struct trace_format *format);
 
-/* Convert a request and its preflush, if any, to records. Return: number of records. */
+/* Convert a request and its preflush, if any, to aft(5) records. Return: number of records. */
 u32 trace_request_records(const struct trace_request *request, struct aftl_record records[2]);
 
-/* Convert a count of units to bytes; return false if the number of bytes overflows. */
+/* Convert a number in the file's offset units to bytes; return false on an overflow. */
 
 static inline bool trace_units_to_bytes(u64 count, u64 unit, u64 *bytes)
 {
 	return !__builtin_mul_overflow(count, unit, bytes);
 }
 
-/* Check that the values of a parsed request are possible. */
+/* Check that a parsed request has a possible time, offset and length. */
 enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause);
 
@@ -225,7 +225,7 @@ const char *trace_file_copy_text(struct trace_file *file, const char *text, size
 /* Parse "r", "w", "read" or "write", ignoring case. */
 bool trace_parse_operation(struct text_cursor word, u8 *op);
 
-/* Map a SCSI operation code to an operation; return false for a command without data or flush. */
+/* Map a SCSI operation code to an operation; false unless the command moves data or flushes. */
 bool trace_operation_of_scsi_code(u64 code, u8 *op);
 
 #endif

@@ -70,7 +70,7 @@ static inline void trace_input_consume(struct trace_input *input, size_t size)
 	input->offset += size;
 }
 
-/* struct trace_line - a line of the input without its line end */
+/* struct trace_line - a text line of the input, without the newline */
 struct trace_line {
 	const char *at;
 	const char *end;

@@ -40,7 +40,7 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 	};
 	for (u32 i = 0; i < count && !ret; i++) {
 		ret = open_merge_source(merge, paths[i], hints, losses, error);
-		/* The blktrace file of a CPU without events is empty. */
+		/* A CPU that recorded no events leaves an empty blktrace file. */
 		if (ret == -ENODATA && (merge->count || i + 1 < count))
 			ret = 0;
 	}
@@ -96,7 +96,7 @@ static int refill_merge_source(struct trace_source *source, struct aftl_error *e
 	return 0;
 }
 
-/* Find the time of the next item of file @i, reading from the file if necessary. */
+/* Find the time of the next request or event of file @i, reading from the file if necessary. */
 static int load_next_item(struct trace_merge *merge, u32 i, struct aftl_error *error)
 {
 	struct trace_source *source = &merge->sources[i];
@@ -113,7 +113,7 @@ static int load_next_item(struct trace_merge *merge, u32 i, struct aftl_error *e
 #define NONE U32_MAX
 
 /**
- * struct turn - the file to take items from
+ * struct turn - the input file from which a merge takes items next
  * @first: index of the file with the earliest next item
  * @second: index of the file with the second earliest next item
  * @limit_ns: time of the earliest next item of the remaining files
@@ -154,7 +154,7 @@ static u64 get_item_time(const u8 *item)
 	return *(const u64 *)item;
 }
 
-/* Append items of one file to the run of next items, up to the time @limit_ns. */
+/* Append the items of one file to the merged run of next items, up to the time @limit_ns. */
 static void take_items_of_source(struct trace_merge *merge, struct trace_window *window,
 				 u64 limit_ns)
 {
@@ -166,8 +166,8 @@ static void take_items_of_source(struct trace_merge *merge, struct trace_window 
 }
 
 /*
- * Merge the items of two files; @a goes first at equal times. The order of the items is
- * unpredictable, so no branch of the loop depends on it.
+ * Merge the items of two files by time; those of @a go first at equal times. The order of the items
+ * is unpredictable, so no branch of the loop depends on it.
  */
 static void merge_items_of_two_sources(struct trace_merge *merge, struct trace_window *a,
 				       struct trace_window *b, u64 limit_ns)
@@ -198,7 +198,7 @@ static void merge_items_of_two_sources(struct trace_merge *merge, struct trace_w
 	b->next += taken - from_a;
 }
 
-/* Set the time of file @i's next item; false if the file must be read first. */
+/* Set the time of file @i's next item; return false if the file must be read first. */
 static bool peek_next_item_time(struct trace_merge *merge, u32 i)
 {
 	const struct trace_source *source = &merge->sources[i];
@@ -211,7 +211,7 @@ static bool peek_next_item_time(struct trace_merge *merge, u32 i)
 	return true;
 }
 
-/* Add items to the run of next items; false if a file must be read before more can be ordered. */
+/* Add items to the merged run; return false if a file must be read before more can be merged. */
 static bool extend_merged_run(struct trace_merge *merge)
 {
 	struct turn turn = find_source_of_next_item(merge);

@@ -21,7 +21,7 @@ struct trace_source {
 	bool over;
 };
 
-/* Maximum number of items in the run of next items. */
+/* Maximum number of items in the merged run, which are ready to be taken. */
 #define TRACE_MERGE_RUN 256
 
 /**
@@ -51,7 +51,7 @@ int __must_check trace_merge_open(struct trace_merge *merge, const char *const *
 				  struct aftl_error *error);
 void trace_merge_close(struct trace_merge *merge);
 
-/* Fill the run of next items. It stays empty if all files are at their end. */
+/* Fill the merged run of next items, which stays empty if all files are at their end. */
 int __must_check trace_merge_gather_run(struct trace_merge *merge, struct aftl_error *error);
 
 /**

@@ -12,7 +12,7 @@ static bool class_of_note_word(struct text_cursor word, u8 *class)
 	return is_text_equal(word, "precise");
 }
 
-/* Parse the source of a class. An unknown word, maybe of a later version, counts as "tag". */
+/* Parse what set a write's class; an unknown word, maybe of a later version, counts as "tag". */
 static u8 class_source_of_word(struct text_cursor word)
 {
 	for (u32 by = TRACE_BY_TAG; by < TRACE_BYS; by++)
@@ -21,7 +21,7 @@ static u8 class_source_of_word(struct text_cursor word)
 	return TRACE_BY_TAG;
 }
 
-/* Parse the quality level, which follows the source if the class is not of the first level. */
+/* Parse the quality level of a class in a note; it is missing if it is 1. */
 static u8 parse_level_of_class(u8 class, struct text_cursor *text)
 {
 	u64 level;

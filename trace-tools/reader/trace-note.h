@@ -10,7 +10,7 @@
 /**
  * trace_parse_note() - convert a note to an event; the caller sets time, device and so on
  *
- * Return: true if the note is dm-approxftl's and was understood.
+ * Return: true if the note is dm-approxftl's and is well-formed.
  */
 bool trace_parse_note(struct trace_file *file, struct text_cursor text, struct trace_event *event);
 

@@ -134,7 +134,7 @@ static u32 sectors_of_request(const struct trace_event *event)
 	return (u32)DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
 }
 
-/* Return the first sector of a request; flushes, without sectors, all have the same. */
+/* Return the first sector of a request; 0 for a flush, which has no sectors. */
 static u64 begin_sector_of_event(const struct trace_event *event)
 {
 	return event->bytes ? event->sector : 0;
@@ -193,7 +193,7 @@ static void add_request_piece(struct trace_pairing *pairing, u32 key, u64 number
 	insert_request_piece(pairing, key, number, begin, end);
 }
 
-/* Remove an entry and move later ones up, so that the table needs no tombstones. */
+/* Remove a hash table entry and move later entries up, so that there are no tombstones. */
 static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 {
 	u32 mask = pairing->room - 1, at = gap;
@@ -218,7 +218,7 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* Return true if @piece is better than @best: only @piece ends at @end, or it is older. */
+/* Return true if @piece matches better than @best: only @piece ends at @end, or it is older. */
 static bool is_better_request_piece(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
@@ -227,7 +227,7 @@ static bool is_better_request_piece(const struct piece *piece, const struct piec
 	return exact != best_exact ? exact : piece->number < best->number;
 }
 
-/* Find the piece that begins at sector @begin. */
+/* Find the piece of a pending request that begins at sector @begin. */
 static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 key, u64 begin,
 				     u64 end)
 {
@@ -275,7 +275,7 @@ static void deliver_oldest_unfinished(struct trace_pairing *pairing)
 		remove_request_piece(pairing, find_piece_of_request(pairing, pairing->first));
 }
 
-/* Enlarge the ring to hold the requests up to @end, the number after the last one. */
+/* Enlarge the ring of pending requests to hold those up to @end, the number after the last one. */
 static void grow_request_ring(struct trace_pairing *pairing, u64 end)
 {
 	struct pending *old = pairing->pending;
@@ -344,7 +344,7 @@ static void end_paired_request(struct trace_pairing *pairing, struct pending *pe
 	pairing->counts.failed += !!event->error;
 }
 
-/* Insert the remainder of a piece that was removed. */
+/* Insert the remaining sectors of a request's piece that was removed from the table. */
 static void insert_rest_of_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin,
 				 u64 end)
 {
@@ -352,7 +352,7 @@ static void insert_rest_of_piece(struct trace_pairing *pairing, u32 key, u64 num
 	insert_request_piece(pairing, key, number, begin, end);
 }
 
-/* Mark the sectors of a piece from its beginning up to @end as completed. */
+/* Mark the sectors of a request's piece from its beginning up to @end as completed. */
 static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, u64 end,
 				      const struct trace_event *event)
 {
@@ -371,7 +371,7 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 		insert_rest_of_piece(pairing, key, number, end, piece_end);
 }
 
-/* Fast path: a request with one piece, unique at its position, completed as a whole. */
+/* Fast path: complete a request of one piece, if no other piece has its hash slot. */
 static inline bool complete_whole_piece(struct trace_pairing *pairing,
 					const struct trace_event *event, u32 key, u64 begin,
 					u64 end)
@@ -417,7 +417,7 @@ static void complete_paired_request(struct trace_pairing *pairing, const struct 
 	} while (begin < end);
 }
 
-/* Maximum number of latest requests among which the request of an event is searched. */
+/* An event's request is searched among this many of the latest requests. */
 #define RECENT 4096
 
 static bool does_pending_cover(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
@@ -429,7 +429,7 @@ static bool does_pending_cover(const struct pending *pending, u16 stream, u8 op,
 	       request->offset + request->bytes >= end * TRACE_PAIRING_SECTOR;
 }
 
-/* Find the latest request that contains the sectors, preferably one of the same CPU. */
+/* Find the latest request that contains an event's sectors, preferably one of the same CPU. */
 static struct pending *find_newest(const struct trace_pairing *pairing, u16 stream, u8 op,
 				   u64 begin, u64 end, u16 cpu, u64 *number)
 {
@@ -450,7 +450,7 @@ static struct pending *find_newest(const struct trace_pairing *pairing, u16 stre
 	return found;
 }
 
-/* Split a piece at sector @cut: both parts complete independently. */
+/* Split a piece of a request at sector @cut; both parts complete independently. */
 static void split_request_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 {
 	struct piece *piece = &pairing->pieces[place];
@@ -464,7 +464,7 @@ static void split_request_piece(struct trace_pairing *pairing, u32 place, u64 cu
 	add_request_piece(pairing, piece->key, piece->number, cut, end);
 }
 
-/* A bio-based device resubmits the remainder of a split bio: the completion covers all of it. */
+/* A bio-based device resubmits the rest of a split bio, whose completion covers all the rest. */
 static void restart_rest_of_request(struct trace_pairing *pairing, const struct trace_event *event,
 				    u16 stream)
 {
@@ -503,7 +503,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 
 /* ---- classes */
 
-/* Give a part of a write the class of a note. Later notes override earlier ones. */
+/* Give a part of a write the class of a note. Later notes override earlier notes. */
 static void add_request_mark(struct pending *pending, u64 begin, u64 end,
 			     const struct trace_event *event)
 {
@@ -533,7 +533,7 @@ static void apply_note_to_request(struct trace_pairing *pairing, const struct tr
 
 	pending = find_newest(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
-		/* Later kernels trace the noted request as write of zeroes: no write is missing. */
+		/* Newer kernels trace these writes as writes of zeroes, so no write is missing. */
 		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
 					    !find_newest(pairing, stream, event->op, begin, end,
 							 event->cpu, &number);
@@ -605,7 +605,7 @@ void trace_pairing_end(struct trace_pairing *pairing)
 	pairing->ripe = RIPE;
 }
 
-/* Get the next part with one class; false if all parts were delivered. */
+/* Get the request's next part of one class; return false if all parts were delivered. */
 static bool take_part_with_one_class(struct pending *pending, struct trace_request *part)
 {
 	u64 begin = pending->request.offset + pending->emitted;
@@ -636,7 +636,7 @@ static bool take_part_with_one_class(struct pending *pending, struct trace_reque
 	return true;
 }
 
-/* Deliver the oldest request or its next part; false if its completion is unknown. */
+/* Deliver the oldest request or its next part; return false if its completion is unknown. */
 static bool take_oldest_request(struct trace_pairing *pairing, struct trace_request *request)
 {
 	struct pending *oldest = pending_request_at(pairing, pairing->first);

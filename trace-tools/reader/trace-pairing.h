@@ -13,7 +13,7 @@
 
 /*
  * Requests are delivered in the order of their begin; a request without a completion is given up
- * when so many later requests have begun.
+ * when this many later requests have begun.
  */
 #define TRACE_PAIRING_WINDOW 262144
 
@@ -35,11 +35,11 @@ struct trace_pairing_counts {
 	u64 untagged;
 };
 
-/* Create a pairing. With @issue a request begins with its issue event, not its queue event. */
+/* Create the state of a pairing. With @issue, requests begin with issue, not queue events. */
 struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 
-/* Process the next event; @stream: number of its device. */
+/* Process the next event of the trace; @stream: number of the event's device. */
 void trace_pairing_add_event(struct trace_pairing *pairing, const struct trace_event *event,
 			     u16 stream);
 
@@ -54,10 +54,10 @@ void trace_pairing_add_event(struct trace_pairing *pairing, const struct trace_e
 u32 trace_pairing_add_events(struct trace_pairing *pairing, const void *const *events, u32 count,
 			     u32 device, u16 stream);
 
-/* Tell the pairing that there are no more events. */
+/* End the pairing: no more events follow, so pending requests can be delivered. */
 void trace_pairing_end(struct trace_pairing *pairing);
 
-/* Get the next complete request, if any; requests become available in batches. */
+/* Get the next complete request of the trace, if any; they become available in batches. */
 bool trace_pairing_take_request(struct trace_pairing *pairing, struct trace_request *request);
 
 const struct trace_pairing_counts *trace_pairing_counts(const struct trace_pairing *pairing);

@@ -121,7 +121,7 @@ static int report_several_devices(const struct trace_reader *reader, u32 device,
 
 #define OTHER_DEVICE (-ENODEV)
 
-/* Return: stream number of a device, OTHER_DEVICE to ignore it, or a negative error number. */
+/* Return: an event's stream number, OTHER_DEVICE to ignore it, or a negative error number. */
 static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl_error *error)
 {
 	u32 wanted = reader->open_options.device, i;
@@ -183,7 +183,7 @@ static int end_trace_events(struct trace_reader *reader)
 	return 1;
 }
 
-/* Get the next events. Return: 1, 0 after the last event, or a negative error number. */
+/* Get the next events of the trace. Return: 1, 0 at the end, or a negative error number. */
 static int read_next_events(struct trace_reader *reader, struct aftl_error *error)
 {
 	const void *const *events;
@@ -238,7 +238,7 @@ int trace_reader_next(struct trace_reader *reader, struct trace_request *request
 
 	if (ret <= 0)
 		return ret;
-	/* The merge has already counted and reported items that came too late. */
+	/* trace_merge has already counted and reported items that came too late. */
 	request->t_ns = max(request->t_ns, reader->last_ns);
 	reader->last_ns = request->t_ns;
 	return ret;

@@ -29,7 +29,7 @@ void trace_paths_add(struct trace_paths *paths, const char *name);
 void trace_paths_free(struct trace_paths *paths);
 
 /**
- * struct trace_remark - a note of an application about a region or a point in time
+ * struct trace_remark - an application's note about a region of its run or a point in time
  * @t_ns: time of the note
  * @device: device number
  * @text: "region ..." or "label ..."
@@ -105,10 +105,10 @@ void trace_reader_close(struct trace_reader *reader);
 int __must_check trace_reader_next(struct trace_reader *reader, struct trace_request *request,
 				   struct aftl_error *error);
 
-/* Return: the format of the first file. */
+/* Return: the format of the first file of the trace. */
 const struct trace_format *trace_reader_format(const struct trace_reader *reader);
 
-/* Return: bytes read from all files so far, before decompression. */
+/* Return: number of bytes read from all files of the trace so far, before decompression. */
 u64 trace_reader_position(const struct trace_reader *reader);
 
 #endif

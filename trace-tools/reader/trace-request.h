@@ -7,7 +7,7 @@
 
 #include "core/persist/record.h"
 
-/* The source of a write's class, in the order of trace_by_names. */
+/* What set the class of a write, in the order of trace_by_names. */
 enum trace_by {
 	TRACE_BY_NOBODY,
 	TRACE_BY_TAG,
@@ -26,13 +26,13 @@ enum trace_by {
 
 extern const char *const trace_by_names[TRACE_BYS];
 
-/* Names of operations in tables and files. */
+/* Names of request operations, for tables and files. */
 #define trace_op_names aftl_op_names
 
-/* Exclusive upper bound of stream numbers. */
+/* Number of possible stream numbers, which are below this bound. */
 #define TRACE_STREAMS 65536
 
-/* Classes of a source without class names: the quality levels. */
+/* Classes of a trace that has no class names: the quality levels. */
 enum trace_class {
 	TRACE_PRECISE,
 	TRACE_APPROXIMATE,

@@ -42,7 +42,7 @@ void *trace_window_item_room(struct trace_window *window, u32 *room)
 	return window_item(window, window->items, window->count);
 }
 
-/* Check the order of the items from @from on; earlier ones are known to be in order. */
+/* Check that the items from index @from on are in order; earlier items are in order. */
 static bool are_items_in_order(const struct trace_window *window, u32 from)
 {
 	for (u32 i = max(from, 1U); i < window->count; i++)
@@ -52,7 +52,7 @@ static bool are_items_in_order(const struct trace_window *window, u32 from)
 	return true;
 }
 
-/* Merge two sorted runs, [from, middle) and [middle, end), into @to. */
+/* Merge the sorted items [from, middle) and [middle, end) into the buffer @to. */
 static void merge_window_items(const struct trace_window *window, u8 *to, u8 *items, size_t from,
 			       size_t middle, size_t end)
 {
@@ -69,7 +69,7 @@ static void merge_window_items(const struct trace_window *window, u8 *to, u8 *it
 	}
 }
 
-/* Sort stably: items with equal times keep their order. */
+/* Sort items of a trace by time; items with equal times keep their order. */
 static void sort_window_items(struct trace_window *window)
 {
 	u8 *kept;

@@ -10,11 +10,11 @@
 
 #include "aftl-host.h"
 
-/* Window sizes. Events are more numerous than requests, but displaced less. */
+/* Window sizes in items: block trace events are more than requests, but less displaced. */
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* Size of the buffer in windows; the last window stays back until the others are consumed. */
+/* Size of the buffer in windows; the last window is held back until the others are consumed. */
 #define TRACE_WINDOW_ROOM 4
 
 /**
@@ -44,10 +44,10 @@ struct trace_window {
 void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size);
 void trace_window_free(struct trace_window *window);
 
-/* Get the memory for the next items. The buffer is never full once all ready items were taken. */
+/* Get the memory for the next items, which is never empty after all ready items were taken. */
 void *trace_window_item_room(struct trace_window *window, u32 *room);
 
-/* Sort @items items that the caller has stored; @last: no more will follow. */
+/* Sort @items items that the caller stored in the window; @last: no items follow. */
 void trace_window_add_items(struct trace_window *window, u32 items, bool last);
 
 static inline void *trace_window_peek_item(const struct trace_window *window)
@@ -56,7 +56,7 @@ static inline void *trace_window_peek_item(const struct trace_window *window)
 		window->items + window->next * window->item_bytes : NULL;
 }
 
-/* Return: the end of the items that the reader may take. */
+/* Return: the end of the sorted items that the caller may take. */
 static inline const u8 *trace_window_ready_end(const struct trace_window *window)
 {
 	return window->items + window->ready * window->item_bytes;

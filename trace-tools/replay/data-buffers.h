@@ -34,7 +34,7 @@ struct data_arena {
 };
 
 /**
- * struct data_buffers - the memory of all requests
+ * struct data_buffers - memory for the data of all requests
  * @bytes: size of each arena
  * @arenas: arenas by kind of data
  * @lock: protects @arenas and @closed
@@ -58,7 +58,7 @@ int __must_check data_buffers_create(struct data_buffers *buffers, u64 bytes, u3
 				     int control, struct aftl_error *error);
 void data_buffers_free(struct data_buffers *buffers);
 
-/* Wait for a page-aligned buffer and return it. Return: NULL after data_buffers_close(). */
+/* Wait for a page-aligned data buffer and return it. Return: NULL after data_buffers_close(). */
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes);
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes);
 

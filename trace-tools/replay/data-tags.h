@@ -7,14 +7,14 @@
 
 #include "core/base/params.h"
 
-/* Kinds of memory, by quality level. Classes whose names contain no level are precise. */
+/* Kinds of data memory, by quality level. Classes whose names contain no level are precise. */
 enum data_kind {
 	DATA_PRECISE,
 	DATA_APPROXIMATE,
 	DATA_KINDS = AFTL_LEVELS,
 };
 
-/* Statistics of data distinguish precise and approximate data only. */
+/* Statistics of flipped bits distinguish precise and approximate data only. */
 #define DATA_CLASSES (DATA_APPROXIMATE + 1)
 
 /**
@@ -25,7 +25,7 @@ enum data_kind {
 int __must_check data_tags_open(struct aftl_error *error);
 
 /**
- * data_tags_mark() - tag all of a memfd
+ * data_tags_mark() - tag a whole memfd as memory of one class
  *
  * Precise data are tagged explicitly, too: the tag overrides tagged ranges of the device and I/O
  * priorities. A kernel without quality levels gets the tag "approximate" for levels 2 and 3.

@@ -72,7 +72,7 @@ static void prepare_sqe(const struct engine *engine, struct io_uring_sqe *sqe,
 	io_uring_sqe_set_data(sqe, ticket);
 }
 
-/* Submit the entries; retry after a pause while the kernel lacks memory or completion entries. */
+/* Submit the ring's entries; retry later while the kernel lacks memory or completion entries. */
 static void submit_sqes(struct engine *engine)
 {
 	const struct timespec breath = ns_to_timespec(10000);
@@ -88,7 +88,7 @@ static void submit_sqes(struct engine *engine)
 	}
 }
 
-/* Submit one request at a time, so that each has its exact time. The queue always has room. */
+/* Submit each request alone, so that its time is exact; the submission queue has room. */
 static void uring_engine_submit(struct engine *engine, struct ticket *ticket)
 {
 	if (ticket->request.op == AFTL_OP_DISCARD || ticket->request.op == AFTL_OP_WRITE_ZEROES) {
@@ -100,7 +100,7 @@ static void uring_engine_submit(struct engine *engine, struct ticket *ticket)
 	submit_sqes(engine);
 }
 
-/* Wait for a completion in the ring or in the worker pool. */
+/* Wait until a request completes in the io_uring or in the worker pool. */
 static void uring_engine_wait(struct engine *engine, u64 until_ns)
 {
 	struct timespec left = ns_to_timespec(machine_clock_ns_until(until_ns));
@@ -114,7 +114,7 @@ static void uring_engine_wait(struct engine *engine, u64 until_ns)
 		return;
 	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
 	    read(events[1].fd, &count, sizeof(count)) < 0)
-		return; /* The eventfd's count is not needed: the pool is polled after each wait. */
+		return; /* The pool is polled after each wait: the eventfd's count is unused. */
 }
 
 static struct ticket *reap_ring_completion(struct engine *engine)

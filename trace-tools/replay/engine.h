@@ -11,7 +11,7 @@
 struct engine;
 
 /**
- * struct engine_config - parameters of an engine
+ * struct engine_config - parameters of an engine that issues requests
  * @target: device or file that requests go to
  * @depth: maximum number of requests in flight
  * @threads: number of threads, for the thread engine
@@ -25,7 +25,7 @@ struct engine_config {
 };
 
 /**
- * struct engine_type - an engine
+ * struct engine_type - an engine that issues requests
  * @name: name on the command line
  * @open: create the engine; -EOPNOTSUPP if this machine lacks support
  * @submit: issue a request and record the time; fewer than depth requests are in flight

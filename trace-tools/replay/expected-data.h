@@ -7,7 +7,7 @@
  * all earlier writes; other writes outdate nothing. So good data are never called stale, but stale
  * data may be accepted where writes keep overlapping.
  *
- * One thread reports requests; another one may ask for verdicts at the same time.
+ * One thread reports requests; another thread may check data at the same time.
  */
 #ifndef AFTL_EXPECTED_DATA_H
 #define AFTL_EXPECTED_DATA_H
@@ -35,7 +35,7 @@ struct expected_unit {
 };
 
 /**
- * struct expected_data - state of the whole target
+ * struct expected_data - data that reads of the whole target may return
  * @units: state of each unit
  * @count: number of units
  * @unit_bytes: size of a unit
@@ -48,7 +48,7 @@ struct expected_data {
 	u64 seed;
 };
 
-/* Reserve the table of units. It uses memory only for units that are written. */
+/* Reserve address space for the table of units; only written units use memory. */
 int __must_check expected_data_create(struct expected_data *data, u64 count,
 				      struct aftl_error *error);
 void expected_data_free(struct expected_data *data);
@@ -72,18 +72,18 @@ void expected_data_end_write(struct expected_data *data, u64 first, u32 count, u
 /* Before a read is submitted, store in @floors the oldest acceptable write of each unit. */
 void expected_data_begin_read(const struct expected_data *data, u64 first, u32 count, u32 *floors);
 
-/* Results of the check of a unit that was read */
+/* Results of checking a unit (512 or 4096 bytes) that was read */
 enum data_verdict {
 	DATA_GOOD,
-	DATA_FOREIGN,	/* the unit has data of another stream, and was not written */
-	DATA_LOST,	/* the unit was written, but its data are unrecognisable */
-	DATA_MISPLACED, /* the data belong to another unit */
-	DATA_STALE,	/* the data come from an older write that was overwritten */
+	DATA_FOREIGN,	/* the unit has data of another trace, and this replay did not write it */
+	DATA_LOST,	/* this replay wrote the unit, but its data are unrecognisable */
+	DATA_MISPLACED, /* the data of the unit are those that another unit should have */
+	DATA_STALE,	/* the data of the unit come from an older, overwritten write */
 	DATA_VERDICTS,
 };
 
 /**
- * expected_data_judge() - check a unit that was read
+ * expected_data_judge() - check the data of a unit that was read
  * @bytes: content of the unit
  * @unit: number of the unit
  * @floor: oldest acceptable write, from expected_data_begin_read()

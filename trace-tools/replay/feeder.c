@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The feeder thread prepares tickets: it reads the stream ahead, gets memory and generates data.
- */
+/* The feeder thread prepares requests: it reads the trace ahead, gets memory, generates data. */
 #include <stdlib.h>
 
 #include "checked-memory.h"
 #include "replay-run.h"
 
-/* Wait for an unused ticket. Return: NULL when the replay stops. */
+/* Wait for an unused request structure. Return: NULL when the replay stops. */
 static struct ticket *take_unused_ticket(struct replay_run *run)
 {
 	struct ticket *ticket;
@@ -55,7 +53,7 @@ static bool allocate_ticket_memory(struct replay_run *run, struct ticket *ticket
 	return true;
 }
 
-/* Prepare one ticket. Return: false at the end of the stream. */
+/* Prepare one request of the stream. Return: false at the end of the stream. */
 static bool prepare_next_ticket(struct replay_run *run, u64 sequence)
 {
 	struct ticket *ticket = take_unused_ticket(run);

@@ -23,7 +23,7 @@ static u64 payload_body_key(u64 seed, const struct payload *what)
 	return aftl_hash64_pair(aftl_hash64_pair(seed, what->unit), what->sequence);
 }
 
-/* Word @i of a unit: one of the three copies of the head, then pseudorandom words. */
+/* Word @i of a unit: a word of the three copies of its identity, then a pseudorandom word. */
 static u64 payload_word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
 {
 	return htole64(i < BODY ? head[i % HEAD_WORDS] : aftl_hash64(key + i));
@@ -51,14 +51,14 @@ u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payl
 	for (i = 0; i < bytes / sizeof(u64); i++) {
 		u64 wrong = words[i] ^ payload_word_at(i, head, key);
 
-		/* Skip the expensive bit count for words that are correct. */
+		/* Skip the bit count, which is expensive, for words without wrong bits. */
 		if (wrong)
 			flips += (u32)__builtin_popcountll(wrong);
 	}
 	return flips;
 }
 
-/* Return a word of the head by majority vote over each bit of the three copies. */
+/* Return a word of a unit's identity by majority vote over each bit of its three copies. */
 static u64 majority_of_copies(const u64 *words, unsigned int word)
 {
 	u64 a = le64toh(words[word]);

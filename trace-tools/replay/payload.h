@@ -23,20 +23,20 @@ struct payload {
 	u8 class;
 };
 
-/* Generate the data of @what: @bytes, a multiple of 512. @data is aligned to 8 bytes. */
+/* Generate @bytes of data, a multiple of 512, for identity @what. @data is aligned to 8 bytes. */
 void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what);
 
-/* Count the bits in which @data differ from the output of payload_fill(). */
+/* Count the bits of a unit that differ from the output of payload_fill(). */
 u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
 
-/* Return true if data with @flips wrong bits are recognised: in other data half are wrong. */
+/* Return true if data with @flips wrong bits are recognised; unrelated data have half wrong. */
 static inline bool is_payload_same(u32 bytes, u32 flips)
 {
 	return flips < bytes * 8 / 4;
 }
 
 /**
- * payload_read_head() - recover the identity of @data
+ * payload_read_head() - recover the identity of a unit from its data
  * @flips: takes the number of bits that differ from payload_fill()'s output
  *
  * Return: false if the data are not recognised with this seed.

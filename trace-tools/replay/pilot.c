@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The pilot thread issues requests when they are due. It has no other work, so that it is punctual.
- */
+/* The pilot thread issues requests when they are due; other work would delay it. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mman.h>
@@ -13,12 +11,12 @@
 
 /* Time from the start of the pilot thread to time 0 of the request stream. */
 #define RUN_UP_NS 20000000
-/* Time limit for the feeder to prepare requests in advance, and the polling interval. */
+/* Time limit for preparing requests before the replay begins, and the polling interval. */
 #define AHEAD_NS 2000000000
 #define AHEAD_LOOK_NS 20000000
-/* Maximum sleep: bounds the delay of a signal that arrives just before the sleep. */
+/* Maximum sleep, which bounds the delay of a signal that arrives just before the sleep. */
 #define LOOK_UP_NS 100000000
-/* Polling interval while the feeder is behind. */
+/* Polling interval while no prepared request is available. */
 #define STARVING_NS 100000
 
 struct pilot {
@@ -66,7 +64,7 @@ static void reap_request_completions(struct pilot *pilot)
 	}
 }
 
-/* Return: time at which the pilot has to look for work again; 0 if it can submit @ticket now. */
+/* Return: when the pilot thread has to look for work again; 0 if @ticket can be submitted. */
 static u64 next_wakeup_time(const struct pilot *pilot, const struct ticket *ticket)
 {
 	u64 now = machine_clock_now_ns();
@@ -93,7 +91,7 @@ static void wait_until_moment(struct pilot *pilot, u64 moment)
 
 static bool has_replay_finished(const struct pilot *pilot)
 {
-	/* Read @fed first: the feeder queues its last ticket before it sets @fed. */
+	/* Read @fed first: the feeder thread queues its last request before it sets @fed. */
 	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
 	       !ticket_queue_peek(&pilot->run->ready);
 }
@@ -175,7 +173,7 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 		u64 end = machine_clock_now_ns() + AHEAD_NS;
 		u32 ready = 0, before;
 
-		/* Wait until the feeder is done, or lacks tickets or memory to go on. */
+		/* Wait until the feeder thread is done, or has no memory for more requests. */
 		do {
 			before = ready;
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);

@@ -103,7 +103,7 @@ static int report_log_error(const struct replay_log *log, const char *what,
 
 /* Writing */
 
-/* Store the fields of the header that are equal in all logs. */
+/* Store the fields of the log's header that are equal in all logs. */
 static void store_log_constants(u8 *bytes)
 {
 	u8 *entry;
@@ -157,7 +157,7 @@ static int reopen_log(struct replay_log *log, const struct output_file *file,
 	return aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
 }
 
-/* Give the log its name once it has a header, so that it is readable however the replay ends. */
+/* Give the log its name once it has a header, so that an aborted replay leaves a readable log. */
 static int prefix_error_with_log(struct replay_log *log, struct output_file *file,
 				 struct aftl_error *error)
 {
@@ -262,7 +262,7 @@ static int check_log_header(const struct replay_log *log, const u8 *bytes, struc
 	return 0;
 }
 
-/* Copy a text of the header and terminate it. */
+/* Copy a text from the log's header and terminate it. */
 static void copy_header_text(char *text, const u8 *bytes, size_t size)
 {
 	memcpy(text, bytes, size);

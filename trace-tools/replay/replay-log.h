@@ -92,7 +92,7 @@ struct replay_log_header {
 };
 
 /**
- * struct replay_log_entry - a completed request; members as in the file
+ * struct replay_log_entry - a completed request; its members are the fields of a log entry
  * @units: number of recognised units, by kind of data
  * @flips: flipped bits in these units, by kind of data
  */
@@ -115,28 +115,28 @@ struct replay_log_entry {
 
 struct replay_log;
 
-/* Create a log; an existing file is replaced. */
+/* Create the log of a replay; an existing file is replaced. */
 int __must_check replay_log_create(struct replay_log **out, const char *path,
 				   const struct replay_log_header *header,
 				   struct aftl_error *error);
 
-/* Append an entry; replay_log_finish() reports failures. */
+/* Append an entry to the log; replay_log_finish() reports failed writes. */
 void replay_log_write_entry(struct replay_log *log, const struct replay_log_entry *entry);
 
 /* Pass buffered entries to the kernel, so that they survive if this process is killed. */
 void replay_log_flush(struct replay_log *log);
 
-/* Complete and free the log (or NULL); it is freed even after a failure. */
+/* Complete the log and free it, even after a failure; do nothing for NULL. */
 int __must_check replay_log_finish(struct replay_log *log, struct aftl_error *error);
 
 int __must_check replay_log_open(struct replay_log **out, const char *path,
 				 struct replay_log_header *header, struct aftl_error *error);
 
-/* Return: 1, 0 at the end, or a negative error number with a message. */
+/* Read an entry of the log. Return: 1, 0 at the end, or a negative error number with a message. */
 int __must_check replay_log_next_entry(struct replay_log *log, struct replay_log_entry *entry,
 				       struct aftl_error *error);
 
-/* Return the number of bytes of an incomplete last entry; 0 unless the writer was killed. */
+/* Return the number of bytes of the log's incomplete last entry; 0 unless the replay was killed. */
 u32 replay_log_entries_left(const struct replay_log *log);
 
 void replay_log_close(struct replay_log *log);

@@ -64,7 +64,7 @@ struct replay_options {
 	char **argv;
 };
 
-/* Parse the command line. Return: 0, or -EINVAL with a message. */
+/* Parse the command line of approxftl-replay. Return: 0, or -EINVAL with a message. */
 int __must_check replay_options_parse(struct replay_options *options, int argc, char **argv,
 				      struct aftl_error *error);
 void replay_options_help(void);

@@ -8,7 +8,7 @@
 #include "replay-report.h"
 #include "text-table.h"
 
-/* If at least this percentage of requests was late, the report calls the machine too slow. */
+/* If this percentage of requests or more was late, the report calls the machine too slow. */
 #define LATE_MATTERS 1
 #define TOO_SLOW "this machine was too slow for the schedule: %s of the requests were issued " \
 		 "more than %s late, and their latencies are not the target's alone\n"

@@ -59,20 +59,20 @@ struct replay_report {
 	u64 stale;
 };
 
-/* Create a report; free it with replay_report_free(). */
+/* Create the report of a replay; free it with replay_report_free(). */
 struct replay_report *replay_report_create(const struct replay_log_header *header, u64 late_ns);
 void replay_report_free(struct replay_report *report);
 
-/* Add an entry. Entries with sequence 0 (read-back) count only for the statistics of data. */
+/* Add a log entry. Entries of the read-back (sequence 0) count only for data statistics. */
 void replay_report_add_entry(struct replay_report *report, const struct replay_log_entry *entry);
 
 /* Return true if data were lost, misplaced or stale, or precise data have flipped bits. */
 bool replay_report_is_data_wrong(const struct replay_report *report);
 
-/* Return the 99th percentile of the lag, by which requests were late. */
+/* Return the 99th percentile of the time by which requests were issued late. */
 u64 replay_report_lag_p99(const struct replay_report *report);
 
-/* Write the report as members of the JSON object that is open. */
+/* Write the replay's report as members of the JSON object that is open. */
 void replay_report_write_json(const struct replay_report *report, struct json_writer *json);
 void replay_report_print(const struct replay_report *report, FILE *out);
 

@@ -6,7 +6,7 @@
 #include "checked-memory.h"
 #include "replay-run.h"
 
-/* Tickets in addition to those in flight: prepared requests, and completed ones not logged yet. */
+/* Request structures beyond those in flight, for prepared requests and requests to be logged. */
 #define TICKETS_AHEAD 15360
 
 /* Nice value of the helper threads: the highest priority below real time. */
@@ -35,7 +35,7 @@ void replay_run_release(struct replay_run *run)
 	free(run->tickets);
 }
 
-/* Start a thread with signals blocked: only the pilot handles them. */
+/* Start a thread with signals blocked: only the pilot (issuing) thread handles them. */
 static int start_replay_thread(pthread_t *id, void *(*body)(void *argument), struct replay_run *run,
 			       struct aftl_error *error)
 {

@@ -79,7 +79,7 @@ struct replay_run {
 	struct progress progress;
 };
 
-/* Return the first unit of a request; all offsets and lengths are multiples of the unit. */
+/* Return the number of a request's first unit; requests begin and end at units. */
 static inline u64 ticket_first_unit(const struct replay_run *run, const struct ticket *ticket)
 {
 	return ticket_offset(ticket) / run->expected.unit_bytes;
@@ -90,13 +90,13 @@ static inline u32 count_ticket_units(const struct replay_run *run, const struct 
 	return (u32)(ticket_length(ticket) / run->expected.unit_bytes);
 }
 
-/* Thread functions; the argument is the struct replay_run. */
+/* Thread functions of a replay; the argument is the struct replay_run. */
 void *feeder_thread(void *argument);
 void *scribe_thread(void *argument);
 
 /*
- * Raise the priority of the calling helper thread, if permitted: the pilot waits for the helpers
- * when they are late.
+ * Raise the priority of the calling helper thread, if permitted: a late helper delays the pilot,
+ * the thread that issues requests.
  */
 void raise_helper_thread_priority(const struct replay_run *run);
 
@@ -114,17 +114,17 @@ int __must_check run_replay_loop(struct replay_run *run, struct aftl_error *erro
 void lock_pages_in_memory(void);
 
 /**
- * replay_run_one_phase() - run all requests of a source
+ * replay_run_one_phase() - issue all requests of a source, wait for them and log them
  * @run: prepared, except for the members that belong to one phase
  */
 int __must_check replay_run_one_phase(struct replay_run *run, const struct request_source *source,
 				      u32 closed_depth, struct aftl_error *error);
 
-/* Allocate the tickets and the queues. */
+/* Allocate the request structures, and the queues between the threads. */
 void replay_run_prepare(struct replay_run *run);
 void replay_run_release(struct replay_run *run);
 
-/* struct read_back - state of a request source that reads every written unit back */
+/* struct read_back - state of a request source that reads back all written units */
 struct read_back {
 	const struct expected_data *expected;
 	u64 next_unit;

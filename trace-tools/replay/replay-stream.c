@@ -126,7 +126,7 @@ static void align_stream_request(const struct replay_stream *stream, struct aftl
 	record->nsect = (u32)(DIV_ROUND_UP(end, align) * align - record->off_sect);
 }
 
-/* Wrap addresses; a request that would extend beyond the end is moved back to fit. */
+/* Wrap a request's addresses; a request that extends beyond the end is moved back to fit. */
 static int wrap_request_addresses(struct replay_stream *stream, struct aftl_record *record,
 				  struct aftl_error *error)
 {
@@ -194,7 +194,7 @@ int survey_request_stream(struct replay_stream *stream, struct stream_survey *su
 		ret = 0;
 	}
 	survey->folded = stream->folded;
-	/* The lowest set bit is the largest power of two that divides all offsets and lengths. */
+	/* The lowest set bit of all offsets and lengths is their largest common power of two. */
 	survey->grain_bytes &= ~survey->grain_bytes + 1;
 	return ret;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The stream of requests after the changes that the options ask for.
- */
+/* The stream of a trace's requests after the changes that the options ask for. */
 #ifndef AFTL_REPLAY_STREAM_H
 #define AFTL_REPLAY_STREAM_H
 
@@ -9,11 +7,11 @@
 #include "foreign-trace.h"
 #include "record-file.h"
 
-/* Value of stream_change.speed for the recorded speed. */
+/* Value of stream_change.speed for a replay at the recorded speed. */
 #define REPLAY_SPEED_ONE 1000000000000ULL
 
 /**
- * struct stream_change - changes to the requests
+ * struct stream_change - changes to the requests of a trace
  * @speed: divisor of times, in units of REPLAY_SPEED_ONE
  * @align: round offsets and ends outward to multiples of this; 0: do not
  * @fold_bytes: wrap addresses at this size; 0: do not
@@ -61,10 +59,10 @@ void stream_close(struct replay_stream *stream);
 
 const struct aftl_record_header *stream_header(const struct replay_stream *stream);
 
-/* Print the detected format; prints nothing for a record file. */
+/* Print the detected format of the trace; print nothing for a record file. */
 void stream_print_format(const struct replay_stream *stream, FILE *out);
 
-/* Print the losses of a trace in another format; call this after the last request. */
+/* Print unreadable parts of a trace that is no record file; call this after the last request. */
 void stream_print_losses(const struct replay_stream *stream, FILE *out);
 
 /* Return true if the stream is read from a record file, not from another format. */
@@ -77,18 +75,18 @@ void stream_set_change(struct replay_stream *stream, const struct stream_change 
 int __must_check survey_request_stream(struct replay_stream *stream, struct stream_survey *survey,
 				       struct aftl_error *error);
 
-/* Go back to the first request. */
+/* Go back to the first request of the stream. */
 int __must_check stream_rewind(struct replay_stream *stream, struct aftl_error *error);
 
 /**
- * stream_next_request() - get the next request, changed; times are relative to the first one
+ * stream_next_request() - get the next changed request; times are relative to the first request
  *
  * Return: 1, 0 at the end, or a negative error number with a message.
  */
 int __must_check stream_next_request(struct replay_stream *stream, struct aftl_record *record,
 				     struct aftl_error *error);
 
-/* Map the class of a request to a kind of data. */
+/* Map the class of a request to the kind of its data memory. */
 enum data_kind stream_kind(const struct replay_stream *stream, u32 class);
 
 static inline bool has_survey_writes(const struct stream_survey *survey)

@@ -13,7 +13,7 @@
 #include "device-holders.h"
 #include "replay-target.h"
 
-/* Area at the start of a device that holds signatures of file systems and partition tables. */
+/* The start of a device, which holds signatures of file systems and partition tables. */
 #define MARKED_BYTES 65536
 #define FILE_SECTOR 512
 
@@ -30,7 +30,7 @@ static int report_target_has_data(const struct target_options *options, struct a
 			 options->path);
 }
 
-/* Create a file of the specified size. */
+/* Create a file of the specified size as the target. */
 static int create_target_file(const struct target_options *options, struct aftl_error *error)
 {
 	int fd, ret = 0;
@@ -79,8 +79,8 @@ static int open_target_with_flags(const struct target_options *options, int flag
 }
 
 /*
- * Open with O_DIRECT. Fall back to the page cache for file systems without O_DIRECT, such as tmpfs
- * before Linux 6.6.
+ * Open the target with O_DIRECT; on file systems without it (tmpfs before Linux 6.6), use the page
+ * cache.
  */
 static int open_target_file(struct replay_target *target, const struct target_options *options,
 			    struct aftl_error *error)
@@ -136,7 +136,7 @@ static bool probed_bytes_zero(const u8 *bytes, size_t count)
 	return !count || (!bytes[0] && !memcmp(bytes, bytes + 1, count - 1));
 }
 
-/* Read through a second descriptor, because the first one may require aligned memory. */
+/* Read through a second file descriptor, because O_DIRECT may require aligned memory. */
 static int check_file_system_signatures(const struct replay_target *target,
 					const struct target_options *options,
 					struct aftl_error *error)
@@ -237,8 +237,8 @@ int target_discard_range(const struct replay_target *target, u64 offset, u64 byt
 }
 
 /*
- * Punch a hole: a simulated device unmaps zeroes. BLKZEROOUT would make the device keep the range
- * allocated, so it is only the fallback for devices that cannot unmap.
+ * Punch a hole: an emulated device unmaps zeroes. With BLKZEROOUT the device would keep the range
+ * allocated, so BLKZEROOUT is only for devices that cannot unmap.
  */
 int target_zero_range(const struct replay_target *target, u64 offset, u64 bytes)
 {

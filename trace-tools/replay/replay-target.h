@@ -54,7 +54,7 @@ int __must_check target_open(struct replay_target *target, const struct target_o
 			     struct aftl_error *error);
 void target_close(struct replay_target *target);
 
-/* Discard a range synchronously. Return: 0 or a negative error number. */
+/* Discard a byte range of the target synchronously. Return: 0 or a negative error number. */
 int target_discard_range(const struct replay_target *target, u64 offset, u64 bytes);
 int target_zero_range(const struct replay_target *target, u64 offset, u64 bytes);
 

@@ -20,12 +20,12 @@
 #include "target-state.h"
 #include "version.h"
 
-/* Maximum length of a read when all written data are read back. */
+/* Maximum length of a read when all written data are read back at the end of the replay. */
 #define READ_BACK_BYTES (256U << 10)
 #define READ_BACK_DEPTH 16
 
 /**
- * struct replay - an invocation of the program
+ * struct replay - an invocation of approxftl-replay
  * @options: the command line
  * @stream: the requests
  * @change: changes to the requests
@@ -161,7 +161,7 @@ static int check_replay_limits(const struct replay *replay, struct aftl_error *e
 	return 0;
 }
 
-/* Open the control device for tags. A missing one is an error only with --tags require. */
+/* Open the control device for memory tags; if it is missing, fail only with --tags require. */
 static int open_tag_control(struct replay *replay, struct aftl_error *error)
 {
 	const char *when = replay->options.tags;
@@ -256,7 +256,7 @@ static void print_replay_plan(const struct replay *replay)
 	       replay->run.engine_type->name);
 }
 
-/* With --json=- or --json standard output has only the JSON. */
+/* With --json=- or --json, print only the JSON document to standard output. */
 static FILE *choose_text_stream(const struct replay_options *options)
 {
 	return options->json && !strcmp(options->json, "-") ? stderr : stdout;
@@ -284,7 +284,7 @@ static void write_replay_description(struct replay *replay)
 	json_string(&json, "tags", replay->tags.text);
 	json_end_object(&json);
 	json_end(&json);
-	/* Omit the JSON document if it did not fit into the header. */
+	/* Omit the JSON document from the log's header if the document is too long for it. */
 	if (fclose(out))
 		header->about[0] = '\0';
 }
@@ -306,7 +306,7 @@ static void describe_replay(struct replay *replay)
 	write_replay_description(replay);
 }
 
-/* File of --json. It is opened at the start, so that a wrong name fails before the replay. */
+/* File of --json. The file is opened at the start, so that a wrong name fails before the replay. */
 static struct output_file json_file;
 
 static enum exit_code open_json_output(const char *path)
@@ -348,7 +348,7 @@ static enum exit_code print_summary(const struct replay_options *options,
 	return options->json ? write_replay_json(options, report, was_interrupted) : EXIT_DONE;
 }
 
-/* Determine the exit code; the most serious problem determines it. */
+/* Return the exit code of the replay's most serious problem. */
 static enum exit_code replay_exit_code(const struct replay_options *options,
 				       const struct replay_report *report)
 {
@@ -503,7 +503,7 @@ static void release_replay(struct replay *replay)
 	stream_close(replay->stream);
 }
 
-/* The following functions summarise an existing log. */
+/* The following functions print the report of an existing log (--summarise). */
 
 static int read_replay_log(struct replay_log *log, struct replay_report *report,
 			   struct aftl_error *error)
@@ -541,7 +541,7 @@ static enum exit_code summarise_stream(const struct replay_options *options)
 	return told;
 }
 
-/* Check for conflicts between the named files before any of them is overwritten. */
+/* Check for conflicts between the named files before one of the files is overwritten. */
 static int check_file_conflicts(const struct replay_options *options, struct aftl_error *error)
 {
 	int ret = options->trace ? claim_input_file(options->trace, error) : 0;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The scribe thread checks and logs completed requests, and recycles their tickets and memory.
- */
+/* The scribe thread checks and logs completed requests, and recycles their memory. */
 #include <stdlib.h>
 
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* Interval of the checks for completed tickets, and interval of the log's flushes. */
+/* How often the thread looks for completed requests, and how often it flushes the log. */
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 

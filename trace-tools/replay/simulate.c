@@ -56,7 +56,7 @@ static int write_changed_trace(struct replay_stream *stream, char path[NAMELESS_
 	if (ret)
 		return ret;
 	ret = copy_stream_to_writer(stream, writer, error);
-	/* If writing has failed before, keep the message of that failure. */
+	/* Keep the message of an earlier failure to write, if there was one. */
 	finished = record_finish(writer, ret ? &unused : error);
 	return ret ? ret : finished;
 }
@@ -92,7 +92,7 @@ static void make_simulate_command(struct command *command, const struct replay_o
 			  (unsigned long long)options->closed_loop);
 		add_command_argument(command, command->depth);
 	}
-	/* Without a size the simulator wraps addresses at the end of the simulated device. */
+	/* Without a given size the simulator wraps addresses at the end of the simulated device. */
 	if (options->fold)
 		add_command_argument(command, "--fold");
 	if (options->seed_given) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Runs the stream in the simulator.
- */
+/* Runs the requests of the stream in the simulator instead of on a device. */
 #ifndef AFTL_SIMULATE_H
 #define AFTL_SIMULATE_H
 

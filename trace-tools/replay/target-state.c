@@ -12,7 +12,7 @@
 
 #define CONTROL "/dev/mapper/control"
 
-/* The answer to DM_TABLE_STATUS for a table of one target. */
+/* The answer of device-mapper to DM_TABLE_STATUS, for a table of one target. */
 struct status_answer {
 	union {
 		struct dm_ioctl header;
@@ -20,7 +20,7 @@ struct status_answer {
 	};
 };
 
-/* Ask device-mapper for a status line: it is the answer without DM_STATUS_TABLE_FLAG. */
+/* Ask device-mapper for the status line, which it returns without DM_STATUS_TABLE_FLAG. */
 static bool query_target_status_line(dev_t device, struct status_answer *answer)
 {
 	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);

@@ -10,19 +10,19 @@
 #include "replay-target.h"
 #include "target-status.h"
 
-/* Read the status of an emulated drive. Return: false for others, or without permission. */
+/* Read the status of an emulated drive. Return: false for other devices, or without permission. */
 bool target_state_read(const struct replay_target *target, struct target_status *status);
 
-/* Print how full a drive is before the replay, and the simulator's option for an equal start. */
+/* Print how full a drive is before the replay, and the simulator's option to start as full. */
 void target_state_print_start(const char *path, const struct target_status *status, FILE *out);
 
-/* Print a warning if the drive completed requests more than @late_ns later than its model. */
+/* Print a warning if the drive completed requests more than @late_ns later than it should. */
 void target_state_print_lateness(const char *path, const struct target_status *status, u64 late_ns,
 				 FILE *out);
 
 /*
- * Print how the start of the simulated device relates to that of a new device in the kernel, unless
- * an argument of the simulator sets it.
+ * Print how the initial state of the simulated device differs from that of a new device in the
+ * kernel, unless an argument of the simulator sets this state.
  */
 void simulated_state_print(int count, char *const *arguments, FILE *out);
 

@@ -3,8 +3,8 @@
  * A ticket is a request in progress: the feeder prepares it, the pilot issues it, the scribe
  * checks and logs it.
  *
- * These are three threads, so that neither reading the stream and generating data nor checking and
- * logging delays a request.
+ * Feeder, pilot and scribe are threads, so that neither reading the stream and generating data nor
+ * checking and logging delays a request.
  */
 #ifndef AFTL_TICKET_H
 #define AFTL_TICKET_H
@@ -67,7 +67,7 @@ static inline u64 ticket_length(const struct ticket *ticket)
 }
 
 /**
- * struct ticket_queue - a lock-free queue from one thread to another
+ * struct ticket_queue - a lock-free queue of tickets from one thread to another
  * @slots: entries; as many as there are tickets, so that the queue is never full
  * @mask: number of entries - 1
  * @head: number of tickets taken out

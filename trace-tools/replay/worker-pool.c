@@ -86,7 +86,7 @@ static void announce_completion(const struct worker_pool *pool)
 {
 	u64 one = 1;
 
-	/* write() fails only if the counter overflows, and wakes the waiter then, too. */
+	/* write() to the eventfd fails only if its counter is full, and still wakes the waiter. */
 	while (write(pool->event, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }

@@ -13,13 +13,13 @@ int __must_check worker_pool_create(struct worker_pool **out, const struct engin
 				    u32 threads, struct aftl_error *error);
 void worker_pool_free(struct worker_pool *pool);
 
-/* Queue a ticket. The worker records the submission time when it begins. */
+/* Queue a ticket (a request); the worker thread that begins it records the submission time. */
 void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket);
 
-/* Take a completed ticket. Return: NULL if there is none. */
+/* Take a ticket whose request has completed. Return: NULL if there is none. */
 struct ticket *worker_pool_reap(struct worker_pool *pool);
 
-/* Return: an eventfd that counts completions. After reading it, reap until NULL is returned. */
+/* Return: an eventfd that counts completions; after a read of it, reap until NULL is returned. */
 int worker_pool_event_fd(const struct worker_pool *pool);
 
 #endif

@@ -8,7 +8,7 @@
 #define RATIO_ONE 1000000ULL
 
 /**
- * struct class_rule - a rule; absent conditions match every write
+ * struct class_rule - a rule that gives writes a class; absent conditions match every write
  * @class: class that the rule assigns
  * @process: pattern of the process name, or NULL
  * @begin: begin of the address range
@@ -170,7 +170,7 @@ static bool is_name_matching(const char *wanted, const char *name)
 		return false;
 	if (wanted[length - 1] == '*')
 		return !strncmp(name, wanted, length - 1);
-	/* The kernel truncates process names: compare only the characters that it keeps. */
+	/* Compare only the characters of a process name that the kernel keeps. */
 	return !strncmp(name, wanted, PROCESS_NAME_SIZE - 2);
 }
 

@@ -17,7 +17,7 @@
 
 #include "trace-format.h"
 
-/* Addresses in the same block of this size share one random draw. */
+/* Addresses in the same block of this many bytes share one random draw (share=). */
 #define CLASS_RULE_SHARE_BYTES 1048576ULL
 
 struct class_rule;
@@ -40,7 +40,7 @@ int __must_check class_rules_parse(struct class_rules *rules, const char *const 
 				   u64 seed, struct aftl_error *error);
 void class_rules_free(struct class_rules *rules);
 
-/* Set the class of a write; other requests stay unchanged. @name: process name, or NULL. */
+/* Set the class of a write by the rules; other requests are unchanged. @name: process or NULL. */
 void class_rules_apply(const struct class_rules *rules, struct trace_request *request,
 		       const char *name);
 

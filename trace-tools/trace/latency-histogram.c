@@ -16,7 +16,7 @@ static u32 latency_bucket_of_ns(u64 ns)
 	       (u32)((ns >> shift) & ((1U << LATENCY_STEP_SHIFT) - 1));
 }
 
-/* Return: the greatest latency that the bucket counts. */
+/* Return: the greatest latency that a bucket of the histogram counts. */
 static u64 latency_bucket_upper_end(u32 bucket)
 {
 	u32 shift = bucket >> LATENCY_STEP_SHIFT;

@@ -7,7 +7,7 @@
 
 #include "aftl-host.h"
 
-/* Each power of two is divided into 2^LATENCY_STEP_SHIFT buckets. */
+/* The latencies between two powers of two have 2^LATENCY_STEP_SHIFT buckets. */
 #define LATENCY_STEP_SHIFT 6
 #define LATENCY_BUCKETS ((64 - LATENCY_STEP_SHIFT + 1) << LATENCY_STEP_SHIFT)
 
@@ -28,14 +28,14 @@ struct latency_histogram {
 };
 
 void latency_histogram_add(struct latency_histogram *latency, u64 ns);
-/* Add the latencies in @other to @latency. */
+/* Add the latencies of histogram @other to @latency. */
 void latency_histogram_merge(struct latency_histogram *latency,
 			     const struct latency_histogram *other);
 void latency_histogram_free(struct latency_histogram *latency);
 
 u64 latency_histogram_mean(const struct latency_histogram *latency);
 
-/* Return: the latency that @per_million of a million latencies do not exceed. */
+/* Return: a quantile: the latency that @per_million of a million latencies do not exceed. */
 u64 latency_histogram_quantile(const struct latency_histogram *latency, u32 per_million);
 
 #endif

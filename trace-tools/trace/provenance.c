@@ -4,7 +4,7 @@
 #include "checked-memory.h"
 #include "provenance.h"
 
-/* Maximum number of command-line words and file names that are kept, enough to recognise them. */
+/* Maximum number of command-line words and file names that the provenance stores. */
 #define WORDS 24
 #define FILES 8
 #define WORD_BYTES 64
@@ -22,7 +22,7 @@ static void print_provenance_words(struct json_writer *json, const char *key, ch
 	json_end_array(json);
 }
 
-/* Write the provenance with @words words and file names; it may be too long for a header. */
+/* Write the provenance (JSON) with @words words and file names; it may be too long. */
 static char *render_provenance(const struct trace_run *run, u32 words)
 {
 	struct json_writer json;

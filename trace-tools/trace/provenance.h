@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The origin of the requests in a file, as record files store it.
- */
+/* The provenance of the requests in a file, which record files store. */
 #ifndef AFTL_PROVENANCE_H
 #define AFTL_PROVENANCE_H
 
 #include "trace-run.h"
 
 /**
- * provenance_text() - describe the origin as a JSON object
+ * provenance_text() - describe the origin of requests as a JSON object
  *
  * Return: the text, which the caller frees; NULL with a message if it does not fit in the header.
  */

@@ -42,7 +42,7 @@ static bool is_request_in_sample(const struct trace_change *change,
 	       change->sample;
 }
 
-/* Scale the offset in steps of 4 KiB; the offset within a step stays, and so does the alignment. */
+/* Scale a request's offset in steps of 4 KiB; the offset within a step keeps its alignment. */
 static void scale_request(const struct trace_change *change, struct trace_request *request)
 {
 	u64 step = request->offset / TRACE_SCALE_BYTES;

@@ -7,14 +7,14 @@
 
 #include "trace-options.h"
 
-/* Requests in the same block of this size are sampled together. */
+/* Requests in the same block of this many bytes are all kept or all left out by --sample. */
 #define TRACE_SAMPLE_BYTES 1048576ULL
 
 /* Unit of --scale-lba: offsets within a unit do not change. */
 #define TRACE_SCALE_BYTES 4096ULL
 
 /**
- * struct trace_change - changes to the requests
+ * struct trace_change - changes to the requests of a trace
  * @keep_time: keep the times of the source
  * @begun: @first_ns is valid
  * @first_ns: time of the first request that is kept

@@ -11,11 +11,11 @@
 #include "trace-copy.h"
 #include "version.h"
 
-/* Number of requests that are read before writing begins, to find the properties of the source. */
+/* Number of requests that are read before writing, to find the properties of the source trace. */
 #define PREVIEW 1024
 
 /**
- * struct copy - a copy in progress
+ * struct copy - a trace that is being copied
  * @run: the source
  * @edit: the caller's function for each request
  * @context: first argument of @edit
@@ -40,7 +40,7 @@ struct copy {
 	u32 next;
 };
 
-/* Choose the output format by option --to, or by the suffix of the file name. */
+/* Choose the format of the output by the option --to, or by the suffix of the file name. */
 static const struct trace_format *choose_output_format(const struct trace_options *options,
 						       const char *path)
 {
@@ -77,7 +77,7 @@ static int set_output_format(struct copy *copy, const char *path, struct aftl_er
 	return 0;
 }
 
-/* Set the origin of the requests. Only record files can store the user's description of it. */
+/* Set the origin of the requests; only record files can store the user's description. */
 static int set_output_origin(struct copy *copy, struct aftl_error *error)
 {
 	const struct trace_options *options = &copy->run->options;
@@ -147,7 +147,7 @@ static int begin_trace_copy(struct copy *copy, const char *path, struct aftl_err
 	return ret;
 }
 
-/* Get the next request of the preview or the source. Return: 1, 0 at the end, or an error. */
+/* Get the trace's next request, preview included. Return: 1, 0 at the end, or an error. */
 static int next_request(struct copy *copy, struct trace_request *request, struct aftl_error *error)
 {
 	int ret = 1;
@@ -239,7 +239,7 @@ static int write_copy_json(const struct copy *copy, struct aftl_error *error)
 	return trace_run_end_json(copy->run, &json, error);
 }
 
-/* Run the copy, and close in any case everything that was opened. */
+/* Copy the trace; afterwards close everything that was opened, also after a failure. */
 static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct aftl_error other;
@@ -251,7 +251,7 @@ static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error
 		return ret;
 	}
 	ret = write_all_requests(copy, error);
-	/* The failure may be a write to a pipe that a signal interrupted. */
+	/* A signal may have interrupted a write to a pipe, which then reports a failure. */
 	if (ret && interrupted())
 		ret = aftl_fail(error, -EINTR, "interrupted");
 	closed = trace_output_finish(&copy->output, ret ? &other : error);

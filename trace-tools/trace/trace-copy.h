@@ -7,11 +7,11 @@
 
 #include "trace-run.h"
 
-/* Callback that may change the class of a write. @name: name of its process, or NULL. */
+/* Callback that may change the class of a write. @name: name of the writing process, or NULL. */
 typedef void trace_editor(void *context, struct trace_request *request, const char *name);
 
 /**
- * trace_copy() - read, change and write all requests
+ * trace_copy() - read, change and write all requests of a trace
  * @run: an open run; its last word names the output
  * @edit: called for each request before other changes; or NULL
  *

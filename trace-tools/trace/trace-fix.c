@@ -2,7 +2,7 @@
 /*
  * Repairs traces for blkparse 1.2.0, which ignores all notes, process names included, that begin
  * with a cgroup id. Kernels with cgroups for block devices write such notes. This subcommand
- * removes the id.
+ * removes that id.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ static const char usage[] =
 	"that blkparse 1.2.0 prints the notes in it. Both may be single files, too.\n";
 
 /**
- * struct fix - a repair in progress
+ * struct fix - a blktrace trace that is being repaired
  * @run: options of the user, and the file of --json
  * @in: input file
  * @out: output file
@@ -37,7 +37,7 @@ struct fix {
 	u64 events;
 };
 
-/* Offsets of fields in an event of blktrace version 7. */
+/* Byte offsets of fields in an event of blktrace version 7. */
 #define MAGIC_AT 0
 #define ACTION_AT 28
 #define EXTRA_AT 46

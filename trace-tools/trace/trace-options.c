@@ -60,7 +60,7 @@ static const struct command_option options_table[] = {
 	SWITCH(~0U, 'h', "help", help, "print this"),
 };
 
-/* Parse a factor from 0.000001 to 1000000. */
+/* Parse a factor of speed or addresses, from 0.000001 to 1000000. */
 static bool parse_option_factor(const char *text, u64 *value)
 {
 	struct text_cursor cursor = { text, text + strlen(text) };

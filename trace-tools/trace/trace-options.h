@@ -8,7 +8,7 @@
 #include "reading-options.h"
 #include "text-list.h"
 
-/* A bit for each subcommand, by which an option names the subcommands that accept it. */
+/* A bit for each subcommand; an option lists the subcommands that accept it. */
 enum trace_verb_bit {
 	VERB_INFO = 1,
 	VERB_CONVERT = 2,

@@ -22,7 +22,7 @@ enum exit_code trace_complain_usage(const struct aftl_error *error)
 	return report_command_failure("trace", error, EXIT_USAGE);
 }
 
-/* Return: total size of all files; 0 if the size of one is unknown, as for a pipe. */
+/* Return: total size of all trace files; 0 if the size of a file is unknown (a pipe). */
 static u64 sum_source_bytes(const struct trace_reader *reader)
 {
 	u64 bytes = 0;
@@ -36,7 +36,7 @@ static u64 sum_source_bytes(const struct trace_reader *reader)
 	return bytes;
 }
 
-/* Open the outputs. The output of a copy is opened later, but checked for conflicts now. */
+/* Open the outputs. A copy's output is opened later, but its name is checked for conflicts. */
 static int open_trace_outputs(struct trace_run *run, bool copies, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;

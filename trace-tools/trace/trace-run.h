@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Code that the subcommands share: opens the source, and reports its format and losses.
- */
+/* Code that the subcommands share: opens a trace; reports its format and unreadable parts. */
 #ifndef AFTL_TRACE_RUN_H
 #define AFTL_TRACE_RUN_H
 
@@ -30,7 +28,7 @@ struct trace_run {
 };
 
 /**
- * struct trace_verb - a subcommand
+ * struct trace_verb - a subcommand of approxftl trace
  * @name: name on the command line
  * @help: one phrase for the help
  * @bit: decides which options it has
@@ -56,20 +54,20 @@ extern const struct trace_verb trace_tag;
 extern const struct trace_verb trace_fix;
 extern const struct trace_verb trace_formats_list;
 
-/* Parse the options, @argv[0] being the name; print the help, or open the sources and run. */
+/* Parse a subcommand's options (@argv[0]: its name), open its source traces, and run it. */
 enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **argv);
 
-/* Print an error to stderr. Return: the exit code for it. */
+/* Print an error to stderr. Return: the exit code of a failed subcommand. */
 enum exit_code trace_complain(int ret, const struct aftl_error *error);
 
-/* Like trace_complain(), for a wrong command line. */
+/* Print an error in the command line to stderr. Return: the exit code of a usage error. */
 enum exit_code trace_complain_usage(const struct aftl_error *error);
 
-/* Like trace_reader_next(), with progress display; -EINTR after Ctrl-C. */
+/* Get the next request and update the progress display. Return: -EINTR after Ctrl-C. */
 int __must_check trace_run_next_request(struct trace_run *run, struct trace_request *request,
 					struct aftl_error *error);
 
-/* Write the source, its losses and the number of requests as members of the JSON document. */
+/* Write the source trace, its unreadable parts and its request count as JSON members. */
 void trace_run_write_summary_json(const struct trace_run *run, struct json_writer *json,
 				  const struct trace_summary *summary);
 

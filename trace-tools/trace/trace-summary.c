@@ -109,7 +109,7 @@ static void compute_queue_depth(struct trace_summary *summary, const struct trac
 	if (!request->latency_ns)
 		return;
 	if (!depth) {
-		/* Compute the queue depth of a request whose source does not record it. */
+		/* Compute the queue depth that a request met, if the trace does not record it. */
 		while (summary->depth && summary->ends[0] <= request->t_ns)
 			pop_earliest_end(summary);
 		push_request_end(summary, request->t_ns + request->latency_ns);
@@ -141,9 +141,7 @@ void trace_summary_add_request(struct trace_summary *summary, const struct trace
 	compute_queue_depth(summary, request);
 }
 
-/**
- * struct selection - values of the requests whose statistics are added up; -1 matches any value
- */
+/** struct selection - which requests' statistics are added up; -1 matches any value */
 struct selection {
 	int process;
 	int op;
@@ -153,7 +151,7 @@ struct selection {
 
 static const struct selection everything = { -1, -1, -1, -1 };
 
-/* Add up the selected statistics; the caller frees the histogram of the result. */
+/* Add up the selected statistics; the caller frees the histogram of the sum. */
 static struct trace_share sum_selected_leaves(const struct trace_summary *summary,
 					      const struct selection *wanted)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Statistics of a stream of requests.
- */
+/* Statistics of the requests of a trace. */
 #ifndef AFTL_TRACE_SUMMARY_H
 #define AFTL_TRACE_SUMMARY_H
 
@@ -9,7 +7,7 @@
 #include "reader-account.h"
 #include "text-table.h"
 
-/* Number of process names with statistics of their own; others are added up. */
+/* Number of process names with statistics of their own; those of further names are added up. */
 #define SUMMARY_PROCESSES 64
 
 /**
@@ -36,7 +34,7 @@ struct trace_leaf {
 #define SUMMARY_LEAVES (SUMMARY_PROCESSES * AFTL_OPS * AFTL_RECORD_CLASSES * TRACE_BYS)
 
 /**
- * struct trace_summary - statistics of all requests so far
+ * struct trace_summary - statistics of all requests of a trace read so far
  * @requests: number of requests
  * @first_ns: time of the first one
  * @last_ns: time of the last one
@@ -80,13 +78,13 @@ struct trace_summary {
 struct trace_summary *trace_summary_create(void);
 void trace_summary_free(struct trace_summary *summary);
 
-/* Add a request; @names: names of processes. */
+/* Add a request to the statistics; @names: names of processes. */
 void trace_summary_add_request(struct trace_summary *summary, const struct trace_request *request,
 			       const struct process_names *names);
 
 u32 trace_summary_count_streams(const struct trace_summary *summary);
 
-/* Write the statistics as members of the JSON object that is open. */
+/* Write the statistics of the trace as members of the JSON object that is open. */
 void trace_summary_write_json(struct json_writer *json, const struct trace_summary *summary,
 			      const struct trace_classes *classes);
 void trace_summary_print(FILE *out, const struct trace_summary *summary,
