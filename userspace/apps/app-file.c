@@ -43,7 +43,7 @@ static int map_app_file(struct app_file *file, struct aftl_error *error)
 	return 0;
 }
 
-/* Tag a range of the file. Data written through the page cache have the class of the file's tag. */
+/* Tag a range of the file: data written through the page cache get the class of this tag. */
 static int tag_written_file_range(struct app_file *file, u64 offset, off_t length,
 				  enum approxftl_class kind, struct aftl_error *error)
 {
@@ -70,7 +70,7 @@ static int open_and_tag_file(struct app_file *file, int flags, struct aftl_error
 			 file->place->path, file->name);
 }
 
-/* Headers of this program have a seed; the comments of other PGM files do not. */
+/* Files of this program have a seed in their header; comments of other PGM files do not. */
 static bool is_app_file_header(const struct app_file *file)
 {
 	char *header = alloc_file_buffer(HEADER_BYTES);
@@ -89,7 +89,7 @@ static int refuse_app_file(const struct app_file *file, const char *why, struct 
 	return aftl_fail(error, -EEXIST, "%.80s/%s: %s", file->place->path, file->name, why);
 }
 
-/* Truncate an existing file if the program may replace it. */
+/* Truncate an existing file, if this program wrote it or may replace any file. */
 static int truncate_old_file(struct app_file *file, struct aftl_error *error)
 {
 	struct stat status;

@@ -62,12 +62,12 @@ int __must_check app_file_create(struct app_file *file, const struct app_place *
 				 const char *name, u64 bytes, enum approxftl_class kind,
 				 struct aftl_error *error);
 
-/* Open an existing file. @kind is the class of data that will be written. */
+/* Open an existing file of a run. @kind is the class of data that will be written. */
 int __must_check app_file_open(struct app_file *file, const struct app_place *place,
 			       const char *name, enum approxftl_class kind,
 			       struct aftl_error *error);
 
-/* Declare a range precise, and write it. */
+/* Declare a byte range of the file precise, and write it. */
 int __must_check app_file_write_precise(struct app_file *file, const void *data, u64 offset,
 					size_t bytes, struct aftl_error *error);
 
@@ -76,18 +76,18 @@ int __must_check app_file_write(struct app_file *file, const void *data, u64 off
 int __must_check app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 			       struct aftl_error *error);
 
-/* Check that the file has at least @bytes, before the sizes in its header are trusted. */
+/* Check that the file has at least @bytes, before the caller trusts sizes in its header. */
 int __must_check app_file_has_length(const struct app_file *file, u64 bytes,
 				     struct aftl_error *error);
 
-/* Parse the header at the start of the file. */
+/* Parse the header, with its parameters, at the start of the file. */
 int __must_check app_file_read_setup(struct app_file *file, struct app_setup *setup,
 				     struct aftl_error *error);
 
-/* Write everything to the device, and drop it from the page cache. */
+/* Write the file's data to the device, and drop them from the page cache. */
 int __must_check app_file_sync(struct app_file *file, struct aftl_error *error);
 
-/* Close the file; also valid if it was never opened. */
+/* Close the file; do nothing if it was never opened. */
 void app_file_close(struct app_file *file);
 
 /* Allocate a zeroed buffer, aligned to FILE_UNIT. The caller frees it with free(). */

@@ -57,7 +57,7 @@ static int take_app_specific_option(void *fields, const struct command_option *o
 	struct app_options *options = fields;
 
 	if (option->kind == OPTION_PHASE) {
-		/* The options read and compute name the same phase, which begins with reading. */
+		/* "read" and "compute" name the same phase, which begins with reading. */
 		return parse_app_choice("phase", app_phases,
 					strcmp(value, "read") ? value : "compute", &options->phase,
 					error);

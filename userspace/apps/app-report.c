@@ -31,7 +31,7 @@ static double mean_absolute_error(const struct app_result *result)
 	return result->absolute / (double)result->samples;
 }
 
-/* Return: number of positions in a group of frames that occur in the video. */
+/* Return: the number of frames in the longest group of frames of the video. */
 static u64 count_group_positions(const struct app_run *run)
 {
 	return min(run->setup.group, run->setup.frames);
@@ -132,7 +132,7 @@ void app_run_print(const struct app_run *run)
 		       run->precise.error, run->precise.tolerance);
 }
 
-/* Write a finite, non-negative number; values above the limit are written as the limit. */
+/* Write a finite, non-negative number as JSON; the limit replaces larger values. */
 static void write_real_json(struct json_writer *json, const char *key, double value,
 			    unsigned int decimals)
 {

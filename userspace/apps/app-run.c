@@ -47,7 +47,7 @@ static int open_tag_library(struct app_place *place, const struct app_options *o
 	return 0;
 }
 
-/* Create the directory for the precise run. It may be on any file system, as it is not tagged. */
+/* Create the directory of the precise run, on any file system, as its files are not tagged. */
 static int make_reference_dir(struct app_place *place, const char *parent, char *path, size_t size,
 			      struct aftl_error *error)
 {
@@ -157,7 +157,7 @@ static int compare_with_reference(struct app_run *run, const struct app_place *p
 	return array_distance(place, reference, &shape, &run->setup, &run->result.distance, error);
 }
 
-/* Run both phases again with precise data, and compare the results. */
+/* Run both phases (writing, computing) again with precise data, and compare the results. */
 static int run_with_precise_data(struct app_run *run, const struct app_place *place,
 				 const struct app_place *reference, struct aftl_error *error)
 {

@@ -48,17 +48,17 @@ static inline bool does_run_compute(const struct app_run *run)
 	return run->options->phase != PHASE_WRITE;
 }
 
-/* Return true if the result of the precise run is right, and headers and indices are undamaged. */
+/* Return true if the precise run's result is right, and headers and indices are undamaged. */
 bool is_app_run_verified(const struct app_run *run);
 
-/* Run the program of @options. Return: 0 or a negative error code with an error message. */
+/* Run the program that @options select. Return: 0, or a negative error number with a message. */
 int __must_check run_app(struct app_run *run, const struct app_options *options,
 			 struct aftl_error *error);
 
 /* Print the report as text. */
 void app_run_print(const struct app_run *run);
 
-/* Print the report as JSON. @argv: the command line. */
+/* Print the report of the run as JSON. @argv: the command line. */
 void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **argv);
 
 #endif

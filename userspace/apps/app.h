@@ -61,7 +61,7 @@ enum app_measure {
 };
 
 /**
- * struct app_input - a file that the first phase writes
+ * struct app_input - a file that the first (writing) phase creates
  * @name: name; NULL ends the list
  * @kind: class of the data behind each header
  */
@@ -155,7 +155,7 @@ static inline u64 app_draw_number(const struct app_setup *setup, enum app_purpos
 	return aftl_hash64_pair(aftl_hash64_pair(setup->seed, purpose), index);
 }
 
-/* Upper bound for accumulated rounding errors. */
+/* Upper bound of the accumulated rounding errors of a computation. */
 #define APP_ROUNDING (1 / 1e12)
 
 /* Number of different values of app_draw_uniform(). */
@@ -168,13 +168,13 @@ static inline double app_draw_uniform(const struct app_setup *setup, enum app_pu
 	return (double)(app_draw_number(setup, purpose, index) >> 11) / APP_DRAWS;
 }
 
-/* Create an array; @value returns each value from its index. */
+/* Create an array; @value computes the value at an index. */
 int __must_check app_fill_array(const struct app_place *place, const struct array_shape *shape,
 				const struct app_setup *setup,
 				double (*value)(const struct app_setup *setup, u64 index),
 				struct aftl_error *error);
 
-/* Read word @index of @array; meant for ascending indices. */
+/* Read word @index of @array; fast if the indices ascend. */
 static inline double array_value(struct array *array, u64 index)
 {
 	return array_page_values(array, index / ARRAY_PAGE_WORDS, false)[index % ARRAY_PAGE_WORDS];

@@ -8,7 +8,7 @@
 #define PAGE_BYTES (ARRAY_PAGE_WORDS * sizeof(u64))
 
 /**
- * struct array_slot - a page in memory
+ * struct array_slot - a page of an array in memory
  * @data: words of the page
  * @page: number of the page
  * @use: time of its last use
@@ -116,7 +116,7 @@ static void repair_impossible_values(struct array *array, double *values, u64 pa
 	double bound = shape->page_bound ? shape->page_bound(shape, page) : shape->bound;
 
 	for (unsigned int i = 0; i < ARRAY_PAGE_WORDS; i++) {
-		/* The comparison is negated so that the result is also true for NaN. */
+		/* The comparison is negated so that NaN counts as out of bounds. */
 		if (!(fabs(values[i]) <= bound)) {
 			values[i] = 0;
 			array->repaired++;

@@ -14,7 +14,7 @@
 
 #include "app-file.h"
 
-/* Number of most recently used pages that are never evicted. */
+/* Number of most recently used pages of an array that are never evicted. */
 #define ARRAY_HELD 8
 
 /* 32 KiB */
@@ -90,7 +90,7 @@ int __must_check array_open(struct array *array, const struct app_place *place,
 double *array_page_values(struct array *array, u64 page, bool write);
 u64 *array_indices(struct array *array, u64 page, bool write);
 
-/* Write everything to the device, and empty the buffer. */
+/* Write the array's changed pages to the device, and drop all its pages from memory. */
 int __must_check array_write_back_all(struct array *array, struct aftl_error *error);
 
 /**

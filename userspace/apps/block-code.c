@@ -21,7 +21,7 @@ static const double (*basis(void))[BLOCK_SIDE]
 	return (const double (*)[BLOCK_SIDE])rows;
 }
 
-/* Transform the columns of @from to rows of @to; a second call transforms the other dimension. */
+/* Transform the columns of @from to rows of @to; calling it again transforms the rows. */
 static void transform_block_dct(const double *from, double *to, bool back)
 {
 	const double (*cosine)[BLOCK_SIDE] = basis();
@@ -49,7 +49,7 @@ static void list_diagonals(u8 places[BLOCK_CELLS])
 				places[count++] = row * BLOCK_SIDE + diagonal - row;
 }
 
-/* Return: offset of pixel @i of a block from the block's first pixel. */
+/* Return: the distance, in pixels, of pixel @i of a block from the block's first pixel. */
 static u64 block_pixel_offset(unsigned int i, u64 width)
 {
 	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;

@@ -19,7 +19,7 @@
  */
 void block_encode_pixels(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_CELLS]);
 
-/* Reverse block_encode_pixels(). Any @cells are valid. */
+/* Compute the pixels of a block from its coefficients, which may have any values. */
 void block_decode_pixels(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width);
 
 #endif

@@ -12,13 +12,11 @@
 
 #include "app.h"
 
-/* Side of a tile, in points of two words. */
+/* Side of a square tile of the matrix, in points (complex numbers of two words). */
 #define TILE 32UL
 #define TILE_WORDS (TILE * TILE * 2)
 
-/**
- * struct grid - shape of the matrix of points, in tiles
- */
+/** struct grid - rows and columns of the matrix of points, counted in tiles */
 struct grid {
 	u64 rows;
 	u64 columns;
@@ -39,7 +37,7 @@ static bool is_fft_size_invalid(const struct app_setup *setup)
 	       setup->size > 1 << 28;
 }
 
-/* Generate word @index: real and imaginary parts alternate, in the order of the tiles. */
+/* Generate word @index of the signal: real and imaginary parts alternate, in tile order. */
 static double fft_signal_word(const struct app_setup *setup, u64 index)
 {
 	return 2 * app_draw_uniform(setup, PURPOSE_SIGNAL, index) - 1;
@@ -66,7 +64,7 @@ static struct array_shape fft_spectrum_shape(const struct app_setup *setup)
 	return fft_shape("spectrum", setup, bound_of_random_sum(setup->size));
 }
 
-/* Shape of the intermediate array, whose columns are transformed and whose rows are not. */
+/* Shape of the intermediate array, between the transform of the columns and of the rows. */
 static struct array_shape fft_half_transformed_shape(const struct app_setup *setup)
 {
 	return fft_shape("half-way", setup,
@@ -245,7 +243,7 @@ static double largest_signal_difference(const struct app_setup *setup, struct ar
 	return largest;
 }
 
-/* The inverse transform must reproduce the signal. */
+/* The result is right if the inverse transform reproduces the signal. */
 static int check_fft_result(const struct app_place *place, const struct app_setup *setup,
 			    struct app_result *result, struct aftl_error *error)
 {

@@ -6,7 +6,7 @@
 #define PIECE (16UL * FILE_UNIT)
 
 /**
- * struct comparison - files to compare
+ * struct comparison - two files to compare for flipped bits
  * @kind: class of the file's data
  */
 struct comparison {
@@ -24,7 +24,7 @@ static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 	return count;
 }
 
-/* Compare pieces of two files, both at @offset of their file. */
+/* Compare the bytes at @offset of two files. */
 static void compare_file_pieces(struct app_flips *flips, const struct comparison *of, const char *a,
 				const char *b, u64 offset, size_t bytes)
 {

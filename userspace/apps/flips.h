@@ -8,7 +8,7 @@
 #include "app.h"
 
 /**
- * struct app_flips - flipped bits of all inputs
+ * struct app_flips - flipped bits in all input files of a program
  * @bytes: size of the files
  * @approximate_bytes: bytes declared approximate
  * @flipped: flipped bits in approximate bytes
@@ -21,13 +21,13 @@ struct app_flips {
 	u64 damaged;
 };
 
-/* Compare the inputs with those in @reference, which are unchanged since the program wrote them. */
+/* Compare a program's input files with the unchanged input files in @reference. */
 int __must_check count_flips_in_files(const struct app *app, const struct app_setup *setup,
 				      const struct app_place *place,
 				      const struct app_place *reference, struct app_flips *flips,
 				      struct aftl_error *error);
 
-/* Get the flipped bits that the device reports for the inputs; 0 without a device. */
+/* Get the number of flipped bits that the device reports for the inputs; 0 without a device. */
 int __must_check count_reported_flips(const struct app *app, const struct app_place *place,
 				      struct approxftl_errors *errors, struct aftl_error *error);
 

@@ -27,7 +27,7 @@ static void add_difference_to_chain(struct chain *chain, u8 difference, u64 reac
 	}
 }
 
-/* Return the square of the pixel error after a flip; 8-bit pixels wrap around. */
+/* Return the square of a pixel's error after a flipped bit; 8-bit pixels wrap around. */
 static double flip_square_error(u8 pixel, int change)
 {
 	double difference = (u8)(pixel + change) - pixel;
@@ -43,7 +43,7 @@ static void add_chain_error(const struct chain *chain, u8 pixel, struct app_fore
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
 		/*
-		 * Upper bound: the square of a sum of n terms is at most n times the sum of
+		 * Upper bound: the square of n terms' sum is at most n times the sum of their
 		 * squares.
 		 */
 		forecast->variance += chain->raised_frames[bit] * up * up +
@@ -51,7 +51,7 @@ static void add_chain_error(const struct chain *chain, u8 pixel, struct app_fore
 	}
 }
 
-/* Add the values of one pixel in all frames to the forecast of the damage. */
+/* Add the flips possible in one pixel of all frames to the forecast of the error. */
 static void forecast_pixel_error(const struct app_setup *setup, u64 x, u64 y,
 				 struct app_forecast *forecast)
 {

@@ -30,7 +30,7 @@ static double matrix_word(const struct app_setup *setup, u64 index)
 			      block % side * BLOCK + inside % BLOCK);
 }
 
-/* Bound of the elements: elimination at most doubles those of a diagonally dominant matrix. */
+/* Bound of the elements: elimination at most doubles elements of a diagonally dominant matrix. */
 static double lu_page_value_bound(const struct array_shape *shape, u64 page)
 {
 	u64 side = (u64)lround(sqrt((double)shape->words)) / BLOCK;
@@ -61,7 +61,7 @@ static int create_lu_input(const struct app_place *place, const struct app_setup
 	return app_fill_array(place, &shape, setup, matrix_word, error);
 }
 
-/* Return a pivot; @usual for a damaged pivot, whose large error would spoil all results. */
+/* Return a pivot; @usual replaces a damaged pivot, whose large error would spoil all results. */
 static double get_checked_pivot(const double *block, unsigned int k, double usual)
 {
 	double value = block[k * BLOCK + k];
@@ -69,7 +69,7 @@ static double get_checked_pivot(const double *block, unsigned int k, double usua
 	return value >= usual / 2 && value <= usual * 2 ? value : usual;
 }
 
-/* Factorise a diagonal block in place. */
+/* Factorise a diagonal block of the matrix into L and U in place. */
 static void factor_diagonal_block(double *a, double usual)
 {
 	for (unsigned int k = 0; k < BLOCK; k++) {
@@ -83,7 +83,7 @@ static void factor_diagonal_block(double *a, double usual)
 	}
 }
 
-/* Multiply a block to the right of the diagonal by L^-1 from the left. */
+/* Multiply a block of the matrix right of the diagonal by L^-1 from the left. */
 static void solve_block_right(const double *diagonal, double *a)
 {
 	for (unsigned int k = 0; k < BLOCK; k++)
@@ -92,7 +92,7 @@ static void solve_block_right(const double *diagonal, double *a)
 				a[i * BLOCK + j] -= diagonal[i * BLOCK + k] * a[k * BLOCK + j];
 }
 
-/* Multiply a block below the diagonal by U^-1 from the right. */
+/* Multiply a block of the matrix below the diagonal by U^-1 from the right. */
 static void solve_block_below(const double *diagonal, double *a, double usual)
 {
 	for (unsigned int i = 0; i < BLOCK; i++) {
@@ -161,7 +161,7 @@ static int compute_lu(const struct app_place *place, const struct app_setup *set
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-/* Add to @out the upper (U) or lower (L) part of the block's rows, times @in. */
+/* Add to @out the product of the block's upper (U) or lower (L) part and the vector @in. */
 static void add_block_row_product(const double *block, s64 below, bool upper, const double *in,
 				  double *out)
 {

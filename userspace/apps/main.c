@@ -54,13 +54,13 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	return report_app_error(&error, exit_code_of_input(ret));
 }
 
-/* Return true for a program in Python, which parses its own command line. */
+/* Return true if a program is written in Python; it parses its own command line. */
 static bool is_python_app(const char *name)
 {
 	return !strcmp(name, "weights") || !strcmp(name, "embeddings");
 }
 
-/* Execute a program in Python. Returns only on failure. */
+/* Replace this process by a program written in Python; return only on failure. */
 static enum exit_code exec_python_app(char **argv)
 {
 	struct aftl_error error;

@@ -6,7 +6,7 @@
 
 #include "app.h"
 
-/* Number of points in a page: a point has two words. */
+/* Number of random points in a page of the array: a point has two words. */
 #define PAGE_POINTS 2048
 static_assert(2 * PAGE_POINTS == ARRAY_PAGE_WORDS, "a page is full");
 
@@ -25,7 +25,7 @@ static struct array_shape mc_samples_shape(const struct app_setup *setup)
 	return (struct array_shape){ "samples", 2 * setup->size, 1, 0, NULL };
 }
 
-/* One estimate of pi for each page of samples. */
+/* Each page of random points gives one estimate of pi. */
 static struct array_shape mc_estimates_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0, NULL };
@@ -64,7 +64,7 @@ static int compute_monte_carlo_pi(const struct app_place *place, const struct ap
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-/* The tolerance of the estimate is five standard deviations of its mean. */
+/* The tolerance of pi is five standard deviations of the mean of the estimates. */
 static int check_monte_carlo_result(const struct app_place *place, const struct app_setup *setup,
 				    struct app_result *result, struct aftl_error *error)
 {

@@ -4,7 +4,7 @@
 /* Side of the windows, in pixels, for which the structural similarity is computed. */
 #define WINDOW 8
 
-/* Return a triangle wave between 0 and @period / 2. */
+/* Return a triangle wave that rises and falls between 0 and @period / 2. */
 static u32 triangle_wave(u64 x, u32 period)
 {
 	u32 at = x % period;

@@ -8,15 +8,15 @@
 #include "app.h"
 
 /*
- * Rows of a piece, the unit of processing: a multiple of the windows' and blocks' sides. The size
- * of a piece is a multiple of FILE_UNIT.
+ * Number of picture rows that are processed at once: a multiple of the sides of windows and blocks,
+ * with a size that is a multiple of FILE_UNIT.
  */
 #define PIECE_ROWS 64
 
 /* Compute a pixel of the test picture. */
 u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y);
 
-/* Generate the piece of the picture that begins at @row. */
+/* Generate the rows of the test picture, beginning with @row, that are processed at once. */
 void picture_generate_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels);
 
 static inline u64 picture_pixel_count(const struct app_setup *setup)
@@ -24,10 +24,10 @@ static inline u64 picture_pixel_count(const struct app_setup *setup)
 	return setup->width * setup->height;
 }
 
-/* Return: sum of squared differences of two pieces of pictures. */
+/* Return: sum of squared pixel differences of two parts of pictures. */
 u64 picture_square_error(const struct app_setup *setup, const u8 *pixels, const u8 *wanted);
 
-/* Add the differences of a piece from the original piece to @result. */
+/* Add the errors of a part of a picture, compared with the original part, to @result. */
 void picture_compare_piece(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
 			   struct app_result *result);
 

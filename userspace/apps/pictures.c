@@ -19,7 +19,7 @@
 #include "progressive.h"
 
 /**
- * struct video - a file in progress
+ * struct video - a file of frames that is being written or read
  * @setup: parameters
  * @file: the file
  * @frame: number of the current frame
@@ -59,7 +59,7 @@ static u64 video_frame_bytes(const struct app_setup *setup)
 	return HEADER_BYTES + picture_pixel_count(setup);
 }
 
-/* Return: number of frames from one raw frame to the next, or of pixels in a row. */
+/* Return: the number of frames, or of pixels in a row, after which one is stored raw. */
 static u64 distance_of_raw_frames(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
@@ -79,7 +79,7 @@ static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
 	       is_intra_frame(setup, offset / video_frame_bytes(setup));
 }
 
-/* Return: the prediction that the difference of pixel @x is relative to. */
+/* Return: the predicted value of pixel @x, to which the stored difference is added. */
 static u8 predicted_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
 	if ((is_video_setup(&video->setup) ? video->frame : x) %
@@ -221,7 +221,7 @@ static int read_video_frame(struct video *video, struct app_result *result,
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
 		ret = read_video_piece(video, row, error);
 		if (!ret) {
-			/* Decode a piece over its stored form, and compare it with the original. */
+			/* Decode a part of a frame in place, and compare it with the original. */
 			picture_generate_piece(&video->setup, video->frame, row, video->stored);
 			picture_compare_piece(&video->setup, video->pixels, video->stored, result);
 		}
@@ -260,7 +260,7 @@ static int check_picture_result(const struct app_place *place, const struct app_
 	return ret;
 }
 
-/* Sums of the squares, and of the fourth powers, of the weights 1 to 128 of a pixel's bits. */
+/* Sums of the squares, and of the fourth powers, of the weights (1 to 128) of a pixel's bits. */
 #define SQUARES_OF_BITS 21845.0
 #define FOURTH_POWERS_OF_BITS 286331153.0
 

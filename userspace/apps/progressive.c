@@ -14,7 +14,7 @@
 #define HIGH_CELL 10
 
 /**
- * struct progressive - a file in progress
+ * struct progressive - a progressive image that is being written or read
  * @setup: parameters
  * @file: the file
  * @cells: coefficient 0 of all blocks, then coefficient 1 of all blocks, and so on
@@ -59,7 +59,7 @@ static u32 count_bit_planes_in_scan(const struct app_setup *setup, u32 scan)
 	return scan % 2 ? HIGH_CELL - 1 : BLOCK_CELLS - HIGH_CELL;
 }
 
-/* Return the size of a scan without its header. */
+/* Return the size (bytes) of a scan of a progressive image without its header. */
 static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 {
 	return DIV_ROUND_UP(count_bit_planes_in_scan(setup, scan) * bit_plane_bytes(setup),
@@ -67,7 +67,7 @@ static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 	       FILE_UNIT;
 }
 
-/* Return the offset of a scan's header in the file. */
+/* Return the byte offset of a scan's header in the progressive image. */
 static u64 scan_offset(const struct app_setup *setup, u32 scan)
 {
 	u64 offset = 0;
@@ -92,7 +92,7 @@ static void alloc_image_buffers(struct progressive *image, const struct app_setu
 {
 	image->setup = *setup;
 	image->cells = alloc_file_buffer(picture_pixel_count(setup));
-	/* The buffer fits scan 0, which is the largest scan. */
+	/* Scan 0 is the largest scan, so the buffer has its size. */
 	image->scan = alloc_file_buffer(scan_bytes(setup, 0));
 }
 
@@ -103,7 +103,7 @@ static void free_image_buffers(struct progressive *image)
 	app_file_close(&image->file);
 }
 
-/* Encode or decode the blocks of the piece of the picture that begins at @row. */
+/* Encode or decode the blocks of the picture rows, beginning with @row, processed at once. */
 static void transform_piece_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
 {
 	u64 i, width = image->setup.width, count = picture_block_count(&image->setup);
@@ -233,7 +233,7 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 	return ret;
 }
 
-/* Compare the picture with the coded original, and the coded original with the original. */
+/* Compare the picture with the coded original, and the coded with the uncoded original. */
 static void compare_picture(struct progressive *image, struct app_result *result)
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;

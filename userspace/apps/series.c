@@ -15,7 +15,7 @@
 
 #define SAMPLES_NAME "series"
 
-/* Number of samples in a block, which fills one unit of flash, and bits of a sample. */
+/* Number of samples in a block, which fills one mapping unit, and bits per sample. */
 #define BLOCK_SAMPLES (FILE_UNIT / sizeof(u16))
 #define SAMPLE_BITS 16
 
@@ -26,7 +26,7 @@
 #define NOWHERE U64_MAX
 
 /**
- * struct series - open files of a series
+ * struct series - open files of a series of samples
  * @setup: parameters
  * @file: samples
  * @index: two words per block: minimum and span
@@ -97,7 +97,7 @@ static s64 usual_sample_value(const struct app_setup *setup, u64 at)
 	       (s64)(app_draw_number(setup, PURPOSE_NOISE, at) % 400) - 200;
 }
 
-/* Generate a sample; outliers are far above or below all others. */
+/* Generate a sample; outliers are far above or below all other samples. */
 static s64 original_sample(const struct app_setup *setup, u64 at)
 {
 	u64 draw = app_draw_number(setup, PURPOSE_OUTLIERS, at) / RARITY;
@@ -126,7 +126,7 @@ static void fill_sample_block(const struct app_setup *setup, u64 number, struct 
 	block->span = greatest < block->least ? 0 : (u64)(greatest - block->least);
 }
 
-/* Return a sample as it is stored; an outlier's is ignored, as a list has its value. */
+/* Return a sample as its block stores it; outliers are stored in a list instead. */
 static u16 stored_sample(const struct block *block, u32 i)
 {
 	return (u16)(block->values[i] - block->least);
@@ -222,7 +222,7 @@ static int create_series(const struct app_place *place, const struct app_setup *
 	return close_series_arrays(&series, ret, error);
 }
 
-/* If the next outlier is at @at, take it from the list. Fails if the list has no end mark. */
+/* If the next outlier is at @at, take it from the list; fail if the list has no end mark. */
 static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 {
 	if (*series_index_word_ptr(&series->outliers, series->next, false) != at)
@@ -232,7 +232,7 @@ static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 	return true;
 }
 
-/* Compare a block that was read with the original samples, even if its index is damaged. */
+/* Compare a block that was read with the original samples, even if its index entry is damaged. */
 static void compare_sample_block(struct series *series, u64 number, struct app_result *result)
 {
 	u64 least = *series_index_word_ptr(&series->index, 2 * number, false), value;
@@ -286,8 +286,8 @@ static int check_series_result(const struct app_place *place, const struct app_s
 }
 
 /*
- * Add the errors of each possible flip in a sample: the weight of the bit or, if the flipped sample
- * is invalid, the distance to the previous sample, which replaces it.
+ * Add the error of each bit flip that is possible in a sample: the weight of the bit or, if the
+ * flipped sample is invalid, the distance to the previous sample, which replaces it.
  */
 static void forecast_sample_error(u16 sample, u16 before, u64 span, struct app_forecast *forecast)
 {

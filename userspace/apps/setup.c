@@ -28,13 +28,13 @@ int app_setup_check(const struct app_setup *setup, struct aftl_error *error)
 
 #define COMMENT_BYTES 72
 
-/* Pad the header with comment lines up to its tail. */
+/* Pad a file's header with comment lines up to the last part of the header. */
 static void pad_header_with_comments(char *at, const char *end)
 {
 	while (at < end) {
 		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
 
-		/* A last line of one byte would not be a comment: shorten the line before it. */
+		/* One byte is too short for a comment line, so shorten the line before it. */
 		if (end - at == line + 1)
 			line--;
 		memset(at, ' ', line);

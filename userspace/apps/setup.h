@@ -20,9 +20,7 @@
 /* Maximum number of frames in a group. */
 #define LONGEST_GROUP 256
 
-/**
- * struct app_setup - values of the parameters in parameter-table.h; 0 for absent ones
- */
+/** struct app_setup - values of the parameters in parameter-table.h; 0 for absent parameters */
 struct app_setup {
 #define PARAMETER(name, least, most, value, help) u64 name;
 #include "parameter-table.h"
@@ -41,7 +39,7 @@ struct app_parameter {
 	size_t field;
 };
 
-/* The last parameter that is not optional. */
+/* Number of the last parameter that is not optional. */
 #define LAST_USUAL_FIELD offsetof(struct app_setup, seed)
 
 #define APP_PARAMETERS (sizeof(struct app_setup) / sizeof(u64))
@@ -52,7 +50,7 @@ static inline u64 *setup_value(struct app_setup *setup, unsigned int parameter)
 	return (u64 *)((char *)setup + app_parameters[parameter].field);
 }
 
-/* Check that every value is valid or 0. */
+/* Check that every parameter has a valid value or is 0. */
 int __must_check app_setup_check(const struct app_setup *setup, struct aftl_error *error);
 
 /**

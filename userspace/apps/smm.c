@@ -49,7 +49,7 @@ static double smm_vector_word(const struct app_setup *setup, u64 index)
 	return app_draw_uniform(setup, PURPOSE_VECTOR, index);
 }
 
-/* The arrays of the matrix. One page of each in memory is enough. */
+/* Open or create the arrays of the matrix; each needs only one page in memory. */
 struct matrix {
 	struct array values;
 	struct array columns;
@@ -159,7 +159,7 @@ static double row_product(struct matrix *matrix, u64 row, struct array *in)
 	return sum;
 }
 
-/* Input and output vector swap in each product; the last product must be in the output array. */
+/* The two vectors swap after each product; the last product must be in the output array. */
 static int iterate_products(struct matrix *matrix, struct array *vectors,
 			    const struct app_setup *setup, struct aftl_error *error)
 {

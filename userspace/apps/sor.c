@@ -3,8 +3,8 @@
  * Successive over-relaxation of Laplace's equation on a square grid.
  *
  * The border has the values of x^2 - y^2, which solves the equation and also its difference scheme
- * exactly. One pass over the grid does several sweeps: a row can be relaxed again as soon as the
- * row below has completed the previous sweep.
+ * exactly. One pass over the grid does several relaxation sweeps: a row can be relaxed again as
+ * soon as the row below has completed the previous sweep.
  */
 #include <math.h>
 
@@ -46,10 +46,10 @@ static struct array_shape sor_grid_shape(const struct app_setup *setup)
 	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0, NULL };
 }
 
-/* Bound of the values: intermediate values may exceed the solution. */
+/* Bound of the grid's values: intermediate values may exceed the solution. */
 static struct array_shape sor_relaxed_shape(const struct app_setup *setup)
 {
-	/* Number of pages that hold the rows of a pass, which are used together. */
+	/* Last member: the number of pages of the rows that a pass relaxes together. */
 	return (struct array_shape){ "relaxed", setup->size * setup->size, 4,
 				     (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4), NULL };
 }
@@ -79,7 +79,7 @@ static void relax_grid_row(struct array *grid, u64 size, u64 row, double omega)
 		at[i] += omega * ((above[i] + below[i] + at[i - 1] + at[i + 1]) / 4 - at[i]);
 }
 
-/* Run @sweeps sweeps: while sweep 0 is at row @front, sweep s is at row @front - s. */
+/* Run @sweeps relaxation sweeps in one pass: sweep s is s rows behind the first sweep. */
 static void sweep_grid(struct array *grid, u64 size, u64 sweeps, double omega)
 {
 	for (u64 front = 1; front < size - 2 + sweeps; front++)
@@ -117,8 +117,8 @@ static int compute_over_relaxation(const struct app_place *place, const struct a
 }
 
 /*
- * With the optimal factor each sweep finally divides the error by exp(2 pi / size), after an
- * initial growth by a factor of the order of the number of sweeps.
+ * With the optimal relaxation factor each sweep finally divides the error by exp(2 pi / size),
+ * after an initial growth by a factor of the order of the number of sweeps.
  */
 static double expected_sor_error(const struct app_setup *setup)
 {
