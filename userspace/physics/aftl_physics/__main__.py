@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Command line of the generator: generate, check, states, show."""
+"""Command line of the table generator, with the commands generate, check, states and show."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from aftl_physics import report, tables
 
 
 def check_files(directory: Path) -> int:
-    """Compare the C files with freshly computed ones and return the exit status."""
+    """Compare the generated C files with newly computed text and return the exit status."""
     for name in (tables.HEADER, tables.SOURCE):
         path = directory / name
         if not path.is_file():
@@ -36,7 +36,7 @@ def physics_parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Run the generator's command line."""
+    """Run the command line of the table generator."""
     args = physics_parser().parse_args()
     try:
         if args.command == "generate":

@@ -4,7 +4,7 @@
 A state is a probability mass function on a voltage grid: an erased Gaussian or a programmed uniform
 interval [Vp, Vp + dVpp], convolved with the shifts by its later-programmed neighbours, Laplace
 program/erase noise and Gaussian retention loss. Grid bins hold exact probabilities (differences of
-distribution functions), so noise much narrower than a bin is still right.
+distribution functions), so noise much narrower than a bin is modelled exactly, too.
 
 Reading uses the crossing point between neighbouring states ("guard-band reading"). The paper's eq
 (8) puts the reference at the lower edge of the programmed interval. There any zero-mean noise
@@ -77,7 +77,8 @@ class Mass:
 
 
 def _mass_from_survival(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
-    """Return the exact bin masses of a distribution that is symmetric about `centre`.
+    """Return the exact probability in each voltage bin of a distribution that is symmetric about
+    `centre`.
 
     `survival(x)` is the probability of exceeding centre + x. It is only called with x >= 0, because
     differences of small upper tails are precise and differences of numbers near one are not.
@@ -92,7 +93,7 @@ def _mass_from_survival(survival: Callable[[float], float], centre: float, reach
 
 
 def _mass_between(low: float, high: float, tail_low: float, tail_high: float) -> float:
-    """Return the mass in [low, high] of a symmetric distribution, given its two tails."""
+    """Return the probability of [low, high] under a symmetric distribution, from its two tails."""
     if low >= 0:
         return tail_low - tail_high
     if high <= 0:
@@ -101,7 +102,7 @@ def _mass_between(low: float, high: float, tail_low: float, tail_high: float) ->
 
 
 def point_mass(position: float) -> Mass:
-    """Return a distribution at one voltage, split between two bins so that the mean is exact."""
+    """Return a distribution at a single voltage, split between two bins for an exact mean."""
     cell = math.floor(position / GRID_V)
     share = position / GRID_V - cell
     return Mass(cell, np.array([1.0 - share, share]))
@@ -133,7 +134,7 @@ def uniform_mass(low: float, width: float) -> Mass:
 
 
 def _neighbour_shift(swing_v: float) -> Mass:
-    """Return the shift by a later-programmed neighbour, its 4 states equally likely (eqs 1, 4)."""
+    """Return the shift by a later-programmed neighbour of 4 equally likely states (eqs 1, 4)."""
     parts = [point_mass(swing_v * state / 3.0) for state in range(4)]
     first = min(p.first for p in parts)
     mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)
@@ -145,8 +146,8 @@ def _neighbour_shift(swing_v: float) -> Mass:
 def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
     """Return the shifts (mV) of neighbours in the highest state that together cause `total_mv`.
 
-    Up to one Y and one Z neighbour of a precise page (350 mV) two neighbours share the sum in the
-    ratio 200 : 150; the excess comes from a second pair.
+    Up to one Y and one Z neighbour of a precise page (350 mV) the two neighbours share the sum in
+    the ratio 200 : 150; a second pair causes the excess.
     """
     pair = SHIFT_Y_MV + SHIFT_Z_MV
     near = min(total_mv, pair)
@@ -218,7 +219,7 @@ def window_channel(
 
 
 def step_channel(step_v: float) -> Channel:
-    """Return AGCR's cell: the public cell model with fixed verify levels and this ISPP step."""
+    """Return AGCR's cell: the public cell model with fixed verify levels and a given ISPP step."""
     erased = State(PUBLIC_ERASED_MEAN_V, PUBLIC_ERASED_SIGMA_V, 0.0, True)
     programmed = [_programmed_state(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
     return Channel((erased, *programmed))
@@ -235,7 +236,7 @@ def gaussian_channel(means_v: Sequence[float], sigmas_v: Sequence[float]) -> Cha
 
 @lru_cache(maxsize=4096)
 def _state_noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> Mass:
-    """Return program/erase noise (eq 5) plus retention loss (eq 6) of a state."""
+    """Return the distribution of program/erase noise (eq 5) plus retention loss (eq 6)."""
     root = math.sqrt(cycles)
     noise = laplace_mass(residual_v + LAPLACE_PER_SQRT_CYCLE_V * root)
     drain = RETENTION_KS * swing_v * math.log1p(hours)
@@ -251,7 +252,7 @@ def _disturbed_state(state: State, disturb_mv: float) -> Mass:
 
 @lru_cache(maxsize=1024)
 def _erased_state(state: State, residual_v: float, disturb_mv: float, cycles: int) -> Mass:
-    """Return the erased state as it is read; it loses no charge, so time does not matter."""
+    """Return the erased state's distribution at a read, which retention does not change."""
     return _disturbed_state(state,
                             disturb_mv).sum_distribution(_state_noise(residual_v, 0.0, cycles, 0))
 
@@ -267,7 +268,7 @@ def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours:
 
 
 def read_error_at_crossing(lower: Mass, upper: Mass) -> float:
-    """Return the sum of both states' misread probabilities at the best reference between them."""
+    """Return the summed misread probabilities of two neighbouring states at the best reference."""
     first = min(lower.first, upper.first)
     last = max(lower.first + len(lower.mass), upper.first + len(upper.mass))
     low = np.zeros(last - first + 1)
@@ -293,12 +294,12 @@ def cell_rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int =
 
 
 def scaled_shift_mv(vmax_v: float) -> float:
-    """Return the shift (mV) by one Y and one Z neighbour programmed up to `vmax_v`."""
+    """Return a cell's voltage shift (mV) by a Y and a Z neighbour programmed up to `vmax_v`."""
     return (SHIFT_Y_MV + SHIFT_Z_MV) * vmax_v / VMAX_PRECISE_V
 
 
 def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
-    """Return the RBER of a precise and an approximate page at the reference point of the fit."""
+    """Return the RBERs of precise and approximate pages at the wear and age that the fit uses."""
     precise, approx = (
         cell_rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
         for v in (VMAX_PRECISE_V, VMAX_APPROX_V)

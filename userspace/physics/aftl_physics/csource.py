@@ -23,12 +23,11 @@ class Macro:
     doc: str = ""
 
     def header_declaration(self) -> str:
-        """Return the #define with its comment."""
+        """Return the text of the #define with its comment."""
         comment = plain_comment(self.doc) if self.doc else ""
         return f"{comment}#define {self.name} {self.value}\n"
 
     def source_definition(self) -> str:
-        """Return an empty string: a macro has no definition in the source file."""
         return ""
 
 
@@ -42,14 +41,13 @@ class Enum:
     count: str
 
     def header_declaration(self) -> str:
-        """Return the enum with its kernel-doc comment."""
+        """Return the text of the enum with its kernel-doc comment."""
         members = [*self.members, (self.count, "number of the above")]
         lines = [f"\t{name},\n" for name, _ in members[:-1]] + [f"\t{self.count}\n"]
         comment = kernel_doc(f"enum {self.name} - {self.doc}", members, "")
         return f"{comment}enum {self.name} {{\n{''.join(lines)}}};\n"
 
     def source_definition(self) -> str:
-        """Return an empty string: an enum has no definition in the source file."""
         return ""
 
 
@@ -75,12 +73,12 @@ class Table:
         return text
 
     def header_declaration(self) -> str:
-        """Return the declaration of the array with its comment."""
+        """Return the text of the array's declaration with its comment."""
         comment = kernel_doc(f"{self.name} - {self.doc}", (), self.detail)
         return f"{comment}extern {self._array_declaration()};\n"
 
     def source_definition(self) -> str:
-        """Return the definition of the array."""
+        """Return the text of the array's definition."""
         return f"{self._array_declaration()} = {{\n{braced_lines(self.values)}}};\n"
 
 
@@ -101,14 +99,14 @@ def _comment_lines(text: str, first: str = " * ") -> list[str]:
 
 
 def plain_comment(text: str) -> str:
-    """Return a comment above a constant."""
+    """Return the text of a C comment above a constant."""
     if len(text) <= 88:
         return f"/* {text} */\n"
     return "/*\n" + "\n".join(_comment_lines(text)) + "\n */\n"
 
 
 def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) -> str:
-    """Return a kernel-doc comment."""
+    """Return the text of a kernel-doc comment."""
     lines = _comment_lines(summary)
     for name, doc in members:
         lines += _comment_lines(f"@{name}: {doc}")
@@ -125,7 +123,7 @@ def braced_lines(values: Values) -> str:
 
 
 def _joined_elements(values: Values) -> str:
-    """Return values separated by commas; equal rows and long equal runs become a range."""
+    """Return values separated by commas; equal rows and long runs of a value become a range."""
     flat = isinstance(values[0], (int, str))
     texts = [str(v) if flat else f"{{{GLUE}{_joined_elements(v)}{GLUE}}}"  # type: ignore[arg-type]
              for v in values]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""cubeFTL's measurements of a layer by its leader, and read retries of old data.
+"""cubeFTL measures a layer while its leader word line is programmed, and retries reads of old data.
 
 The available text has no numerals. Two facts are remembered: a spare margin of 1.7 is worth 320 mV
 and saves 19.7 % "at most", and 0.3 or 0.9 of the reads need retries. The rest is assumed.
@@ -24,20 +24,19 @@ RETRY_SPREAD = 1
 
 @lru_cache(maxsize=1)
 def layer_errors() -> list[float]:
-    """Return relative errors between erased state and P1 after a program, by layer (mean about 1).
-
-    They vary with the square root of the layer factor, less than the other errors do (assumed).
+    """Return by layer the relative errors (mean about 1) between the erased state and P1 after a
+    program. These errors vary with the square root of the layer's error factor (assumed).
     """
     return [math.sqrt(factor / layers.UNIT) for factor in layers.layer_factors_q8()]
 
 
 def largest_errors() -> float:
-    """Return BER_EP1(max): the best layer of a new device has the published spare margin."""
+    """Return BER_EP1(max), at which a new device's best layer has the published spare margin."""
     return min(layer_errors()) * program_time.CUBE_MARGIN
 
 
 def growth_of_layer_errors(cycles: float) -> float:
-    """Return the growth of layer_errors(); the worst layer is at the limit at LIFE_CYCLES."""
+    """Return how layers' errors grow with wear: the worst meets its limit at LIFE_CYCLES."""
     return 1.0 + (largest_errors() / max(layer_errors()) - 1.0) * cycles / LIFE_CYCLES
 
 
@@ -47,14 +46,14 @@ def spare_margin(point: int, cycles: float) -> float:
 
 
 def voltage_margins_mv(spare: float) -> tuple[float, float]:
-    """Return how far the first program voltage may rise and the last one fall (mV)."""
+    """Return by how many mV the first ISPP voltage may rise and the last ISPP voltage may fall."""
     limit = program_time.CUBE_MAX_REMOVED * program_time.cube_step_mv()
     total = min(limit, program_time.cube_margin_mv(spare))
     return START_SHARE * total, (1.0 - START_SHARE) * total
 
 
 def follower_saving(spare: float) -> float:
-    """Return the share of the time that a follower saves by skipped verifies and loops."""
+    """Return the program time that a follower saves by skipped verifies and loops (cubeFTL)."""
     loops = program_time.cube_removed_loops(spare)
     whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
     low = program_time.cube_program_ns(whole, True)
@@ -63,17 +62,16 @@ def follower_saving(spare: float) -> float:
 
 
 def mean_follower_saving(cycles: float) -> float:
-    """Return the mean saving of followers over all layers."""
+    """Return the program time that follower word lines save, averaged over all layers."""
     savings = [follower_saving(spare_margin(p, cycles)) for p in range(layers.POINTS)]
     return sum(savings) / len(savings)
 
 
 @lru_cache(maxsize=1)
 def early_verify_loops() -> list[int]:
-    """Return by layer how many loops before the needed one the default verify of a state starts.
-
-    The default is the same for all layers. The quarter of the layers with the most errors needs one
-    loop more, and the best quarter one loop less (assumed).
+    """Return by layer how many loops too early the default verify of a state starts. The default is
+    the same for all layers. The quarter of the layers with the most errors needs one loop more, and
+    the best quarter one loop less (assumed).
     """
     ranked = sorted(range(layers.POINTS), key=lambda point: layer_errors()[point])
     early = [program_time.CUBE_EARLY_VERIFIES] * layers.POINTS
@@ -86,7 +84,8 @@ def early_verify_loops() -> list[int]:
 
 @lru_cache(maxsize=1)
 def vertftl_reduction_mv() -> list[float]:
-    """Return vertFTL's reduction of the last voltage (mV) by layer, fixed for all conditions.
+    """Return by how much vertFTL reduces the last ISPP voltage (mV) by layer, fixed for all
+    conditions.
 
     The better a layer is than the worst layer, the more margin it has at any age. vertFTL lowers
     only the last voltage, and by less than the margin, so the savings are scaled to
@@ -100,14 +99,14 @@ def vertftl_reduction_mv() -> list[float]:
 
 
 def loops_with_saving(saving: float) -> float:
-    """Return the number of removed loops that saves the share `saving` of the program time."""
+    """Return the number of ISPP loops whose removal saves a share of the program time."""
     most = program_time.CUBE_MAX_REMOVED
     found = find_root(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)
     return max(0.0, found)
 
 
 def retry_probability(cycles: float, hours: float) -> float:
-    """Return the share of layers whose data need retries with default references.
+    """Return the share of layers whose data need read retries after a read with default references.
 
     The share is a power of the age through the two known points, and linear in cycles (assumed).
     """

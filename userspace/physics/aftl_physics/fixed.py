@@ -33,7 +33,7 @@ def round_significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fractio
 
 
 def _rounding_margins(value: float) -> tuple[float, float]:
-    """Return `value` minus and plus the margin within which rounding must give the same number."""
+    """Return `value` minus and plus the error within which rounding must give the same integer."""
     return value * (1.0 - BOUNDARY_MARGIN), value * (1.0 + BOUNDARY_MARGIN)
 
 

@@ -2,8 +2,8 @@
 """Error-rate factor by position in the layer stack (cubeFTL's inter-layer variability).
 
 Shape and size are assumptions: the papers say that layers differ strongly and non-linearly and give
-no numbers. The etched channel is widest at the top and narrowest at the bottom, so both ends are
-worst, the bottom slightly more; most of the stack is alike.
+no numbers. The etched channel is widest at the top and narrowest at the bottom, so both ends have
+the most errors, the bottom slightly more; most other layers are alike.
 """
 
 from fractions import Fraction
@@ -17,14 +17,14 @@ EXPONENT = 4
 
 
 def layer_error_shape(point: int) -> Fraction:
-    """Return the unnormalised factor of a layer: 1 in the middle, rising outwards with power 4."""
+    """Return a layer's unnormalised error factor: 1 in the middle, rising outwards with power 4."""
     position = Fraction(2 * point - (POINTS - 1), POINTS - 1)
     excess = TOP_EXCESS if position < 0 else BOTTOM_EXCESS
     return 1 + excess * abs(position) ** EXPONENT
 
 
 def layer_factors_q8() -> list[int]:
-    """Return the factors x 256 from top (0) to bottom, with a mean of exactly 256."""
+    """Return the layers' error factors x 256 from top (0) to bottom, with a mean of exactly 256."""
     shapes = [layer_error_shape(p) for p in range(POINTS)]
     exact = [s * POINTS * UNIT / sum(shapes) for s in shapes]
     result = [int(x) for x in exact]

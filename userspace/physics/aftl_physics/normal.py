@@ -11,7 +11,7 @@ def normal_tail(x: float) -> float:
 
 
 def find_root(f: Callable[[float], float], low: float, high: float, steps: int = 200) -> float:
-    """Return the root of f in [low, high]; f must change its sign exactly once in the interval."""
+    """Return the root of a function in [low, high], where it must change its sign exactly once."""
     negative_low = f(low) < 0
     if negative_low == (f(high) < 0):
         raise ValueError(f"no sign change between {low} and {high}")

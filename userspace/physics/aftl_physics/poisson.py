@@ -19,7 +19,7 @@ PER_DOUBLING = 4
 
 
 def poisson_means_q8() -> list[int]:
-    """Return the means of the table, x 256: 0, then at most four integers per doubling."""
+    """Return the mean error counts of the table, x 256: 0, then up to four per doubling."""
     last = LARGEST_MEAN * SCALE
     ratios = [2.0 ** (i / PER_DOUBLING) for i in range(PER_DOUBLING)]
     powers = range(last.bit_length())
@@ -28,7 +28,7 @@ def poisson_means_q8() -> list[int]:
 
 
 def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
-    """Return the first count and the probabilities, by recurrence from the mode outwards."""
+    """Return the first error count and the probabilities, by recurrence outwards from the mode."""
     mode = int(mean)
     below: list[float] = []
     weight = 1.0
@@ -48,7 +48,7 @@ def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
 
 
 def mean_counts_of_bins(mean: float) -> list[float]:
-    """Return the mean count of each of the table's 64 bins; a count that spans bins is split."""
+    """Return the mean error count of each of the 64 bins; counts at a bin's edge are split."""
     first, mass = poisson_probabilities(mean)
     sums = [0.0] * COLUMNS
     column, room = 0, 1.0 / COLUMNS
@@ -64,7 +64,8 @@ def mean_counts_of_bins(mean: float) -> list[float]:
 
 
 def rounded_poisson_row(mean_q8: int, previous: list[int]) -> list[int]:
-    """Return the mean counts of the 64 bins, x 256, as integers that sum to 64 x mean_q8.
+    """Return the mean error counts of the 64 quantile bins, x 256, as integers that sum to 64 x
+    mean_q8.
 
     Every entry is rounded down, but not below the row of the next smaller mean; the remainder goes
     to the entries with the largest fractions.
@@ -81,7 +82,7 @@ def rounded_poisson_row(mean_q8: int, previous: list[int]) -> list[int]:
 
 
 def poisson_table_q8() -> tuple[list[int], list[list[int]]]:
-    """Return the means of the table, and the table's row for each mean."""
+    """Return the mean error counts of the table, and the table's row for each mean."""
     grid = poisson_means_q8()
     rows = [[0] * COLUMNS]
     for mean_q8 in grid[1:]:

@@ -17,19 +17,19 @@ SAVING_NO_NEIGHBOURS = 0.33
 
 
 def ispp_steps(vmax_v: float, step_v: float) -> int:
-    """Return the number of ISPP steps up to the top of the voltage window."""
+    """Return the number of ISPP steps from the bottom to the top of the voltage window."""
     return math.ceil(vmax_v / step_v - 1e-9)
 
 
 def approximate_program_ns() -> int:
-    """Return the time (ns) of an approximate write, with 25 instead of 40 steps (derived)."""
+    """Return the time (ns) of an approximate write, with 25 instead of 40 ISPP steps (derived)."""
     short = ispp_steps(cell.VMAX_APPROX_V, cell.STEP_V)
     full = ispp_steps(cell.VMAX_PRECISE_V, cell.STEP_V)
     return round(APPROXFTL_PROGRAM_NS * short / full)
 
 
 def approxftl_program_ns() -> tuple[int, ...]:
-    """Return ApproxFTL's program times (ns): precise (cases a, b, c), approximate, Delta_b."""
+    """Return ApproxFTL's program times (ns) of precise (3 cases), approximate, Delta_b pages."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
@@ -48,12 +48,12 @@ AGCR_MEDIUM_STEP_V = 0.30
 
 
 def agcr_step_v(cost: int) -> float:
-    """Return the ISPP step (V) of AGCR's write cost 0 (low, coarse), 1 or 2 (high, fine)."""
+    """Return the ISPP step (V) of AGCR's write cost 0 (low: coarse step), 1 or 2 (fine step)."""
     return AGCR_MEDIUM_STEP_V * AGCR_WRITE_NS[1] / AGCR_WRITE_NS[cost]
 
 
 def agcr_read_ns(cost: int) -> int:
-    """Return the read time of a page by its write cost 0..2: a cheap write makes reads slow."""
+    """Return the read time of a page by its write cost 0..2 (AGCR): cheap writes slow reads."""
     return AGCR_READ_LEVEL_NS[2 - cost]
 
 
@@ -89,9 +89,9 @@ class LoopTimes:
 
 
 def state_windows(removed: int) -> list[tuple[int, int]]:
-    """Return first and last verify loop of each state when `removed` loops are cut from the start.
-
-    The last loops are spread evenly from the window length to the number of loops.
+    """Return first and last verify loop of each state when `removed` loops are cut from the start
+    of the program. The states' last loops are spread evenly from the window length to the number of
+    loops.
     """
     span = CUBE_LOOPS - CUBE_WINDOW
     windows = []
@@ -102,7 +102,7 @@ def state_windows(removed: int) -> list[tuple[int, int]]:
 
 
 def program_verifies(removed: int, skipped: int) -> int:
-    """Return the verifies of a program that skips each state's first `skipped` verifies."""
+    """Return the number of verifies of a program that skips some first verifies of each state."""
     return sum(
         last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
         for first, last in state_windows(removed)
@@ -111,7 +111,7 @@ def program_verifies(removed: int, skipped: int) -> int:
 
 @lru_cache(maxsize=1)
 def calibrate_times() -> LoopTimes:
-    """Return the pulse and verify times that give a leader's time and a follower's saving."""
+    """Return the pulse and verify times that fit cubeFTL's leader time and follower saving."""
     redundant = program_verifies(0, 0) - program_verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
     pulse = (CUBE_LEADER_NS - program_verifies(0, 0) * verify) / CUBE_LOOPS
@@ -126,12 +126,12 @@ def cube_loops_ns(removed: int, skipped: int) -> float:
 
 
 def cube_program_ns(removed: int, skip_verify: bool) -> float:
-    """Return the program time tPROG of a mean layer, with or without the redundant verifies."""
+    """Return the program time tPROG of an average layer, with or without redundant verifies."""
     return cube_loops_ns(removed, CUBE_EARLY_VERIFIES if skip_verify else 0)
 
 
 def cube_saving(loops: float) -> float:
-    """Return the share of program time saved by removing `loops` (fractions interpolated)."""
+    """Return the share of program time saved by removing ISPP loops (fractions allowed)."""
     whole = min(int(loops), CUBE_MAX_REMOVED - 1)
     low, high = cube_program_ns(whole, False), cube_program_ns(whole + 1, False)
     return 1.0 - (low + (high - low) * (loops - whole)) / CUBE_LEADER_NS
@@ -154,5 +154,5 @@ def cube_margin_mv(spare: float) -> float:
 
 
 def cube_removed_loops(spare: float) -> float:
-    """Return the loops that can be removed with a spare margin, at most four."""
+    """Return the number of ISPP loops that a spare margin lets a program skip, at most four."""
     return min(float(CUBE_MAX_REMOVED), cube_margin_mv(spare) / cube_step_mv())

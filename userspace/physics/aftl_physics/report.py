@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A text summary of the models."""
+"""A text summary of the physical models, for the command `show`."""
 
 from aftl_physics import cell, program_time, reprogram_code, tables, tvr
 
@@ -11,7 +11,7 @@ def _rate_text(value: int) -> str:
 
 
 def rber_lines() -> list[str]:
-    """Return lines with the RBER of every curve at a few grid points of wear and age."""
+    """Return lines with the RBER of every error curve at a few values of wear and age."""
     lines = ["RBER by curve: [accumulated shift] at P/E cycles / hours"]
     head = "".join(f"{f'{mv} mV {pe}/{h}':>18}" for mv in (0, 350) for pe, h in CONDITIONS)
     lines.append(f"  {'':14}{head}")
@@ -26,7 +26,7 @@ def rber_lines() -> list[str]:
 
 
 def relaxation_lines() -> list[str]:
-    """Return lines with the RBER of precise pages programmed with larger steps."""
+    """Return lines with the RBER of precise pages programmed with larger ISPP steps."""
     short = cell.STEP_V / (1.0 - program_time.SAVING_APPROX_NEIGHBOURS)
     shorter = cell.STEP_V / (1.0 - program_time.SAVING_NO_NEIGHBOURS)
     window = cell.window_channel
@@ -41,7 +41,7 @@ def relaxation_lines() -> list[str]:
 
 
 def time_lines() -> list[str]:
-    """Return lines with the program times."""
+    """Return lines with the program times of all modes."""
     approx = " ".join(f"{t / 1000:.1f}" for t in program_time.approxftl_program_ns())
     loops = range(program_time.CUBE_MAX_REMOVED + 1)
     cube = [
@@ -57,7 +57,7 @@ def time_lines() -> list[str]:
 
 
 def code_lines() -> list[str]:
-    """Return lines with ReSSD's encodings."""
+    """Return lines with ReSSD's cell encodings."""
     lines = ["ReSSD encodings, values MSB LSB by state:"]
     for code, encoding in reprogram_code.encodings_by_code().items():
         states = [
@@ -69,6 +69,5 @@ def code_lines() -> list[str]:
 
 
 def physics_report() -> str:
-    """Return the whole report of the models."""
     parts = (rber_lines(), relaxation_lines(), time_lines(), code_lines())
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"

@@ -6,8 +6,8 @@ bit of every cell gets a new value. States only move up. Values are MSB << 1 | L
 and P1..P7 = 1..7. An encoding maps each value to its state.
 
 Rule (derived; it reproduces every value the paper shows): a value keeps its state if no cell would
-have to move down. The others take the lowest window of four adjacent states that lets all cells
-move up and is a Gray code.
+have to move down. The other values take the lowest window of four adjacent states that lets all
+cells move up and is a Gray code.
 """
 
 import itertools
@@ -25,7 +25,7 @@ INITIAL: Encoding = (2, 1, 3, 0)
 
 
 class Code(IntEnum):
-    """Orders in which bits were updated, each with its encoding (L = LSB, M = MSB)."""
+    """Orders in which a cell's bits were updated (L = LSB, M = MSB), each with its encoding."""
 
     INITIAL = 0
     L = 1
@@ -55,7 +55,7 @@ def highest_start_state(old: Encoding, bit: int, target: int) -> int:
 
 
 def values_by_state(code: Encoding) -> list[int]:
-    """Return the values of an encoding in the order of their voltage states."""
+    """Return the two-bit values of a cell encoding in the order of their voltage states."""
     return sorted(range(VALUES), key=lambda value: code[value])
 
 
@@ -75,7 +75,7 @@ def _is_legal_update(old: Encoding, new: Encoding, bit: int) -> bool:
 
 
 def next_encoding(old: Encoding, bit: int) -> Encoding:
-    """Return the encoding after updating `bit`; raise ValueError unless there is exactly one."""
+    """Return the encoding after an update of `bit`; raise ValueError if it is not unique."""
     for start in range(STATES - VALUES + 1):
         window = range(start, start + VALUES)
         choices = [(a, b, c, d) for a, b, c, d in itertools.permutations(window, VALUES)]
@@ -97,17 +97,17 @@ def encodings_by_code() -> dict[Code, Encoding]:
 
 
 def reprogram_count(code: Code) -> int:
-    """Return RPCnt: how often the word line was reprogrammed."""
+    """Return ReSSD's RPCnt: how often the word line was reprogrammed."""
     return 0 if code == Code.INITIAL else 1 if code in (Code.L, Code.M) else 2
 
 
 def distribution_id(code: Code) -> int:
-    """Return the ID of an encoding's states: 0 = P1-P4 .. 3 = P4-P7, and 0 for ER-P3."""
+    """Return the ID of the states of an encoding: 0 for P1-P4 .. 3 for P4-P7; 0 for ER-P3."""
     return max(0, min(encodings_by_code()[code]) - 1)
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
-    """Return the encodings by (RPCnt, ID); update orders LM and ML have an equal encoding."""
+    """Return the encodings by reprogram count and ID; update orders LM and ML share one."""
     codes = encodings_by_code()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
@@ -119,7 +119,7 @@ def decode_table() -> dict[tuple[int, int], Code]:
 
 
 def sensing_counts(code: Encoding) -> tuple[int, int]:
-    """Return the number of read references that the (LSB, MSB) page needs."""
+    """Return the number of read references that reads of the LSB and of the MSB page need."""
     pairs = list(itertools.pairwise(values_by_state(code)))
     counts = [sum((a ^ b) >> bit & 1 for a, b in pairs) for bit in (LSB, MSB)]
     return counts[0], counts[1]
@@ -168,7 +168,7 @@ ERASE_NS = 10_000_000
 
 
 def metadata_bytes() -> float:
-    """Return ReSSD's controller RAM: timestamps, tags, active-block pointers, word-line status."""
+    """Return the bytes of controller RAM that ReSSD needs: timestamps, tags, pointers, status."""
     blocks = PLANES * BLOCKS_PER_PLANE
     pointers = PLANES * HOT_LEVELS * (BLOCK_POINTER_BITS + WORD_LINE_POINTER_BITS)
     status = blocks * WORD_LINES_PER_BLOCK * WORD_LINE_STATUS_BITS

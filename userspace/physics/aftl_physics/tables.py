@@ -48,7 +48,7 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 
 def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
-    """Return Delta_b's RBER: 7.2e-4 as published, plus the growth of a cell with 1.5 x dVpp."""
+    """Return the RBER of Delta_b programs: 7.2e-4 as published, and the growth at 1.5 x dVpp."""
     channel = cell_channels()["MLC_DELTA_B"]
     start = cell.cell_rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.cell_rber(channel, mv, cycles, hours) - start
@@ -56,7 +56,7 @@ def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
 
 
 def cell_channels() -> dict[str, cell.Channel]:
-    """Return each mode's cell model; for Delta_b the model gives only the growth of errors."""
+    """Return each program mode's cell model; that of Delta_b gives only the growth of errors."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -92,7 +92,7 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
 
 
 def _rber_grid(model: RberModel) -> IntArray:
-    """Return the RBER of a curve at all axis points, made non-decreasing along each axis."""
+    """Return the RBER of a curve at all table points, made non-decreasing along each axis."""
     shape = (len(DISTURB_AXIS_MV), len(PE_AXIS), len(HOUR_AXIS))
     exact = [EXACT_DISTURB_MV.get(mv, float(mv)) for mv in DISTURB_AXIS_MV]
     points = [rate_q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
@@ -106,8 +106,8 @@ def _rber_grid(model: RberModel) -> IntArray:
 def rber_tables() -> dict[str, IntArray]:
     """Return RBER x 2^40 by curve name.
 
-    A coarser step is never better: while the erased state dominates, the wider states of a coarse
-    step would win by a few percent, an artefact of the fixed verify levels.
+    A coarser ISPP step never gets a lower RBER, although it would by a few percent while the erased
+    state dominates: an artefact of the fixed verify levels.
     """
     grids = {name: _rber_grid(model) for name, (_, model) in rber_curves().items()}
     for finer, coarser in pairwise(("MLC_FINE", "MLC_MEDIUM", "MLC_COARSE")):
@@ -116,7 +116,7 @@ def rber_tables() -> dict[str, IntArray]:
 
 
 def poisson_section() -> Section:
-    """Return the section with the error counts of a page."""
+    """Return the section of C tables with the error counts of a page."""
     grid, rows = poisson.poisson_table_q8()
     count = "aftl_poisson_count_q8"
     return Section("Poisson quantiles: number of bit errors in a page", (
@@ -134,7 +134,7 @@ def poisson_section() -> Section:
 
 
 def _disturb_neighbours() -> list[list[int]]:
-    """Return the largest shift (mV) by the neighbour's direction and class, rounded half up."""
+    """Return the largest voltage shift (mV) that a neighbour causes, by its direction and class."""
     ratio = cell.VMAX_APPROX_V / cell.VMAX_PRECISE_V
     shifts = (cell.SHIFT_Y_MV, cell.SHIFT_Z_MV)
     return [[int(s + 0.5), int(s * ratio + 0.5)] for s in shifts]
@@ -147,7 +147,7 @@ def _sense_limits() -> list[int]:
 
 
 def rber_section() -> Section:
-    """Return the section with raw bit error rates."""
+    """Return the section of C tables with raw bit error rates."""
     curves = rber_curves()
     dims = [f"AFTL_RBER_{d}" for d in ("CURVES", "DISTURB_POINTS", "PE_POINTS", "HOUR_POINTS")]
     members = [(f"AFTL_RBER_{name}", doc) for name, (doc, _) in curves.items()]
@@ -195,7 +195,7 @@ def _cube_program_ns(removed: int, skipped: int) -> int:
 
 
 def cube_section() -> Section:
-    """Return the section with cubeFTL's tables."""
+    """Return the section of C tables for cubeFTL."""
     margins = list(zip(*(cube.voltage_margins_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
     times = [
         [_cube_program_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
@@ -264,7 +264,7 @@ def _tvr_rber() -> list[Any]:
 
 
 def tvr_section() -> Section:
-    """Return the section with TVR's tables."""
+    """Return the section of C tables for TVR."""
     kept = [i / (TVR_POINTS - 1) for i in range(TVR_POINTS)]
     steps = [list(column) for column in zip(*(tvr.ispp_steps(m) for m in kept), strict=True)]
     base = tvr.endurance_cycles(1.0)
@@ -298,7 +298,7 @@ def tvr_section() -> Section:
 
 @lru_cache(maxsize=1)
 def file_sections() -> tuple[Section, ...]:
-    """Return all sections in the order of the generated files."""
+    """Return all sections of C tables in the order of the generated files."""
     return (poisson_section(), rber_section(), cube_section(), tvr_section())
 
 
@@ -308,7 +308,7 @@ STATES_GUARD = "AFTL_CELL_STATES_H"
 
 
 def states_section() -> Section:
-    """Return the section with the cell states (uV) of each curve and their noise."""
+    """Return the section of C tables with the cell states (uV) of each curve and their noise."""
     cells = cell_channels()
     most = max(len(channel.states) for channel in cells.values())
     none: list[list[int]] = [[0, 0, 0]] * most
@@ -365,7 +365,7 @@ GUARD = "AFTL_PHYSICS_TABLES_H"
 
 
 def _spaced_declarations(section: Section) -> list[str]:
-    """Return a section's declarations, with blank lines except between uncommented constants."""
+    """Return a section's C declarations; no blank line is between uncommented constants."""
     bare = [isinstance(item, Macro) and not item.doc for item in section.items]
     joined = [False, *(a and b for a, b in pairwise(bare))]
     return [
@@ -406,7 +406,7 @@ def generated_files() -> dict[str, str]:
 
 
 def first_differing_item(name: str, text: str) -> str | None:
-    """Return the first item in which `text` differs from the generated file, or None."""
+    """Return the first C item in which `text` differs from the generated file, or None."""
     if text == generated_files()[name]:
         return None
     for section in file_sections():

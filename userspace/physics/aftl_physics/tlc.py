@@ -3,7 +3,7 @@
 
 The TLC formula was fitted by others to a 72-layer part: RBER(PE, t, r) = eps + a PE^k + b PE^m t^n
 + g PE^p r^q, t in hours, r = average reads per page. ReSSD reports error counts per page, not a
-formula; its ratios are applied to this one.
+formula; the ratios of these counts are applied to the formula.
 """
 
 import math
@@ -27,7 +27,7 @@ QLC_PE_LIMIT = 500
 
 
 def read_disturb_rber(cycles: float, reads: float) -> float:
-    """Return the part of the RBER that `reads` reads of each page of the block cause."""
+    """Return the part of the RBER that is due to `reads` reads of each page of the block."""
     return G * math.pow(cycles, P) * math.pow(reads, Q)
 
 
@@ -41,8 +41,8 @@ def tlc_rber(cycles: float, hours: float, reads: float = 0.0) -> float:
 def remaining_retention_share() -> float:
     """Return the share of the retention errors that remain with the best read references.
 
-    The formula is for default references, ReSSD's Table 3 for the best references: with these,
-    retention for a year after 1K P/E adds 29 errors to a page of 16 KiB.
+    The formula is for default references, ReSSD's Table 3 for the best references: with the best
+    references, a year's retention after 1K P/E cycles adds 29 errors to a page of 16 KiB.
     """
     left = (WORN_MEAN_YEAR[0] - WORN_MEAN_FRESH[0]) / PAGE_BITS
     return left / (tlc_rber(1000, YEAR_HOURS) - tlc_rber(1000, 0))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """TVR: threshold-voltage reduction by giving up state margins (ICS 2014, sections 4 and 5).
 
-"MSB" is the page that the paper programs first and calls fast, the opposite of common naming.
-Voltages are in volt; m is the fraction of the margins that is kept (1 = normal, 0 = TVR).
+"MSB" is the page that the paper programs first and calls fast, which is the opposite of common
+naming. Voltages are in volt; m is the fraction of the margins that is kept (1 = normal, 0 = TVR).
 """
 
 import math
@@ -37,7 +37,7 @@ ERASE_OLD_NS = 9_000_000
 
 
 def reference_half_widths() -> tuple[float, ...]:
-    """Return D0..D5, the distance of each state mean to its read references (eqs 10-13).
+    """Return D0..D5, the distances of the state means to their read references (eqs 10-13).
 
     All Q terms of a page type are equal: 2 x 1/4 Q = limit for MSB, 4 x 1/4 Q for LSB.
     """
@@ -49,14 +49,14 @@ def reference_half_widths() -> tuple[float, ...]:
 
 
 def state_means_without_margins() -> tuple[float, ...]:
-    """Return the states' mean voltages without margins; the erased mean stays (Fig 11b)."""
+    """Return the states' mean voltages without margins; the erased mean is unchanged (Fig 11b)."""
     d = [round(x, 2) for x in reference_half_widths()]
     first = MEANS_V[0]
     return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
 
 
 def state_means(m: float) -> tuple[float, ...]:
-    """Return the states' mean voltages with a fraction `m` of the margins (linear; assumed)."""
+    """Return the states' mean voltages with a fraction `m` of their margins (linear; assumed)."""
     return tuple(low + m * (high - low)
                  for low, high in zip(state_means_without_margins(), MEANS_V, strict=True))
 
@@ -67,33 +67,32 @@ def ispp_steps_of_swing(swing_v: float) -> int:
 
 
 def ispp_steps(m: float) -> tuple[int, int]:
-    """Return the number of ISPP steps of the (MSB, LSB) page.
-
-    MSB goes up to S2 and LSB to S1; the paper leaves S3 out, and so does this model.
+    """Return the numbers of ISPP steps of the MSB and of the LSB page. MSB pages go up to S2 and
+    LSB pages to S1; the paper leaves S3 out, and so does this model.
     """
     mu = state_means(m)
     return ispp_steps_of_swing(mu[2] - mu[0]), ispp_steps_of_swing(mu[1] - mu[0])
 
 
 def errors_per_page(mean_v: float, life: float) -> float:
-    """Return the errors per page after `life` x 1e5 cycles at a mean state voltage (eq 8)."""
+    """Return the errors per page after `life` x 1e5 cycles at a mean state voltage (TVR eq 8)."""
     log = math.log(mean_v)
     return (-5e-4 * log + 0.0019) * math.exp((0.036 * log + 0.6616) * life) - 1.0
 
 
 def endurance_cycles(m: float) -> float:
-    """Return the cycles (1e5) until eq (8) reaches the error budget."""
+    """Return the P/E cycles (1e5) until the errors by eq (8) reach the error budget."""
     mean = sum(state_means(m)) / 4.0
     return find_root(lambda n: errors_per_page(mean, n) - ERROR_BUDGET, 1.0, 40.0)
 
 
 def state_program_ns() -> tuple[int, ...]:
-    """Return the measured program time by final state (section 4.1)."""
+    """Return the published program time by final state (section 4.1)."""
     return tuple(S0_PROGRAM_NS * s // 1000 for s in STATE_SLOWDOWN_PERMILLE)
 
 
 def ispp_step_ns() -> int:
-    """Return the time of an ISPP step: mean program time over the mean of 22 and 16 steps."""
+    """Return the time of one ISPP step: the mean program time over the mean number of steps."""
     return round(sum(state_program_ns()) / 4 / (sum(ispp_steps(1.0)) / 2))
 
 
@@ -103,7 +102,7 @@ def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> 
 
 
 def block_erase_ns(pattern: int, cycles: int) -> int:
-    """Return the erase time of a '11' (0) or '01' (1) block; both grow linearly to ERASE_OLD_NS."""
+    """Return the erase time of a block that stores '11' (0) or '01' (1), by its P/E cycles."""
     return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 
@@ -117,13 +116,13 @@ def relative_program_time(cycles: int) -> float:
 
 @lru_cache(maxsize=64)
 def tvr_channel(m: float) -> cell.Channel:
-    """Return the cell with a fraction `m` of the margins, for the common voltage model."""
+    """Return TVR's cell with a fraction `m` of the state margins, for the common voltage model."""
     sigmas = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 3)
     return cell.gaussian_channel(state_means(m), sigmas)
 
 
 def page_rber_without_margins() -> tuple[float, float]:
-    """Return the RBER of the (MSB, LSB) page without margins (eqs 10 and 11)."""
+    """Return the RBER of the MSB and of the LSB page without state margins (eqs 10 and 11)."""
     d = reference_half_widths()
     s = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 5)
     q = [normal_tail(x / y) for x, y in zip(d, s, strict=True)]
