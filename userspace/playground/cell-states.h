@@ -13,15 +13,15 @@
 /* Width of a voltage bin (uV) */
 #define CELL_BIN_UV 2000
 
-/* Where the tails of noise end: in deviations and in Laplace scales */
+/* Where noise distributions are cut off: in standard deviations and in Laplace scales */
 #define CELL_GAUSS_CUT 9
 
 #define CELL_LAPLACE_CUT 36
 
-/* Laplace scale of the noise, by the root of the P/E cycles, in nanovolts */
+/* Scale of the Laplace noise (nV), divided by the square root of the P/E cycles */
 #define CELL_CYCLES_NV 250000
 
-/* Factors of the retention loss: common factor, mean and variance */
+/* Factors of the voltage loss by retention: common factor, mean and variance */
 #define CELL_RETENTION_PERCENT 38
 
 #define CELL_RETENTION_MEAN_E9 400000

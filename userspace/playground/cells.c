@@ -14,7 +14,7 @@
 #define MV_ZERO 32768
 
 /**
- * struct look - the unit to show
+ * struct look - the mapping unit whose cells are shown
  * @media: flash array
  * @block: block of the page
  * @page: page in the block
@@ -49,9 +49,9 @@ const u32 *playground_voltages(void)
 }
 
 /*
- * Return the number of the error curve of a page, if a single curve gives its errors. Modes with
- * other steps or a lower top are modelled for certain cells only; for other cells the core adds a
- * difference to the curve, which no single curve shows.
+ * Return the number of the error curve of a page, if one curve gives its errors. The core models
+ * program modes with other steps or a lower top for certain cells only, and adds a difference to
+ * the curve for other cells, which then follow no single curve.
  */
 static u32 rber_curve_of_page(const struct aftl_cell *cell, u16 attr)
 {
@@ -79,7 +79,7 @@ static bool has_examined_page_data(const struct look *look)
 	       from_lpn(aftl_ppn_lpn(look->media, look->ppn)) < look->media->geo->units;
 }
 
-/* Return: number of inherited errors; their cells were programmed to the wrong state. */
+/* Return: the number of inherited errors, whose cells were programmed to the wrong state. */
 static u32 count_inherited_errors(const struct look *look)
 {
 	u32 errors = has_examined_page_data(look) ?

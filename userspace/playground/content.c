@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Stores the user's bytes on the device and reads them back with the device's errors.
- */
+/* Stores bytes that the user gives on the device, and reads them with the device's errors. */
 #include "checked-memory.h"
 #include "play.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Creates the device, runs it, and changes it.
- */
+/* Creates the simulated device, runs requests on it, and changes its parameters. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +18,7 @@ static void complete_play_request(void *host, struct aftl_request *request)
 	sim_drive_complete_request(&play.drive, request);
 }
 
-/* Record programs and erases, but not reads, which do not change the picture. */
+/* Record programs and erases, but not reads, which leave the painted pages unchanged. */
 static void record_array_event(void *host, const struct aftl_array_event *event)
 {
 	(void)host;
@@ -67,7 +65,7 @@ static int parse_play_options(u32 count, struct aftl_error *error)
 	return ret;
 }
 
-/* Refuse options that have no effect on the page, instead of ignoring them silently. */
+/* Refuse options that the playground cannot apply, instead of ignoring them silently. */
 static int refuse_options_useless_in_playground(struct aftl_error *error)
 {
 	static const char *const others[] = {
@@ -191,7 +189,7 @@ int playground_change(void)
 
 	if (!ret)
 		ret = sim_drive_apply_change(&play.drive, &change, &ops, NULL, &error);
-	/* A new policy has other kinds of blocks: paint all blocks again. */
+	/* Paint all blocks again, because a new policy uses other kinds of blocks. */
 	for (u32 i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;
 	return ret ? playground_fail(ret, &error) : 0;

@@ -6,7 +6,7 @@
 #include "play.h"
 
 #define BAD 255
-/* Number of colours of the views with a scale. */
+/* Number of colours of each view whose colours form a scale. */
 #define VALID_STEPS 15
 #define AGE_STEPS 20
 #define WEAR_STEPS 200
@@ -83,7 +83,7 @@ static u8 colour_by_error_rate(const struct subject *of)
 	return (u8)(1 + min(fls64(rate), 40U));
 }
 
-/* Colour a page by the erase count of its block, relative to the maximum. */
+/* Colour a page by the erase count of its block, relative to the maximum of all blocks. */
 static u8 colour_by_wear(const struct subject *of)
 {
 	return of->most_erases ?
@@ -105,7 +105,7 @@ static const painter painters[PLAY_VIEWS] = {
 	[PLAY_VIEW_KIND] = colour_by_block_kind,
 };
 
-/* Wear is a property of the block, so it is shown for erased pages, too. */
+/* Wear is a property of the block, so the view of wear shows erased pages, too. */
 static u8 choose_page_colour(u32 view, struct subject *of)
 {
 	of->attr = aftl_block_page_attr(of->media, of->block, of->page);
@@ -115,7 +115,7 @@ static u8 choose_page_colour(u32 view, struct subject *of)
 }
 
 /**
- * struct picture - geometry of the picture
+ * struct picture - geometry of the picture of a device's pages
  * @pixels: all pixels
  * @stride: pixels of a row
  * @height: number of rows

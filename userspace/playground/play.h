@@ -9,7 +9,7 @@
 #include "playground.h"
 #include "sim-options.h"
 
-/* Number of programs and erases that are kept, the latest ones. */
+/* Number of the latest programs and erases that are kept. */
 #define PLAY_EVENTS 16384
 
 /**
@@ -68,7 +68,7 @@ int playground_fail(int ret, const struct aftl_error *error);
 void playground_json_begin(struct json_writer *json);
 int playground_json_end(struct json_writer *json);
 
-/* The callback of the core for data that a request has read: it flips bits of the data. */
+/* Callback of the core that flips bits in the data that a request has read. */
 void playground_flip_bits(void *host, struct aftl_request *request, const struct aftl_read *read);
 
 #endif

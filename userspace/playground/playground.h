@@ -14,10 +14,10 @@
 
 #include "aftl-host.h"
 
-/* Maximum size of a text from the page. */
+/* Maximum size of a text that the web page passes. */
 #define PLAY_TEXT_BYTES 8192
 
-/* Get the text buffer; a text from the library may be longer than PLAY_TEXT_BYTES. */
+/* Get the text buffer; texts that the library returns may be longer than PLAY_TEXT_BYTES. */
 char *playground_text(void);
 
 /**
@@ -55,13 +55,13 @@ int playground_audit(void);
 /* Maximum of the parameter "age": a hundred years. */
 #define PLAY_AGE_HOURS (36500 * 24)
 
-/* Let the given number of hours pass without requests. */
+/* Let the given number of hours of device time pass without requests. */
 int playground_age(u32 hours);
 
-/* Apply a change: playground_text() has the text after the colon of "approxftl sim --change". */
+/* Apply a change: playground_text() has what follows the colon of "approxftl sim --change". */
 int playground_change(void);
 
-/* These return JSON in playground_text(): constants; counters and times; a block; a page. */
+/* Return JSON in playground_text(): about constants, counters and times, a block, or a page. */
 int playground_describe(void);
 int playground_describe_state(void);
 int playground_describe_block(u32 block);
@@ -73,8 +73,8 @@ int playground_describe_page(u32 block, u32 page);
  * @slot: unit of the page
  *
  * The distributions of the threshold voltages are those of the model from which the core's error
- * rates were computed; number and positions of misread cells are the core's. Simulated requests
- * have no bytes, so the state and the voltage of each cell are drawn at random.
+ * rates were computed; the core determines number and positions of the misread cells. Simulated
+ * requests have no bytes, so the state and the voltage of each cell are drawn at random.
  */
 int playground_describe_cells(u32 block, u32 page, u32 slot);
 
@@ -84,7 +84,7 @@ const double *playground_distribution(u32 state);
 /* Return each cell of the last described page: mV + 32768, state << 16, 1 << 24 if misread. */
 const u32 *playground_voltages(void);
 
-/* Return JSON in playground_text(): the latest programs and erases, from event number @since on. */
+/* Return JSON in playground_text(): the latest programs and erases, from event @since on. */
 int playground_list_events(u32 since);
 
 /* The property that playground_paint_pages() shows for each page. */
@@ -99,7 +99,7 @@ enum play_view {
 	PLAY_VIEWS,
 };
 
-/* Number of entries in a palette. */
+/* Number of colours in the palette of the picture. */
 #define PLAY_COLOURS 256
 
 /**
@@ -120,11 +120,11 @@ u32 *playground_palette(void);
  */
 u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width);
 
-/* Get a buffer of @bytes for the content of the first units of the device. */
+/* Get a buffer of @bytes for the data of the first mapping units of the device. */
 u8 *playground_content(u32 bytes);
 
 /**
- * playground_write() - write units, in addition to the stream
+ * playground_write() - write mapping units, in addition to the request stream
  * @unit: first unit
  * @units: number of units
  * @class: enum aftl_class
@@ -132,7 +132,7 @@ u8 *playground_content(u32 bytes);
 int playground_write(u32 unit, u32 units, u32 class);
 
 /**
- * playground_read() - read units, and apply the device's errors to playground_content()
+ * playground_read() - read mapping units, and apply the device's errors to playground_content()
  * @unit: first unit, which is at the beginning of the buffer
  * @units: number of units
  *

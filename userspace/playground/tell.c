@@ -5,7 +5,7 @@
 #include "json-writer.h"
 #include "play.h"
 
-/* Limits of an answer: numbers of events, of events of a page, and of flipped bits of a unit. */
+/* Limits of a JSON answer: numbers of events, of a page's events, and of a unit's flipped bits. */
 #define TOLD_EVENTS 256
 #define TOLD_HISTORY 64
 #define TOLD_FLIPS 4096
@@ -172,7 +172,7 @@ int playground_list_events(u32 since)
 	return playground_json_end(&json);
 }
 
-/* List the latest events, the newest first. */
+/* List the latest programs and erases, the newest first. */
 static void write_page_history_json(struct json_writer *json, u32 block, u32 page)
 {
 	u32 oldest = oldest_kept_event_number(PLAY_EVENTS);
@@ -211,7 +211,7 @@ static u32 count_valid_page_units(const struct aftl_media *media, const struct a
 	return valid;
 }
 
-/* Encode each page as a number: 0, or 1 + mode * 64 + class * 32 + valid units. */
+/* Encode each page of a block as a number: 0 if erased, else 1 + mode * 64 + class * 32 + valid. */
 int playground_describe_block(u32 index)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Exchanges texts with the page.
- */
+/* Exchanges texts with the web page. */
 #include <stdlib.h>
 
 #include "checked-memory.h"
@@ -34,7 +32,7 @@ void playground_json_begin(struct json_writer *json)
 	json_object(json, NULL);
 }
 
-/* Enlarge the buffer, which is never smaller than the longest text from the page. */
+/* Enlarge the text buffer, which is never smaller than the longest text from the page. */
 int playground_json_end(struct json_writer *json)
 {
 	json_end_object(json);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Computes the same distributions as cell.py, with the same bins.
- * selftests/playground/test_cells.py compares the two.
+ * Computes the voltage distributions of cell.py, with its bins. selftests/playground/test_cells.py
+ * compares the two.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,6 @@ static void init_voltage_mass(struct mass *mass, double first, double last)
 	memset(mass->at, 0, mass->count * sizeof(*mass->at));
 }
 
-/* Returns the probability that a value exceeds the middle of its distribution by @x. */
 typedef double (*survival)(double x, double scale);
 
 static double normal_tail(double x, double deviation)
@@ -120,7 +119,7 @@ static void convolve_mass(struct mass *mass, const struct mass *other)
 	free(sum);
 }
 
-/* Add the shift of two neighbours: one in the same layer, one in the next layer. */
+/* Add the voltage shifts by two neighbours: one in the same layer, one in the next layer. */
 static void add_neighbour_pair_shift(struct mass *mass, struct mass *other, double mv)
 {
 	for (u32 direction = 0; direction < 2; direction++) {
@@ -133,8 +132,8 @@ static void add_neighbour_pair_shift(struct mass *mass, struct mass *other, doub
 }
 
 /*
- * A shift up to 200 + 150 mV comes from one pair of precise neighbours; the excess is added as a
- * second pair.
+ * A shift up to 200 + 150 mV comes from one pair of precise neighbours; a second pair causes the
+ * excess.
  */
 static void add_neighbour_shifts(struct mass *mass, struct mass *other, double mv)
 {
@@ -184,7 +183,7 @@ static void compute_state_distribution(double *bins, u32 state, const struct con
 	free(mass);
 }
 
-/* Choose the read reference with the fewest misread cells; if states leave a gap, its middle. */
+/* Choose the read reference with the fewest misread cells; in a gap between states, its middle. */
 static struct crossing find_crossing(const double *low, const double *high)
 {
 	struct crossing best = { .low_high = 1, .high_low = 1 };
@@ -214,7 +213,7 @@ static u32 count_states_of_curve(u32 curve)
 	return count;
 }
 
-/* Limit disturbance, cycles and hours to the ranges of the core's tables. */
+/* Limit disturbance, P/E cycles and hours to the ranges of the core's tables. */
 static struct condition clamp_condition_to_tables(const struct condition *condition)
 {
 	return (struct condition){

@@ -8,7 +8,7 @@
 
 #include "cell-states.h"
 
-/* Bin i is centred at (i + VOLTAGE_FIRST) * CELL_BIN_UV. */
+/* Voltage bin i is centred at (i + VOLTAGE_FIRST) * CELL_BIN_UV. */
 #define VOLTAGE_FIRST (-2048)
 #define VOLTAGE_BINS 8192
 
@@ -50,7 +50,7 @@ struct voltages {
 	struct crossing crossings[CELL_STATES_MOST];
 };
 
-/* Return the distributions under a condition; valid until a call with another condition. */
+/* Return the voltage distributions under a condition, valid until a call with another condition. */
 const struct voltages *voltages_of(const struct condition *condition);
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Implements trace-codec.h without zlib and zstd: the page expands traces. Defines the format
- * Parquet, which the playground cannot read.
+ * Implements trace-codec.h without zlib and zstd: the web page decompresses traces. Defines the
+ * trace format Parquet, which the playground cannot read.
  */
 #include "trace-codec.h"
 #include "trace-format.h"

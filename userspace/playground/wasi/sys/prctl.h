@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* WASI has no processes, so that the call does nothing. */
+/* WASI has no processes to wait for, so that this function does nothing. */
 #ifndef WASI_SYS_PRCTL_H
 #define WASI_SYS_PRCTL_H
 
