@@ -110,7 +110,7 @@ class Class(enum.IntEnum):
 class Extent(NamedTuple):
     """A tagged range; its length may be TO_END.
 
-    The level is 2 or 3, or 0 if `kind` suffices.
+    The level is 2 or 3 for approximate data of these levels, otherwise 0.
     """
 
     offset: int
@@ -120,7 +120,7 @@ class Extent(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """The stored state of one unit of flash."""
+    """The stored state of one mapping unit on flash."""
 
     offset: int
     device_offset: int
@@ -131,14 +131,14 @@ class Unit(NamedTuple):
 
     @property
     def level(self) -> int:
-        """Return the quality level of the stored data; 0 if they are precise or absent."""
+        """Return the quality level of the unit's data; 0 if they are precise or absent."""
         if self.kind != Class.APPROXIMATE:
             return 0
         return 3 if self.flags & _LEVEL_3 else 2 if self.flags & _LEVEL_2 else 1
 
 
 class Errors(NamedTuple):
-    """Errors of a range, rounded to whole units; see approxftl_errors(3)."""
+    """Bit errors of a range, rounded outward to whole units; see approxftl_errors(3)."""
 
     unit_bytes: int
     units: int
@@ -214,7 +214,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def _load_library() -> Library | Absent:
-    """Load the library; an installed one is two folders above the package's folder."""
+    """Load the library; if installed, it is two folders above the package's folder."""
     name = "libapproxftl.so.1"
     beside = Path(__file__).resolve().parents[3] / name
     try:
@@ -235,7 +235,7 @@ def _check_result(result: int) -> int:
 
 
 class _Closing:
-    """Base of the objects that a with statement closes."""
+    """Base class of the objects that a with statement closes."""
 
     def __enter__(self) -> Self:
         return self
@@ -244,11 +244,11 @@ class _Closing:
         self.close()
 
     def close(self) -> None:
-        """Free what the object has opened."""
+        """Free the resources that the object holds."""
 
 
 class Device(_Closing):
-    """A handle of the device that holds `path`, or of any device."""
+    """A handle of the device that stores `path`, or of any device if there is no path."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, require: bool = False,
                  ) -> None:
@@ -265,7 +265,7 @@ class Device(_Closing):
         return self._handle
 
     def close(self) -> None:
-        """Close the handle and end its regions; tags of files stay."""
+        """Close the handle and end its labelled regions; tags of files stay."""
         if self._handle is not None:
             _library.close(self._handle)
         self._handle = None
@@ -287,11 +287,11 @@ class Device(_Closing):
         _check_result(_library.tag(self.handle, fd, offset, length, kind))
 
     def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
-        """Remove the tags of a range."""
+        """Remove the tags of a range of a file."""
         _check_result(_library.untag(self.handle, fd, offset, length))
 
     def protect(self, fd: int, offset: int, length: int) -> None:
-        """Declare a range inside approximate data precise, such as a header or an index."""
+        """Declare a range of an approximate file precise, such as a header or an index."""
         _check_result(_library.protect(self.handle, fd, offset, length))
 
     def query(self, fd: int) -> list[Extent]:
@@ -310,7 +310,7 @@ class Device(_Closing):
 
     def errors(self, fd: int, offset: int = 0, length: int = TO_END,
                level: int | None = None) -> Errors:
-        """Count the currently flipped bits of a range, which must have been synced.
+        """Count the currently flipped bits in a range of a synced file.
 
         With a quality level, count only units of that level.
         """
@@ -323,7 +323,7 @@ class Device(_Closing):
         return Errors(*(getattr(errors, name) for name in Errors._fields))
 
     def stored(self, fd: int, offset: int = 0, length: int = TO_END) -> Iterator[Unit]:
-        """Yield the stored state of each unit of a range."""
+        """Yield the stored state of each mapping unit of a file's range."""
         cursor = ctypes.c_int64(offset)
         room = (_Unit * _BATCH)()
         end = None if length == TO_END else offset + length
@@ -336,7 +336,7 @@ class Device(_Closing):
                            unit.flips, unit.raw)
 
     def pwrite(self, fd: int, data: bytes, offset: int, kind: Class = Class.APPROXIMATE) -> int:
-        """Write data of a class and return the number of bytes written."""
+        """Write data of the given class and return the number of bytes written."""
         return _check_result(_library.pwrite(self.handle, fd, data, len(data), offset, kind))
 
     def remember(self, fd: int) -> None:
@@ -344,7 +344,7 @@ class Device(_Closing):
         _check_result(_library.remember(self.handle, fd))
 
     def recall(self, fd: int) -> int:
-        """Apply the tags in the file's attribute and return the number of ranges."""
+        """Apply the tags in a file's extended attribute; return the number of tagged ranges."""
         return _check_result(_library.recall(self.handle, fd))
 
     def watch(self, fd: int, *, on: bool = True) -> None:
@@ -365,7 +365,7 @@ class Device(_Closing):
             _check_result(_library.region_end(self.handle))
 
     def arena(self, fd: int) -> Arena:
-        """Return approximate memory that a file backs."""
+        """Return an arena of approximate memory that is backed by a file."""
         return Arena(self, fd)
 
 
@@ -447,15 +447,15 @@ class File(_Closing):
             self.device.close()
 
     def write(self, data: bytes | bytearray | memoryview) -> int:
-        """Write data to the file."""
+        """Write data to the file; return the number of bytes written."""
         return self.raw.write(data)
 
     def read(self, size: int = -1) -> bytes:
-        """Read data from the file."""
+        """Read `size` bytes from the file; all that are left if `size` is negative."""
         return self.raw.read(size)
 
     def sync(self) -> None:
-        """Write all data to the device."""
+        """Write all buffered data of the file to the device."""
         self.raw.flush()
         os.fdatasync(self.raw.fileno())
 
@@ -464,11 +464,11 @@ class File(_Closing):
         self.device.tag(self.raw.fileno(), offset, length, kind)
 
     def untag(self, offset: int = 0, length: int = TO_END) -> None:
-        """Remove the tags of a range."""
+        """Remove the tags of a range of a file."""
         self.device.untag(self.raw.fileno(), offset, length)
 
     def protect(self, offset: int, length: int) -> None:
-        """Declare a range inside approximate data precise, such as a header or an index."""
+        """Declare a range of an approximate file precise, such as a header or an index."""
         self.device.protect(self.raw.fileno(), offset, length)
 
     def query(self) -> list[Extent]:

@@ -28,7 +28,7 @@ class Library:
 
 
 class _Piece(NamedTuple):
-    """A mapped part of an arena's file."""
+    """A part of an arena's file that is mapped into memory."""
 
     address: int
     offset: int
@@ -36,7 +36,7 @@ class _Piece(NamedTuple):
 
 
 class _Arena:
-    """File-backed memory that is entirely precise."""
+    """An arena of file-backed memory that is entirely precise, for use without libapproxftl."""
 
     def __init__(self, fd: int) -> None:
         self.fd = os.dup(fd)
@@ -70,36 +70,36 @@ class Absent:
         return lambda *_arguments: 0
 
     def store_refusal(self, number: int, sentence: str) -> int:
-        """Store a message for reason() and return the negated error number."""
+        """Store the message that reason() returns, and return the negated error number."""
         self.sentence = sentence
         return -number
 
     def reason(self, _device: Any) -> bytes:
-        """Return the message of the last refusal."""
+        """Return the message of the last refused request."""
         return self.sentence.encode()
 
     def open(self, path: bytes | None, flags: int, out: Any) -> int:
-        """Open a handle; refuse if a device is required or the path does not exist."""
+        """Open a handle without a device; refuse if one is required or the path does not exist."""
         if flags & _REQUIRE or (path is not None and not os.access(path, os.F_OK)):
             return self.store_refusal(errno.ENODEV, self.why)
         out._obj.value = 1
         return 0
 
     def stored(self, _device: Any, _fd: int, cursor: Any, *_rest: Any) -> int:
-        """Return no units: nothing is known about the stored state."""
+        """Return no units, because without a device nothing is known about the stored state."""
         cursor._obj.value = _TO_END
         return 0
 
     def pwrite(self, _device: Any, fd: int, data: bytes, _size: int, offset: int,
                _kind: int) -> int:
-        """Write data as an ordinary pwrite."""
+        """Write data by an ordinary pwrite(), without a class."""
         try:
             return os.pwrite(fd, data, offset)
         except OSError as error:
             return self.store_refusal(error.errno or errno.EIO, f"write: {error.strerror}")
 
     def arena_create(self, _device: Any, fd: int, out: Any) -> int:
-        """Create an arena for the file."""
+        """Create an arena of memory that the file backs."""
         try:
             arena = _Arena(fd)
         except OSError as error:
@@ -113,7 +113,7 @@ class Absent:
         os.close(self.arenas.pop(handle.value).fd)
 
     def alloc(self, handle: Any, size: int) -> int | None:
-        """Map new pages behind the end of the arena's file."""
+        """Extend the arena's file and map the new pages."""
         try:
             return self.arenas[handle.value].grow_file(size)
         except (OSError, ValueError):
@@ -139,7 +139,7 @@ class Absent:
         return arena.map_pages(0, size) + offset
 
     def arena_sync(self, handle: Any) -> int:
-        """Write changed memory back to the file."""
+        """Write the arena's changed memory back to the file."""
         arena = self.arenas[handle.value]
         try:
             for piece in arena.pieces:

@@ -13,7 +13,7 @@ from approxftl_tools.study_table import axis_title, column_title
 
 
 class Chart:
-    """A figure; a notebook shows it as the value of a cell."""
+    """A figure of a sweep; a notebook shows the figure as the value of a cell."""
 
     FORMATS = ("svg", "pdf", "png", "csv")
 

@@ -98,7 +98,7 @@ class Page(NamedTuple):
 class Policy:
     """A flash translation policy whose decisions are Python functions.
 
-    `select_victim` gets Blocks and returns the index of the block to collect, or None for the one
+    `select_victim` gets Blocks and returns the index of the block to collect, or None for the block
     with the least valid data, which is also the default. `stream` gets a Page and returns an index
     in `streams`, the names of streams, whose data go to separate blocks. `moved` is the largest
     number of streams that the valid data of one block may go to, all by default; each takes a free
@@ -147,14 +147,14 @@ class Policy:
                 raise TypeError(f"{what}: {function!r} is no function")
 
     def start(self, device: Facts) -> None:
-        """Prepare for `device`, which has block_pages, blocks, logical_pages, luns, page_bytes."""
+        """Prepare for a `device` with block_pages, blocks, logical_pages, luns, page_bytes."""
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}>"
 
 
 def _checked_index(answer: Any, count: int, call: str, things: str) -> int:
-    """Return a policy's decision as a number; raise an exception that describes a wrong one."""
+    """Return a policy's decision as a number; raise an exception that explains a wrong one."""
     try:
         number = operator.index(answer)
     except TypeError:
@@ -167,7 +167,8 @@ def _checked_index(answer: Any, count: int, call: str, things: str) -> int:
 class Running:
     """A policy in one run or device: the functions that the simulator calls.
 
-    The first exception is stored, and stops the run of `job`; later decisions are the default.
+    The policy's first exception is stored, and stops the run of `job`; later decisions are
+    defaults.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -240,7 +241,7 @@ class Running:
 
     @contextmanager
     def offered_to_job(self, job: Job | None) -> Iterator[None]:
-        """Let a job use the policy; after the job raise the policy's exception, if there is one."""
+        """Let a job (a call of the simulator) use the policy; then raise the policy's exception."""
         self.job = job
         if job:
             lib.job_offer(job.handle, self.handle)

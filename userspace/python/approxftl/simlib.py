@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The C library of the simulator, libapproxftl-sim.so, by ctypes."""
+"""The C library of the simulator, libapproxftl-sim.so, called by ctypes."""
 
 import ctypes
 import os
@@ -83,7 +83,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 class SimulationError(RuntimeError):
-    """The simulator refused or failed; the text is the sentence that the command prints."""
+    """The simulator refused its input or failed; the text is the command's error message."""
 
     def __init__(self, text: str, exit_code: int) -> None:
         super().__init__(text)
@@ -100,19 +100,19 @@ class InputError(SimulationError, OSError):
 
 
 def error_of_exit_code(text: str, code: int) -> SimulationError:
-    """Return the exception for an exit code of the command."""
+    """Return the exception for an exit code of "approxftl sim"."""
     return {USAGE: OptionError, NO_INPUT: InputError}.get(code, SimulationError)(text, code)
 
 
 def library_places() -> list[Path]:
-    """Return the paths where the library may be: beside this file, or in the build tree."""
+    """Return the paths where the library may be: beside this Python file, or in the build tree."""
     here = Path(__file__).resolve()
     build = os.environ.get("AFTL_BUILD", here.parents[3] / "build")
     return [here.with_name(NAME), Path(build) / NAME]
 
 
 def load_library() -> Library:
-    """Load the library."""
+    """Load the simulator's library."""
     found = next((place for place in library_places() if place.exists()), None)
     try:
         # Policies in shared objects call its functions.
@@ -127,7 +127,7 @@ lib = load_library()
 
 
 def option_as_text(value: object) -> str:
-    """Return the value of an option as text."""
+    """Return the value of a command-line option as text."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, Mapping):
@@ -169,7 +169,7 @@ def command_line_for_c(line: list[str]) -> ctypes.Array[ctypes.c_char_p]:
 
 
 class Job:
-    """A long call of the library, in a thread of its own so that Ctrl-C ends it."""
+    """A long call of the simulator's library, in a thread of its own so that Ctrl-C ends it."""
 
     def __init__(self) -> None:
         self.handle = lib.job_create()
@@ -183,11 +183,11 @@ class Job:
 
     @property
     def messages_of_call(self) -> list[str]:
-        """Return the messages of the finished call."""
+        """Return the messages that the finished call of the library wrote."""
         return str(lib.job_messages(self.handle).decode(errors="replace")).splitlines()
 
     def check_exit_code(self, code: int) -> None:
-        """Raise an exception for an exit code other than 0."""
+        """Raise an exception if the call ended with an exit code other than 0."""
         if not code:
             return
         if code == INTERRUPTED:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Simulated runs: one, or many with intervals."""
+"""Simulated runs: a single run, or many runs with confidence intervals."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _NOT_HERE = ("help", "json", "dry_run", "die_with_parent", "quiet", "progress")
 
 
 def wait_reasons() -> tuple[str, ...]:
-    """Return the names of the reasons for which requests wait."""
+    """Return the names of the reasons why requests wait."""
     names: list[str] = []
     while name := lib.wait_name(len(names)):
         names.append(name.decode())
@@ -101,9 +101,8 @@ class RequestTable:
         return dict(self._columns)
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame over the same memory.
-
-        Operations and reasons are categories; no reason is a missing value.
+        """Return the requests as a pandas.DataFrame over the same memory. Operations and reasons
+        are categories; a missing value means no reason.
         """
         pd = importlib.import_module("pandas")
 
@@ -116,17 +115,17 @@ class RequestTable:
         return pd.DataFrame(columns, copy=False)
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow.Table over the same memory; op is an index in OPERATIONS."""
+        """Return a pyarrow.Table of the requests, without a copy; op is an index in OPERATIONS."""
         pa = importlib.import_module("pyarrow")
 
         return pa.table({name: pa.array(column) for name, column in self._columns.items()})
 
     def to_polars(self) -> Any:
-        """Return a polars.DataFrame; op is an index in OPERATIONS."""
+        """Return the requests as a polars.DataFrame; op is an index in OPERATIONS."""
         return importlib.import_module("polars").DataFrame(self.to_dict())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file, by pyarrow; op is an index in OPERATIONS."""
+        """Write the requests as a Parquet file, by pyarrow; op is an index in OPERATIONS."""
         importlib.import_module("pyarrow.parquet").write_table(self.to_arrow(), path)
 
 
@@ -180,11 +179,11 @@ class Run:
 
     @cached_property
     def summary(self) -> dict[str, float | None]:
-        """All measures of the run by name, as in studies; None where there is no value."""
+        """All measures of the run by name, as in studies; None for a measure without a value."""
         return all_measures(self.result, self.document["geometry"]["unit_bytes"])
 
     def measure(self, name: str) -> float | None:
-        """Return a measure; write_p99 is short for write_response_p99_ns."""
+        """Return a measure by its name; write_p99 is short for write_response_p99_ns."""
         full = measure_name(name)
         if full not in self.summary:
             raise KeyError(f"no measure {name}; there are {', '.join(self.summary)}")
@@ -295,7 +294,7 @@ class Runs(Sequence[Run]):
         return self._runs[index]
 
     def rows(self) -> list[dict[str, object]]:
-        """Return a row for each run: the values of the axes, then all measures."""
+        """Return a row for each run of the sweep: the values of the axes, then all measures."""
         return [{**{axis: run.options[axis] for axis in self.axes}, **run.summary}
                 for run in self._runs]
 
@@ -304,7 +303,7 @@ class Runs(Sequence[Run]):
         return importlib.import_module("pandas").DataFrame(self.rows())
 
     def _values_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
-        """Return a list for each seed, with the runs of the other axes in the same order."""
+        """Return a list of runs for each seed, all in the same order of the other axes."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
                  for seed in self.axes["seed"]]
@@ -316,7 +315,7 @@ class Runs(Sequence[Run]):
         """Return the 95 % interval of the mean over the seeds, for each value of the axis `by`.
 
         With relative_to, a value of that axis, the interval is that of the ratio of runs that
-        differ in this axis only, so that what the seeds have in common cancels. Ratios and values
+        differ in this axis only, so that effects of a seed on both runs cancel. Ratios and values
         of the other axes are averaged for each seed; the interval is Student's t.
         """
         if by not in self.axes or by == "seed":
@@ -335,10 +334,9 @@ class Runs(Sequence[Run]):
 
     def plot(self, measure: str, x: str, *, by: str | None = None,
              relative_to: object = None) -> Chart:
-        """Return a figure of the means with their intervals over the axis `x`.
-
-        With `by`, another axis, each of its values is a series. relative_to is as in interval(),
-        for `by` or else for `x`.
+        """Return a figure of the means with their confidence intervals over the axis `x`. With
+        `by`, the name of another axis, each value of that axis is a series. relative_to is as in
+        interval(), for `by` or else for `x`.
         """
         if x not in self.axes or x == by:
             raise ValueError(f"{x} is no axis of this sweep, or that of `by`; its axes are"
@@ -398,14 +396,14 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
           **options: Any) -> Runs:
     """Run all combinations of the values of those arguments that are lists, with each seed.
 
-    The other arguments are those of simulate(). `seeds` is a number of seeds, from 1, or the seeds.
-    `jobs` runs are performed at a time, one for each processor by default. progress= is called
-    with the number of finished runs and of all.
+    Further arguments are those of simulate(). `seeds` is a number of seeds, from 1, or the seeds.
+    `jobs` runs are performed at a time, one for each processor by default. progress= is called with
+    the number of finished runs and the number of all runs.
 
-    The runs are threads of this process. With `results`, a directory, they are processes, as those
-    of "approxftl study": a run whose result is there is not repeated. `scheduler` is the address of
-    a Dask scheduler, whose workers perform the runs. `slurm` has options of sbatch, which submits
-    them as a job array; `results` is then visible to all nodes.
+    The runs are threads of this process. With `results`, a directory, they are processes, as with
+    "approxftl study": a run whose result is in the directory is not repeated. `scheduler` is the
+    address of a Dask scheduler, whose workers perform the runs. `slurm` has options of sbatch,
+    which submits the runs as a job array; `results` is then visible to all nodes.
     """
     if "seed" in options:
         raise OptionError("seed: a sweep has seeds", USAGE)

@@ -47,7 +47,8 @@ NOWHERE = 2**32 - 1
 
 
 class SimulatedDevice:
-    """An SSD in simulated time; arguments are parameters, and profile, policy, seed, set, load.
+    """An SSD in simulated time; arguments are device parameters, profile, policy, seed, set and
+    load.
 
     Addresses and lengths are in logical pages. write(), read(), trim() and flush() submit a request
     now, let time pass until it is complete, and return the response time in ns. Several threads may
@@ -87,7 +88,7 @@ class SimulatedDevice:
         self.ppn_bits = int(facts.ppn_bits)
 
     def _execute_request(self, *arguments: Any) -> int:
-        """Execute a request; raise the exception of the policy if there is one."""
+        """Execute a request on the device; raise the exception of the policy if there is one."""
         assert self._policy
         is_idle = not lib.device_busy(self._handle)
         with self._policy.offered_to_job(None) if is_idle else nullcontext():
@@ -95,7 +96,7 @@ class SimulatedDevice:
 
     @contextmanager
     def _require_working_device(self, job: Job | None = None) -> Iterator[None]:
-        """Reserve the device for a longer call, and offer its policy to `job`."""
+        """Reserve the device for a long call of the library; `job` uses the device's policy."""
         if not self._policy:
             yield
             return
@@ -116,21 +117,21 @@ class SimulatedDevice:
         return OSError(-result, os.strerror(-result))
 
     def write(self, lpn: int, pages: int = 1) -> int:
-        """Write logical pages."""
+        """Write a range of logical pages."""
         result = self._do(self._handle, WRITE, lpn, pages)
         if result < 0:
             raise self._error_of_result(result, lpn, pages)
         return result
 
     def read(self, lpn: int, pages: int = 1) -> int:
-        """Read logical pages."""
+        """Read a range of logical pages."""
         result = self._do(self._handle, READ, lpn, pages)
         if result < 0:
             raise self._error_of_result(result, lpn, pages)
         return result
 
     def trim(self, lpn: int, pages: int = 1) -> int:
-        """Discard logical pages."""
+        """Discard a range of logical pages."""
         result = self._do(self._handle, DISCARD, lpn, pages)
         if result < 0:
             raise self._error_of_result(result, lpn, pages)
@@ -163,7 +164,7 @@ class SimulatedDevice:
         return times
 
     def advance(self, ns: int) -> int:
-        """Let time pass, with the device's background work; return the time."""
+        """Let device time pass, with the device's background work; return the new time."""
         if ns < 0:
             raise ValueError("time does not go back")
         until = self.now_ns + operator.index(ns)
@@ -173,9 +174,8 @@ class SimulatedDevice:
         return self.now_ns
 
     def fault(self, kind: str, number: int) -> None:
-        """Let a "block", a "die" or the flash copy of a logical page ("unit") fail.
-
-        "age" ages the cells by NUMBER ns; device time does not pass.
+        """Let a "block", a "die" or the flash copy of a logical page ("unit") fail; `number`
+        selects it. With "age", age all cells by `number` ns without device time passing.
         """
         if kind not in FAULTS:
             raise ValueError(f"{kind!r} is not a fault; there are {', '.join(FAULTS)}")
@@ -187,11 +187,11 @@ class SimulatedDevice:
 
     @property
     def now_ns(self) -> int:
-        """The device time in ns."""
+        """The device's simulated time in ns."""
         return int(lib.device_now(self._handle))
 
     def _view_of_table(self, address: int, dtype: Any, count: int) -> NDArray[Any]:
-        """Return a table of the device, whose memory lives as long as the array."""
+        """Return a table of the device as an array, which keeps the device's memory alive."""
         memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
         memory._device = self
         view = np.frombuffer(memory, dtype)
@@ -199,7 +199,7 @@ class SimulatedDevice:
         return view
 
     def blocks(self) -> NDArray[Any]:
-        """Return a view of all erase blocks, LUN by LUN, of dtype BLOCK; it changes with them."""
+        """Return a view of all erase blocks, LUN by LUN, of dtype BLOCK; it shows later changes."""
         return self._view_of_table(lib.device_blocks(self._handle), BLOCK, self.block_count)
 
     def l2p(self) -> NDArray[np.uint32]:
@@ -232,7 +232,7 @@ class SimulatedDevice:
         return dict(zip(names, values.tolist(), strict=True))
 
     def digest(self) -> str:
-        """Return the digest of mapping, media and wear that approxftl sim prints."""
+        """Return the digest (hash) of mapping, media and wear that approxftl sim prints, too."""
         return f"{lib.device_digest(self._handle):016x}"
 
     def check(self) -> None:

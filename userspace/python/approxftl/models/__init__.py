@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Parse model files: the place and type of the tensors in them.
 
-Only headers are read. They may be malicious: a malformed or unknown one raises a ModelError.
+Only headers are read. As they may be malicious, a malformed or unknown header raises a ModelError.
 """
 
 from approxftl.models import gguf, npy, onnx, safetensors

@@ -20,7 +20,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Choice:
-    """The options that select approximate tensors."""
+    """The options that select the approximate tensors of a model."""
 
     names: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
@@ -30,20 +30,20 @@ class Choice:
     planes: int | None = None
 
     def check_element_types(self) -> None:
-        """Raise ModelError for an unknown type."""
+        """Raise ModelError for an unknown type of numbers."""
         for name in self.types:
             if name not in ELEMENTS:
                 raise ModelError(
                     f"no type {printable_name(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
     def low_planes(self, element: Element) -> int:
-        """Return the number of approximate planes: by default the mantissa, or the lower half."""
+        """Return the number of approximate bit planes: by default the mantissa or lower half."""
         if self.planes is not None:
             return min(self.planes, element.bits)
         return element.mantissa_bits if element.exponent else element.bits // 2
 
     def reason_for_precise(self, tensor: Tensor, apart: bool) -> str:
-        """Return the reason why a tensor stays precise, else ""; `apart`: it is stored by plane."""
+        """Return why a tensor stays precise, else ""; `apart`: it is stored by bit plane."""
         if tensor.exact or not tensor.length:
             return tensor.exact or "it has no numbers"
         if self.names and not _matches_any_pattern(tensor.name, self.names):
@@ -85,14 +85,14 @@ def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
 
 
 def whole_units_in_ranges(ranges: Iterable[Range]) -> list[Range]:
-    """Return the whole units inside merged ranges, which become approximate."""
+    """Return the whole mapping units inside merged ranges; these units become approximate."""
     inward = ((-(-offset // UNIT) * UNIT, (offset + length) // UNIT * UNIT)
               for offset, length in ranges)
     return [(begin, end - begin) for begin, end in inward if begin < end]
 
 
 def count_shared_bytes(one: Range, others: list[Range]) -> int:
-    """Return how many bytes of a range are in other ranges, which are sorted and disjoint."""
+    """Return how many bytes of a range are in other ranges, which must be sorted and disjoint."""
     count, number = 0, max(0, bisect_right(others, one) - 1)
     while number < len(others) and others[number][0] < sum(one):
         other = others[number]

@@ -63,7 +63,7 @@ def _skip_list(cursor: Cursor) -> None:
 
 
 def _read_alignment(cursor: Cursor) -> int:
-    """Read a key and its value; return the alignment if the key sets it, else 0."""
+    """Read a key of the header and its value; return the alignment if the key sets it, else 0."""
     key, kind = _read_text(cursor), cursor.read_number(_U32)
     if key == _ALIGNMENT:
         alignment = cursor.read_number(_U32)
@@ -100,7 +100,7 @@ def _read_tensor(cursor: Cursor) -> Tensor:
 
 
 def parse_gguf(source: Source) -> Model:
-    """Return the model that the header describes."""
+    """Return the model that a GGUF header describes."""
     cursor = Cursor(source, 4)
     version = cursor.read_number(_U32)
     if version not in _VERSIONS:

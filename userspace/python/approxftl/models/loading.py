@@ -60,7 +60,7 @@ def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
 
 
 def _check_plain(model: Model, parts: Iterable[str], approximate: Approximate) -> None:
-    """Raise ModelError for approximate tensors whose protected bits are approximate, too."""
+    """Raise ModelError if the protected bits of a tensor are approximate, too."""
     for tensor in model.tensors:
         if not tensor.length or not protected_planes(tensor.element, parts):
             continue

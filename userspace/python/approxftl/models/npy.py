@@ -35,7 +35,7 @@ def _parse_shape(text: str) -> list[int]:
 
 
 def parse_npy(source: Source) -> Model:
-    """Return the model that the header describes; its only tensor is called "data"."""
+    """Return the model that an npy header describes; its only tensor is called "data"."""
     version = source.read_range(len(MAGIC), 2)
     form = _LENGTHS.get(version[0])
     if form is None:

@@ -35,7 +35,7 @@ _TYPES = {1: "f32", 2: "u8", 3: "i8", 4: "u16", 5: "i16", 6: "i32", 7: "i64", 8:
 
 
 class _Field(NamedTuple):
-    """A field of a message: a number, or the offset and length of bytes."""
+    """A field of a protocol buffer message: a number, or the offset and length of its bytes."""
 
     number: int
     wire: int
@@ -54,7 +54,7 @@ def _read_varint(cursor: Cursor) -> int:
 
 
 class _Walk:
-    """A reader of the fields of one file, which limits their number."""
+    """A reader of the protocol buffer fields of a file, which limits the number of fields."""
 
     def __init__(self, source: Source) -> None:
         self.cursor = Cursor(source)
@@ -74,7 +74,7 @@ class _Walk:
         return _Field(number, wire, self.cursor.skip_bytes(length), length)
 
     def read_fields(self, begin: int, end: int) -> Iterator[_Field]:
-        """Yield the fields of a message; the caller may read nested fields in between."""
+        """Yield the fields of a message; between two fields, the caller may read nested fields."""
         while begin < end:
             self.left -= 1
             if self.left < 0:
@@ -105,7 +105,7 @@ class _Walk:
 
 
 def _require_once(seen: set[int], field: _Field, wire: int) -> _Field:
-    """Return a message's field; refuse a repeated field or a wrong wire type."""
+    """Return a field of a message; refuse a repeated field or a wrong wire type."""
     if field.number in seen or field.wire != wire:
         raise ModelError(f"field {field.number} before byte {field.value + field.length} comes "
                          "twice, or is none that ONNX has")
@@ -154,7 +154,7 @@ def _read_graph(walk: _Walk, graph: _Field) -> list[Tensor]:
 
 
 def parse_onnx(source: Source) -> Model:
-    """Return the model with the graph's initializers."""
+    """Return the model whose tensors are the ONNX graph's initializers."""
     walk = _Walk(source)
     seen: set[int] = set()
     tensors: list[Tensor] = []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Store models by bit plane: the highest bits of all numbers of a tensor, then the next.
+"""Store models by bit plane: the highest bits of all numbers of a tensor, then their next bits.
 
 So the low planes of a tensor are one range of whole flash units, which may be approximate while
 sign and exponent are not. The file is itself a safetensors file: a byte tensor for each tensor
-stored by plane, and one with the remaining bytes of the original.
+stored by plane, and a byte tensor with the remaining bytes of the original.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _padded_length(length: int) -> int:
 
 @dataclass(frozen=True)
 class Planes:
-    """The planes of one tensor of the original file; `at` is their offset in the file by plane."""
+    """The bit planes of a tensor of the original file; `at` is their offset in the new file."""
 
     tensor: Tensor
     at: int
@@ -60,26 +60,26 @@ class Planes:
 
     @property
     def end_of_planes(self) -> int:
-        """Return the offset behind the last plane."""
+        """Return the offset behind the tensor's last bit plane."""
         return self.at + self.bytes_of_plane * self.tensor.element.bits
 
     def range_of_low_planes(self, planes: int) -> tuple[int, int]:
-        """Return the range of the lowest planes as offset and length."""
+        """Return the range of the tensor's lowest bit planes as offset and length."""
         length = self.bytes_of_plane * min(planes, self.tensor.element.bits)
         return self.end_of_planes - length, length
 
     def bit_of_plane(self, plane: int) -> int:
-        """Return the bit number of a plane; bit 0 is the lowest."""
+        """Return the bit number of a bit plane; bit 0 is the lowest."""
         return self.tensor.element.bits - 1 - plane
 
     def checksum_of_plane(self, source: Source, plane: int) -> int:
-        """Return the checksum of a plane; plane 0 is the highest."""
+        """Return the checksum of a bit plane; plane 0 is the highest."""
         return zlib.crc32(source.read_range(self.at + plane * self.bytes_of_plane,
                                             self.bytes_of_plane))
 
 
 def split_into_planes(numbers: bytes, bits: int) -> NDArray[np.uint8]:
-    """Return the planes of numbers, highest first, each padded with 0 to whole bytes."""
+    """Return the bit planes of numbers, the highest first, each padded with 0 to whole bytes."""
     whole = np.frombuffer(numbers, dtype=f"<u{bits // 8}")
     planes = [np.packbits((whole >> bit).astype(np.uint8) & 1, bitorder="little")
               for bit in reversed(range(bits))]
@@ -87,7 +87,7 @@ def split_into_planes(numbers: bytes, bits: int) -> NDArray[np.uint8]:
 
 
 def join_planes(planes: Sequence[bytes], count: int) -> bytes:
-    """Return a number of values, assembled from their bit planes."""
+    """Return a given number of values, assembled from their bit planes."""
     kind = np.dtype(f"<u{len(planes) // 8}")
     numbers = np.zeros(count, dtype=kind)
     for plane in planes:
@@ -115,7 +115,7 @@ class _Gaps:
 
 
 class Layout:
-    """The layout of a file by plane for a model."""
+    """The layout of the file that stores a model by bit plane."""
 
     def __init__(self, model: Model, tensors: Sequence[Tensor]) -> None:
         self.model = model
@@ -142,7 +142,7 @@ class Layout:
             yield tensor.name, [tensor.element.bits, Planes(tensor, 0).bytes_of_plane]
 
     def _encode_header(self, whole: str, rest: str) -> bytes:
-        """Return the header of the file by plane; its length does not depend on the checksums."""
+        """Return the header of the file by plane, whose length does not depend on the checksums."""
         about = {
             "version": _VERSION, "form": self.model.form, "bytes": self.model.source.size,
             "sha256": whole, "rest_sha256": rest, "tensors": [
@@ -199,7 +199,7 @@ def _write_all(fd: int, data: bytes, offset: int) -> int:
 
 
 def read_in_pieces(source: Source, begin: int, length: int) -> Iterator[bytes]:
-    """Yield a range in pieces that fit into memory."""
+    """Yield parts of a file's range that fit into memory."""
     for at in range(begin, begin + length, _COPY):
         yield source.read_range(at, min(_COPY, begin + length - at))
 
@@ -213,7 +213,7 @@ def sha256_of_file(source: Source) -> str:
 
 
 class PlaneFile:
-    """A file by plane; read() returns the original, including flipped bits."""
+    """A file stored by bit plane; read() returns the original's bytes, including flipped bits."""
 
     def __init__(self, model: Model) -> None:
         about = _parse_description(model.metadata[_KEY])
@@ -268,7 +268,7 @@ class PlaneFile:
         return b"".join(pieces)
 
     def _read_piece(self, offset: int, length: int) -> bytes:
-        """Return the part of a range of the original that is contiguous in the file by plane."""
+        """Return the first bytes of a range of the original, as far as planes are contiguous."""
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
             planes = self.planes[number]
@@ -289,7 +289,7 @@ class PlaneFile:
         return join_planes(stored, count)[begin:begin + length]
 
     def check_rest(self) -> None:
-        """Raise ModelError if the remaining bytes, which are always precise, have changed."""
+        """Raise ModelError if bytes outside the planes, which are always precise, have changed."""
         found = hashlib.sha256()
         for piece in read_in_pieces(self.source, self._rest.offset, self._gaps._total_length):
             found.update(piece)
@@ -297,7 +297,7 @@ class PlaneFile:
             raise ModelError("what is precise of it has changed: it is damaged")
 
     def changed_planes(self, planes: Planes) -> list[int]:
-        """Return the bit numbers of planes that differ from their checksums."""
+        """Return the bit numbers of bit planes that differ from their checksums."""
         return [planes.bit_of_plane(plane) for plane, written in enumerate(planes.sums)
                 if planes.checksum_of_plane(self.source, plane) != written]
 

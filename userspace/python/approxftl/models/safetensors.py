@@ -33,7 +33,7 @@ def _refuse_constant(word: str) -> NoReturn:
 
 
 def _parse_json(text: bytes) -> Json:
-    """Return the JSON object; refuse one that could take much memory."""
+    """Return the JSON object of a header; refuse an object that could take much memory."""
     check_tensor_count(text.count(b"{") - 2)
     if text.count(b"[") > 2 * TENSORS + 2 or text.count(b",") > 40 * TENSORS:
         raise ModelError(f"its header has more than {TENSORS} tensors can need")
@@ -50,7 +50,7 @@ def _parse_json(text: bytes) -> Json:
 
 
 def _require_integers(values: Any) -> list[int]:
-    """Return a list of integers; refuse other types, including bool."""
+    """Return the value if it is a list of integers; refuse other types, including bool."""
     if not isinstance(values, list) or any(type(value) is not int for value in values):
         raise ModelError("its header has something else where a list of whole numbers should be")
     return values
@@ -87,7 +87,7 @@ def _refuse_gaps(model: Model, data: int) -> None:
 
 
 def parse_safetensors(source: Source) -> Model:
-    """Return the model that the header describes."""
+    """Return the model that a safetensors header describes."""
     length = _LENGTH.unpack(source.read_range(0, _LENGTH.size))[0]
     if length > HEADER_BYTES:
         raise ModelError(f"its header of {length} bytes is larger than {HEADER_BYTES >> 20} MiB")
@@ -101,7 +101,7 @@ def parse_safetensors(source: Source) -> Model:
 
 
 def encode_header(entries: Json, align: int) -> bytes:
-    """Return length and header, padded so that data begin at a multiple of `align`."""
+    """Return a header's length and text, padded so that data begin at a multiple of `align`."""
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-(_LENGTH.size + len(text)) % align)
     if len(text) > HEADER_BYTES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Read untrusted model files within limits."""
+"""Read untrusted model files, with limits on the bytes read and on names."""
 
 import os
 import struct
@@ -13,11 +13,11 @@ _WINDOW = 1 << 16
 
 
 class ModelError(ValueError):
-    """Raised for a file that is no model or an unsupported one; the text is the message."""
+    """Raised for a file that is no model or an unsupported model; the text is the message."""
 
 
 def printable_name(text: str, most: int = 60) -> str:
-    """Return a name that is safe to print, shortened."""
+    """Return a shortened form of a name that is safe to print."""
     safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:most])
     return safe + "..." if len(text) > most else safe
 
@@ -30,18 +30,18 @@ class Source(Protocol):
         """Return the length of the source in bytes."""
 
     def read_range(self, offset: int, length: int) -> bytes:
-        """Return the bytes of a range; raise ModelError beyond the end."""
+        """Return the bytes of a range; raise ModelError beyond the source's end."""
 
 
 class FileSource:
-    """A file that is open for reading."""
+    """A source of bytes: a file that is open for reading."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.size = os.lseek(file.fileno(), 0, os.SEEK_END)
 
     def read_range(self, offset: int, length: int) -> bytes:
-        """Return the bytes of a range; raise ModelError beyond the end."""
+        """Return the bytes of a range; raise ModelError beyond the source's end."""
         pieces: list[bytes] = []
         end = offset + length
         if not 0 <= offset <= end <= self.size:
@@ -57,7 +57,7 @@ class FileSource:
 
 
 class Cursor:
-    """A position in a source, with a limit on the bytes read."""
+    """A reading position in a source of bytes, with a limit on the bytes read."""
 
     def __init__(self, source: Source, begin: int = 0, end: int | None = None) -> None:
         self.source = source
@@ -68,7 +68,7 @@ class Cursor:
         self._begin = 0
 
     def _advance_cursor(self, length: int) -> int:
-        """Advance by a number of bytes; return the position of these bytes in the window."""
+        """Advance by a number of bytes; return their position in the buffered window."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
         self._left -= length
@@ -87,7 +87,7 @@ class Cursor:
         return self._window[begin:begin + length]
 
     def read_number(self, form: struct.Struct) -> int:
-        """Return the next number of the source."""
+        """Return the next integer of the source."""
         begin = self._advance_cursor(form.size)
         result: int = form.unpack_from(self._window, begin)[0]
         return result
@@ -115,7 +115,7 @@ class MemorySource:
         self.size = len(data)
 
     def read_range(self, offset: int, length: int) -> bytes:
-        """Return the bytes of a range; raise ModelError beyond the end."""
+        """Return the bytes of a range; raise ModelError beyond the source's end."""
         if not 0 <= offset <= offset + length <= self.size:
             raise ModelError(f"the data end at byte {self.size}, before what should be at {offset}")
         return self._data[offset:offset + length]

@@ -16,8 +16,8 @@ DIMENSIONS = 32
 class Element:
     """A type of numbers: the sign is the highest bit, if any, then the exponent.
 
-    Numbers in blocks share a scale that is stored within the block; of these types only the length
-    of a block is known.
+    Numbers in blocks share a scale that is stored within the block; of types with blocks only the
+    length of a block is known.
     """
 
     name: str
@@ -80,13 +80,13 @@ class Tensor:
 
     @property
     def end_of_data(self) -> int:
-        """Return the offset behind the tensor's data."""
+        """Return the offset in the file behind the tensor's data."""
         return self.offset + self.length
 
 
 @dataclass(frozen=True)
 class Model:
-    """A file with tensors in the order of their offsets."""
+    """A model file, with its tensors in the order of their offsets."""
 
     form: str
     source: Source
@@ -118,7 +118,7 @@ def make_tensor(name: str, element: Element, shape: Iterable[int], offset: int,
 
 def make_model(form: str, source: Source, tensors: list[Tensor], data: int,
                metadata: dict[str, str] | None = None) -> Model:
-    """Return a model; refuse tensors that overlap or lie outside the data from byte `data` on."""
+    """Return a model; refuse tensors that overlap, or are not between byte `data` and the end."""
     check_tensor_count(len(tensors))
     if len({tensor.name for tensor in tensors}) < len(tensors):
         raise ModelError("two tensors have one name")
