@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The demonstration's part in the lab: the same load on two emulated SSDs with different policies.
-# Writes the measurements to $RESULTS.
+# The script writes the measurements to the directory $RESULTS.
 #
-#   in-guest.sh FIO-PROFILES
+#   Usage: in-guest.sh FIO-PROFILES
 set -eu
 
 profiles=$1

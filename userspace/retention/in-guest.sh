@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Retention of neural networks, run in the virtual machine: copy networks to ext4 on worn flash.
-# The networks are tagged and read back after months, with a remount each time.
-# The emulated device is the one of the study weights-shelf.toml.
+# Retention study of neural networks, in a virtual machine: copy networks to ext4 on worn flash.
+# The networks are tagged and read back after months of emulated retention, after a remount.
+# The emulated device has the parameters of the study weights-shelf.toml.
 #
 #   in-guest.sh PREPARED      PREPARED has directories CYCLES/TYPE-PLANES-SEED with the file "weights"
 # The files read back, and the device's reports on them, go to directories below $RESULTS/MONTHS.
