@@ -17,7 +17,7 @@ static bool is_flush_bio(const struct bio *bio)
 }
 
 /* Return the enum aftl_op of @bio; AFTL_ZONE_OPS if the target does not support its operation. */
-static u8 bio_request_op(const struct bio *bio)
+static u8 map_bio_to_aftl_op(const struct bio *bio)
 {
 	if (is_flush_bio(bio))
 		return AFTL_OP_FLUSH;
@@ -86,7 +86,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 				  struct aftl_request *request)
 {
 	memset(request, 0, sizeof(*request));
-	request->op = bio_request_op(bio);
+	request->op = map_bio_to_aftl_op(bio);
 	if (request->op == AFTL_ZONE_OPS)
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
@@ -98,7 +98,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 		request->level = aftl_tag_bio(target, bio);
 		request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 		request->hint.life = aftl_bio_write_hint(bio);
-		if (aftl_bio_write_stream(bio) != aftl_write_stream_of_tag(&target->options))
+		if (aftl_bio_write_stream(bio) != aftl_get_write_stream_of_tag(&target->options))
 			request->hint.stream = aftl_bio_write_stream(bio);
 	}
 	/* Device-mapper duplicates the bio for each shard: trace only the first duplicate. */
@@ -179,7 +179,7 @@ static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)
  * count_submitted_io() has used the request. A durable store is excluded: its read from the backing
  * device may end the bio earlier.
  */
-static bool complete_untimed_read(struct aftl_disk *disk, struct aftl_io *io)
+static bool complete_read_without_timing(struct aftl_disk *disk, struct aftl_io *io)
 {
 	return disk->scale == AFTL_TIMING_OFF && !disk->durable &&
 	       aftl_try_read_fastpath(disk->ftl, &io->request);
@@ -190,7 +190,7 @@ static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)
 	int ret = aftl_disk_enter(disk, false);
 
 	io->request.arrival_ns = aftl_device_time_ns(disk->ftl);
-	if (!ret && !complete_untimed_read(disk, io))
+	if (!ret && !complete_read_without_timing(disk, io))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
 		count_submitted_io(disk, io);
@@ -228,7 +228,7 @@ static blk_status_t prepare_io(struct aftl_disk *disk, struct aftl_io *io, struc
 	if (disk->durable && !prepare_durable_io(disk, io))
 		return BLK_STS_IOERR;
 	if (!disk->durable && io->request.op == AFTL_OP_READ)
-		aftl_io_prepare_contents(io);
+		aftl_io_alloc_contents(io);
 	if (io->request.op == AFTL_OP_WRITE &&
 	    disk->store->type->gather(disk->store, bio, &io->bytes))
 		return BLK_STS_RESOURCE;

@@ -49,7 +49,7 @@ bool aftl_disk_step(struct aftl_disk *disk)
 	return next_ns != U64_MAX && !store_is_congested(disk) && aftl_step(disk->ftl, next_ns);
 }
 
-static bool disk_slice_is_over(const struct aftl_disk *disk, u32 begin)
+static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
 {
 	return aftl_count_work(disk->ftl) - begin >= SLICE_WORK;
 }
@@ -58,13 +58,13 @@ static bool disk_slice_is_over(const struct aftl_disk *disk, u32 begin)
  * Execute one slice of work with "timing off", where device time passes as fast as the FTL can work
  * while requests are pending. Returns true if work is left.
  */
-static bool run_untimed_slice(struct aftl_disk *disk)
+static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 {
 	u32 begin = aftl_count_work(disk->ftl);
 
 	disk->stalled = false;
 	while (disk_has_due_work(disk)) {
-		if (disk_slice_is_over(disk, begin))
+		if (is_disk_work_slice_over(disk, begin))
 			return true;
 		if (!aftl_disk_step(disk)) {
 			disk->stalled = store_is_congested(disk);
@@ -75,7 +75,7 @@ static bool run_untimed_slice(struct aftl_disk *disk)
 }
 
 /* Process a slice of the events up to @until_ns. Returns true if more of these are left. */
-static bool advance_disk_slice(struct aftl_disk *disk, u64 until_ns)
+static bool advance_disk_by_slice(struct aftl_disk *disk, u64 until_ns)
 {
 	u32 begin = aftl_count_work(disk->ftl);
 
@@ -84,7 +84,7 @@ static bool advance_disk_slice(struct aftl_disk *disk, u64 until_ns)
 		disk->stalled = store_is_congested(disk);
 		if (disk->stalled || !aftl_step(disk->ftl, until_ns))
 			return false;
-	} while (!disk_slice_is_over(disk, begin));
+	} while (!is_disk_work_slice_over(disk, begin));
 	return true;
 }
 
@@ -149,15 +149,15 @@ static void queue_disk_catch_up(struct aftl_disk *disk, bool behind)
 }
 
 /* Execute a slice of due work, and arm the timer for the rest. Returns true if more is due. */
-static bool run_due_disk_slice(struct aftl_disk *disk)
+static bool run_slice_of_due_work(struct aftl_disk *disk)
 {
 	bool more = false;
 
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF)
-		more = run_untimed_slice(disk);
+		more = run_disk_slice_without_timing(disk);
 	else if (aftl_next_event_ns(disk->ftl) <= aftl_device_time_ns(disk->ftl))
-		more = advance_disk_slice(disk, aftl_device_time_ns(disk->ftl));
+		more = advance_disk_by_slice(disk, aftl_device_time_ns(disk->ftl));
 	if (!more && disk->scale != AFTL_TIMING_OFF)
 		arm_disk_timer(disk);
 	report_disk_failure(disk);
@@ -203,7 +203,7 @@ int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	lock_disk_and_read_clock(disk);
 	now_ns = aftl_disk_now_ns(disk);
 	while (!ret) {
-		if (advance_disk_slice(disk, max(now_ns, aftl_device_time_ns(disk->ftl)))) {
+		if (advance_disk_by_slice(disk, max(now_ns, aftl_device_time_ns(disk->ftl)))) {
 			yield_disk_lock(disk);
 			if (killable && fatal_signal_pending(current))
 				ret = -EINTR;
@@ -226,7 +226,7 @@ void aftl_disk_leave(struct aftl_disk *disk)
 	u32 slices = 1;
 
 	/* A stopped disk's FTL may be called by the caller of aftl_disk_stop() only. */
-	while (disk->running == running && run_due_disk_slice(disk)) {
+	while (disk->running == running && run_slice_of_due_work(disk)) {
 		if (slices++ >= OWN_SLICES && running) {
 			queue_disk_catch_up(disk, true);
 			break;
@@ -248,8 +248,8 @@ static void disk_catch_up(struct work_struct *work)
 
 	spin_lock_bh(&disk->lock);
 	while (disk->running && (disk->scale == AFTL_TIMING_OFF ?
-					 run_untimed_slice(disk) :
-					 advance_disk_slice(disk, aftl_disk_now_ns(disk))))
+					 run_disk_slice_without_timing(disk) :
+					 advance_disk_by_slice(disk, aftl_disk_now_ns(disk))))
 		yield_disk_lock(disk);
 	disk->behind = false;
 	aftl_disk_leave(disk);
@@ -268,7 +268,7 @@ static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
 		spin_unlock_bh(&disk->lock);
 		return HRTIMER_NORESTART;
 	}
-	more = advance_disk_slice(disk, aftl_disk_now_ns(disk));
+	more = advance_disk_by_slice(disk, aftl_disk_now_ns(disk));
 	done = take_completed_requests(disk, SOFTIRQ_SECTORS);
 	if (more || disk->done)
 		queue_disk_catch_up(disk, more);
@@ -288,7 +288,7 @@ static void continue_stalled_disk_work(struct aftl_disk *disk)
 	spin_lock_bh(&disk->lock);
 	if (disk->running &&
 	    (disk->stalled || (aftl_dev_get_error(disk->durable) && !disk->told))) {
-		advance_disk_slice(disk, aftl_disk_now_ns(disk));
+		advance_disk_by_slice(disk, aftl_disk_now_ns(disk));
 		aftl_disk_leave(disk);
 	} else {
 		spin_unlock_bh(&disk->lock);
@@ -316,7 +316,7 @@ static void disk_gc_work(struct work_struct *work)
 		return;
 	}
 	begin = aftl_count_work(disk->ftl);
-	while (!disk_slice_is_over(disk, begin) && disk_may_continue_gc(disk) &&
+	while (!is_disk_work_slice_over(disk, begin) && disk_may_continue_gc(disk) &&
 	       aftl_disk_step(disk))
 		;
 	more = disk_may_continue_gc(disk);
@@ -338,10 +338,10 @@ void aftl_disk_queue_gc(struct aftl_disk *disk)
 static void retire_worn_blocks_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, wear);
-	u32 block = aftl_dev_next_worn_block(disk->durable, 0);
+	u32 block = aftl_dev_find_worn_block(disk->durable, 0);
 
 	for (; READ_ONCE(disk->running) && block != U32_MAX;
-	     block = aftl_dev_next_worn_block(disk->durable, block + 1)) {
+	     block = aftl_dev_find_worn_block(disk->durable, block + 1)) {
 		if (!aftl_disk_enter(disk, false))
 			WARN_ON_ONCE(aftl_fail_block(disk->ftl, block));
 		aftl_disk_leave(disk);
@@ -428,7 +428,7 @@ int aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
 }
 
 /* Distribute shards over the NUMA nodes that have memory. A single shard has no preferred node. */
-static int shard_numa_node(const struct aftl_options *options, u32 shard)
+static int select_numa_node_of_shard(const struct aftl_options *options, u32 shard)
 {
 	u32 turn = shard % num_node_state(N_MEMORY);
 	int node;
@@ -443,7 +443,7 @@ static int shard_numa_node(const struct aftl_options *options, u32 shard)
 
 struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 {
-	int node = shard_numa_node(options, shard);
+	int node = select_numa_node_of_shard(options, shard);
 	struct aftl_disk *disk = kvzalloc_node(sizeof(*disk), GFP_KERNEL, node);
 
 	if (!disk)
@@ -492,7 +492,7 @@ int aftl_disk_check_other_shards(const struct aftl_disk *disk, const struct aftl
 	return check_disk_memory(options, disk->ftl, error);
 }
 
-int aftl_disk_check_opts(const struct aftl_options *options, struct aftl_error *error)
+int aftl_disk_check_options(const struct aftl_options *options, struct aftl_error *error)
 {
 	struct aftl_config own;
 	struct aftl *ftl;
@@ -534,7 +534,7 @@ static void stop_disk_clock(struct aftl_disk *disk)
 	spin_lock_bh(&disk->lock);
 	/* If opening the disk failed, it has no FTL to advance, and @running is false. */
 	now_ns = disk->running ? aftl_disk_now_ns(disk) : 0;
-	while (disk->running && advance_disk_slice(disk, now_ns))
+	while (disk->running && advance_disk_by_slice(disk, now_ns))
 		yield_disk_lock(disk);
 	disk->running = false;
 	spin_unlock_bh(&disk->lock);
@@ -548,11 +548,11 @@ static void stop_disk_clock(struct aftl_disk *disk)
 }
 
 /* Process events until no request is pending; if the store is full, wait for room in it. */
-static void drain_disk_untimed(struct aftl_disk *disk)
+static void drain_disk_without_timing(struct aftl_disk *disk)
 {
 	while (disk_has_due_work(disk)) {
 		if (!aftl_disk_enter(disk, false))
-			run_untimed_slice(disk);
+			run_disk_slice_without_timing(disk);
 		spin_unlock_bh(&disk->lock);
 		cond_resched();
 	}
@@ -567,7 +567,7 @@ int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io)
 	if (!ret)
 		ret = aftl_submit(disk->ftl, &io->request);
 	spin_unlock_bh(&disk->lock);
-	drain_disk_untimed(disk);
+	drain_disk_without_timing(disk);
 	return ret ? ret : io->request.status;
 }
 
@@ -609,7 +609,7 @@ static void disk_drain_if_stopped(struct aftl_disk *disk, bool hurry)
 void aftl_disk_empty_buffer(struct aftl_disk *disk)
 {
 	disk_drain_if_stopped(disk, true);
-	drain_disk_untimed(disk);
+	drain_disk_without_timing(disk);
 	disk_drain_if_stopped(disk, false);
 }
 

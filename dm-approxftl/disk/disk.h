@@ -57,13 +57,13 @@ static inline u32 aftl_count_placement_streams(const struct aftl_options *option
  * Return the number of the write stream that marks writes as approximate: it follows the streams
  * that place data, and those that stand for a life time.
  */
-static inline u32 aftl_write_stream_of_tag(const struct aftl_options *options)
+static inline u32 aftl_get_write_stream_of_tag(const struct aftl_options *options)
 {
 	return max_t(u32, aftl_count_placement_streams(options), AFTL_LIFE_MAX) + 1;
 }
 
 /**
- * aftl_disk_check_opts() - check that a device of @options can be created
+ * aftl_disk_check_options() - check that a device of @options can be created
  * @options: parsed table line
  * @error: set to a message on failure
  *
@@ -73,7 +73,8 @@ static inline u32 aftl_write_stream_of_tag(const struct aftl_options *options)
  * Context: process; may sleep.
  * Return: 0, -EINVAL or -ENOMEM.
  */
-int __must_check aftl_disk_check_opts(const struct aftl_options *options, struct aftl_error *error);
+int __must_check aftl_disk_check_options(const struct aftl_options *options,
+					 struct aftl_error *error);
 
 /**
  * aftl_disk_new() - allocate a disk without FTL and store
@@ -286,14 +287,14 @@ u64 aftl_disk_now_ns(const struct aftl_disk *disk);
 u64 aftl_disk_to_host_ns(const struct aftl_disk *disk, u64 device_ns);
 
 /**
- * aftl_disk_count_late() - compute by how much the completion of a request is late
+ * aftl_disk_compute_lateness() - compute by how much the completion of a request is late
  * @disk: disk that has been started
  * @request: request that is complete in device time
  *
  * Context: any; needs no lock while the disk is running.
  * Return: host time in ns since the completion was due; 0 if it is not late.
  */
-u64 aftl_disk_count_late(const struct aftl_disk *disk, const struct aftl_request *request);
+u64 aftl_disk_compute_lateness(const struct aftl_disk *disk, const struct aftl_request *request);
 
 /* finish.c */
 

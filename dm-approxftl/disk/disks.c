@@ -186,7 +186,7 @@ static int find_first_failed_disk(const struct aftl_device *device, struct aftl_
 }
 
 /* Create disks one after the other, so that each checks the memory that is left. */
-static int create_disks_in_turn(struct aftl_device *device, struct aftl_error *error)
+static int create_disks_one_by_one(struct aftl_device *device, struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
@@ -232,7 +232,7 @@ int aftl_device_create(struct aftl_device **out, const struct aftl_options *opti
 
 	if (ret)
 		return ret;
-	ret = create_disks_in_turn(device, error);
+	ret = create_disks_one_by_one(device, error);
 	if (ret)
 		aftl_device_destroy(device);
 	else

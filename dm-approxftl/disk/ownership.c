@@ -2,7 +2,7 @@
 /* State machine of ownership.h. No other code changes the states. */
 #include "disk/ownership.h"
 
-void aftl_table_load_ownership(struct aftl_table *table, struct aftl_ownership *ownership)
+void aftl_table_register(struct aftl_table *table, struct aftl_ownership *ownership)
 {
 	table->state = AFTL_TABLE_LOADED;
 	table->ownership = ownership;
@@ -60,7 +60,7 @@ void aftl_table_fail_takeover(struct aftl_table *table)
 	table->state = AFTL_TABLE_FAILED;
 }
 
-void aftl_table_refuse_load(struct aftl_table *table)
+void aftl_table_refuse_resume(struct aftl_table *table)
 {
 	if (table->ownership->owner != table)
 		table->state = AFTL_TABLE_FAILED;

@@ -105,13 +105,13 @@ struct aftl_table {
 };
 
 /**
- * aftl_table_load_ownership() - register a table that is being constructed
+ * aftl_table_register() - register a table that is being constructed
  * @table: table
  * @ownership: ownership of its mapped device
  *
  * Data in memory then stay at least until aftl_table_end_free().
  */
-void aftl_table_load_ownership(struct aftl_table *table, struct aftl_ownership *ownership);
+void aftl_table_register(struct aftl_table *table, struct aftl_ownership *ownership);
 
 /**
  * aftl_table_get_predecessor() - find the table whose data @table would take over
@@ -147,10 +147,10 @@ void aftl_table_finish_takeover(struct aftl_table *table);
 void aftl_table_fail_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_refuse_load() - record that a resume was refused before aftl_table_begin_takeover()
+ * aftl_table_refuse_resume() - record that a resume was refused before aftl_table_begin_takeover()
  * @table: table; keeps its state if it is the owner
  */
-void aftl_table_refuse_load(struct aftl_table *table);
+void aftl_table_refuse_resume(struct aftl_table *table);
 
 /**
  * aftl_table_set_live() - mark a table that owns data as live: I/O starts

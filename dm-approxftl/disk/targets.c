@@ -35,7 +35,7 @@ int aftl_target_register(struct aftl_target *target)
 		list_add(&first->list, &all_mapped);
 		swap(target->mapped, first);
 	}
-	aftl_table_load_ownership(&target->table, &target->mapped->own);
+	aftl_table_register(&target->table, &target->mapped->own);
 	list_add(&target->list, &aftl_targets);
 	mutex_unlock(&aftl_targets_lock);
 	kfree(first);
@@ -50,7 +50,7 @@ struct aftl_device *aftl_target_unregister(struct aftl_target *target)
 	mutex_lock(&aftl_targets_lock);
 	list_del(&target->list);
 	if (mapped->own.owner == &target->table)
-		aftl_target_format_status(target, &mapped->line);
+		aftl_target_get_line(target, &mapped->line);
 	mutex_lock(&target->gate);
 	data = aftl_table_end_free(&target->table);
 	mutex_unlock(&target->gate);
@@ -63,7 +63,7 @@ struct aftl_device *aftl_target_unregister(struct aftl_target *target)
 	return data;
 }
 
-void aftl_target_format_status(const struct aftl_target *target, struct aftl_line *line)
+void aftl_target_get_line(const struct aftl_target *target, struct aftl_line *line)
 {
 	line->options = target->options;
 	line->unit_bytes = target->shards.geo.unit_bytes;
@@ -92,7 +92,7 @@ static dev_t get_target_device_number(const struct aftl_target *target)
  * Call @fn if the target is live or suspended. Returns -EAGAIN while it is being suspended or
  * resumed, -ENODEV if it has no data.
  */
-static int visit_target(struct aftl_target *target, aftl_target_fn fn, void *data)
+static int call_on_target_with_data(struct aftl_target *target, aftl_target_fn fn, void *data)
 {
 	int ret = target->table.state == AFTL_TABLE_RESUMING ? -EAGAIN : -ENODEV;
 
@@ -104,7 +104,7 @@ static int visit_target(struct aftl_target *target, aftl_target_fn fn, void *dat
 	return ret;
 }
 
-static int try_visit_target(dev_t dev, aftl_target_fn fn, void *data)
+static int try_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
 	struct aftl_target *target;
 	int ret = -ENODEV;
@@ -113,7 +113,7 @@ static int try_visit_target(dev_t dev, aftl_target_fn fn, void *data)
 		return -EINTR;
 	list_for_each_entry(target, &aftl_targets, list) {
 		if (get_target_device_number(target) == dev)
-			ret = visit_target(target, fn, data);
+			ret = call_on_target_with_data(target, fn, data);
 		if (ret != -ENODEV)
 			break;
 	}
@@ -125,14 +125,14 @@ static int try_visit_target(dev_t dev, aftl_target_fn fn, void *data)
  * The holder of a target's gate (a mutex) may wait for I/O of the device below. If that is also an
  * approxftl device, its resume needs aftl_targets_lock. So never wait for a gate under that lock.
  */
-int aftl_visit_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
+int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
 	unsigned int flags = memalloc_noio_save(); /* resume needs these locks */
-	int ret = try_visit_target(dev, fn, data);
+	int ret = try_call_on_target_of_device(dev, fn, data);
 
 	while (ret == -EAGAIN && !fatal_signal_pending(current)) {
 		schedule_timeout_killable(1);
-		ret = try_visit_target(dev, fn, data);
+		ret = try_call_on_target_of_device(dev, fn, data);
 	}
 	memalloc_noio_restore(flags);
 	return ret == -EAGAIN ? -EINTR : ret;

@@ -99,18 +99,18 @@ int __must_check aftl_target_register(struct aftl_target *target);
 struct aftl_device *aftl_target_unregister(struct aftl_target *target);
 
 /**
- * aftl_target_format_status() - copy the properties that a later table must match
+ * aftl_target_get_line() - copy the properties that a later table must match
  * @target: target
  * @line: set to them
  *
  * Context: under aftl_targets_lock.
  */
-void aftl_target_format_status(const struct aftl_target *target, struct aftl_line *line);
+void aftl_target_get_line(const struct aftl_target *target, struct aftl_line *line);
 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
 
 /**
- * aftl_visit_target_of_device() - call @fn for the target that is live or suspended on a device
+ * aftl_call_on_target_of_device() - call @fn for the target that is live or suspended on a device
  * @dev: number of the mapped device
  * @fn: called under the target's gate; must allocate memory without I/O
  * @data: second argument of @fn
@@ -120,7 +120,7 @@ typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
  * Context: process; may sleep.
  * Return: result of @fn, -ENODEV if @dev is no device of this target, or -EINTR.
  */
-int aftl_visit_target_of_device(dev_t dev, aftl_target_fn fn, void *data);
+int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data);
 
 /**
  * aftl_call_on_each_target() - call @fn for each target that owns data

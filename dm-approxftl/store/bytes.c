@@ -84,7 +84,7 @@ static void flip_bit_in_bio(struct bio *bio, struct bvec_iter at, u32 position)
 	kunmap_local(byte);
 }
 
-u64 aftl_io_flip_seed(const struct aftl_disk *disk, const struct aftl_read *read)
+u64 aftl_io_compute_flip_key(const struct aftl_disk *disk, const struct aftl_read *read)
 {
 	lockdep_assert_held(&disk->lock);
 	return aftl_flip_key(aftl_cell(disk->ftl), read->lpn, read->generation);
@@ -101,14 +101,14 @@ void aftl_io_flip_bits(const struct aftl_disk *disk, struct aftl_io *io,
 		flip_bit_in_bio(aftl_io_bio(io), at, aftl_flip_key_position(geo, key, i));
 }
 
-void aftl_io_fill_read(const struct aftl_disk *disk, struct aftl_io *io,
-		       const struct aftl_read *read, const char *from)
+void aftl_io_fill_bio_of_read(const struct aftl_disk *disk, struct aftl_io *io,
+			      const struct aftl_read *read, const char *from)
 {
 	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_lpn_offset(disk, io, read->lpn), from);
-	aftl_io_flip_bits(disk, io, read, aftl_io_flip_seed(disk, read));
+	aftl_io_flip_bits(disk, io, read, aftl_io_compute_flip_key(disk, read));
 }
 
-void aftl_io_prepare_contents(struct aftl_io *io)
+void aftl_io_alloc_contents(struct aftl_io *io)
 {
 	io->content_count = 0;
 	io->content_room = io->request.units;
@@ -143,7 +143,7 @@ static void hold_content_for_read(const struct aftl_disk *disk, const struct aft
 	if (likely(read->source != AFTL_SOURCE_ZERO))
 		content->page = disk->store->type->hold(disk->store, read->lpn);
 	if (unlikely(read->flips))
-		content->flip_key = aftl_io_flip_seed(disk, read);
+		content->flip_key = aftl_io_compute_flip_key(disk, read);
 }
 
 /* @io->contents is full: copy the data of @read to the bio at once, under the disk's lock. */

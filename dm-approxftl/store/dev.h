@@ -148,7 +148,7 @@ struct aftl_dev_tag {
  * @node: entry of @to_fetch, @fetched or @unread of struct aftl_dev
  * @io: bio that is read
  * @read: the FTL's description of the read
- * @flip_key: selects the bits that have errors, see aftl_io_flip_seed(); taken when the FTL reads
+ * @flip_key: selects the bits that have errors: aftl_io_compute_flip_key() when the FTL reads
  * @offset: offset of the data on the medium
  * @block: number of the block that is read
  * @epoch: index of the reader counter of @block that counts this read
@@ -370,7 +370,7 @@ void aftl_dev_record_write_submitter(struct aftl_dev *dev, u32 tag, struct bio *
 void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
 void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag);
 void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);
-void aftl_dev_queue_record_program(struct aftl_dev *dev, aftl_ppn_t first);
+void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first);
 void aftl_dev_queue_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units);
 void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
 void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block);
@@ -431,13 +431,13 @@ int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
 void aftl_dev_queue_exit(struct aftl_dev *dev);
 
 /**
- * aftl_dev_next_worn_block() - find a block with remapped data, which the FTL has to retire
+ * aftl_dev_find_worn_block() - find a block with remapped data, which the FTL has to retire
  * @dev: store
  * @block: lowest number to return
  *
  * Context: process, no lock held. Return: number of the block, U32_MAX if there is none.
  */
-u32 aftl_dev_next_worn_block(struct aftl_dev *dev, u32 block);
+u32 aftl_dev_find_worn_block(struct aftl_dev *dev, u32 block);
 
 /**
  * aftl_dev_find_queued_page() - find the newest data of a ppn
@@ -450,7 +450,7 @@ u32 aftl_dev_next_worn_block(struct aftl_dev *dev, u32 block);
 struct page *aftl_dev_find_queued_page(struct aftl_dev *dev, aftl_ppn_t *ppn);
 
 /* Return the offset of @ppn on the medium. Context: under @lock, because it may be remapped. */
-u64 aftl_dev_ppn_offset(const struct aftl_dev *dev, aftl_ppn_t ppn);
+u64 aftl_dev_get_offset_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn);
 
 /*
  * Return true if the data are lost: they could not be written, or not be read for a copy. @page and
@@ -502,7 +502,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested);
  * Give back the room of @ops reserved operations; wake tasks as aftl_dev_wake_for_room() does.
  * Context: under @lock.
  */
-void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops);
+void aftl_dev_return_claimed_ops(struct aftl_dev *dev, u32 ops);
 
 /* Return true if no operation, flush or release is left. Context: under @lock. */
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev);

@@ -26,7 +26,7 @@ struct aftl_disk_ops {
 	/* The queue may have room again, or the store has failed. Context: no lock held. */
 	void (*go_on)(struct aftl_disk *disk);
 
-	/* Retire blocks that have remapped data, see aftl_dev_next_worn_block(). Context: any. */
+	/* Retire blocks that have remapped data, see aftl_dev_find_worn_block(). Context: any. */
 	void (*wear)(struct aftl_disk *disk);
 
 	/* Start or stop draining the write buffer, whose memory is needed. Context: may sleep. */

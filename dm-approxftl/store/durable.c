@@ -136,8 +136,9 @@ static int load_device_from_volume(struct aftl_dev *dev, const struct aftl_volum
 	return allocate_buffer_tags(dev);
 }
 
-static int open_dev_store_parts(struct aftl_dev *dev, const struct aftl_dev *first,
-				const struct aftl_volume_header *wanted, struct aftl_error *error)
+static int open_durable_store_parts(struct aftl_dev *dev, const struct aftl_dev *first,
+				    const struct aftl_volume_header *wanted,
+				    struct aftl_error *error)
 {
 	int ret = open_backing_volume(dev, first, wanted, error);
 
@@ -164,7 +165,7 @@ static void dev_store_destroy(struct aftl_store *store)
 }
 
 /* Byte on the block device where the volume of shard @index begins. */
-static u64 shard_volume_start(const struct aftl_dev *first, u32 index)
+static u64 locate_volume_of_shard(const struct aftl_dev *first, u32 index)
 {
 	return first ? aftl_shard_offset(&aftl_volume_get_header(first->volume)->layout, index) : 0;
 }
@@ -206,7 +207,7 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 		return aftl_fail(error, -ENOMEM, "not enough memory for a store");
 	dev->store.type = &aftl_store_dev;
 	dev->disk = disk;
-	ret = aftl_bdev_init(&dev->device, bdev, shard_volume_start(first, super->shard),
+	ret = aftl_bdev_init(&dev->device, bdev, locate_volume_of_shard(first, super->shard),
 			     disk->workers.submit);
 	if (ret) {
 		kvfree(dev);
@@ -215,7 +216,7 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 	/* Set the disk's store before loading the FTL, which may relocate data in it at once. */
 	*out = &dev->store;
 	disk->durable = dev;
-	return open_dev_store_parts(dev, first ? : dev, super, error);
+	return open_durable_store_parts(dev, first ? : dev, super, error);
 }
 
 /* Use and closing */
@@ -313,7 +314,7 @@ void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_return_claim(dev, io->zone_claims);
+	aftl_dev_return_claimed_ops(dev, io->zone_claims);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -330,7 +331,7 @@ static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, uns
 		aftl_dev_put_page(dev, page);
 		units++;
 	}
-	aftl_dev_return_claim(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
+	aftl_dev_return_claimed_ops(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
 	spin_unlock_irqrestore(&dev->lock, flags);
 	INIT_LIST_HEAD(bytes);
 }

@@ -59,7 +59,7 @@ static void read_queued_page(struct aftl_dev *dev, struct aftl_io *io, const str
 {
 	unsigned long flags;
 
-	aftl_io_fill_read(dev->disk, io, read, page_address(page));
+	aftl_io_fill_bio_of_read(dev->disk, io, read, page_address(page));
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_put_page(dev, page);
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -67,7 +67,7 @@ static void read_queued_page(struct aftl_dev *dev, struct aftl_io *io, const str
 
 static void read_plp_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
 {
-	aftl_io_fill_read(dev->disk, io, read, page_address(dev->tags[read->tag].page));
+	aftl_io_fill_bio_of_read(dev->disk, io, read, page_address(dev->tags[read->tag].page));
 }
 
 static void add_fetch_to_io(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
@@ -80,8 +80,8 @@ static void add_fetch_to_io(struct aftl_dev *dev, struct aftl_io *io, const stru
 		.dev = dev,
 		.io = io,
 		.read = *read,
-		.flip_key = aftl_io_flip_seed(dev->disk, read),
-		.offset = aftl_dev_ppn_offset(dev, ppn),
+		.flip_key = aftl_io_compute_flip_key(dev->disk, read),
+		.offset = aftl_dev_get_offset_of_ppn(dev, ppn),
 	};
 	aftl_dev_add_reader(dev, fetch, ppn);
 	atomic_inc(&io->fetching);

@@ -82,7 +82,7 @@ static void host_unmap_zone_data(void *host, aftl_lpn_t first, u32 units)
 	disk->store->type->release(disk->store, &bytes);
 }
 
-static void host_trace_array(void *host, const struct aftl_array_event *event)
+static void host_trace_array_operation(void *host, const struct aftl_array_event *event)
 {
 	trace_aftl_array(host, event);
 }
@@ -95,7 +95,7 @@ const struct aftl_host_ops aftl_host_memory = {
 	.accept = host_accept_write,
 	.unmapping = host_unmap_zone_data,
 	.read = host_read_lpn,
-	.array = host_trace_array,
+	.array = host_trace_array_operation,
 };
 
 /* Callbacks of a disk with a durable store, which has to follow all relocations */
@@ -158,7 +158,7 @@ static void durable_release_tag(void *host, u32 tag)
 
 static void durable_page_programmed(void *host, aftl_ppn_t first)
 {
-	aftl_dev_queue_record_program(host_to_dev_store(host), first);
+	aftl_dev_queue_program_record(host_to_dev_store(host), first);
 }
 
 static void durable_queue_unmap(void *host, aftl_lpn_t first, u32 units)
@@ -216,6 +216,6 @@ const struct aftl_host_ops aftl_host_durable = {
 	.cut_power = durable_cut_power,
 	.erase = durable_queue_erase,
 	.retire = durable_queue_retire,
-	.array = host_trace_array,
+	.array = host_trace_array_operation,
 	.read = durable_read_lpn,
 };

@@ -72,12 +72,12 @@ static void bdev_write_ended(struct aftl_bdev *device)
 	spin_unlock_irqrestore(&device->lock, flags);
 }
 
-void aftl_bdev_count_postponed(struct aftl_bdev *device)
+void aftl_bdev_begin_postponed_write(struct aftl_bdev *device)
 {
 	bdev_count_write_in_flight(device);
 }
 
-void aftl_bdev_postponed_ended(struct aftl_bdev *device)
+void aftl_bdev_end_postponed_write(struct aftl_bdev *device)
 {
 	bdev_write_ended(device);
 }
@@ -189,7 +189,7 @@ static void submit_cgroup_bios_work(struct work_struct *work)
  * Add @bio to the lane of its cgroup. If there is none, use @lane, which may be NULL; else free it.
  * Return: false if there is no lane.
  */
-static bool join_cgroup_submit_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
+static bool add_bio_to_cgroup_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct lane *found;
@@ -218,8 +218,8 @@ static void submit_bio_for_cgroup(struct aftl_bdev *device, struct bio *bio)
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 
 	if (!css || css == blkcg_root_css ||
-	    !join_cgroup_submit_lane(device, kmalloc(sizeof(struct lane), GFP_NOIO | __GFP_NORETRY |
-						     __GFP_NOWARN), bio))
+	    !add_bio_to_cgroup_lane(device, kmalloc(sizeof(struct lane), GFP_NOIO | __GFP_NORETRY |
+						    __GFP_NOWARN), bio))
 		submit_bio_noacct(bio);
 }
 

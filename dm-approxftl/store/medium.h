@@ -127,8 +127,8 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
  * Count a failed write as in flight while it is written again: flushes wait from the first
  * function, called in @io->done(), to the second. Context: any.
  */
-void aftl_bdev_count_postponed(struct aftl_bdev *device);
-void aftl_bdev_postponed_ended(struct aftl_bdev *device);
+void aftl_bdev_begin_postponed_write(struct aftl_bdev *device);
+void aftl_bdev_end_postponed_write(struct aftl_bdev *device);
 
 /* Write or read @bytes of one page, and wait. Context: process. Return: 0, or an error code. */
 int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset,

@@ -120,7 +120,7 @@ struct page *aftl_dev_find_queued_page(struct aftl_dev *dev, aftl_ppn_t *ppn)
 	return page_of_ppn(dev, ppn, dev->head, false);
 }
 
-u64 aftl_dev_ppn_offset(const struct aftl_dev *dev, aftl_ppn_t ppn)
+u64 aftl_dev_get_offset_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
 	return aftl_volume_data_offset(dev->volume, ppn);
@@ -244,7 +244,7 @@ void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag)
 	if (!plp_entry_must_stay(dev, tag))
 		queue_plp_release(dev, tag);
 	at->persisted = false;
-	aftl_dev_return_claim(dev, at->claims);
+	aftl_dev_return_claimed_ops(dev, at->claims);
 	at->claims = 0;
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
@@ -263,7 +263,7 @@ void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, b
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_queue_record_program(struct aftl_dev *dev, aftl_ppn_t first)
+void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 	struct aftl_dev_op *op;
@@ -338,7 +338,7 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	at->persisted = true;
 	/* Queue a PLP release as an operation only if an earlier release of the tag is pending. */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
-	aftl_dev_return_claim(dev, at->claims - claims);
+	aftl_dev_return_claimed_ops(dev, at->claims - claims);
 	at->claims = claims;
 }
 
@@ -406,7 +406,7 @@ static void free_finished_ops(struct aftl_dev *dev)
 	aftl_dev_wake_for_room(dev, congested);
 }
 
-static void queue_op_done(struct aftl_dev_op *op)
+static void complete_queue_op(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 	unsigned long flags;
@@ -421,14 +421,14 @@ static void queue_op_done(struct aftl_dev_op *op)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void queue_op_failed(struct aftl_dev_op *op)
+static void complete_failed_queue_op(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 
 	set_bit(from_ppn(op->to), dev->lost);
 	/* Run the worker, which reports an error to user space even if no request follows. */
 	queue_work(dev->disk->workers.queue, &dev->work);
-	queue_op_done(op);
+	complete_queue_op(op);
 }
 
 bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn)
@@ -438,15 +438,15 @@ bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, 
 }
 
 /* Complete @run operations. Their memory may be reused at once, so look them up by number. */
-static void write_run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
+static void complete_ops_of_write_run(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 {
 	u32 number;
 
 	for (number = first; number != first + run; number++)
 		if (failed)
-			queue_op_failed(aftl_dev_op_at(dev, number));
+			complete_failed_queue_op(aftl_dev_op_at(dev, number));
 		else
-			queue_op_done(aftl_dev_op_at(dev, number));
+			complete_queue_op(aftl_dev_op_at(dev, number));
 }
 
 /*
@@ -486,7 +486,7 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	spin_lock_irq(&dev->lock);
 	spare = find_spare_entry_of_op(dev, op);
 	if (spare && aftl_volume_remap(dev->volume, op->to, spare))
-		offset = aftl_dev_ppn_offset(dev, op->to);
+		offset = aftl_dev_get_offset_of_ppn(dev, op->to);
 	spin_unlock_irq(&dev->lock);
 	spin_unlock_bh(&dev->disk->lock);
 	return offset;
@@ -497,7 +497,7 @@ static u64 current_offset_of_op(struct aftl_dev *dev, const struct aftl_dev_op *
 	u64 offset;
 
 	spin_lock_irq(&dev->lock);
-	offset = aftl_dev_ppn_offset(dev, op->to);
+	offset = aftl_dev_get_offset_of_ppn(dev, op->to);
 	spin_unlock_irq(&dev->lock);
 	return offset;
 }
@@ -535,8 +535,8 @@ static void rewrite_failed_write_run(struct aftl_dev *dev, struct aftl_dev_op *f
 		ret = rewrite_or_remap_op(dev, aftl_dev_op_at(dev, first->number + i));
 	if (ret)
 		aftl_bdev_set_error(&dev->device, ret);
-	write_run_done(dev, first->number, first->run, ret);
-	aftl_bdev_postponed_ended(&dev->device);
+	complete_ops_of_write_run(dev, first->number, first->run, ret);
+	aftl_bdev_end_postponed_write(&dev->device);
 }
 
 static void rewrite_failed_runs_work(struct work_struct *work)
@@ -553,12 +553,12 @@ static void rewrite_failed_runs_work(struct work_struct *work)
 
 static void postpone_rewrite_of_failed_run(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	aftl_bdev_count_postponed(&dev->device);
+	aftl_bdev_begin_postponed_write(&dev->device);
 	if (llist_add(&op->failed, &dev->failed))
 		queue_work(dev->disk->workers.salvage, &dev->salvage_work);
 }
 
-u32 aftl_dev_next_worn_block(struct aftl_dev *dev, u32 block)
+u32 aftl_dev_find_worn_block(struct aftl_dev *dev, u32 block)
 {
 	spin_lock_irq(&dev->lock);
 	block = aftl_volume_next_remapped(dev->volume, block);
@@ -574,7 +574,7 @@ static void write_run_bio_done(struct aftl_bdev_io *io, int error)
 	if (error)
 		postpone_rewrite_of_failed_run(op->dev, op);
 	else
-		write_run_done(op->dev, op->number, op->run, false);
+		complete_ops_of_write_run(op->dev, op->number, op->run, false);
 }
 
 /**
@@ -616,7 +616,7 @@ static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 	return busy;
 }
 
-static void put_load_for_copies(struct aftl_dev *dev)
+static void put_copy_load(struct aftl_dev *dev)
 {
 	if (atomic_dec_and_test(&dev->loads))
 		complete(&dev->loaded);
@@ -627,7 +627,7 @@ static void copy_load_bio_done(struct aftl_bdev_io *io, int error)
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
 	op->error = error;
-	put_load_for_copies(op->dev);
+	put_copy_load(op->dev);
 }
 
 /* Choose the memory page of a copy. Return: true if its data must be read from the device. */
@@ -641,7 +641,7 @@ static bool choose_copy_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 	spin_lock_irq(&dev->lock);
 	found = page_of_ppn(dev, &origin, op->number, true);
 	lost = aftl_dev_is_data_lost(dev, found, origin);
-	op->offset = aftl_dev_ppn_offset(dev, origin);
+	op->offset = aftl_dev_get_offset_of_ppn(dev, origin);
 	op->page = found ? found : page;
 	if (lost)
 		mark_page_data_lost(op->page);
@@ -672,19 +672,18 @@ static void start_copy_load(struct aftl_dev *dev, struct load *load)
 	load->count = 0;
 }
 
-static bool copy_is_adjacent(struct aftl_dev *dev, const struct load *load,
-			     const struct aftl_dev_op *op)
+static bool is_copy_adjacent_to_load(struct aftl_dev *dev, const struct load *load,
+				     const struct aftl_dev_op *op)
 {
 	return op->offset == load->first->offset +
 			     (u64)load->count * aftl_volume_geometry(dev->volume)->unit_bytes;
 }
 
-static void add_op_to_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op,
-			   bool alone)
+static void add_copy_to_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op,
+			     bool alone)
 {
-	if (load->count &&
-	    (alone || !copy_is_adjacent(dev, load, op) ||
-	     load->count == ARRAY_SIZE(dev->run_pages)))
+	if (load->count && (alone || !is_copy_adjacent_to_load(dev, load, op) ||
+			    load->count == ARRAY_SIZE(dev->run_pages)))
 		start_copy_load(dev, load);
 	if (!load->count)
 		load->first = op;
@@ -694,7 +693,7 @@ static void add_op_to_load(struct aftl_dev *dev, struct load *load, struct aftl_
 }
 
 /* Start the reads of a batch's copies; with @again, repeat only failed reads, one by one. */
-static void start_batch_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
+static void start_copy_loads_of_batch(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	struct load load = { .count = 0 };
 	struct blk_plug plug;
@@ -705,22 +704,22 @@ static void start_batch_loads(struct aftl_dev *dev, const struct batch *batch, b
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
 		if (op->kind == AFTL_DEV_COPY && (again ? op->error : choose_copy_page(dev, op)))
-			add_op_to_load(dev, &load, op, again);
+			add_copy_to_load(dev, &load, op, again);
 	}
 	start_copy_load(dev, &load);
 	blk_finish_plug(&plug);
 }
 
 /* Read the data of a batch's copies, and wait. Return: true if a read has failed. */
-static bool run_batch_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
+static bool run_copy_loads_of_batch(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	bool failed = false;
 	u32 number;
 
 	atomic_set(&dev->loads, 1);
 	reinit_completion(&dev->loaded);
-	start_batch_loads(dev, batch, again);
-	put_load_for_copies(dev);
+	start_copy_loads_of_batch(dev, batch, again);
+	put_copy_load(dev);
 	wait_for_completion(&dev->loaded);
 	for (number = batch->first; number != batch->end; number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -758,7 +757,7 @@ static void load_data_of_copies(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
 
-	if (run_batch_loads(dev, batch, false) && run_batch_loads(dev, batch, true))
+	if (run_copy_loads_of_batch(dev, batch, false) && run_copy_loads_of_batch(dev, batch, true))
 		mark_unreadable_copies_lost(dev, batch);
 	/*
 	 * After a failure of the device leave copies unloaded, so that readers use their sources.
@@ -800,13 +799,13 @@ static int prepare_blocks_for_overwrite(struct aftl_dev *dev, u32 first, u32 blo
 	return prepare_ppns_for_overwrite(dev, to_ppn(first * slots), blocks * slots);
 }
 
-static bool op_programs_page(const struct aftl_dev_op *op)
+static bool does_op_program_page(const struct aftl_dev_op *op)
 {
 	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
 }
 
 /* Count the operations from @number on that one transfer to adjacent ppns can execute. */
-static u32 write_run_length(const struct aftl_dev *dev, u32 number, u32 end)
+static u32 count_ops_of_write_run(const struct aftl_dev *dev, u32 number, u32 end)
 {
 	const struct aftl_dev_op *first = aftl_dev_op_at(dev, number);
 	u32 run;
@@ -814,7 +813,7 @@ static u32 write_run_length(const struct aftl_dev *dev, u32 number, u32 end)
 	for (run = 1; number + run != end && run < ARRAY_SIZE(dev->run_pages); run++) {
 		const struct aftl_dev_op *op = aftl_dev_op_at(dev, number + run);
 
-		if (!op_programs_page(op) || op->again != first->again ||
+		if (!does_op_program_page(op) || op->again != first->again ||
 		    page_is_lost(op->page) != page_is_lost(first->page) ||
 		    !is_same_submitter(&op->behalf, &first->behalf) ||
 		    from_ppn(op->to) != from_ppn(first->to) + run)
@@ -838,7 +837,7 @@ static void start_run_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 }
 
 /* Tell the FTL that the data of @op are lost, unless a later operation writes to the same ppn. */
-static void report_unit_lost(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static void report_lost_unit_to_ftl(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool newest;
 
@@ -851,15 +850,15 @@ static void report_unit_lost(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	spin_unlock_bh(&dev->disk->lock);
 }
 
-static u32 report_run_lost(struct aftl_dev *dev, u32 number, u32 run)
+static u32 report_lost_run_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
 {
 	u32 i;
 
 	DMERR_LIMIT("%pg: %u units could not be read when they were moved: they are lost",
 		    dev->device.bdev, run);
 	for (i = 0; i < run; i++)
-		report_unit_lost(dev, aftl_dev_op_at(dev, number + i));
-	write_run_done(dev, number, run, true);
+		report_lost_unit_to_ftl(dev, aftl_dev_op_at(dev, number + i));
+	complete_ops_of_write_run(dev, number, run, true);
 	return run;
 }
 
@@ -867,13 +866,13 @@ static u32 report_run_lost(struct aftl_dev *dev, u32 number, u32 run)
 static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
-	u32 run = write_run_length(dev, number, end);
+	u32 run = count_ops_of_write_run(dev, number, end);
 
 	if (page_is_lost(op->page))
-		return report_run_lost(dev, number, run);
+		return report_lost_run_to_ftl(dev, number, run);
 	if ((op->again && prepare_ppns_for_overwrite(dev, op->to, run)) ||
 	    aftl_dev_get_error(dev)) {
-		write_run_done(dev, number, run, true);
+		complete_ops_of_write_run(dev, number, run, true);
 		return run;
 	}
 	op->run = run;
@@ -931,11 +930,11 @@ static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op
  * - An entry is *released* after the program of its page has been recorded, or after the page was
  *   overwritten or discarded. Its slot is free after the next commit: until then, a crash still
  *   needs the entry.
- * - If no slot is free, the page is *waiting for a slot*. One commit, persist_waiting_entries(),
- *   frees slots for all pages that wait. It comes at the end of the batch, because some of them
- *   are released before and then need no slot. It comes earlier if an operation would destroy the
- *   version of a waiting page that a crash would recover, see aftl_volume_must_persist(). A page
- *   with an entry for an older version never waits, see plp_take_slot().
+ * - If no slot is free, the page is *waiting for a slot*. persist_waiting_plp_entries() commits
+ *   once and so frees slots for all pages that wait. It comes at the end of the batch, because some
+ *   of them are released before and then need no slot. It comes earlier if an operation would
+ *   destroy the version of a waiting page that a crash would recover, see
+ *   aftl_volume_must_persist(). A page with an entry for an older version never waits.
  * - A page that no block can store is *unflushable*: it is never released, so that the next open
  *   restores it.
  */
@@ -946,7 +945,7 @@ static void persist_bio_done(struct aftl_bdev_io *io, int error)
 
 	if (error)
 		aftl_bdev_set_error(&op->dev->device, error);
-	queue_op_done(op);
+	complete_queue_op(op);
 }
 
 /* Start to write the data of a PLP entry; they are stored before the next commit record. */
@@ -964,20 +963,20 @@ static void persist_plp_entry(struct aftl_dev *dev, struct aftl_dev_op *op)
 		persist_bio_done(&op->bdev, ret);
 }
 
-static void persist_entry_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void persist_plp_entry_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	persist_plp_entry(dev, op);
 	if (op->waiting && (s32)(op->number - dev->waiting) < 0)
 		dev->waiting = op->number;
 }
 
-static bool has_waiting_persist(const struct aftl_dev *dev, u32 until)
+static bool is_op_waiting_for_plp_slot(const struct aftl_dev *dev, u32 until)
 {
 	return (s32)(dev->waiting - until) < 0;
 }
 
 /* Return the first operation in [@from, @until) that waits for a PLP slot, or @end. */
-static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
+static u32 find_op_waiting_for_plp_slot(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
 	for (; from != until; from++)
 		if (aftl_dev_op_at(dev, from)->waiting)
@@ -986,17 +985,17 @@ static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 u
 }
 
 /* Commit, and give PLP slots to operations before @until that wait for one; @end ends the batch. */
-static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
+static void persist_waiting_plp_entries(struct aftl_dev *dev, u32 until, u32 end)
 {
-	int ret = has_waiting_persist(dev, until) ? aftl_volume_commit(dev->volume) : 0;
+	int ret = is_op_waiting_for_plp_slot(dev, until) ? aftl_volume_commit(dev->volume) : 0;
 
-	while (has_waiting_persist(dev, until)) {
+	while (is_op_waiting_for_plp_slot(dev, until)) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
 		/*
 		 * Find the next operation first: the memory of @op may be reused once @op is done.
 		 */
-		dev->waiting = find_next_waiting_persist(dev, dev->waiting + 1, until, end);
+		dev->waiting = find_op_waiting_for_plp_slot(dev, dev->waiting + 1, until, end);
 		if (!ret)
 			persist_plp_entry(dev, op);
 		if (!ret && !op->waiting)
@@ -1015,7 +1014,7 @@ static void end_waiting_persist_ops(struct aftl_dev *dev, u32 tag, u32 number, u
 	u32 oldest = dev->waiting;
 	u32 i = number;
 
-	if (!has_waiting_persist(dev, number))
+	if (!is_op_waiting_for_plp_slot(dev, number))
 		return;
 	/*
 	 * End the youngest operation first: as long as the oldest one waits, the memory of the
@@ -1030,11 +1029,11 @@ static void end_waiting_persist_ops(struct aftl_dev *dev, u32 tag, u32 number, u
 		if (!op->waiting || op->first != tag)
 			continue;
 		op->waiting = false;
-		queue_op_done(op);
+		complete_queue_op(op);
 	}
 }
 
-static void release_tag_entry(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
+static void release_plp_entry_of_tag(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
 	end_waiting_persist_ops(dev, tag, number, end);
 	aftl_volume_release_unit(dev->volume, tag);
@@ -1063,7 +1062,7 @@ static void execute_tag_releases(struct aftl_dev *dev, u32 number, u32 end)
 	if (!dev->persists)
 		return;
 	while ((tag = take_oldest_released_tag(dev, number)) < dev->tag_count)
-		release_tag_entry(dev, tag, number, end);
+		release_plp_entry_of_tag(dev, tag, number, end);
 }
 
 /* Return true if @op may destroy the durable version of a page whose newer data need a slot. */
@@ -1086,7 +1085,7 @@ static int record_op_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op, u32
 	case AFTL_DEV_ZONE:
 		return aftl_volume_record_zone(dev->volume, op->first, op->count);
 	case AFTL_DEV_RELEASE:
-		release_tag_entry(dev, op->first, op->number, end);
+		release_plp_entry_of_tag(dev, op->first, op->number, end);
 		return 0;
 	case AFTL_DEV_ERASE:
 		return execute_block_erase(dev, op);
@@ -1105,17 +1104,17 @@ static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 
 	execute_tag_releases(dev, number, end);
 	if (may_destroy_last_version(dev, op))
-		persist_waiting_entries(dev, number, end);
-	if (op_programs_page(op))
+		persist_waiting_plp_entries(dev, number, end);
+	if (does_op_program_page(op))
 		return write_adjacent_ops(dev, number, end);
 	if (op->kind == AFTL_DEV_PERSIST) {
-		persist_entry_or_wait(dev, op);
+		persist_plp_entry_or_wait(dev, op);
 		return 1;
 	}
 	error = record_op_in_volume(dev, op, end);
 	if (error)
 		aftl_bdev_set_error(&dev->device, error);
-	queue_op_done(op);
+	complete_queue_op(op);
 	return 1;
 }
 
@@ -1130,24 +1129,24 @@ static void execute_batch(struct aftl_dev *dev, const struct batch *batch)
 	while (number != batch->end)
 		number += execute_queue_op(dev, number, batch->end);
 	execute_tag_releases(dev, batch->end, batch->end);
-	persist_waiting_entries(dev, batch->end, batch->end);
+	persist_waiting_plp_entries(dev, batch->end, batch->end);
 	blk_finish_plug(&plug);
 }
 
-static bool is_flush_reached(const struct aftl_dev *dev, const struct aftl_flush *flush)
+static bool is_flush_covered(const struct aftl_dev *dev, const struct aftl_flush *flush)
 {
 	return (s32)(flush->end - dev->next) <= 0;
 }
 
 /* Move the flushes that cover only operations that the worker has executed to @reached. */
-static void take_reached_flushes(struct aftl_dev *dev, struct list_head *reached)
+static void take_covered_flushes(struct aftl_dev *dev, struct list_head *reached)
 {
 	struct aftl_flush *flush;
 	struct aftl_flush *next;
 
 	spin_lock_irq(&dev->lock);
 	list_for_each_entry_safe(flush, next, &dev->flushes, node) {
-		if (!is_flush_reached(dev, flush))
+		if (!is_flush_covered(dev, flush))
 			break;
 		list_move_tail(&flush->node, reached);
 	}
@@ -1172,13 +1171,13 @@ static void end_flush_requests(struct aftl_dev *dev, struct list_head *reached, 
 		end_flush_request(dev, flush, error);
 }
 
-static void commit_reached_flushes(struct aftl_dev *dev)
+static void commit_covered_flushes(struct aftl_dev *dev)
 {
 	const struct aftl_flush *last;
 	LIST_HEAD(reached);
 	int error;
 
-	take_reached_flushes(dev, &reached);
+	take_covered_flushes(dev, &reached);
 	if (list_empty(&reached))
 		return;
 	last = list_last_entry(&reached, struct aftl_flush, node);
@@ -1197,7 +1196,7 @@ static void execute_queue_work(struct work_struct *work)
 	while (take_next_batch(dev, &batch)) {
 		load_data_of_copies(dev, &batch);
 		execute_batch(dev, &batch);
-		commit_reached_flushes(dev);
+		commit_covered_flushes(dev);
 		/* aftl_dev_drain_queue() waits for flushes and releases, too: wake its callers. */
 		spin_lock_irq(&dev->lock);
 		free_finished_ops(dev);
@@ -1251,14 +1250,14 @@ void aftl_dev_hold_worker(struct aftl_dev *dev, bool held)
 /* Allocation */
 
 /* Return the least number of pages in the pool @pages: enough for the largest bio. */
-static u32 min_pool_pages(const struct aftl_geometry *geo)
+static u32 min_queue_pool_pages(const struct aftl_geometry *geo)
 {
 	return max_t(u32, (AFTL_IO_SECTORS << SECTOR_SHIFT) / geo->unit_bytes, LEAST_PAGES);
 }
 
 static int init_page_pool(struct aftl_dev *dev, const struct aftl_geometry *geo)
 {
-	int ret = mempool_init_page_pool(&dev->pages, min_pool_pages(geo), 0);
+	int ret = mempool_init_page_pool(&dev->pages, min_queue_pool_pages(geo), 0);
 
 	mutex_init(&dev->gather_lock);
 	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH_COPIES, 0);
@@ -1282,7 +1281,7 @@ static size_t lost_bitmap_bytes(const struct aftl_geometry *geo)
 static u64 queue_fixed_bytes(const struct aftl_geometry *geo)
 {
 	return (sizeof(struct hlist_head) << pending_table_bits(geo)) + lost_bitmap_bytes(geo) +
-	       (u64)(min_pool_pages(geo) + BATCH_COPIES) * PAGE_SIZE;
+	       (u64)(min_queue_pool_pages(geo) + BATCH_COPIES) * PAGE_SIZE;
 }
 
 u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo)

@@ -50,7 +50,7 @@ static struct page **page_entry_of_unit(const struct ram_store *ram, u32 unit)
 	return aftl_chunk_entry(&ram->pages, struct page *, unit);
 }
 
-static void *alloc_page_table(void *host, size_t bytes)
+static void *alloc_ram_table_chunk(void *host, size_t bytes)
 {
 	const struct ram_store *ram = host;
 
@@ -59,14 +59,15 @@ static void *alloc_page_table(void *host, size_t bytes)
 	return kvmalloc_node(bytes, TABLE_GFP, ram->node);
 }
 
-static void free_page_entries(void *host, void *memory, size_t bytes)
+static void free_ram_table_chunk(void *host, void *memory, size_t bytes)
 {
 	kvfree(memory);
 }
 
-static void free_page_table(struct ram_store *ram)
+static void free_ram_store_table(struct ram_store *ram)
 {
-	aftl_chunks_free(&ram->pages, ram->units, sizeof(struct page *), free_page_entries, NULL);
+	aftl_chunks_free(&ram->pages, ram->units, sizeof(struct page *), free_ram_table_chunk,
+			 NULL);
 	kfree(ram);
 }
 
@@ -80,10 +81,10 @@ static struct aftl_store *ram_store_create(const struct aftl_geometry *geo, int 
 	ram->units = geo->units;
 	ram->unit_bytes = geo->unit_bytes;
 	ram->node = node;
-	if (aftl_chunks_alloc(&ram->pages, ram->units, sizeof(struct page *), alloc_page_table,
+	if (aftl_chunks_alloc(&ram->pages, ram->units, sizeof(struct page *), alloc_ram_table_chunk,
 			      ram))
 		return &ram->store;
-	free_page_table(ram);
+	free_ram_store_table(ram);
 	return NULL;
 }
 
@@ -102,7 +103,7 @@ static struct page *take_spare_or_new_page(struct ram_store *ram)
  * Make a replaced page the spare one, unless a reader still holds it: then only drop the reference.
  * No new reader can find the page.
  */
-static void return_or_drop_page(struct ram_store *ram, struct page *page)
+static void keep_page_as_spare_or_drop(struct ram_store *ram, struct page *page)
 {
 	if (page_count(page) != 1 || cmpxchg(&ram->spare, NULL, page))
 		put_page(page);
@@ -114,7 +115,7 @@ static void ram_store_release_pages(struct aftl_store *store, struct list_head *
 	struct page *next;
 
 	list_for_each_entry_safe(page, next, bytes, lru)
-		return_or_drop_page(to_ram(store), page);
+		keep_page_as_spare_or_drop(to_ram(store), page);
 	INIT_LIST_HEAD(bytes);
 }
 
@@ -130,7 +131,7 @@ static void ram_store_destroy(struct aftl_store *store)
 	}
 	if (ram->spare)
 		__free_page(ram->spare);
-	free_page_table(ram);
+	free_ram_store_table(ram);
 }
 
 static int ram_store_copy_from_bio(struct aftl_store *store, struct bio *bio,

@@ -77,14 +77,14 @@ static u64 ring_table_entries(const struct aftl_geometry *geo)
 }
 
 /* Upper bound of the operations that the next call of the FTL adds. */
-static u32 max_ops_of_next_call(const struct aftl_dev *dev)
+static u32 max_ops_of_next_ftl_call(const struct aftl_dev *dev)
 {
 	return dev->reserve + READ_ONCE(dev->claimed);
 }
 
 bool aftl_dev_is_congested(const struct aftl_dev *dev)
 {
-	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < max_ops_of_next_call(dev);
+	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < max_ops_of_next_ftl_call(dev);
 }
 
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev)
@@ -103,7 +103,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested)
 		wake_up_all(&dev->room);
 }
 
-void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops)
+void aftl_dev_return_claimed_ops(struct aftl_dev *dev, u32 ops)
 {
 	bool congested = aftl_dev_is_congested(dev);
 
@@ -125,19 +125,19 @@ static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;
 }
 
-static void append_ring_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
+static void append_chunk_to_ring(struct aftl_dev *dev, struct aftl_dev_op *chunk)
 {
 	*ring_chunk_entry(dev, dev->op_end) = chunk;
 	WRITE_ONCE(dev->op_end, dev->op_end + AFTL_DEV_CHUNK);
 }
 
-static bool add_ring_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
+static bool add_new_chunk_to_ring(struct aftl_dev *dev, struct aftl_dev_op *chunk)
 {
 	lockdep_assert_held(&dev->lock);
 	if (dev->op_count >> AFTL_DEV_CHUNK_SHIFT > dev->op_mask)
 		return false;
 	dev->op_count += AFTL_DEV_CHUNK;
-	append_ring_chunk(dev, chunk);
+	append_chunk_to_ring(dev, chunk);
 	return true;
 }
 
@@ -148,11 +148,11 @@ void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail)
 	lockdep_assert_held(&dev->lock);
 	WRITE_ONCE(dev->tail, tail);
 	for (; (number ^ tail) >> AFTL_DEV_CHUNK_SHIFT; number += AFTL_DEV_CHUNK)
-		append_ring_chunk(dev, *ring_chunk_entry(dev, number));
+		append_chunk_to_ring(dev, *ring_chunk_entry(dev, number));
 }
 
 /* Allocate chunks until there is room to reserve @ops more operations; drops @lock meanwhile. */
-static bool grow_ring(struct aftl_dev *dev, u32 ops)
+static bool grow_ring_of_ops(struct aftl_dev *dev, u32 ops)
 {
 	bool room = true;
 
@@ -164,7 +164,7 @@ static bool grow_ring(struct aftl_dev *dev, u32 ops)
 		chunk = kmalloc_node(CHUNK_BYTES, GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN,
 				     dev->disk->node);
 		spin_lock_irq(&dev->lock);
-		room = chunk && add_ring_chunk(dev, chunk);
+		room = chunk && add_new_chunk_to_ring(dev, chunk);
 		if (!room)
 			kfree(chunk);
 	}
@@ -178,7 +178,7 @@ bool aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops)
 
 	spin_lock_irq(&dev->lock);
 	congested = aftl_dev_is_congested(dev);
-	room = grow_ring(dev, ops);
+	room = grow_ring_of_ops(dev, ops);
 	if (room)
 		WRITE_ONCE(dev->claimed, dev->claimed + ops);
 	aftl_dev_wake_for_room(dev, congested);
@@ -191,7 +191,7 @@ static bool ring_chunk_is_surplus(const struct aftl_dev *dev)
 	u32 unused = dev->op_end - dev->head;
 
 	return count_surplus_ops(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
-	       unused >= max_ops_of_next_call(dev) + AFTL_DEV_CHUNK;
+	       unused >= max_ops_of_next_ftl_call(dev) + AFTL_DEV_CHUNK;
 }
 
 void aftl_dev_shrink_ring(struct aftl_dev *dev)
@@ -227,7 +227,7 @@ int aftl_dev_ring_init(struct aftl_dev *dev)
 		struct aftl_dev_op *chunk = kmalloc_node(CHUNK_BYTES, GFP_KERNEL, dev->disk->node);
 
 		spin_lock_irq(&dev->lock);
-		added = chunk && add_ring_chunk(dev, chunk);
+		added = chunk && add_new_chunk_to_ring(dev, chunk);
 		spin_unlock_irq(&dev->lock);
 	}
 	return added ? 0 : -ENOMEM;

@@ -18,7 +18,7 @@ static struct block_device *block_device_of_file(const struct file *file)
 
 static int call_on_tagged_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 {
-	int ret = aftl_visit_target_of_device(dev, fn, data);
+	int ret = aftl_call_on_target_of_device(dev, fn, data);
 
 	if (ret == -ENODEV)
 		*reason = APPROXFTL_REASON_DEVICE;
@@ -73,7 +73,7 @@ static int tag_target_ranges(struct aftl_target *target, void *data)
 	return ret;
 }
 
-static int check_device_file(const struct file *file, struct approxftl_range *range)
+static int check_block_device_file(const struct file *file, struct approxftl_range *range)
 {
 	const struct block_device *device = block_device_of_file(file);
 
@@ -97,7 +97,7 @@ static int tag_device_file(struct aftl_control *control, struct file *file, void
 	int ret = aftl_control_get_range(range, &request.first, &request.last);
 
 	if (!ret)
-		ret = check_device_file(file, range);
+		ret = check_block_device_file(file, range);
 	if (!ret && range->flags & APPROXFTL_SYNC_FIRST)
 		ret = filemap_write_and_wait(file->f_mapping);
 	if (ret)
@@ -201,7 +201,7 @@ struct look {
 	u64 bytes;
 };
 
-static void describe_stored_unit(const struct aftl *ftl, u32 index, struct approxftl_unit *unit)
+static void describe_unit_on_flash(const struct aftl *ftl, u32 index, struct approxftl_unit *unit)
 {
 	static const u8 levels[AFTL_LEVELS] = { 0, 0, APPROXFTL_UNIT_LEVEL_2,
 						APPROXFTL_UNIT_LEVEL_3 };
@@ -225,8 +225,8 @@ static void describe_stored_unit(const struct aftl *ftl, u32 index, struct appro
  * Fill in the state of the mapping unit @unit. A file system may report any block number; a unit
  * beyond the end of the device is not on flash.
  */
-static void describe_unit_at(const struct aftl_device *device, const struct look *look,
-			     struct approxftl_unit *unit)
+static void describe_unit_at_device_offset(const struct aftl_device *device,
+					   const struct look *look, struct approxftl_unit *unit)
 {
 	struct aftl_spot spot;
 
@@ -238,11 +238,11 @@ static void describe_unit_at(const struct aftl_device *device, const struct look
 		return;
 	spot = aftl_device_locate_unit(device, unit->device_offset / look->unit_bytes, 1);
 	spin_lock_bh(&spot.disk->lock);
-	describe_stored_unit(spot.disk->ftl, spot.unit, unit);
+	describe_unit_on_flash(spot.disk->ftl, spot.unit, unit);
 	spin_unlock_bh(&spot.disk->lock);
 }
 
-static int describe_units(struct aftl_target *target, void *data)
+static int describe_units_of_look_up(struct aftl_target *target, void *data)
 {
 	struct look *look = data;
 	u32 i;
@@ -250,7 +250,7 @@ static int describe_units(struct aftl_target *target, void *data)
 	look->unit_bytes = target->shards.geo.unit_bytes;
 	look->bytes = (u64)target->ti->len << SECTOR_SHIFT;
 	for (i = 0; i < look->count; i++)
-		describe_unit_at(target->table.device, look, &look->units[i]);
+		describe_unit_at_device_offset(target->table.device, look, &look->units[i]);
 	return 0;
 }
 
@@ -323,7 +323,7 @@ static int answer_query_batch(struct survey *survey)
 	int ret = gather_located_pages(survey);
 
 	if (!ret)
-		ret = call_on_tagged_device(survey->dev, describe_units, look,
+		ret = call_on_tagged_device(survey->dev, describe_units_of_look_up, look,
 					    &survey->stored->reason);
 	if (ret)
 		return ret;
@@ -338,8 +338,8 @@ static int answer_query_batch(struct survey *survey)
 static int begin_stored_query(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret =
-		call_on_tagged_device(survey->dev, describe_units, &survey->look, &stored->reason);
+	int ret = call_on_tagged_device(survey->dev, describe_units_of_look_up, &survey->look,
+					&stored->reason);
 	u64 bytes = survey->inode ? i_size_read(survey->inode) : survey->look.bytes;
 
 	if (ret)

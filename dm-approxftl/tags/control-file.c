@@ -38,7 +38,7 @@ static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u3
 	return ret;
 }
 
-static int tag_owned_file_range(struct aftl_control *control, struct file *file, void *argument)
+static int check_and_tag_file_range(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_range *range = argument;
 	u64 first;
@@ -61,7 +61,7 @@ static int tag_range_of_file(struct aftl_control *control, struct approxftl_rang
 	range->reason = APPROXFTL_REASON_NONE;
 	if (range->flags & ~APPROXFTL_SYNC_FIRST || range->reserved)
 		return -EINVAL;
-	return aftl_control_call_with_file(control, range->fd, tag_owned_file_range, range);
+	return aftl_control_call_with_file(control, range->fd, check_and_tag_file_range, range);
 }
 
 int aftl_control_tag_range(struct aftl_control *control, void *argument)
@@ -95,7 +95,7 @@ static int gather_tag_carriers(struct aftl_target *target, void *data)
 		tag->io_priority = IOPRIO_CLASS_BE << IOPRIO_CLASS_SHIFT |
 				   options->ioprio_hint << 3 | IOPRIO_BE_NORM;
 	if (tag->honoured & APPROXFTL_CARRIER_WRITE_STREAM)
-		tag->write_stream = aftl_write_stream_of_tag(options);
+		tag->write_stream = aftl_get_write_stream_of_tag(options);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static int ask_device_for_carriers(const struct file *file, struct approxftl_tag
 	const struct inode *inode = data_inode_of(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : below ? below->bd_dev : 0;
-	int ret = dev ? aftl_visit_target_of_device(dev, gather_tag_carriers, tag) : -ENODEV;
+	int ret = dev ? aftl_call_on_target_of_device(dev, gather_tag_carriers, tag) : -ENODEV;
 
 	return ret == -ENODEV ? 0 : ret;
 }

@@ -43,7 +43,7 @@ struct call {
 	aftl_control_fn run;
 };
 
-static int count_target_device(struct aftl_target *target, void *devices)
+static int count_one_target(struct aftl_target *target, void *devices)
 {
 	++*(u32 *)devices;
 	return 0;
@@ -67,7 +67,7 @@ static int execute_caps_call(struct aftl_control *control, void *argument)
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
 	aftl_get_tag_table_limits(caps);
-	aftl_call_on_each_target(count_target_device, &caps->devices);
+	aftl_call_on_each_target(count_one_target, &caps->devices);
 	return 0;
 }
 

@@ -70,7 +70,7 @@ static u32 get_bio_tag_carriers(const struct aftl_options *options, const struct
 		found |= APPROXFTL_CARRIER_IOPRIO;
 	if (aftl_bio_write_hint(bio) == APPROXFTL_WRITE_HINT)
 		found |= APPROXFTL_CARRIER_WRITE_HINT;
-	if (aftl_bio_write_stream(bio) == aftl_write_stream_of_tag(options))
+	if (aftl_bio_write_stream(bio) == aftl_get_write_stream_of_tag(options))
 		found |= APPROXFTL_CARRIER_WRITE_STREAM;
 	return found & options->carriers;
 }
@@ -134,8 +134,8 @@ static const struct gendisk *gendisk_of_target(const struct aftl_target *target)
  * of the file. A tag of a file in memory is for writes by the program; write-back of such a file is
  * swapping.
  */
-static bool file_tag_applies(const struct tag_query *query, struct aftl_file *file,
-			     struct folio *folio)
+static bool does_file_tag_apply(const struct tag_query *query, struct aftl_file *file,
+				struct folio *folio)
 {
 	if (file->buffer)
 		return !folio_test_writeback(folio);
@@ -149,7 +149,7 @@ static struct aftl_tag_decision decide_by_file(const struct tag_query *query,
 	u64 first = aftl_page_file_offset(folio, segment->bv_page) + segment->bv_offset;
 	u32 tag = aftl_ranges_get_tag(&file->ranges, first, first + segment->bv_len - 1);
 
-	if (tag != AFTL_TAG_NONE && !file_tag_applies(query, file, folio))
+	if (tag != AFTL_TAG_NONE && !does_file_tag_apply(query, file, folio))
 		return (struct aftl_tag_decision){ AFTL_BY_OTHER_WRITER };
 	if (tag != AFTL_PRECISE && !(query->target->options.carriers & APPROXFTL_CARRIER_INODE))
 		return nothing;
@@ -332,7 +332,7 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 		return AFTL_PRECISE;
 	}
 	if (decision.by == AFTL_BY_PRECISE_TAG || decision.level)
-		aftl_trace_tag_write(target, bio, &decision);
+		aftl_trace_write_class(target, bio, &decision);
 	return decision.level;
 }
 

@@ -29,8 +29,8 @@ static struct request_queue *queue_of_target(const struct aftl_target *target)
 	return dm_disk(dm_table_get_md(target->ti->table))->queue;
 }
 
-void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
-			  const struct aftl_tag_decision *decision)
+void aftl_trace_write_class(const struct aftl_target *target, const struct bio *bio,
+			    const struct aftl_tag_decision *decision)
 {
 	/* A note ends with its quality level if that is above 1; old programs ignore it. */
 	static const char *const levels[] = { "", "", " 2", " 3" };

@@ -180,7 +180,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 		return NULL;
 	file->inode = inode;
 	file->buffer = inode_is_of_memory_file(inode);
-	aftl_writeback_init_file(file, inode);
+	aftl_writeback_note_file_system(file, inode);
 	aftl_ranges_init_tree(&file->ranges);
 	aftl_mark_init_in_group(&marks, &file->mark);
 	/* In 6.1 a mark with an empty event mask does not keep the inode in memory. */
@@ -311,7 +311,7 @@ void aftl_file_drop_tags(const struct inode *inode)
 	aftl_mark_put(&file->mark);
 }
 
-static u64 extent_last_byte(const struct approxftl_extent *extent)
+static u64 get_last_byte_of_extent(const struct approxftl_extent *extent)
 {
 	return extent->length == APPROXFTL_TO_END ? AFTL_LAST_BYTE :
 						    extent->offset + extent->length - 1;
@@ -351,7 +351,7 @@ static int restore_extent_tag(struct inode *inode, u64 from, const struct aftl_s
 			      const struct approxftl_extent *extent)
 {
 	u64 first = max_t(u64, extent->offset, from);
-	u64 last = min(extent_last_byte(extent), said->last);
+	u64 last = min(get_last_byte_of_extent(extent), said->last);
 	u32 reason;
 
 	return first > last ? 0 : tag_inode_range(inode, first, last, extent->level, &reason);

@@ -237,13 +237,13 @@ void aftl_get_tag_table_stats(struct approxftl_stats *stats);
 /* writeback.c */
 
 /**
- * aftl_writeback_init_file() - record the file system of a new tagged file
+ * aftl_writeback_note_file_system() - record the file system of a new tagged file
  * @file: tagged file, not yet in the table
  * @inode: its inode; the caller has a reference
  *
  * Context: process.
  */
-void aftl_writeback_init_file(struct aftl_file *file, const struct inode *inode);
+void aftl_writeback_note_file_system(struct aftl_file *file, const struct inode *inode);
 
 /**
  * aftl_is_file_writeback() - check that a write certainly stores the tagged file itself
@@ -452,7 +452,7 @@ void aftl_get_decision_stats(struct approxftl_stats *stats);
 /* note.c */
 
 /**
- * aftl_trace_tag_write() - add the class of a write and its source to the block trace, if there
+ * aftl_trace_write_class() - add the class of a write and its source to the block trace, if there
  * is one
  * @target: target
  * @bio: write, after it has been split
@@ -460,8 +460,8 @@ void aftl_get_decision_stats(struct approxftl_stats *stats);
  *
  * Context: any context of dm's map function.
  */
-void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
-			  const struct aftl_tag_decision *decision);
+void aftl_trace_write_class(const struct aftl_target *target, const struct bio *bio,
+			    const struct aftl_tag_decision *decision);
 
 /**
  * aftl_trace_zeroing() - add a note that a bio writes zeroes to the block trace, if there is one

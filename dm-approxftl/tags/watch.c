@@ -32,7 +32,7 @@ static struct watch *mark_to_watch(struct fsnotify_mark *mark)
 	return container_of(aftl_to_inode_mark(mark), struct watch, mark);
 }
 
-static int parse_tag_attribute_class(const char *text, u32 *tag)
+static int parse_class_in_tag_attribute(const char *text, u32 *tag)
 {
 	u8 level = AFTL_APPROX;
 
@@ -42,7 +42,7 @@ static int parse_tag_attribute_class(const char *text, u32 *tag)
 	return 0;
 }
 
-static int parse_tag_attribute_range(char *text, u64 *first, u64 *last)
+static int parse_range_in_tag_attribute(char *text, u64 *first, u64 *last)
 {
 	char *offset = strsep(&text, "+");
 	u64 length;
@@ -66,10 +66,10 @@ static int tag_range_by_attribute(struct inode *inode, char *text)
 	u64 first;
 	u64 last;
 	u32 tag;
-	int ret = parse_tag_attribute_class(text, &tag);
+	int ret = parse_class_in_tag_attribute(text, &tag);
 
 	if (!ret)
-		ret = parse_tag_attribute_range(span, &first, &last);
+		ret = parse_range_in_tag_attribute(span, &first, &last);
 	return ret ? ret : aftl_file_tag(inode, first, last, tag, &reason);
 }
 
@@ -103,9 +103,9 @@ static void read_tag_attribute(struct dentry *dentry, struct inode *inode)
 	kfree(text);
 }
 
-static int tag_opened_file(struct fsnotify_group *group, u32 mask, const void *data, int data_type,
-			   struct inode *dir, const struct qstr *name, u32 cookie,
-			   struct fsnotify_iter_info *iter_info)
+static int tag_file_on_open_event(struct fsnotify_group *group, u32 mask, const void *data,
+				  int data_type, struct inode *dir, const struct qstr *name,
+				  u32 cookie, struct fsnotify_iter_info *iter_info)
 {
 	const struct path *path = fsnotify_data_path(data, data_type);
 	struct inode *inode = path ? d_real_inode(path->dentry) : NULL;
@@ -131,7 +131,7 @@ static void free_watch(struct fsnotify_mark *mark)
 }
 
 static const struct fsnotify_ops mark_ops = {
-	.handle_event = tag_opened_file,
+	.handle_event = tag_file_on_open_event,
 	.freeing_mark = detach_watch_mark,
 	.free_mark = free_watch,
 };

@@ -16,7 +16,7 @@
 #include "tags/tags.h"
 
 /* Return true if it is known how the file system of @file writes pages. */
-static bool is_file_system_known(const struct aftl_file *file)
+static bool is_writeback_of_file_system_known(const struct aftl_file *file)
 {
 	return file->magic == EXT4_SUPER_MAGIC || file->magic == XFS_SUPER_MAGIC ||
 	       file->magic == F2FS_SUPER_MAGIC || file->magic == BTRFS_SUPER_MAGIC;
@@ -26,7 +26,8 @@ static bool is_file_system_known(const struct aftl_file *file)
  * Return true if the file system is directly on @disk. The holder of the block device is the file
  * system's type, or the super block in newer kernels.
  */
-static bool is_fs_directly_on(const struct aftl_file *file, const struct gendisk *disk)
+static bool is_file_system_directly_on_disk(const struct aftl_file *file,
+					    const struct gendisk *disk)
 {
 	const void *holder = READ_ONCE(disk->part0->bd_holder);
 
@@ -76,7 +77,7 @@ static bool only_page_cache_holds_folio(const struct folio *folio)
 	return found == known && count_known_folio_refs(folio) == known;
 }
 
-void aftl_writeback_init_file(struct aftl_file *file, const struct inode *inode)
+void aftl_writeback_note_file_system(struct aftl_file *file, const struct inode *inode)
 {
 	const struct super_block *super = inode->i_sb;
 
@@ -102,12 +103,13 @@ bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const s
 {
 	const struct address_space *mapping = READ_ONCE(folio->mapping);
 
-	if (!is_file_system_known(file) || !mapping || has_file_been_on_loop(file, mapping))
+	if (!is_writeback_of_file_system_known(file) || !mapping ||
+	    has_file_been_on_loop(file, mapping))
 		return false;
 	if (!folio_test_writeback(folio) || bio->bi_opf & REQ_IDLE ||
 	    folio_maybe_dma_pinned(folio))
 		return false;
-	if (is_fs_directly_on(file, disk) && is_writeback_by_flags(file, bio))
+	if (is_file_system_directly_on_disk(file, disk) && is_writeback_by_flags(file, bio))
 		return true;
 	return !aftl_ext4_logs_data(file->magic, mapping) && only_page_cache_holds_folio(folio);
 }

@@ -288,7 +288,7 @@ static int handle_reset_message(struct message *message)
  * Lock @disk and advance it to the present. On success the caller may make one call that changes
  * the FTL. It must call aftl_disk_leave() in any case.
  */
-static int begin_disk_change(struct message *message, struct aftl_disk *disk)
+static int begin_change_of_disk(struct message *message, struct aftl_disk *disk)
 {
 	int ret = aftl_disk_enter(disk, true);
 
@@ -300,7 +300,7 @@ static int begin_disk_change(struct message *message, struct aftl_disk *disk)
 
 static int advance_disk_age(struct message *message, struct aftl_disk *disk, u64 ns)
 {
-	int ret = begin_disk_change(message, disk);
+	int ret = begin_change_of_disk(message, disk);
 
 	if (!ret)
 		aftl_advance_age(disk->ftl, ns);
@@ -368,7 +368,7 @@ static int parse_lun(struct message *message, const char *text, u32 *number)
 static int start_gc_in_lun(struct message *message, u32 number)
 {
 	struct part lun = locate_lun_in_shard(message, number);
-	int ret = begin_disk_change(message, lun.disk);
+	int ret = begin_change_of_disk(message, lun.disk);
 
 	if (!ret)
 		ret = aftl_start_lun_gc(lun.disk->ftl, lun.index);
@@ -414,7 +414,7 @@ static int check_shard_param(struct message *message, u32 index, const struct af
 	int ret;
 
 	print_own_value(message, config, index, value);
-	ret = begin_disk_change(message, disk);
+	ret = begin_change_of_disk(message, disk);
 	if (!ret)
 		ret = aftl_check_param(disk->ftl, message->words[0], value, message->error);
 	aftl_disk_leave(disk);
@@ -528,7 +528,7 @@ static unsigned int emit_fault_action(const struct message *message, u32 shard,
 static int arm_fault_in_shard(struct message *message, u32 shard, const struct aftl_fault *fault)
 {
 	struct aftl_disk *disk = message->device->disks[shard];
-	int ret = begin_disk_change(message, disk);
+	int ret = begin_change_of_disk(message, disk);
 
 	if (!ret)
 		ret = aftl_arm_fault(disk->ftl, fault, message->error);
@@ -677,7 +677,7 @@ static int handle_blocks_message(struct message *message)
  * Find the first logical page of @spot, from offset @from on, whose lost state is @lost. Returns
  * its offset in @spot, or the length of @spot if there is none.
  */
-static u32 find_lost_run_start(struct aftl_spot spot, u32 from, bool lost)
+static u32 find_start_of_lost_run(struct aftl_spot spot, u32 from, bool lost)
 {
 	u32 end = spot.unit + spot.units;
 	u32 unit;
@@ -714,8 +714,8 @@ static int handle_lost_units_message(struct message *message)
 	while (count_lost_units(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
 		struct aftl_spot spot = aftl_device_locate_unit(message->device, unit,
 							    min_t(u64, units - unit, LOST_SLICE));
-		u32 first = find_lost_run_start(spot, 0, true);
-		u32 end = find_lost_run_start(spot, first, false);
+		u32 first = find_start_of_lost_run(spot, 0, true);
+		u32 end = find_start_of_lost_run(spot, first, false);
 
 		if (end > first)
 			DMEMIT("%llu %u\n", unit + first, end - first);
@@ -891,7 +891,7 @@ static int report_word_count(const struct verb *verb, unsigned int count, struct
 }
 
 /* Explain why a table in @state has no device. */
-static const char *explain_no_device(enum aftl_table_state state)
+static const char *explain_missing_device(enum aftl_table_state state)
 {
 	switch (state) {
 	case AFTL_TABLE_RESUMING:
@@ -912,7 +912,8 @@ static int check_message_arguments(const struct verb *verb, const struct message
 	if (message->count < verb->least || message->count > verb->most)
 		return report_word_count(verb, message->count, message->error);
 	if (!message->device)
-		return aftl_fail(message->error, -ENXIO, "%s", explain_no_device(table->state));
+		return aftl_fail(message->error, -ENXIO, "%s",
+				 explain_missing_device(table->state));
 	if (verb->suspended && table->state == AFTL_TABLE_LIVE)
 		return aftl_fail(message->error, -EBUSY,
 				 "message %s needs the device at rest; suspend it first",

@@ -38,7 +38,8 @@ static const char *const key_names[TARGET_KEYS] = {
 
 static const struct aftl_store_type *const stores[] = { &aftl_store_none, &aftl_store_ram };
 
-static int parse_store(struct aftl_options *options, const char *name, struct aftl_error *error)
+static int parse_store_argument(struct aftl_options *options, const char *name,
+				struct aftl_error *error)
 {
 	unsigned int i;
 
@@ -118,7 +119,7 @@ static const char *find_option_value(unsigned int argc, char **argv, enum target
  * Default to a mapping unit of 4 KiB where flash pages are larger: the unit is the logical block
  * size, which Linux limits to the size of a memory page.
  */
-static void limit_default_unit(struct aftl_config *config)
+static void limit_default_mapping_unit(struct aftl_config *config)
 {
 	if (!config->unit && config->page > SZ_4K)
 		config->unit = SZ_4K;
@@ -133,7 +134,7 @@ static int parse_profile(struct aftl_options *options, const char *name, struct 
 	options->profile = 0;
 	while (strcmp(aftl_profile_name(options->profile), name))
 		options->profile++;
-	limit_default_unit(&options->standard);
+	limit_default_mapping_unit(&options->standard);
 	options->config = options->standard;
 	return 0;
 }
@@ -241,7 +242,7 @@ static int check_durable_options(const struct aftl_options *options, struct aftl
 }
 
 /* Refuse a mapping unit that cannot be the logical block size of the kernel. */
-static int check_unit_option(const struct aftl_config *config, struct aftl_error *error)
+static int check_mapping_unit_option(const struct aftl_config *config, struct aftl_error *error)
 {
 	u64 unit = config->unit ? config->unit : config->page;
 
@@ -260,7 +261,7 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 	if (argc < 2)
 		return aftl_fail(error, -EINVAL,
 				 "a store (none, ram or a block device) and the number of words that follow are missing");
-	ret = parse_store(options, argv[0], error);
+	ret = parse_store_argument(options, argv[0], error);
 	if (!ret)
 		ret = parse_argument_count(argc - 2, argv[1], error);
 	argc -= 2;
@@ -290,7 +291,7 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 		ret = parse_params(options, argc, argv, error);
 	if (!ret)
 		ret = check_durable_options(options, error);
-	return ret ? ret : check_unit_option(&options->config, error);
+	return ret ? ret : check_mapping_unit_option(&options->config, error);
 }
 
 static bool is_param_default(const struct aftl_options *options, unsigned int index)
@@ -321,7 +322,7 @@ static unsigned int print_option_pair(bool measured, const char *key, const char
 	return sz;
 }
 
-static const char *format_timing(u32 scale, char text[AFTL_VALUE_SIZE])
+static const char *format_timing_option(u32 scale, char text[AFTL_VALUE_SIZE])
 {
 	if (scale == AFTL_TIMING_OFF)
 		return "off";
@@ -342,7 +343,7 @@ static unsigned int print_target_keys(const struct aftl_options *options, bool m
 				result + sz, maxlen - sz);
 	sz += print_option_pair(measured, "policy", options->policy->name, result + sz,
 				maxlen - sz);
-	sz += print_option_pair(measured, "timing", format_timing(options->scale, value),
+	sz += print_option_pair(measured, "timing", format_timing_option(options->scale, value),
 				result + sz, maxlen - sz);
 	if (options->class == AFTL_APPROX)
 		sz += print_option_pair(measured, "tag_all", "approximate", result + sz,
@@ -376,7 +377,7 @@ static unsigned int print_option_keys(const struct aftl_options *options, bool m
 	return sz;
 }
 
-static const char *option_store_name(const struct aftl_options *options)
+static const char *get_store_name_of_options(const struct aftl_options *options)
 {
 	return options->device[0] ? options->device : options->store->name;
 }
@@ -386,7 +387,7 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 {
 	unsigned int sz = 0;
 
-	DMEMIT("%s %u", option_store_name(options), count_option_words(options));
+	DMEMIT("%s %u", get_store_name_of_options(options), count_option_words(options));
 	return sz + print_option_keys(options, false, result + sz, maxlen - sz);
 }
 
@@ -395,7 +396,7 @@ unsigned int aftl_options_measure_ima(const struct aftl_options *options, char *
 {
 	unsigned int sz = 0;
 
-	DMEMIT(",store=%s", option_store_name(options));
+	DMEMIT(",store=%s", get_store_name_of_options(options));
 	sz += print_option_keys(options, true, result + sz, maxlen - sz);
 	DMEMIT(";");
 	return sz;

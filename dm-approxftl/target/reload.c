@@ -109,7 +109,8 @@ static void snapshot_memory_free(struct pieces *pieces)
 
 /* Keep the flash */
 
-static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
+static int save_disk_to_memory(struct aftl_disk *disk, struct pieces *pieces,
+			       struct aftl_error *error)
 {
 	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
 	struct aftl_snapshot_sink sink = { .write = snapshot_memory_write, .host = pieces };
@@ -122,7 +123,8 @@ static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 }
 
 /* Destroy the empty FTL of @disk before loading the snapshot: memory may suffice for one only. */
-static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
+static int load_disk_from_memory(struct aftl_disk *disk, struct pieces *pieces,
+				 struct aftl_error *error)
 {
 	struct aftl_snapshot_source source = { .read = snapshot_memory_read, .host = pieces };
 	const struct aftl_policy_type *policy = aftl_policy_type(disk->ftl);
@@ -143,14 +145,14 @@ static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
  * Load the FTL of @from into @to. Both disks are stopped and not visible to other tasks, so
  * aftl_save() and aftl_load_as() need no lock.
  */
-static int load_disk_from_other(struct aftl_disk *to, struct aftl_disk *from,
-				struct aftl_error *error)
+static int load_disk_from_other_disk(struct aftl_disk *to, struct aftl_disk *from,
+				     struct aftl_error *error)
 {
 	struct pieces pieces = { .list = LIST_HEAD_INIT(pieces.list) };
-	int ret = save_disk(from, &pieces, error);
+	int ret = save_disk_to_memory(from, &pieces, error);
 
 	if (!ret)
-		ret = load_disk(to, &pieces, error);
+		ret = load_disk_from_memory(to, &pieces, error);
 	snapshot_memory_free(&pieces);
 	return ret;
 }
@@ -163,7 +165,7 @@ static int take_over_flash_state(struct aftl_device *to, struct aftl_device *fro
 	u32 i;
 
 	for (i = 0; !ret && i < to->shards.count; i++)
-		ret = load_disk_from_other(to->disks[i], from->disks[i], error);
+		ret = load_disk_from_other_disk(to->disks[i], from->disks[i], error);
 	for (i = 0; !ret && i < to->shards.count; i++)
 		swap(to->disks[i]->store, from->disks[i]->store);
 	return ret;
@@ -197,7 +199,7 @@ struct run {
 	bool held;
 };
 
-static bool disk_stores_unit(const struct aftl_disk *disk, u32 unit)
+static bool does_disk_store_unit(const struct aftl_disk *disk, u32 unit)
 {
 	return disk->store->type->holds(disk->store, to_lpn(unit));
 }
@@ -219,7 +221,7 @@ static struct run read_unit_state(const struct aftl_device *from, u64 unit)
 	struct aftl_spot place = aftl_device_locate_unit(from, unit, 1);
 	struct aftl *ftl = place.disk->ftl;
 
-	run.held = disk_stores_unit(place.disk, place.unit);
+	run.held = does_disk_store_unit(place.disk, place.unit);
 	if (aftl_lookup(ftl, to_lpn(place.unit), &run.class) == AFTL_NO_PPN && run.held)
 		run.class = AFTL_PRECISE;
 	run.level = aftl_lpn_level(ftl, to_lpn(place.unit));
@@ -245,8 +247,8 @@ static struct run find_run_to_transfer(const struct aftl_device *from, u64 first
  * Undo a transfer: return the bytes of @units units from @first on to @from. Bytes that @to has not
  * accepted are in @bytes, which may be NULL.
  */
-static void return_bytes_of_units(struct aftl_device *to, struct aftl_device *from, u64 first,
-				  u64 units, struct list_head *bytes)
+static void return_data_of_units(struct aftl_device *to, struct aftl_device *from, u64 first,
+				 u64 units, struct list_head *bytes)
 {
 	u64 unit;
 
@@ -254,7 +256,7 @@ static void return_bytes_of_units(struct aftl_device *to, struct aftl_device *fr
 		struct aftl_spot there = aftl_device_locate_unit(to, unit, 1);
 		struct aftl_spot here = aftl_device_locate_unit(from, unit, 1);
 
-		if (disk_stores_unit(there.disk, there.unit)) {
+		if (does_disk_store_unit(there.disk, there.unit)) {
 			LIST_HEAD(back);
 
 			drop_disk_units(there.disk, there.unit, 1, &back);
@@ -286,14 +288,14 @@ static int transfer_units(struct aftl_device *to, struct aftl_device *from, cons
 	drop_disk_units(here.disk, here.unit, run->units, &io.bytes);
 	ret = aftl_disk_execute_request(there.disk, &io);
 	if (ret)
-		return_bytes_of_units(to, from, run->first, run->units, &io.bytes);
+		return_data_of_units(to, from, run->first, run->units, &io.bytes);
 	there.disk->store->type->release(there.disk->store, &io.bytes);
 	return ret;
 }
 
 /* Number of units from @unit on that are consecutive in a shard of both devices. */
-static u32 count_common_units(const struct aftl_device *to, const struct aftl_device *from,
-			      u64 unit, u64 end)
+static u32 count_units_contiguous_in_both(const struct aftl_device *to,
+					  const struct aftl_device *from, u64 unit, u64 end)
 {
 	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
 
@@ -340,8 +342,8 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 	int ret = 0;
 
 	while (!ret && unit < end) {
-		struct run run =
-			find_run_to_transfer(from, unit, count_common_units(to, from, unit, end));
+		u64 units = count_units_contiguous_in_both(to, from, unit, end);
+		struct run run = find_run_to_transfer(from, unit, units);
 
 		ret = transfer_units(to, from, &run);
 		unit += run.units;
@@ -352,7 +354,7 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 		ret = transfer_lost_units(to, from, end);
 	}
 	if (ret)
-		return_bytes_of_units(to, from, 0, unit, NULL);
+		return_data_of_units(to, from, 0, unit, NULL);
 	aftl_each_disk(disk, to)
 		aftl_reset_stats((*disk)->ftl);
 	return ret;

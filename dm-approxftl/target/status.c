@@ -43,7 +43,7 @@ static u64 count_programmed_units(const struct aftl_counters *counters)
 }
 
 /* Return the worse of two modes: @mode, of earlier disks, and the mode of @disk. */
-static const char *worse_status_mode(const char *mode, const struct aftl_disk *disk)
+static const char *get_worse_device_mode(const char *mode, const struct aftl_disk *disk)
 {
 	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_get_error(disk->durable)))
 		return "fail";
@@ -55,7 +55,7 @@ static void sum_ftl_status(struct aftl_disk *disk, struct status *status)
 	const struct aftl_counters *counters = &aftl_get_stats(disk->ftl)->counters;
 
 	lockdep_assert_held(&disk->lock);
-	status->mode = worse_status_mode(status->mode, disk);
+	status->mode = get_worse_device_mode(status->mode, disk);
 	status->policy = aftl_policy_type(disk->ftl)->name;
 	status->blocks += aftl_geometry(disk->ftl)->blocks;
 	sum_lun_status(disk->ftl, status);
@@ -114,7 +114,7 @@ static void print_info_line(struct aftl_target *target, char *result, unsigned i
 }
 
 /* Return the word that a table without data prints in place of the status line. */
-static const char *table_state_name(enum aftl_table_state state)
+static const char *get_status_word_of_table(enum aftl_table_state state)
 {
 	switch (state) {
 	case AFTL_TABLE_LOADED:
@@ -139,7 +139,7 @@ void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int s
 		if (target->table.device)
 			print_info_line(target, result, maxlen);
 		else
-			DMEMIT("%s", table_state_name(target->table.state));
+			DMEMIT("%s", get_status_word_of_table(target->table.state));
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:

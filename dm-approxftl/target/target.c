@@ -99,7 +99,7 @@ static const struct aftl_line *predecessor_table_line(const struct aftl_target *
 	if (!aftl_table_get_predecessor(&target->table, &owner))
 		return NULL;
 	if (owner)
-		aftl_target_format_status(container_of(owner, struct aftl_target, table), line);
+		aftl_target_get_line(container_of(owner, struct aftl_target, table), line);
 	return line;
 }
 
@@ -269,13 +269,13 @@ static int build_target(struct aftl_target *target, unsigned int argc, char **ar
 	if (ret || as_it_is)
 		return ret;
 	if (target->below)
-		ret = aftl_disk_check_opts(&target->options, error);
+		ret = aftl_disk_check_options(&target->options, error);
 	return ret ? ret : create_spare_device(target, error);
 }
 
 /*
  * Split requests at the ends of chunks, so that each lies in one shard. Flushes, discards and
- * write-zeroes are duplicated for each shard instead, see set_up_target().
+ * write-zeroes are duplicated for each shard instead, see configure_dm_target().
  */
 static int limit_target_io(struct dm_target *ti, const struct aftl_shards *shards)
 {
@@ -286,7 +286,7 @@ static int limit_target_io(struct dm_target *ti, const struct aftl_shards *shard
 	return dm_set_target_max_io_len(ti, min_t(u32, run, AFTL_IO_SECTORS));
 }
 
-static void set_up_target(struct dm_target *ti, const struct aftl_shards *shards)
+static void configure_dm_target(struct dm_target *ti, const struct aftl_shards *shards)
 {
 	bool zoned = shards->geo.zones;
 
@@ -363,7 +363,7 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		ret = limit_target_io(ti, &target->shards);
 	if (ret)
 		goto fail_target;
-	set_up_target(ti, &target->shards);
+	configure_dm_target(ti, &target->shards);
 	/* I/O to the backing device is charged to the cgroup of the bio that causes it. */
 	ti->needs_bio_set_dev = !!target->below;
 	ti->private = target;
@@ -384,7 +384,7 @@ static void target_dtr(struct dm_target *ti)
 /* Resume */
 
 /* Wait until no table opens or closes the device's data; on success aftl_targets_lock is held. */
-static int lock_settled_targets(const struct aftl_target *target, struct aftl_error *error)
+static int lock_targets_when_settled(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
 	int ret = 0;
@@ -414,7 +414,7 @@ static int begin_table_takeover(struct aftl_target *target)
 	int ret;
 
 	if (old)
-		aftl_target_format_status(old, &target->mapped->line);
+		aftl_target_get_line(old, &target->mapped->line);
 	mutex_lock(&target->gate);
 	if (old && old != target)
 		mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
@@ -428,13 +428,13 @@ static int begin_table_takeover(struct aftl_target *target)
 /* Check the table again and reserve the data. Returns enum aftl_resume, or an error code. */
 static int begin_target_resume(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = lock_settled_targets(target, error);
+	int ret = lock_targets_when_settled(target, error);
 
 	if (ret)
 		return ret;
 	ret = check_other_tables(target, error);
 	if (ret)
-		aftl_table_refuse_load(&target->table);
+		aftl_table_refuse_resume(&target->table);
 	else
 		ret = begin_table_takeover(target);
 	mutex_unlock(&aftl_targets_lock);
@@ -522,7 +522,7 @@ static int take_over_with_new_params(struct aftl_target *target, struct aftl_err
 	return ret;
 }
 
-static int take_over_data(struct aftl_target *target, struct aftl_error *error)
+static int take_over_device_data(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 
@@ -540,7 +540,7 @@ static int set_write_stream_limits(const struct aftl_target *target, struct aftl
 	u64 bytes = (u64)geo->block_ppns * geo->unit_bytes * geo->luns * target->shards.count;
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	u32 ids = target->options.carriers & 1U << AFTL_CARRIER_WRITE_STREAM ?
-			  aftl_write_stream_of_tag(&target->options) :
+			  aftl_get_write_stream_of_tag(&target->options) :
 			  aftl_count_placement_streams(&target->options);
 	int ret = aftl_set_write_stream_limits(dm_disk(md)->queue, ids, bytes);
 
@@ -561,8 +561,8 @@ static int begin_device_use(struct aftl_target *target, struct aftl_error *error
  * No failure of a resume loses data in memory, because moving them is the last step that can fail.
  * Every failure closes a volume; the next resume opens it again, and may find it writable.
  */
-static int resume_with_data_of_state(struct aftl_target *target, enum aftl_resume how,
-				     struct aftl_error *error)
+static int resume_target_by_data_state(struct aftl_target *target, enum aftl_resume how,
+				       struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 	int ret;
@@ -573,7 +573,7 @@ static int resume_with_data_of_state(struct aftl_target *target, enum aftl_resum
 	if (!ret && how == AFTL_RESUME_NEW)
 		ret = create_and_use_new_device(target, error);
 	else if (!ret && how == AFTL_RESUME_TAKE_OVER)
-		ret = take_over_data(target, error);
+		ret = take_over_device_data(target, error);
 	if (!ret)
 		ret = begin_device_use(target, error);
 	if (ret && target->below)
@@ -593,7 +593,7 @@ static int target_preresume(struct dm_target *ti)
 					  target->options.config.max_open_zones * !!target->zones,
 					  target->options.config.max_active_zones *
 						  !!target->zones);
-		ret = resume_with_data_of_state(target, ret, &error);
+		ret = resume_target_by_data_state(target, ret, &error);
 		end_target_resume(target, ret);
 	}
 	memalloc_noio_restore(flags);
@@ -648,7 +648,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 }
 
 /* io_opt: one program on each LUN, or on as many LUNs as fit into OPTIMAL_BYTES. */
-static u32 optimal_io_bytes(const struct aftl_geometry *geo, u32 shards)
+static u32 compute_optimal_io_bytes(const struct aftl_geometry *geo, u32 shards)
 {
 	u64 program = (u64)geo->page_bytes * geo->program_pages;
 	u64 luns = (u64)geo->luns * shards;
@@ -660,7 +660,7 @@ static u32 optimal_io_bytes(const struct aftl_geometry *geo, u32 shards)
  * Reads of a volume go to the backing device with the memory segments of the submitter's bio, so
  * that device's limits for segments apply. Combine them as blk_stack_limits() does.
  */
-static void limit_io_segments(struct queue_limits *limits, const struct queue_limits *below)
+static void set_io_segment_limits(struct queue_limits *limits, const struct queue_limits *below)
 {
 	limits->dma_alignment = max(limits->dma_alignment, below->dma_alignment);
 	limits->virt_boundary_mask = min_not_zero(limits->virt_boundary_mask,
@@ -686,11 +686,11 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 	blk_set_stacking_limits(limits);
 	if (target->below)
-		limit_io_segments(limits, &bdev_get_queue(target->below->bdev)->limits);
+		set_io_segment_limits(limits, &bdev_get_queue(target->below->bdev)->limits);
 	limits->logical_block_size = geo->unit_bytes;
 	limits->physical_block_size = geo->unit_bytes;
 	limits->io_min = geo->page_bytes;
-	limits->io_opt = optimal_io_bytes(geo, count);
+	limits->io_opt = compute_optimal_io_bytes(geo, count);
 	limits->discard_granularity = geo->unit_bytes;
 	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target) * count;
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;

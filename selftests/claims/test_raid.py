@@ -27,11 +27,11 @@ compare = load_compare_module()
 
 def test_requests_stay_inside_the_array_and_repeat_addresses() -> None:
     capacity = 3 * 2**20
-    requests = compare.short_lived_requests(capacity, 5000, 4)
-    assert requests == compare.short_lived_requests(capacity, 5000, 4)
+    requests = compare.make_short_lived_requests(capacity, 5000, 4)
+    assert requests == compare.make_short_lived_requests(capacity, 5000, 4)
     assert all(0 <= at <= capacity - compare.REQUEST for at, _ in requests)
     assert len({at for at, _ in requests}) < len(requests) / 10
-    assert sum(size for _, size in compare.full_pass_requests(capacity)) == capacity
+    assert sum(size for _, size in compare.make_full_pass_requests(capacity)) == capacity
 
 
 def fake_member_counters(factor: float) -> dict[str, int]:

@@ -34,13 +34,13 @@ TAP_TEST(a_device_near_its_endurance_needs_attention)
 {
 	make_healthy_device();
 	health.endurance = 12;
-	CHECK_EQ(health_used_endurance(&health), 8333);
+	CHECK_EQ(health_compute_used_endurance(&health), 8333);
 	health_judge_device(&health);
 	CHECK_EQ(health.verdict, HEALTH_GOOD);
 	health.endurance = 11;
 	check_verdict(HEALTH_ATTENTION, "90 % of the endurance is used");
 	health.endurance = 0;
-	CHECK_EQ(health_used_endurance(&health), 0);
+	CHECK_EQ(health_compute_used_endurance(&health), 0);
 }
 
 TAP_TEST(bad_blocks_do_not_count_as_wear)
@@ -48,9 +48,9 @@ TAP_TEST(bad_blocks_do_not_count_as_wear)
 	make_healthy_device();
 	health.endurance = 20;
 	health.survey.bad = 50;
-	CHECK_EQ(health_used_endurance(&health), 10000);
+	CHECK_EQ(health_compute_used_endurance(&health), 10000);
 	health.survey.bad = 100;
-	CHECK_EQ(health_used_endurance(&health), 0);
+	CHECK_EQ(health_compute_used_endurance(&health), 0);
 }
 
 TAP_TEST(each_fault_is_a_reason_for_the_health_state)

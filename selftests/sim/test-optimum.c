@@ -261,17 +261,17 @@ static void check_instance(struct aftl_random *random, struct score *score)
 	made.stream.ops = made.ops;
 	least = search_least_programs(&made);
 	CHECK_EQ(optimum_find(&made.device, &made.stream, NULL, &optimum), 0);
-	CHECK(optimum_lower_bound(&optimum) <= least);
-	CHECK(least <= optimum_collector_programs(&optimum));
+	CHECK(optimum_compute_lower_bound(&optimum) <= least);
+	CHECK(least <= optimum_count_collector_programs(&optimum));
 	if (made.device.block_units == 1)
-		CHECK_EQ(optimum_lower_bound(&optimum), least);
-	if (optimum_collector_programs(&optimum) == U64_MAX)
+		CHECK_EQ(optimum_compute_lower_bound(&optimum), least);
+	if (optimum_count_collector_programs(&optimum) == U64_MAX)
 		return;
 	score->instances++;
-	score->lower_met += optimum_lower_bound(&optimum) == least;
-	score->reached_met += optimum_collector_programs(&optimum) == least;
+	score->lower_met += optimum_compute_lower_bound(&optimum) == least;
+	score->reached_met += optimum_count_collector_programs(&optimum) == least;
 	score->least += least;
-	score->reached += optimum_collector_programs(&optimum);
+	score->reached += optimum_count_collector_programs(&optimum);
 }
 
 /* Compare 2,000 random devices, with AFTL_ALL=1 100,000. */

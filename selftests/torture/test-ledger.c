@@ -208,7 +208,7 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 	u32 forced;
 
 	reopen_ledger();
-	ledger_freeze(ledger);
+	ledger_freeze_after_power_failure(ledger);
 	forced = begin_and_end_write(0, 1, true);
 	ledger_end_flush(ledger, ledger_begin_flush(ledger));
 	ledger_apply_power_failure(ledger);
@@ -226,7 +226,7 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 
 	reopen_ledger();
 	forced = begin_and_end_write(0, 1, true);
-	ledger_freeze(ledger);
+	ledger_freeze_after_power_failure(ledger);
 	CHECK(block_may_hold(0, 0) && block_may_hold(0, forced));
 	ledger_record_found(ledger, 0, &lost, true);
 	ledger_apply_power_failure(ledger);

@@ -256,7 +256,7 @@ static void print_request_rates(const struct replay_report *report, FILE *out)
 			report->header.closed_depth);
 		return;
 	}
-	human_format_span(late, report->late_ns);
+	human_format_time_in_text(late, report->late_ns);
 	human_format_decimal(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
 	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
 		(unsigned long long)rate_per_second(report->done, report->last_due_ns), late,
@@ -284,7 +284,7 @@ void replay_report_print(const struct replay_report *report, FILE *out)
 {
 	char elapsed[HUMAN_SIZE];
 
-	human_format_span(elapsed, report->last_complete_ns);
+	human_format_time_in_text(elapsed, report->last_complete_ns);
 	fprintf(out, "%llu of %llu requests in %s by %s, at most %u under way\n",
 		(unsigned long long)report->done, (unsigned long long)report->header.planned,
 		elapsed, report->header.engine, report->header.limit);

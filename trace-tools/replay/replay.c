@@ -59,7 +59,7 @@ static void print_trace_format(const struct replay *replay)
 	stream_print_losses(replay->stream, stderr);
 	if (replay->options.quiet)
 		return;
-	human_format_span(span, survey->span_ns);
+	human_format_time_in_text(span, survey->span_ns);
 	human_format_decimal(share,
 			     scaled_ratio(survey->by_op[AFTL_OP_WRITE], survey->requests, 1000), 1,
 			     " %");
@@ -238,7 +238,7 @@ static void print_replay_plan(const struct replay *replay)
 	const struct stream_survey *survey = &replay->survey;
 	char size[HUMAN_SIZE], span[HUMAN_SIZE];
 
-	human_format_span(span, survey->span_ns);
+	human_format_time_in_text(span, survey->span_ns);
 	printf("%s: %llu requests in %s\n", replay->options.trace,
 	       (unsigned long long)survey->requests, span);
 	for (unsigned int op = 0; op < AFTL_OPS; op++) {
@@ -363,8 +363,8 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 	if (!options->max_lag_ns || report->header.closed_depth ||
 	    replay_report_lag_p99(report) <= options->max_lag_ns)
 		return EXIT_DONE;
-	human_format_span(lag, replay_report_lag_p99(report));
-	human_format_span(most, options->max_lag_ns);
+	human_format_time_in_text(lag, replay_report_lag_p99(report));
+	human_format_time_in_text(most, options->max_lag_ns);
 	complain_as("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
 		    most);
 	return EXIT_NOT_VERIFIED;

@@ -76,7 +76,7 @@ void target_state_print_lateness(const char *path, const struct target_status *s
 
 	if (status->late_p99_ns <= late_ns)
 		return;
-	human_format_span(late, status->late_p99_ns);
+	human_format_time_in_text(late, status->late_p99_ns);
 	fprintf(out, "this machine's timers were late: since its last reset %s completed ", path);
 	fprintf(out, "1 %% of the requests more than %s after the model's time, ", late);
 	fputs("and the percentiles are not those of the modelled device; ", out);

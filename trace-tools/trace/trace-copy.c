@@ -121,7 +121,7 @@ static void print_copy_preview(const struct copy *copy)
 		writes += copy->preview[i].op == AFTL_OP_WRITE;
 	if (copy->previewed)
 		span = copy->preview[copy->previewed - 1].t_ns - copy->preview[0].t_ns;
-	human_format_span(text, span);
+	human_format_time_in_text(text, span);
 	human_format_decimal(share, scaled_ratio(writes, copy->previewed, 1000), 1, " %");
 	fprintf(stderr, "the first %u requests: span %s, %s writes\n", copy->previewed, text,
 		share);

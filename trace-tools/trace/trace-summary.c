@@ -348,7 +348,7 @@ void trace_summary_print(FILE *out, const struct trace_summary *summary,
 	struct text_table table;
 	char text[HUMAN_SIZE];
 
-	human_format_span(text, summary->last_ns - summary->first_ns);
+	human_format_time_in_text(text, summary->last_ns - summary->first_ns);
 	fprintf(out, "span %s, ", text);
 	human_format_bytes(text, summary->end);
 	fprintf(out, "addresses up to %s, streams %u\n", text,

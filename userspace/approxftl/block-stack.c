@@ -21,8 +21,8 @@ struct descent {
 };
 
 /* Read the first line of attribute @name in the device's directory of sysfs. */
-static bool read_block_attribute(const struct device_range *range, const char *name, char *text,
-				 size_t size)
+static bool read_sysfs_attribute_of_block_device(const struct device_range *range, const char *name,
+						 char *text, size_t size)
 {
 	char path[80];
 	FILE *file;
@@ -38,12 +38,13 @@ static bool read_block_attribute(const struct device_range *range, const char *n
 	return found;
 }
 
-static bool read_block_number(const struct device_range *range, const char *name, u64 *number)
+static bool read_sysfs_device_number(const struct device_range *range, const char *name,
+				     u64 *number)
 {
 	unsigned long long value;
 	char text[40];
 
-	if (!read_block_attribute(range, name, text, sizeof(text)) ||
+	if (!read_sysfs_attribute_of_block_device(range, name, text, sizeof(text)) ||
 	    sscanf(text, "%llu", &value) != 1)
 		return false;
 	*number = value;
@@ -56,8 +57,8 @@ static bool map_partition_to_disk(struct device_range *range)
 	u64 start;
 	char text[40];
 
-	if (!read_block_number(range, "start", &start) ||
-	    !read_block_attribute(range, "../dev", text, sizeof(text)) ||
+	if (!read_sysfs_device_number(range, "start", &start) ||
+	    !read_sysfs_attribute_of_block_device(range, "../dev", text, sizeof(text)) ||
 	    sscanf(text, "%u:%u", &range->major, &range->minor) != 2)
 		return false;
 	range->offset += start * SECTOR;
@@ -71,8 +72,8 @@ static bool map_loop_to_backing_device(struct device_range *range)
 	struct stat found;
 	u64 offset;
 
-	if (!read_block_number(range, "loop/offset", &offset) ||
-	    !read_block_attribute(range, "loop/backing_file", path, sizeof(path)) ||
+	if (!read_sysfs_device_number(range, "loop/offset", &offset) ||
+	    !read_sysfs_attribute_of_block_device(range, "loop/backing_file", path, sizeof(path)) ||
 	    stat(path, &found) || !S_ISBLK(found.st_mode))
 		return false;
 	range->major = major(found.st_rdev);
@@ -105,7 +106,7 @@ static int map_range_to_emulated_device(struct device_range *range, struct dm_de
 	int ret;
 
 	for (unsigned int i = 0; i < LEVELS_MAX; i++) {
-		if (!read_block_attribute(range, "dm/name", name, sizeof(name))) {
+		if (!read_sysfs_attribute_of_block_device(range, "dm/name", name, sizeof(name))) {
 			if (map_partition_to_disk(range) || map_loop_to_backing_device(range))
 				continue;
 			break;

@@ -44,13 +44,13 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 }
 
 /* Return true if the store is a volume: its header, not the line, determines the initial data. */
-static bool is_line_on_volume(const struct target_line *line)
+static bool is_store_of_line_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';
 }
 
-static int parse_device_size(const struct device_options *options, u64 *sectors,
-			     struct aftl_error *error)
+static int parse_device_size_option(const struct device_options *options, u64 *sectors,
+				    struct aftl_error *error)
 {
 	struct aftl_error cause;
 	u64 bytes;
@@ -95,7 +95,7 @@ int device_make_table_line(const struct device_options *options, struct target_l
 	if (!ret)
 		ret = set_table_line_keys(options, false, &blocks, line, error);
 	if (!ret && options->size)
-		ret = parse_device_size(options, sectors, error);
+		ret = parse_device_size_option(options, sectors, error);
 	if (!ret && options->size && !blocks)
 		ret = target_line_fit_blocks(line, *sectors, error);
 	if (!ret)
@@ -119,7 +119,7 @@ static int check_store_volume(const struct target_line *line, struct aftl_error 
 {
 	struct stat found;
 
-	if (!is_line_on_volume(line))
+	if (!is_store_of_line_volume(line))
 		return 0;
 	if (stat(line->store, &found))
 		return aftl_fail(error, -ENOENT, "store %.80s: %s", line->store, strerror(errno));
@@ -163,8 +163,8 @@ static void print_creation_plan_json(const struct device_options *options, const
 	json_string(&json, "policy", plan->line.policy->name);
 	json_string(&json, "timing", timing);
 	json_bool(&json, "made_volume", plan->made);
-	if (!is_line_on_volume(&plan->line))
-		json_string(&json, "starting_state", starting_state_word(&plan->line.config));
+	if (!is_store_of_line_volume(&plan->line))
+		json_string(&json, "starting_state", starting_state_get_word(&plan->line.config));
 	json_envelope_end(&json);
 }
 
@@ -193,7 +193,7 @@ static void print_creation_plan(const struct device_options *options, const stru
 		print_volume_plan(plan);
 		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s", plan->name, size,
 		       plan->line.profile, plan->line.policy->name, plan->line.store);
-		if (!is_line_on_volume(&plan->line))
+		if (!is_store_of_line_volume(&plan->line))
 			printf(", %s", starting);
 		putchar('\n');
 	}
@@ -202,7 +202,7 @@ static void print_creation_plan(const struct device_options *options, const stru
 int device_make_volume_header(const struct target_line *line, struct aftl_volume_header *super,
 			      bool *made, struct aftl_error *error)
 {
-	if (!is_line_on_volume(line))
+	if (!is_store_of_line_volume(line))
 		return 0;
 	super->config = line->config;
 	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);

@@ -81,8 +81,8 @@ static void print_faults(const struct device_options *options, const struct faul
 
 /* Messages */
 
-static int send_fault(const struct fault_table *table, const struct aftl_fault *fault,
-		      struct aftl_error *error)
+static int send_fault_message(const struct fault_table *table, const struct aftl_fault *fault,
+			      struct aftl_error *error)
 {
 	const char *word = aftl_fault_action_word(fault->action);
 	char text[120];
@@ -166,7 +166,7 @@ static int read_faults(struct fault_table *table, struct aftl_error *error)
 	return ret;
 }
 
-static int send_faults(struct fault_table *table, struct aftl_error *error)
+static int send_fault_messages(struct fault_table *table, struct aftl_error *error)
 {
 	struct aftl_error cause;
 	int ret = 0;
@@ -174,7 +174,7 @@ static int send_faults(struct fault_table *table, struct aftl_error *error)
 	for (unsigned int i = 0; !ret && i < table->count; i++) {
 		struct aftl_fault *fault = &table->all[i];
 
-		ret = send_fault(table, fault, &cause);
+		ret = send_fault_message(table, fault, &cause);
 		if (ret)
 			return aftl_fail(error, ret, "fault %u of %u: %.200s", i + 1, table->count,
 					 cause.text);
@@ -201,7 +201,7 @@ static int send_fault_script(struct fault_table *table, struct aftl_error *error
 		return aftl_fail(error, -EBUSY,
 				 "%u faults of %.60s wait; clear them first: approxftl fault %.60s --clear",
 				 waiting, table->device.name, table->device.name);
-	ret = send_faults(table, error);
+	ret = send_fault_messages(table, error);
 	return ret && clear_faults(table, &unused) ? -EIO : ret;
 }
 
@@ -224,7 +224,7 @@ static int read_unit_size(struct fault_table *table, struct aftl_error *error)
 {
 	struct device_view view;
 	struct target_size size;
-	int ret = device_view_find(&view, table->device.name, error);
+	int ret = device_view_find_by_name(&view, table->device.name, error);
 
 	if (!ret)
 		ret = target_line_compute_size(&view.line, &size, error);
@@ -233,8 +233,8 @@ static int read_unit_size(struct fault_table *table, struct aftl_error *error)
 	return ret;
 }
 
-static int add_faults_of_range(void *context, const struct dm_device *device,
-			       const struct device_range *range, struct aftl_error *error)
+static int add_faults_of_device_range(void *context, const struct dm_device *device,
+				      const struct device_range *range, struct aftl_error *error)
 {
 	struct file_fault *place = context;
 	struct fault_table *table = place->table;
@@ -272,8 +272,8 @@ static int locate_file_faults(const struct device_options *options, const struct
 	struct file_fault place = { *fault, table };
 
 	return block_stack_locate_file(options->file, options->offset,
-				       options->length ? options->length : 1, add_faults_of_range,
-				       &place, error);
+				       options->length ? options->length : 1,
+				       add_faults_of_device_range, &place, error);
 }
 
 /* Command line */
@@ -347,7 +347,8 @@ static int send_or_clear_faults(const struct device_options *options, struct fau
 		return read_faults(table, error);
 	if (options->clear)
 		return clear_faults(table, error);
-	return options->script ? send_fault_script(table, error) : send_faults(table, error);
+	return options->script ? send_fault_script(table, error) :
+				 send_fault_messages(table, error);
 }
 
 static int find_faulty_device(const struct device_options *options,

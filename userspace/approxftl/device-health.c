@@ -58,7 +58,7 @@ static int examine_device_health(const struct device_options *options, struct de
 				 struct aftl_error *error)
 {
 	struct target_stats stats;
-	int ret = device_view_find(view, options->words[0], error);
+	int ret = device_view_find_by_name(view, options->words[0], error);
 
 	if (!ret)
 		ret = device_read_stats(&view->device, &stats, error);
@@ -83,7 +83,7 @@ static void add_block_rows(struct text_table *table, const struct health *health
 {
 	char mean[HUMAN_SIZE], used[HUMAN_SIZE], wear[HUMAN_SIZE];
 	const struct block_survey *survey = &health->survey;
-	u64 good = block_survey_good_blocks(survey);
+	u64 good = block_survey_count_good_blocks(survey);
 
 	text_table_pair(table, "blocks", "%llu, %llu free, %llu bad",
 			(unsigned long long)survey->blocks,
@@ -97,7 +97,7 @@ static void add_block_rows(struct text_table *table, const struct health *health
 			(unsigned long long)survey->erases_max);
 	human_format_decimal(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
 	text_table_pair(table, "wear of a block", "%s full erases on average", wear);
-	human_format_decimal(used, health_used_endurance(health), 2, "%");
+	human_format_decimal(used, health_compute_used_endurance(health), 2, "%");
 	if (health->endurance)
 		text_table_pair(table, "endurance", "%s of %llu erases used", used,
 				(unsigned long long)health->endurance);
@@ -120,7 +120,7 @@ static void print_health_report(const struct device_view *view, const struct hea
 	text_table_pair(&table, "mode", "%s", health->status.mode);
 	add_block_rows(&table, health);
 	counters = &health->counters;
-	human_format_decimal(text, sim_write_amplification(counters, 0), 4, "");
+	human_format_decimal(text, sim_get_write_amplification(counters, 0), 4, "");
 	text_table_pair(&table, "write amplification", "%s", text);
 	text_table_pair(&table, "errors corrected", "%llu bits, %llu further sensing levels",
 			(unsigned long long)counters->read_corrected_bits,
@@ -148,7 +148,7 @@ static void print_health_report(const struct device_view *view, const struct hea
 static void write_blocks_json(struct json_writer *json, const struct health *health)
 {
 	const struct block_survey *survey = &health->survey;
-	u64 good = block_survey_good_blocks(survey);
+	u64 good = block_survey_count_good_blocks(survey);
 
 	json_object(json, "blocks");
 	json_u64(json, "total", survey->blocks);
@@ -160,7 +160,7 @@ static void write_blocks_json(struct json_writer *json, const struct health *hea
 	json_u64(json, "erases_max", survey->erases_max);
 	json_fixed(json, "wear_mean", scaled_ratio(survey->wear_sum, good, 1), 4);
 	json_u64(json, "endurance", health->endurance);
-	json_fixed(json, "endurance_used_percent", health_used_endurance(health), 2);
+	json_fixed(json, "endurance_used_percent", health_compute_used_endurance(health), 2);
 	json_end_object(json);
 }
 
@@ -179,7 +179,8 @@ static void print_health_json(const struct device_options *options,
 	for (unsigned int i = 0; i < health->reason_count; i++)
 		json_string(&json, NULL, health->reasons[i]);
 	json_end_array(&json);
-	json_fixed(&json, "write_amplification", sim_write_amplification(&health->counters, 0), 4);
+	json_fixed(&json, "write_amplification", sim_get_write_amplification(&health->counters, 0),
+		   4);
 	write_blocks_json(&json, health);
 	counters = &health->counters;
 	json_object(&json, "errors");

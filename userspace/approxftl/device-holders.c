@@ -13,7 +13,7 @@
 #define LINE_SIZE 4096
 
 /* Lines of mountinfo look like "36 35 98:0 /root /mount/point options ...". */
-static bool has_mounted_file_system(const struct dm_device *device, char *phrase, size_t size)
+static bool is_device_mounted(const struct dm_device *device, char *phrase, size_t size)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	char line[LINE_SIZE];
@@ -41,7 +41,7 @@ static bool is_same_device_number(const struct dm_device *device, const char *pa
 	       found.st_rdev == makedev(device->major, device->minor);
 }
 
-static bool is_swapped_on(const struct dm_device *device, char *phrase, size_t size)
+static bool is_device_used_for_swap(const struct dm_device *device, char *phrase, size_t size)
 {
 	FILE *swaps = fopen("/proc/swaps", "re");
 	char line[LINE_SIZE];
@@ -162,7 +162,8 @@ static bool has_process_opener(const struct dm_device *device, char *phrase, siz
 
 bool device_find_holder(const struct dm_device *device, char *phrase, size_t size)
 {
-	return has_mounted_file_system(device, phrase, size) ||
-	       is_swapped_on(device, phrase, size) || has_stacked_device(device, phrase, size) ||
+	return is_device_mounted(device, phrase, size) ||
+	       is_device_used_for_swap(device, phrase, size) ||
+	       has_stacked_device(device, phrase, size) ||
 	       is_nvme_namespace(device, phrase, size) || has_process_opener(device, phrase, size);
 }

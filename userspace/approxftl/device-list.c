@@ -17,7 +17,7 @@ static const char *device_mode_text(const struct device_view *view)
 }
 
 /* Return the share of the device that holds data, in 1/1000. */
-static u64 used_share_permille(const struct target_status *status)
+static u64 device_used_permille(const struct target_status *status)
 {
 	return scaled_ratio(status->valid_units, status->units, 1000);
 }
@@ -50,7 +50,7 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	char late[HUMAN_SIZE];
 
 	human_format_bytes(size, bytes);
-	human_format_decimal(used, used_share_permille(&view->status), 1, "%");
+	human_format_decimal(used, device_used_permille(&view->status), 1, "%");
 	target_line_format_timing(&view->line, timing);
 	list_add_row(list);
 	list_add_text(list, "%s", view->device.name);
@@ -60,7 +60,7 @@ static void add_device_row(struct text_list *list, const struct device_view *vie
 	list_add_text(list, "%s", view->line.policy->name);
 	list_add_text(list, "%s", timing);
 	list_add_text(list, "%s", device_mode_text(view));
-	list_add_number(list, used_share_permille(&view->status), 1, used);
+	list_add_number(list, device_used_permille(&view->status), 1, used);
 	list_add_number(list, view->device.open_count, 0, NULL);
 	list_add_number(list, view->device.major, 0, NULL);
 	list_add_number(list, view->device.minor, 0, NULL);
@@ -154,7 +154,7 @@ const struct device_verb verb_list = {
 
 /* status */
 
-static void add_bytes_row(struct text_table *table, const char *title, u64 bytes)
+static void add_status_bytes_row(struct text_table *table, const char *title, u64 bytes)
 {
 	char text[HUMAN_SIZE];
 
@@ -162,7 +162,7 @@ static void add_bytes_row(struct text_table *table, const char *title, u64 bytes
 	text_table_pair(table, title, "%s", text);
 }
 
-static void add_time_row(struct text_table *table, const char *title, u64 ns)
+static void add_status_time_row(struct text_table *table, const char *title, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
@@ -180,7 +180,8 @@ static void add_device_share_row(struct text_table *table, const char *title, u6
 			(unsigned long long)whole, what);
 }
 
-static void add_count_row(struct text_table *table, const char *title, u64 count, const char *what)
+static void add_status_count_row(struct text_table *table, const char *title, u64 count,
+				 const char *what)
 {
 	text_table_pair(table, title, "%llu %s", (unsigned long long)count, what);
 }
@@ -202,19 +203,19 @@ static void print_device_status(const struct device_view *view)
 	text_table_pair(&table, "mode", "%s", device_mode_text(view));
 	add_device_share_row(&table, "holds data", status->valid_units, status->units, "units");
 	add_device_share_row(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
-	add_count_row(&table, "under way", status->pending_requests, "requests");
-	add_count_row(&table, "read", status->host_read_units, "units");
-	add_count_row(&table, "written", status->host_write_units, "units");
-	add_count_row(&table, "programmed", status->programmed_units, "units");
-	add_count_row(&table, "erased", status->array_erases, "blocks");
-	add_count_row(&table, "gone bad", status->retired_blocks, "blocks");
-	add_count_row(&table, "flipped", status->read_flipped_bits, "bits");
-	add_time_row(&table, "device time", status->device_ns);
-	add_time_row(&table, "late, median", status->late_p50_ns);
-	add_time_row(&table, "late, 99%", status->late_p99_ns);
-	add_time_row(&table, "late, most", status->late_max_ns);
-	add_bytes_row(&table, "memory of FTL", status->ftl_bytes);
-	add_bytes_row(&table, "memory of data", status->data_bytes);
+	add_status_count_row(&table, "under way", status->pending_requests, "requests");
+	add_status_count_row(&table, "read", status->host_read_units, "units");
+	add_status_count_row(&table, "written", status->host_write_units, "units");
+	add_status_count_row(&table, "programmed", status->programmed_units, "units");
+	add_status_count_row(&table, "erased", status->array_erases, "blocks");
+	add_status_count_row(&table, "gone bad", status->retired_blocks, "blocks");
+	add_status_count_row(&table, "flipped", status->read_flipped_bits, "bits");
+	add_status_time_row(&table, "device time", status->device_ns);
+	add_status_time_row(&table, "late, median", status->late_p50_ns);
+	add_status_time_row(&table, "late, 99%", status->late_p99_ns);
+	add_status_time_row(&table, "late, most", status->late_max_ns);
+	add_status_bytes_row(&table, "memory of FTL", status->ftl_bytes);
+	add_status_bytes_row(&table, "memory of data", status->data_bytes);
 	text_table_print_and_free(&table, stdout);
 }
 
@@ -222,7 +223,7 @@ static enum exit_code run_device_status(const struct device_options *options)
 {
 	struct device_view view;
 	struct aftl_error error;
-	int ret = device_view_find(&view, options->words[0], &error);
+	int ret = device_view_find_by_name(&view, options->words[0], &error);
 
 	if (ret)
 		return device_failed(options, ret, &error);

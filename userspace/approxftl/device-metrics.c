@@ -56,7 +56,7 @@ static bool has_name_suffix(const char *name, const char *end)
 }
 
 /* Return the decimals that convert nanoseconds or picojoules to seconds or joules. */
-static unsigned int decimals_of_metric_unit(const char *name)
+static unsigned int get_decimals_of_metric_unit(const char *name)
 {
 	return has_name_suffix(name, "_ns") ? NS : has_name_suffix(name, "_pj") ? PJ : 0;
 }
@@ -65,7 +65,7 @@ static unsigned int decimals_of_metric_unit(const char *name)
 static void make_metric_name(char text[METRIC_NAME], const char *part, const char *name,
 			     const char *end)
 {
-	unsigned int decimals = decimals_of_metric_unit(name);
+	unsigned int decimals = get_decimals_of_metric_unit(name);
 
 	scnprintf(text, METRIC_NAME, "approxftl_%s%.*s%s%s", part,
 		  (int)strlen(name) - (decimals ? 3 : 0), name,
@@ -115,7 +115,7 @@ static void print_counter_metrics(const struct metrics *metrics)
 					  aftl_counter_get(&metrics->devices[j]
 								    .sample.stats.counters,
 							   i),
-					  decimals_of_metric_unit(own));
+					  get_decimals_of_metric_unit(own));
 	}
 }
 
@@ -130,13 +130,13 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 		const char *status = (const char *)&metrics->devices[i].view.status;
 
 		print_metric_line(name, &metrics->devices[i], *(const u64 *)(status + field),
-				  decimals_of_metric_unit(own));
+				  get_decimals_of_metric_unit(own));
 	}
 }
 
 /* Print two gauges: @field is a part of the whole that the next field holds. */
-static void print_gauge_pair(const struct metrics *metrics, const char *const names[2],
-			     const char *help, size_t field)
+static void print_status_pair_gauges(const struct metrics *metrics, const char *const names[2],
+				     const char *help, size_t field)
 {
 	print_gauge_metric(metrics, names[0], help, field);
 	print_gauge_metric(metrics, names[1], help, field + sizeof(u64));
@@ -148,7 +148,7 @@ static void print_status_metrics(const struct metrics *metrics)
 #define STATUS_TEXT(name, help)
 #define STATUS_NUMBER(name, help) print_gauge_metric(metrics, #name, help, FIELD(name));
 #define STATUS_PAIR(part, whole, help) \
-	print_gauge_pair(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
+	print_status_pair_gauges(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
 #include "target/status-table.h"
 #undef FIELD
 #undef STATUS_TEXT

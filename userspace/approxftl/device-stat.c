@@ -79,7 +79,7 @@ static void add_time_cell(struct text_list *line, u64 ns)
 	list_add_number(line, ns, 0, text);
 }
 
-static void make_stat_line(struct text_list *line, const struct sample *sample)
+static void add_row_of_sample_rates(struct text_list *line, const struct sample *sample)
 {
 	const struct aftl_counters *counters = &sample->stats.counters;
 	const struct block_layer *layer = &sample->layer;
@@ -92,14 +92,14 @@ static void make_stat_line(struct text_list *line, const struct sample *sample)
 	add_time_cell(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
 	add_time_cell(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
 	add_fixed_point_cell(line, sample_busy_permille(sample), 1, "%");
-	add_fixed_point_cell(line, sim_write_amplification(counters, 0) / 10, 3, "");
+	add_fixed_point_cell(line, sim_get_write_amplification(counters, 0) / 10, 3, "");
 	add_rate_cell(line, sample, counters->array_erases);
 	add_rate_cell(line, sample, counters->read_flipped_bits);
 	add_time_cell(line, sample_mean_lateness_ns(sample));
 	add_time_cell(line, aftl_histogram_quantile(&sample->stats.late, 9900));
 }
 
-static bool is_handle_used(const struct aftl_handle_stats *handle)
+static bool has_placement_handle_statistics(const struct aftl_handle_stats *handle)
 {
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
 		if (aftl_handle_counter_get(handle, i))
@@ -108,11 +108,11 @@ static bool is_handle_used(const struct aftl_handle_stats *handle)
 }
 
 /* Return the number of placement handles up to the last one with a nonzero counter. */
-static unsigned int count_used_handles(const struct aftl_handle_stats *handles)
+static unsigned int count_placement_handles_in_use(const struct aftl_handle_stats *handles)
 {
 	unsigned int count = 1 + AFTL_HANDLES_MAX;
 
-	while (count && !is_handle_used(&handles[count - 1]))
+	while (count && !has_placement_handle_statistics(&handles[count - 1]))
 		count--;
 	return count;
 }
@@ -142,7 +142,8 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 	json_u64(json, "since_ns", stats->since_ns);
 	json_u64(json, "lock_waits", stats->lock_waits);
 	json_u64(json, "lock_wait_ns", stats->lock_wait_ns);
-	json_fixed(json, "write_amplification", sim_write_amplification(&stats->counters, 0), 4);
+	json_fixed(json, "write_amplification", sim_get_write_amplification(&stats->counters, 0),
+		   4);
 	late = &stats->late;
 	json_object(json, "late");
 	json_u64(json, "count", late->count);
@@ -175,7 +176,7 @@ static void write_sample_json(struct json_writer *json, const struct sample *sam
 		json_end_object(json);
 	}
 	json_end_object(json);
-	json_write_handles(json, stats->handles, count_used_handles(stats->handles));
+	json_write_handles(json, stats->handles, count_placement_handles_in_use(stats->handles));
 	json_write_counters(json, &stats->counters);
 }
 
@@ -185,7 +186,7 @@ static void print_stat_line(struct series *series, const struct sample *sample, 
 	struct text_list line;
 
 	list_begin(&line, &options->list);
-	make_stat_line(&line, sample);
+	add_row_of_sample_rates(&line, sample);
 	if (options->json) {
 		list_write_json(&line, &series->json);
 		return;
@@ -327,9 +328,9 @@ static enum exit_code print_totals_of_device(struct series *series)
 					(unsigned long long)aftl_counter_get(&stats->counters, i));
 		for (unsigned int i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
 			print_stream_row(&table, &stats->streams[i]);
-		for (unsigned int i = 0; i < count_used_handles(stats->handles); i++)
+		for (unsigned int i = 0; i < count_placement_handles_in_use(stats->handles); i++)
 			print_handle_row(&table, stats->handles, i);
-		human_format_decimal(text, sim_write_amplification(&stats->counters, 0), 4, "");
+		human_format_decimal(text, sim_get_write_amplification(&stats->counters, 0), 4, "");
 		text_table_pair(&table, "write amplification", "%s", text);
 		human_format_time(text, sample_mean_lateness_ns(&sample));
 		text_table_pair(&table, "late, mean", "%s", text);
@@ -374,7 +375,7 @@ static enum exit_code run_device_stat(const struct device_options *options)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	if (options->prometheus)
 		return metrics_print(options);
-	ret = device_view_find(&series.view, options->words[0], &error);
+	ret = device_view_find_by_name(&series.view, options->words[0], &error);
 	if (ret)
 		return device_failed(options, ret, &error);
 	return options->interval ? print_sample_series(&series) : print_totals_of_device(&series);

@@ -149,7 +149,7 @@ static bool user_wants_to_quit(int key)
 }
 
 /* Wait until the next frame is due; return false if the user quits. */
-static bool wait_for_frame(u64 at_ns)
+static bool wait_for_next_top_frame(u64 at_ns)
 {
 	int key;
 
@@ -159,14 +159,15 @@ static bool wait_for_frame(u64 at_ns)
 	return !user_wants_to_quit(key);
 }
 
-static int show_next_frame(const struct device_options *options, u64 interval_ns, u64 count,
-			   struct aftl_error *error)
+static int show_next_top_frame(const struct device_options *options, u64 interval_ns, u64 count,
+			       struct aftl_error *error)
 {
 	u64 number, next_ns = sample_clock_ns() + interval_ns;
 	struct watch before, now;
 	int ret = watch_devices(options, &before, error);
 
-	for (number = 0; !ret && (!count || number < count) && wait_for_frame(next_ns); number++) {
+	for (number = 0; !ret && (!count || number < count) && wait_for_next_top_frame(next_ns);
+	     number++) {
 		ret = watch_devices(options, &now, error);
 		if (!ret)
 			print_watched_devices(&now, &before);
@@ -194,7 +195,7 @@ static enum exit_code run_device_top(const struct device_options *options)
 	if (!ret) {
 		interruption_catch();
 		screen_begin();
-		ret = show_next_frame(options, interval_ns, count, &error);
+		ret = show_next_top_frame(options, interval_ns, count, &error);
 		screen_end();
 	}
 	if (ret)

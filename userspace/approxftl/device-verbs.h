@@ -165,8 +165,8 @@ struct device_view {
 	struct target_status status;
 };
 
-int __must_check device_view_find(struct device_view *view, const char *name,
-				  struct aftl_error *error);
+int __must_check device_view_find_by_name(struct device_view *view, const char *name,
+					  struct aftl_error *error);
 
 /* Read table and status of a view whose @device is set. */
 int __must_check device_view_read(struct device_view *view, struct aftl_error *error);

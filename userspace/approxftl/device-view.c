@@ -36,7 +36,7 @@ int device_view_read(struct device_view *view, struct aftl_error *error)
 	return ret ? ret : read_status_line(view, error);
 }
 
-int device_view_find(struct device_view *view, const char *name, struct aftl_error *error)
+int device_view_find_by_name(struct device_view *view, const char *name, struct aftl_error *error)
 {
 	int ret = check_device_mapper_ready(error);
 

@@ -105,7 +105,7 @@ static int report_kernel_refusal(const struct task *task, struct aftl_error *err
 }
 
 /* On failure, report the target's own message if the kernel log is readable. */
-static int dm_task_run_reporting(struct task *task, struct aftl_error *error)
+static int dm_task_run_and_report_refusal(struct task *task, struct aftl_error *error)
 {
 	struct aftl_error sentence;
 	int ret;
@@ -132,7 +132,7 @@ static int dm_task_run_with_udev(struct task *task, struct aftl_error *error)
 
 	if (!dm_task_set_cookie(task->dmt, &cookie, 0))
 		return aftl_fail(error, -EIO, "%s", complaint);
-	ret = dm_task_run_reporting(task, error);
+	ret = dm_task_run_and_report_refusal(task, error);
 	dm_udev_wait(cookie);
 	dm_task_update_nodes();
 	return ret;
@@ -160,7 +160,7 @@ static int get_dm_device_info(struct dm_device *device, const char *name, struct
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_reporting(&task, error);
+	ret = dm_task_run_and_report_refusal(&task, error);
 	if (!ret && !dm_task_get_info(task.dmt, &info))
 		ret = report_no_memory(error);
 	if (!ret && !info.exists)
@@ -232,7 +232,7 @@ int dm_device_find_linear(const char *name, u64 *sector, u64 *sectors, u32 *majo
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_reporting(&task, error);
+	ret = dm_task_run_and_report_refusal(&task, error);
 	if (!ret)
 		ret = find_linear_sector(task.dmt, sector, sectors, major, minor);
 	dm_task_end(&task);
@@ -272,7 +272,7 @@ int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_
 	*count = 0;
 	if (ret)
 		return ret;
-	ret = dm_task_run_reporting(&task, error);
+	ret = dm_task_run_and_report_refusal(&task, error);
 	names = ret ? NULL : dm_task_get_names(task.dmt);
 	if (names)
 		add_named_devices(names, devices, count);
@@ -294,7 +294,7 @@ int dm_device_get_text(const char *name, enum dm_device_text what, char **text,
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_reporting(&task, error);
+	ret = dm_task_run_and_report_refusal(&task, error);
 	if (!ret) {
 		dm_get_next_target(task.dmt, NULL, &start, &length, &type, &params);
 		if (!type || strcmp(type, TARGET_NAME) != 0)
@@ -329,7 +329,7 @@ int dm_device_check_name_free(const char *name, struct aftl_error *error)
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_reporting(&task, error);
+	ret = dm_task_run_and_report_refusal(&task, error);
 	if (!ret && dm_task_get_info(task.dmt, &info) && info.exists)
 		ret = aftl_fail(error, -EEXIST,
 				"there is a device %.60s already; choose another name, or remove it first",
@@ -393,7 +393,8 @@ static int load_error_table(const struct dm_device *device, struct aftl_error *e
 	if (ret)
 		return ret;
 	ret = dm_task_add_target(task.dmt, 0, device->sectors, "error", "") ?
-		      dm_task_run_reporting(&task, error) : report_no_memory(error);
+		      dm_task_run_and_report_refusal(&task, error) :
+		      report_no_memory(error);
 	dm_task_end(&task);
 	return ret;
 }
@@ -431,7 +432,7 @@ int dm_device_message(const struct dm_device *device, const char *message, char 
 	if (!dm_task_set_sector(task.dmt, 0) || !dm_task_set_message(task.dmt, message))
 		ret = report_no_memory(error);
 	else
-		ret = dm_task_run_reporting(&task, error);
+		ret = dm_task_run_and_report_refusal(&task, error);
 	if (!ret) {
 		said = dm_task_get_message_response(task.dmt);
 		*answer = memory_copy_text(said ? said : "");

@@ -75,8 +75,8 @@ static FILE *open_machine_file(const struct machine *machine, const char *name)
 }
 
 /* Copy the first line of file @name that contains @word; return false if there is none. */
-static bool find_machine_line(const struct machine *machine, const char *name,
-			      const char *word, char *line, size_t size)
+static bool find_in_machine_file(const struct machine *machine, const char *name, const char *word,
+				 char *line, size_t size)
 {
 	FILE *file = open_machine_file(machine, name);
 	bool seen = false;
@@ -104,14 +104,14 @@ static bool is_program_in_path(const struct machine *machine, const char *progra
 
 /* Checks */
 
-static void diagnose_root(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_root_privileges(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	(void)machine;
 	set_diagnosis(diagnosis, !geteuid(), "you are root",
 		      "you are not root, who alone may make devices", "sudo approxftl ...");
 }
 
-static void diagnose_modules(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_module_loading(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[4096];
 
@@ -119,12 +119,11 @@ static void diagnose_modules(const struct machine *machine, struct diagnosis *di
 		set_finding_missing(diagnosis, "this kernel cannot load modules");
 		set_remedy(diagnosis,
 			   "boot a kernel of the distribution, or use a virtual machine");
-	} else if (find_machine_line(machine, "/proc/cmdline", "nomodule", line,
-				     sizeof(line))) {
+	} else if (find_in_machine_file(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
 		set_finding_missing(diagnosis, "the kernel was started with \"nomodule\"");
 		set_remedy(diagnosis, "reboot without it, or use a virtual machine");
-	} else if (find_machine_line(machine, "/proc/sys/kernel/modules_disabled", "1",
-				     line, sizeof(line))) {
+	} else if (find_in_machine_file(machine, "/proc/sys/kernel/modules_disabled", "1", line,
+					sizeof(line))) {
 		set_finding_missing(diagnosis, "loading modules has been switched off");
 		set_remedy(diagnosis,
 			   "reboot; sysctl kernel.modules_disabled cannot be taken back");
@@ -139,8 +138,8 @@ static void diagnose_device_mapper(const struct machine *machine, struct diagnos
 
 	set_diagnosis(diagnosis,
 		      machine_has_file(machine, "/sys/module/dm_mod") ||
-			      find_machine_line(machine, "/proc/misc", "device-mapper",
-						line, sizeof(line)),
+			      find_in_machine_file(machine, "/proc/misc", "device-mapper", line,
+						   sizeof(line)),
 		      "in the kernel", "not in the kernel", "modprobe dm-mod");
 }
 
@@ -163,10 +162,10 @@ static bool is_module_installed(const struct machine *machine)
 	char line[4096];
 
 	scnprintf(name, sizeof(name), "/lib/modules/%s/modules.dep", machine->release);
-	return find_machine_line(machine, name, "/" MODULE ".ko", line, sizeof(line));
+	return find_in_machine_file(machine, name, "/" MODULE ".ko", line, sizeof(line));
 }
 
-static void diagnose_headers(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_kernel_headers(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	if (machine_has_file(machine, "/lib/modules/%s/build/Makefile", machine->release)) {
 		set_found(diagnosis, "/lib/modules/%s/build", machine->release);
@@ -178,7 +177,7 @@ static void diagnose_headers(const struct machine *machine, struct diagnosis *di
 	}
 }
 
-static void diagnose_module(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_installed_module(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	if (is_module_installed(machine)) {
 		set_found(diagnosis, "installed for %s", machine->release);
@@ -211,16 +210,16 @@ static bool is_kernel_locked_down(const struct machine *machine)
 {
 	char line[200];
 
-	return find_machine_line(machine, "/sys/kernel/security/lockdown", "[", line,
-				 sizeof(line)) &&
+	return find_in_machine_file(machine, "/sys/kernel/security/lockdown", "[", line,
+				    sizeof(line)) &&
 	       !strstr(line, "[none]");
 }
 
-static void diagnose_signature(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_module_signature(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[200];
-	bool enforced = find_machine_line(machine, "/sys/module/module/parameters/sig_enforce",
-					  "Y", line, sizeof(line));
+	bool enforced = find_in_machine_file(machine, "/sys/module/module/parameters/sig_enforce",
+					     "Y", line, sizeof(line));
 
 	set_diagnosis(diagnosis,
 		      is_module_loaded(machine) || (!is_kernel_locked_down(machine) && !enforced),
@@ -230,7 +229,7 @@ static void diagnose_signature(const struct machine *machine, struct diagnosis *
 }
 
 /* The module creates the device through which programs tag their data. */
-static void diagnose_tags(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_tag_support(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char path[PATH_SIZE];
 
@@ -295,7 +294,7 @@ static void diagnose_jinja2(const struct machine *machine, struct diagnosis *dia
 	diagnose_python_package(machine, diagnosis, "jinja2");
 }
 
-static void diagnose_library(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_libapproxftl(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char version[80];
 
@@ -310,8 +309,7 @@ static void diagnose_memory(const struct machine *machine, struct diagnosis *dia
 	char text[HUMAN_SIZE];
 	char line[200];
 
-	if (!find_machine_line(machine, "/proc/meminfo", "MemAvailable:", line,
-			       sizeof(line)) ||
+	if (!find_in_machine_file(machine, "/proc/meminfo", "MemAvailable:", line, sizeof(line)) ||
 	    sscanf(line, "MemAvailable: %12llu", &kib) != 1) {
 		diagnosis->finding = FINDING_UNKNOWN;
 		scnprintf(diagnosis->found, sizeof(diagnosis->found), "not to be seen");
@@ -345,17 +343,17 @@ void doctor_run_check(const struct machine *machine, const struct doctor_check *
 }
 
 const struct doctor_check doctor_checks[] = {
-	{ "user", DOCTOR_NATIVE, diagnose_root, NULL, NULL },
-	{ "module loading", DOCTOR_NATIVE, diagnose_modules, NULL, NULL },
+	{ "user", DOCTOR_NATIVE, diagnose_root_privileges, NULL, NULL },
+	{ "module loading", DOCTOR_NATIVE, diagnose_module_loading, NULL, NULL },
 	{ "device-mapper", DOCTOR_NATIVE, diagnose_device_mapper, NULL, NULL },
 	{ "control node", DOCTOR_NATIVE, diagnose_control_node, NULL, NULL },
-	{ "kernel headers", DOCTOR_NATIVE, diagnose_headers, NULL, NULL },
-	{ "module", DOCTOR_NATIVE, diagnose_module, NULL, NULL },
+	{ "kernel headers", DOCTOR_NATIVE, diagnose_kernel_headers, NULL, NULL },
+	{ "module", DOCTOR_NATIVE, diagnose_installed_module, NULL, NULL },
 	{ "module loaded", DOCTOR_NATIVE, diagnose_module_loaded, NULL, NULL },
-	{ "module signature", DOCTOR_NATIVE, diagnose_signature, NULL, NULL },
-	{ "library", DOCTOR_NATIVE, diagnose_library, NULL, NULL },
+	{ "module signature", DOCTOR_NATIVE, diagnose_module_signature, NULL, NULL },
+	{ "library", DOCTOR_NATIVE, diagnose_libapproxftl, NULL, NULL },
 	{ "memory", DOCTOR_NATIVE, diagnose_memory, NULL, NULL },
-	{ "tags", DOCTOR_HELPFUL, diagnose_tags, NULL, NULL },
+	{ "tags", DOCTOR_HELPFUL, diagnose_tag_support, NULL, NULL },
 	{ "dmsetup", DOCTOR_HELPFUL, NULL, "dmsetup", "dmsetup" },
 	{ "fio", DOCTOR_HELPFUL, NULL, "fio", "fio" },
 	{ "blktrace", DOCTOR_HELPFUL, NULL, "blktrace", "blktrace" },

@@ -45,14 +45,14 @@ typedef bool (*list_at)(unsigned int index, struct listed *listed);
 static bool is_name_requested(const struct device_options *options, const char *name)
 {
 	for (unsigned int i = 0; i < options->word_count; i++)
-		if (option_has_name(name, options->words[i], strlen(options->words[i])))
+		if (option_is_named(name, options->words[i], strlen(options->words[i])))
 			return true;
 	return !options->word_count;
 }
 
 /* Find the next name of list @at, from *@index on, that the operands request. */
-static bool next_requested_name(const struct device_options *options, list_at at,
-				unsigned int *index, struct listed *listed)
+static bool find_next_requested_name(const struct device_options *options, list_at at,
+				     unsigned int *index, struct listed *listed)
 {
 	while (at((*index)++, listed))
 		if (is_name_requested(options, listed->name))
@@ -67,7 +67,7 @@ static enum exit_code check_word(const struct device_options *options, list_at a
 	const char *meant;
 
 	for (unsigned int i = 0; at(i, &listed); i++) {
-		if (option_has_name(listed.name, word, strlen(word)))
+		if (option_is_named(listed.name, word, strlen(word)))
 			return EXIT_DONE;
 		names[i] = listed.name;
 	}
@@ -241,7 +241,7 @@ static const struct list_column named_columns[] = {
 	{ "about", "ABOUT", "what it is", false, false },
 };
 
-static void print_json_names(const struct device_options *options, list_at at)
+static void print_requested_names_json(const struct device_options *options, list_at at)
 {
 	struct json_writer json;
 	struct listed listed;
@@ -249,7 +249,7 @@ static void print_json_names(const struct device_options *options, list_at at)
 
 	device_json_begin_answer(options, &json);
 	json_array(&json, options->verb);
-	while (next_requested_name(options, at, &i, &listed)) {
+	while (find_next_requested_name(options, at, &i, &listed)) {
 		json_object(&json, NULL);
 		json_string(&json, "name", listed.name);
 		json_string(&json, "about", listed.about);
@@ -267,14 +267,14 @@ static enum exit_code run_list_names(const struct device_options *options)
 	if (code)
 		return code;
 	if (device_json_is_complete(options)) {
-		print_json_names(options, at);
+		print_requested_names_json(options, at);
 	} else {
 		struct text_list list;
 		struct listed listed;
 		unsigned int i = 0;
 
 		list_begin(&list, &options->list);
-		while (next_requested_name(options, at, &i, &listed)) {
+		while (find_next_requested_name(options, at, &i, &listed)) {
 			list_add_row(&list);
 			list_add_text(&list, "%s", listed.name);
 			list_add_text(&list, "%s", listed.about);

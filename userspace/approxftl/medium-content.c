@@ -54,7 +54,7 @@ static int check_medium_volume(struct medium_file *file, struct aftl_error *erro
 
 /* Signatures of libblkid */
 
-static const char *blkid_value_of(blkid_probe probe, const char *name)
+static const char *get_blkid_value(blkid_probe probe, const char *name)
 {
 	const char *value;
 
@@ -72,18 +72,18 @@ static void append_formatted_text(char *text, size_t size, const char *format, c
 static int report_known_content(const struct medium_file *file, blkid_probe probe,
 				struct aftl_error *error)
 {
-	const char *usage = blkid_value_of(probe, "USAGE");
+	const char *usage = get_blkid_value(probe, "USAGE");
 	char what[128] = "holds something that libblkid knows";
 
-	if (blkid_value_of(probe, "PTTYPE"))
+	if (get_blkid_value(probe, "PTTYPE"))
 		scnprintf(what, sizeof(what), "holds a partition table of type %.16s",
-			  blkid_value_of(probe, "PTTYPE"));
-	else if (blkid_value_of(probe, "TYPE"))
-		scnprintf(what, sizeof(what), "holds %.20s (%.12s)", blkid_value_of(probe, "TYPE"),
+			  get_blkid_value(probe, "PTTYPE"));
+	else if (get_blkid_value(probe, "TYPE"))
+		scnprintf(what, sizeof(what), "holds %.20s (%.12s)", get_blkid_value(probe, "TYPE"),
 			  usage ? usage : "signature");
 	append_formatted_text(what, sizeof(what), ", label \"%.24s\"",
-			      blkid_value_of(probe, "LABEL"));
-	append_formatted_text(what, sizeof(what), ", UUID %.36s", blkid_value_of(probe, "UUID"));
+			      get_blkid_value(probe, "LABEL"));
+	append_formatted_text(what, sizeof(what), ", UUID %.36s", get_blkid_value(probe, "UUID"));
 	return report_medium_content(file, what, error);
 }
 
@@ -123,7 +123,7 @@ static int check_known_content(const struct medium_file *file, struct aftl_error
 
 /* Zeroes */
 
-u64 medium_sample_offset(u64 bytes, u32 index)
+u64 medium_get_sample_offset(u64 bytes, u32 index)
 {
 	u64 places = (bytes - 2ULL * MEDIUM_END_BYTES) / MEDIUM_PLACE_BYTES;
 
@@ -174,7 +174,7 @@ static int check_sampled_ranges_are_zero(struct medium_file *file, struct aftl_e
 	int ret = 0;
 
 	for (u32 i = 0; !ret && i < MEDIUM_PLACES; i++)
-		ret = check_buffer_is_zero(file, medium_sample_offset(file->size, i),
+		ret = check_buffer_is_zero(file, medium_get_sample_offset(file->size, i),
 					   MEDIUM_PLACE_BYTES, error);
 	return ret;
 }

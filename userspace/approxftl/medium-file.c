@@ -80,7 +80,7 @@ static int report_medium_open_error(struct aftl_error *error, const char *path, 
  * A device with a durable store bypasses the page cache, whose content may be stale: drop it.
  * Return: 0 or a negative error number.
  */
-static int examine_block_device(struct medium_file *file, bool write)
+static int check_block_device_of_medium(struct medium_file *file, bool write)
 {
 	int read_only;
 
@@ -109,7 +109,7 @@ static int open_medium_path(struct medium_file *file, int flags, struct aftl_err
 	file->device = S_ISBLK(info.st_mode);
 	file->size = (u64)info.st_size;
 	if (file->device)
-		code = -examine_block_device(file, (flags & O_ACCMODE) != O_RDONLY);
+		code = -check_block_device_of_medium(file, (flags & O_ACCMODE) != O_RDONLY);
 	else if (!S_ISREG(info.st_mode))
 		code = ENOTBLK;
 	else if (flock(file->fd, ((flags & O_ACCMODE) == O_RDONLY ? LOCK_SH : LOCK_EX) | LOCK_NB))

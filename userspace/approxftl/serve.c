@@ -173,7 +173,7 @@ static int start_nbdkit(struct serving *serving, struct aftl_error *error)
 }
 
 /* Print the address of the socket once nbdkit has opened the device. */
-static void print_address_when_ready(struct serving *serving, bool *told)
+static void print_server_address_when_ready(struct serving *serving, bool *told)
 {
 	if (*told || access(serving->ready, F_OK))
 		return;
@@ -193,7 +193,7 @@ static enum exit_code serve(struct serving *serving)
 		int number = told ? sigwaitinfo(&serving->signals, NULL) :
 				    sigtimedwait(&serving->signals, NULL, &look);
 
-		print_address_when_ready(serving, &told);
+		print_server_address_when_ready(serving, &told);
 		if (number > 0 && number != SIGCHLD)
 			kill(serving->child, SIGTERM);
 	}

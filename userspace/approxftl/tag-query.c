@@ -27,7 +27,7 @@ struct query {
 };
 
 /* Return true if the file's present tags make the whole unit approximate. */
-static bool is_unit_tagged(const struct query *query, const struct approxftl_unit *unit)
+static bool is_unit_tagged_approximate(const struct query *query, const struct approxftl_unit *unit)
 {
 	for (int i = 0; i < query->extent_count; i++) {
 		const struct approxftl_extent *extent = &query->extents[i];
@@ -47,7 +47,7 @@ static u64 count_untagged_units(const struct query *query)
 
 	for (unsigned int i = 0; i < query->unit_count; i++)
 		count += query->units[i].kind == APPROXFTL_APPROXIMATE &&
-			 !is_unit_tagged(query, &query->units[i]);
+			 !is_unit_tagged_approximate(query, &query->units[i]);
 	return count;
 }
 
@@ -87,7 +87,7 @@ static bool is_same_unit_run(const struct approxftl_unit *last, const struct app
 		next->flags == last->flags && !next->flips == !last->flips;
 }
 
-static const char *unit_flag_text(u32 flags)
+static const char *get_text_of_unit_flags(u32 flags)
 {
 	if (flags & APPROXFTL_UNIT_LOST)
 		return "lost";
@@ -138,7 +138,7 @@ static unsigned int add_unit_run_row(struct text_list *list, const struct query 
 	list_add_text(list, "stored");
 	list_add_text(list, "%lld+%lld", (long long)query->units[first].offset, (long long)bytes);
 	list_add_text(list, "%s", stored_class_name(&query->units[first]));
-	list_add_text(list, "%s", unit_flag_text(query->units[first].flags));
+	list_add_text(list, "%s", get_text_of_unit_flags(query->units[first].flags));
 	list_add_number(list, flips, 0, NULL);
 	add_flash_address_cells(list, query->units[first].offset, bytes);
 	return next;
@@ -159,7 +159,7 @@ static void add_tagged_range_row(struct text_list *list, const struct approxftl_
 }
 
 /* Print flipped bits by quality level, if there are levels other than 1. */
-static void print_flips_by_level(const struct query *query)
+static void print_flipped_bits_by_level(const struct query *query)
 {
 	u64 units[APPROXFTL_LEVEL_MAX + 1] = { 0 };
 	u64 flips[APPROXFTL_LEVEL_MAX + 1] = { 0 };
@@ -177,7 +177,7 @@ static void print_flips_by_level(const struct query *query)
 
 static void print_unit_sums(const struct query *query)
 {
-	print_flips_by_level(query);
+	print_flipped_bits_by_level(query);
 	printf("%llu bits are flipped in %llu of %llu units\n",
 	       (unsigned long long)query->errors.flipped_bits,
 	       (unsigned long long)query->errors.flipped_units,

@@ -170,7 +170,7 @@ static enum exit_code check_all_ranges(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static int call_on_each_tag_range(const struct change *change, range_fn fn)
+static int call_on_range_of_each_operand(const struct change *change, range_fn fn)
 {
 	const struct device_options *options = change->options;
 	off_t offset, length;
@@ -227,11 +227,11 @@ static void warn_of_direct_writes(const struct change *change)
 static enum exit_code change_tags_of_file(const struct change *change)
 {
 	const struct device_options *options = change->options;
-	int ret = call_on_each_tag_range(change, tag_file_range);
+	int ret = call_on_range_of_each_operand(change, tag_file_range);
 
 	if (!ret && options->remember)
 		ret = approxftl_remember(change->library, change->fd);
-	if (!ret && options->rewrite && call_on_each_tag_range(change, rewrite_tagged_range))
+	if (!ret && options->rewrite && call_on_range_of_each_operand(change, rewrite_tagged_range))
 		return EXIT_FAILED;
 	if (!ret) {
 		struct approxftl_extent *extents;
@@ -258,7 +258,8 @@ static enum exit_code set_class_of_ranges(struct approxftl *library,
 	if (code)
 		return code;
 	if (!library)
-		return call_on_each_tag_range(&change, tag_file_range) ? EXIT_FAILED : EXIT_DONE;
+		return call_on_range_of_each_operand(&change, tag_file_range) ? EXIT_FAILED :
+										EXIT_DONE;
 	if (tag_open_file(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
 	code = change_tags_of_file(&change);

@@ -33,7 +33,7 @@ static int rewrite_error_if_file_shrank(int fd, off_t end)
 	return status.st_size < end ? 0 : -EIO;
 }
 
-static int rewrite_bytes(int fd, off_t offset, size_t bytes)
+static int rewrite_mapped_bytes(int fd, off_t offset, size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 	int ret = 0;
@@ -84,7 +84,7 @@ static int rewrite_data_extent(const struct device_options *options, int fd, off
 	while (!ret && at < end) {
 		off_t bytes = min(end - at, (off_t)PIECE);
 
-		ret = rewrite_bytes(fd, at, bytes);
+		ret = rewrite_mapped_bytes(fd, at, bytes);
 		at += bytes;
 		print_rewrite_progress(options, at, end);
 	}

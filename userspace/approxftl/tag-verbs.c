@@ -18,7 +18,7 @@ static const struct device_verb *const tag_verbs[] = {
 };
 
 /* Return the second word of the verb, which follows "tag". */
-static const char *tag_verb_name(const struct device_verb *verb)
+static const char *get_name_of_tag_verb(const struct device_verb *verb)
 {
 	return verb->name + strlen("tag ");
 }
@@ -30,7 +30,8 @@ static void print_tag_help(FILE *out)
 	      "Declares which data of a file may have flipped bits, and queries them.\n"
 	      "\n", out);
 	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
-		fprintf(out, "  %-6s %s\n", tag_verb_name(tag_verbs[i]), tag_verbs[i]->words);
+		fprintf(out, "  %-6s %s\n", get_name_of_tag_verb(tag_verbs[i]),
+			tag_verbs[i]->words);
 	fputs("\n"
 	      "\"approxftl tag VERB --help\" explains one.\n", out);
 }
@@ -38,7 +39,7 @@ static void print_tag_help(FILE *out)
 static const struct device_verb *find_tag_verb(const char *name)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
-		if (!strcmp(tag_verb_name(tag_verbs[i]), name))
+		if (!strcmp(get_name_of_tag_verb(tag_verbs[i]), name))
 			return tag_verbs[i];
 	return NULL;
 }
@@ -49,7 +50,7 @@ static enum exit_code report_unknown_tag_verb(const char *wrong)
 	const char *meant;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
-		names[i] = tag_verb_name(tag_verbs[i]);
+		names[i] = get_name_of_tag_verb(tag_verbs[i]);
 	meant = find_closest_word(wrong, names);
 	if (meant)
 		complain_as("tag", "unknown verb \"%s\"; did you mean %s?", wrong, meant);

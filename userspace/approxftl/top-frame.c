@@ -39,8 +39,8 @@ static void print_title_line(FILE *out, const struct top_frame *frame)
 		 view->device.suspended ? "suspended" : view->status.mode);
 }
 
-static void print_direction_columns(FILE *out, const struct top_frame *frame, const char *name,
-				    u64 count, u64 sectors, u64 response_ms)
+static void print_read_and_write_columns(FILE *out, const struct top_frame *frame, const char *name,
+					 u64 count, u64 sectors, u64 response_ms)
 {
 	char rate[HUMAN_SIZE], volume[HUMAN_SIZE], response[HUMAN_SIZE];
 	u64 bytes = sectors * TARGET_SECTOR;
@@ -90,13 +90,14 @@ static void print_amplification_line(FILE *out, const struct top_frame *frame)
 	unsigned int i, at = 0;
 
 	for (i = 0; i < SIM_CAUSES; i++) {
-		if (!sim_amplification_by(counters, i, 0))
+		if (!sim_get_amplification_of_cause(counters, i, 0))
 			continue;
-		human_format_decimal(part, sim_amplification_by(counters, i, 0) / 10, 3, "");
+		human_format_decimal(part, sim_get_amplification_of_cause(counters, i, 0) / 10, 3,
+				     "");
 		at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%s %s %s",
 					      at ? "," : ":", sim_cause_names[i], part);
 	}
-	human_format_decimal(part, sim_write_amplification(counters, 0) / 10, 3, "");
+	human_format_decimal(part, sim_get_write_amplification(counters, 0) / 10, 3, "");
 	put_line(out, frame, "%-10s %s programmed for each unit%s", "written",
 		 counters->host_write_units ? part : "-", at ? text : "");
 }
@@ -151,10 +152,10 @@ void top_frame_print(FILE *out, const struct top_frame *frame)
 	char approx[HUMAN_SIZE], flips[HUMAN_SIZE], erases[HUMAN_SIZE];
 
 	print_title_line(out, frame);
-	print_direction_columns(out, frame, "reads", layer->reads, layer->read_sectors,
-				layer->read_ms);
-	print_direction_columns(out, frame, "writes", layer->writes, layer->write_sectors,
-				layer->write_ms);
+	print_read_and_write_columns(out, frame, "reads", layer->reads, layer->read_sectors,
+				     layer->read_ms);
+	print_read_and_write_columns(out, frame, "writes", layer->writes, layer->write_sectors,
+				     layer->write_ms);
 	print_queue_line(out, frame);
 	print_space_line(out, frame);
 	print_amplification_line(out, frame);

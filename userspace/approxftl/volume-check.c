@@ -101,7 +101,7 @@ __printf(2, 3) static void report_finding(struct checkup *checkup, const char *f
 	add_finding(checkup, text);
 }
 
-static void add_unreadable_frame(struct checkup *checkup, u64 frame, int ret)
+static void add_finding_of_unreadable_frame(struct checkup *checkup, u64 frame, int ret)
 {
 	report_finding(checkup, "frame %llu cannot be read: %s", (unsigned long long)frame,
 		       strerror(-ret));
@@ -118,7 +118,7 @@ static int check_header_copy(struct checkup *checkup, u32 copy, struct aftl_volu
 			       AFTL_FRAME_BYTES);
 
 	if (ret)
-		add_unreadable_frame(checkup, copy, ret);
+		add_finding_of_unreadable_frame(checkup, copy, ret);
 	else if (aftl_volume_header_decode(super, bytes, &error))
 		report_finding(checkup, "%s: %.100s",
 			       copy ? "copy of the volume header" : "volume header", error.text);
@@ -178,7 +178,7 @@ static int read_and_check_frames(struct checkup *checkup, u64 first, u32 frames)
 	if (!ret)
 		check_frame_sectors(checkup, bytes, first, frames);
 	else if (ret != -EINTR && frames == 1)
-		add_unreadable_frame(checkup, first, ret);
+		add_finding_of_unreadable_frame(checkup, first, ret);
 	else if (ret != -EINTR)
 		for (ret = 0; !ret && frames; frames--, first++)
 			ret = read_and_check_frames(checkup, first, 1);

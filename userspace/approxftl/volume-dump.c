@@ -59,7 +59,7 @@ static const u8 *read_table_sector(struct dump *dump, struct aftl_place place)
 }
 
 /* Return true if either copy of the extent table marks the extent of @frame as initialised. */
-static bool extent_is_written(struct dump *dump, u64 frame)
+static bool is_table_extent_initialised(struct dump *dump, u64 frame)
 {
 	const struct aftl_layout *layout = &dump->super.layout;
 	u64 stretch;
@@ -81,13 +81,13 @@ static const u8 *read_table_entry(struct dump *dump, struct aftl_place place)
 {
 	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
 
-	return extent_is_written(dump, place.sector / AFTL_FRAME_SECTORS) ?
+	return is_table_extent_initialised(dump, place.sector / AFTL_FRAME_SECTORS) ?
 		       read_table_sector(dump, place) :
 		       nothing + place.offset;
 }
 
 /* Read the OOB entry of a page. Return: 0, or -EUCLEAN if the entry is damaged. */
-static int read_spare_entry(struct dump *dump, u32 page, struct aftl_spare *spare)
+static int read_oob_entry_of_page(struct dump *dump, u32 page, struct aftl_spare *spare)
 {
 	const u8 *bytes =
 		read_table_entry(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
@@ -190,7 +190,7 @@ static void dump_block_summary(struct dump *dump, u32 block)
 	struct aftl_spare spare;
 
 	for (u32 page = first; page < first + dump->geo.pages; page++) {
-		if (read_spare_entry(dump, page, &spare))
+		if (read_oob_entry_of_page(dump, page, &spare))
 			tally.damaged++;
 		else
 			count_page_classes(&tally, &spare);
@@ -214,19 +214,19 @@ static void dump_block_summary(struct dump *dump, u32 block)
 
 /* Pages */
 
-static const char *page_class_word(u16 attr)
+static const char *get_class_word_of_page(u16 attr)
 {
 	return aftl_page_class(attr) == AFTL_APPROX ? "approximate" : "precise";
 }
 
-static u32 spare_quality_level(const struct aftl_spare *spare, u32 i)
+static u32 get_quality_level_of_oob_entry(const struct aftl_spare *spare, u32 i)
 {
 	return from_lpn(spare->word[i]) == from_lpn(AFTL_NO_LPN) ?
 		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
 }
 
 /* Return true if @unit is a translation page: their numbers follow that of the last unit. */
-static bool is_translation_page(const struct dump *dump, u32 unit)
+static bool is_unit_of_translation_page(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;
 }
@@ -236,11 +236,11 @@ static void write_unit_json(struct dump *dump, aftl_lpn_t word)
 	u32 unit = from_lpn(aftl_lpn_word_lpn(word));
 	bool empty = from_lpn(word) == from_lpn(AFTL_NO_LPN);
 
-	if (empty || is_translation_page(dump, unit))
+	if (empty || is_unit_of_translation_page(dump, unit))
 		json_null(&dump->json, "unit");
 	else
 		json_u64(&dump->json, "unit", unit);
-	if (!empty && is_translation_page(dump, unit))
+	if (!empty && is_unit_of_translation_page(dump, unit))
 		json_u64(&dump->json, "sheet", unit - dump->geo.units);
 }
 
@@ -252,7 +252,7 @@ static void write_dumped_page_json(struct dump *dump, u32 page, const struct aft
 	json_u64(json, "page", page % dump->geo.pages);
 	json_u64(json, "sequence", spare->seq);
 	json_u64(json, "erases", spare->erases);
-	json_string(json, "class", page_class_word(spare->attr));
+	json_string(json, "class", get_class_word_of_page(spare->attr));
 	json_u64(json, "mode", aftl_page_mode(spare->attr));
 	json_u64(json, "reprograms", aftl_page_reprograms(spare->attr));
 	json_u64(json, "opened_ns", spare->opened_ns);
@@ -265,7 +265,7 @@ static void write_dumped_page_json(struct dump *dump, u32 page, const struct aft
 		json_object(&dump->json, NULL);
 		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
 		write_unit_json(dump, spare->word[i]);
-		json_u64(&dump->json, "level", spare_quality_level(spare, i));
+		json_u64(&dump->json, "level", get_quality_level_of_oob_entry(spare, i));
 		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
 		json_bool(&dump->json, "lost", spare->lost >> i & 1);
 		json_u64(&dump->json, "baked_errors", spare->origin[i].inherited);
@@ -278,19 +278,19 @@ static void print_dumped_page(const struct dump *dump, u32 page, const struct af
 {
 	printf("block %u page %u: sequence %llu, erases %u, %s, mode %u,", page / dump->geo.pages,
 	       page % dump->geo.pages, (unsigned long long)spare->seq, spare->erases,
-	       page_class_word(spare->attr), aftl_page_mode(spare->attr));
+	       get_class_word_of_page(spare->attr), aftl_page_mode(spare->attr));
 	for (u32 i = 0; i < dump->geo.page_units; i++) {
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 
 		if (unit == from_lpn(AFTL_NO_LPN))
 			printf(" -");
-		else if (is_translation_page(dump, unit))
+		else if (is_unit_of_translation_page(dump, unit))
 			printf(" translation-page-%u", unit - dump->geo.units);
 		else
 			printf(spare->mapped >> i & 1 ? " %u%s" : " (%u%s)", unit,
 			       spare->lost >> i & 1 ? "!" : "");
-		if (spare_quality_level(spare, i) > AFTL_APPROX)
-			printf("~%u", spare_quality_level(spare, i));
+		if (get_quality_level_of_oob_entry(spare, i) > AFTL_APPROX)
+			printf("~%u", get_quality_level_of_oob_entry(spare, i));
 	}
 	printf("\n");
 }
@@ -336,7 +336,7 @@ static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *un
 	if (dump->options->json)
 		json_array(&dump->json, "pages");
 	for (u32 page = first; !dump->ret && page < end; page++) {
-		if (read_spare_entry(dump, page, &spare))
+		if (read_oob_entry_of_page(dump, page, &spare))
 			dump_damaged_page(dump, page);
 		else if (spare.seq && (!unit || page_holds_unit(dump, &spare, *unit)))
 			dump_page_entry(dump, page, &spare);

@@ -87,7 +87,7 @@ static int parse_volume_options(struct making *making, struct aftl_error *error)
 
 /* Size */
 
-static int set_volume_layout(struct making *making, struct aftl_error *error)
+static int compute_volume_layout(struct making *making, struct aftl_error *error)
 {
 	const struct aftl_layout *layout = &making->super.layout;
 	int ret;
@@ -113,16 +113,16 @@ static bool volume_fits_on_medium(struct making *making, u64 blocks, u64 bytes)
 	struct aftl_error error;
 
 	making->super.config.blocks = blocks;
-	return !set_volume_layout(making, &error) && compute_volume_bytes(making) <= bytes;
+	return !compute_volume_layout(making, &error) && compute_volume_bytes(making) <= bytes;
 }
 
 /* Set the largest number of blocks that fits on the medium. */
-static int fit_block_count(struct making *making, struct aftl_error *error)
+static int fit_block_count_to_medium(struct making *making, struct aftl_error *error)
 {
 	u64 bytes = making->file.medium.bytes;
 	u64 standard = making->super.config.blocks;
 	u64 blocks;
-	int ret = set_volume_layout(making, error);
+	int ret = compute_volume_layout(making, error);
 
 	if (ret)
 		return ret;
@@ -137,11 +137,11 @@ static int fit_block_count(struct making *making, struct aftl_error *error)
 			 making->file.path, (unsigned long long)bytes);
 }
 
-static int choose_volume_size(struct making *making, struct aftl_error *error)
+static int choose_volume_block_count(struct making *making, struct aftl_error *error)
 {
 	if (making->fixed_blocks || !making->file.medium.bytes)
-		return set_volume_layout(making, error);
-	return fit_block_count(making, error);
+		return compute_volume_layout(making, error);
+	return fit_block_count_to_medium(making, error);
 }
 
 /* Writing */
@@ -284,7 +284,7 @@ static int make_volume_after_checks(struct making *making, struct aftl_error *er
 
 	/* The medium is open exclusively, so that it stays empty if it is empty now. */
 	if (!ret)
-		ret = choose_volume_size(making, error);
+		ret = choose_volume_block_count(making, error);
 	if (!ret)
 		ret = check_medium_size(making, error);
 	if (!ret && !making->options->force)
@@ -323,7 +323,7 @@ int volume_make_if_absent(const char *path, struct aftl_volume_header *super, bo
 	if (ret)
 		return ret;
 	if (!has_volume_header(&making.file)) {
-		ret = set_volume_layout(&making, error);
+		ret = compute_volume_layout(&making, error);
 		if (!ret)
 			ret = check_medium_size(&making, error);
 		if (!ret)

@@ -15,7 +15,7 @@ static bool block_survey_parse_line(struct block_survey *survey, const char *lin
 	if (sscanf(line, "%9u %15s %*s %9u %9u", &number, state, &erases, &wear) != 4)
 		return false;
 	if (strcmp(state, "bad") != 0) {
-		bool first = !block_survey_good_blocks(survey);
+		bool first = !block_survey_count_good_blocks(survey);
 
 		survey->erases_min = first ? erases : min(survey->erases_min, (u64)erases);
 		survey->erases_max = max(survey->erases_max, (u64)erases);

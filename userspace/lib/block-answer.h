@@ -32,7 +32,7 @@ struct block_survey {
 int __must_check block_survey_parse(struct block_survey *survey, const char *text, u32 *next,
 				    struct aftl_error *error);
 
-static inline u64 block_survey_good_blocks(const struct block_survey *survey)
+static inline u64 block_survey_count_good_blocks(const struct block_survey *survey)
 {
 	return survey->blocks - survey->bad;
 }

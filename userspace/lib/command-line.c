@@ -15,7 +15,8 @@ struct tables {
 	char shorts[3 * COMMAND_OPTIONS + 3];
 };
 
-static bool has_option(const struct command_line *line, const struct command_option *option)
+static bool does_command_have_option(const struct command_line *line,
+				     const struct command_option *option)
 {
 	return option->name && (!line->takes || line->takes(line, option));
 }
@@ -27,7 +28,7 @@ static bool is_help_option(const struct command_option *option)
 }
 
 /* Return getopt_long()'s has_arg, which is also the number of colons after a short option. */
-static int getopt_value_kind(const struct command_option *option)
+static int get_getopt_value_kind(const struct command_option *option)
 {
 	if (option->kind == COMMAND_SWITCH)
 		return no_argument;
@@ -46,9 +47,9 @@ static void make_getopt_tables(struct tables *tables, const struct command_line 
 	*tables = (struct tables){ .shorts = { line->ends ? '+' : '-', ':' } };
 	for (i = 0; i < line->count; i++) {
 		const struct command_option *option = &line->options[i];
-		int value = getopt_value_kind(option);
+		int value = get_getopt_value_kind(option);
 
-		if (!has_option(line, option))
+		if (!does_command_have_option(line, option))
 			continue;
 		tables->longs[count++] = (struct option){
 			option->name, is_help_option(option) ? optional_argument : value, NULL,
@@ -68,7 +69,9 @@ static const struct command_option *find_option_by_code(const struct command_lin
 
 	if (code >= FIRST_CODE)
 		return &line->options[code - FIRST_CODE];
-	for (i = 0; line->options[i].letter != code || !has_option(line, &line->options[i]); i++)
+	for (i = 0;
+	     line->options[i].letter != code || !does_command_have_option(line, &line->options[i]);
+	     i++)
 		;
 	return &line->options[i];
 }
@@ -82,7 +85,7 @@ static const char *find_abbreviated_option(const struct command_line *line, cons
 	if (strncmp(wrong, "--", 2) != 0)
 		return NULL;
 	for (i = 0; i < line->count; i++)
-		if (has_option(line, &line->options[i]))
+		if (does_command_have_option(line, &line->options[i]))
 			names[count++] = line->options[i].name;
 	return find_closest_word(wrong + 2, names);
 }
@@ -166,7 +169,7 @@ static int print_options(const struct command_line *line, const char *form,
 	for (unsigned int i = 0; i < line->count; i++) {
 		const struct command_option *option = &line->options[i];
 
-		if (has_option(line, option))
+		if (does_command_have_option(line, option))
 			command_help_option(&json, option->name, option->letter, option->value,
 					    option->kind == COMMAND_FILE, option->help);
 	}
@@ -289,7 +292,7 @@ void command_line_print_help(const struct command_line *line)
 	for (unsigned int i = 0; i < line->count; i++) {
 		if (!line->options[i].name)
 			printf("\n%s:\n", line->options[i].help);
-		else if (has_option(line, &line->options[i]))
+		else if (does_command_have_option(line, &line->options[i]))
 			print_option_help(line, &line->options[i]);
 	}
 }

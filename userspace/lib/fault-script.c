@@ -22,7 +22,7 @@ struct reader {
 	char words[5][FAULT_WORD];
 };
 
-static int add_scripted_fault(struct reader *reader, struct aftl_error *error)
+static int add_fault_of_script(struct reader *reader, struct aftl_error *error)
 {
 	struct fault_script *script = reader->script;
 	char *words[5];
@@ -88,7 +88,7 @@ static int take_toml_line(struct reader *reader, const char *line, struct aftl_e
 	unsigned int at = 0;
 
 	if (!strncmp(line, table, sizeof(table) - 1)) {
-		int ret = add_scripted_fault(reader, error);
+		int ret = add_fault_of_script(reader, error);
 
 		line += sizeof(table) - 1;
 		line += strspn(line, " \t");
@@ -119,7 +119,7 @@ static int take_toml_line(struct reader *reader, const char *line, struct aftl_e
 	return 0;
 }
 
-static int take_line(void *context, const char *line, struct aftl_error *error)
+static int take_script_line(void *context, const char *line, struct aftl_error *error)
 {
 	struct reader *reader = context;
 	struct aftl_error cause;
@@ -135,8 +135,8 @@ int fault_script_read(struct fault_script *script, const char *path, struct aftl
 	int ret;
 
 	script->count = 0;
-	ret = parameter_file_call_on_each(path, take_line, &reader, error);
-	if (ret || !add_scripted_fault(&reader, &cause))
+	ret = parameter_file_call_on_each(path, take_script_line, &reader, error);
+	if (ret || !add_fault_of_script(&reader, &cause))
 		return ret;
 	return aftl_fail(error, -EINVAL, "%.80s: %.150s", path, cause.text);
 }

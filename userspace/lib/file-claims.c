@@ -34,7 +34,7 @@ struct claim {
 static __thread struct claim *claims;
 
 /* Resolve the directory of @path and append the file name; NULL if there is no such directory. */
-static char *resolve_directory_of(const char *path)
+static char *resolve_parent_directory(const char *path)
 {
 	char *copy = memory_copy_text(path), *slash = strrchr(copy, '/');
 	const char *name = slash ? slash + 1 : copy;
@@ -75,7 +75,7 @@ static char *resolve_final_target(const char *path)
 		free(at);
 		at = next;
 	}
-	place = resolve_directory_of(at);
+	place = resolve_parent_directory(at);
 	free(at);
 	return place;
 }
@@ -134,7 +134,7 @@ static bool is_same_claimed_file(const struct claim *a, const struct claim *b)
 }
 
 /* Return true if two claims of a file agree: both are reads, or outputs of the same option. */
-static bool is_same_claim_purpose(const struct claim *a, const struct claim *b)
+static bool is_claim_compatible(const struct claim *a, const struct claim *b)
 {
 	if (!a->option || !b->option)
 		return a->option == b->option;
@@ -166,7 +166,7 @@ static int add_file_claim(struct claim *claim, struct aftl_error *error)
 		claims = claim;
 		return 0;
 	}
-	if (!is_same_claim_purpose(claim, old))
+	if (!is_claim_compatible(claim, old))
 		ret = report_claim_conflict(claim, old, error);
 	free_file_claim(claim);
 	return ret;

@@ -23,15 +23,16 @@ __printf(3, 4) static void add_reason(struct health *health, enum health_verdict
 	health->verdict = max(health->verdict, verdict);
 }
 
-u64 health_used_endurance(const struct health *health)
+u64 health_compute_used_endurance(const struct health *health)
 {
 	return scaled_ratio(health->survey.erases_sum,
-			    block_survey_good_blocks(&health->survey) * health->endurance, 10000);
+			    block_survey_count_good_blocks(&health->survey) * health->endurance,
+			    10000);
 }
 
 static void judge_block_health(struct health *health)
 {
-	u64 used = health_used_endurance(health);
+	u64 used = health_compute_used_endurance(health);
 
 	if (!strcmp(health->status.mode, "ro"))
 		add_reason(health, HEALTH_FAILED,

@@ -40,6 +40,6 @@ extern const char *const health_verdict_words[];
 void health_judge_device(struct health *health);
 
 /* Mean erase count relative to the endurance, in 1/10000; 0 if the endurance is unlimited. */
-u64 health_used_endurance(const struct health *health);
+u64 health_compute_used_endurance(const struct health *health);
 
 #endif

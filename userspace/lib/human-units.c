@@ -47,7 +47,7 @@ void human_format_bin_time(char text[HUMAN_SIZE], u64 ns)
 	format_time_digits(text, ns, 3);
 }
 
-void human_format_span(char text[HUMAN_SIZE], u64 ns)
+void human_format_time_in_text(char text[HUMAN_SIZE], u64 ns)
 {
 	size_t last;
 

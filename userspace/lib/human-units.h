@@ -16,7 +16,7 @@ void human_format_time(char text[HUMAN_SIZE], u64 ns);
 void human_format_bin_time(char text[HUMAN_SIZE], u64 ns);
 
 /* Like human_format_time() without padding after a one-letter unit, for running text. */
-void human_format_span(char text[HUMAN_SIZE], u64 ns);
+void human_format_time_in_text(char text[HUMAN_SIZE], u64 ns);
 
 void human_format_bytes(char text[HUMAN_SIZE], u64 bytes);
 

@@ -32,14 +32,14 @@ static void remove_pending_files(void)
 			unlink(pending[i]->temporary);
 }
 
-static void unwatch_output(const struct output_file *file)
+static void unregister_finished_output(const struct output_file *file)
 {
 	for (unsigned int i = 0; i < PENDING; i++)
 		if (pending[i] == file)
 			pending[i] = NULL;
 }
 
-static void watch_output(struct output_file *file)
+static void register_unfinished_output(struct output_file *file)
 {
 	if (owner != getpid()) {
 		owner = getpid();
@@ -107,7 +107,7 @@ static bool read_symbolic_link(char path[OUTPUT_FILE_NAME])
 }
 
 /* Follow links one by one, because realpath() fails if the last target does not exist yet. */
-static int find_link_target(struct output_file *file, struct aftl_error *error)
+static int resolve_output_links(struct output_file *file, struct aftl_error *error)
 {
 	unsigned int links = 0;
 
@@ -139,10 +139,10 @@ static void copy_owner_and_mode(int fd, const struct stat *old)
 }
 
 /*
- * Block signals between open() and watch_output(), so that the signal handler removes exactly the
- * files that this program has created.
+ * Block signals between open() and register_unfinished_output(), so that the signal handler removes
+ * exactly the files that this program has created.
  */
-static int create_watched_file(struct output_file *file)
+static int create_registered_temporary_file(struct output_file *file)
 {
 	sigset_t all, before;
 	int fd, code;
@@ -152,7 +152,7 @@ static int create_watched_file(struct output_file *file)
 	fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	code = errno;
 	if (fd >= 0)
-		watch_output(file);
+		register_unfinished_output(file);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	errno = code;
 	return fd;
@@ -162,7 +162,8 @@ static int create_watched_file(struct output_file *file)
  * The name is random, because process ids repeat, above all in containers, and a killed program
  * leaves its temporary file behind. Return: a descriptor, or -1 with errno.
  */
-static int create_in_directory(struct output_file *file, const char *folder, int length)
+static int create_temporary_file_in_directory(struct output_file *file, const char *folder,
+					      int length)
 {
 	u64 random;
 	int fd = -1;
@@ -176,7 +177,7 @@ static int create_in_directory(struct output_file *file, const char *folder, int
 			errno = ENAMETOOLONG;
 			return -1;
 		}
-		fd = create_watched_file(file);
+		fd = create_registered_temporary_file(file);
 		if (fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -184,14 +185,14 @@ static int create_in_directory(struct output_file *file, const char *folder, int
 }
 
 /* The old file may be writable in a directory that is not: create the temporary file in $TMPDIR. */
-static int create_in_tmpdir(struct output_file *file)
+static int create_temporary_file_in_tmpdir(struct output_file *file)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[PATH_MAX];
 	int fd;
 
 	scnprintf(path, sizeof(path), "%s/", folder && *folder ? folder : "/tmp");
-	fd = create_in_directory(file, path, (int)strlen(path));
+	fd = create_temporary_file_in_directory(file, path, (int)strlen(path));
 	if (fd >= 0)
 		fchmod(fd, 0600);
 	file->apart = true;
@@ -211,9 +212,10 @@ static int create_temporary_file(struct output_file *file, const struct stat *ol
 
 	if (old && access(file->target, W_OK))
 		return report_output_error(file, "write", errno, error);
-	fd = create_in_directory(file, file->target, slash ? (int)(slash - file->target) + 1 : 0);
+	fd = create_temporary_file_in_directory(file, file->target,
+						slash ? (int)(slash - file->target) + 1 : 0);
 	if (fd < 0 && old && is_permission_error(errno))
-		fd = create_in_tmpdir(file);
+		fd = create_temporary_file_in_tmpdir(file);
 	if (fd < 0) {
 		file->temporary[0] = '\0';
 		return report_output_error(file, "create", errno, error);
@@ -244,7 +246,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	there = !stat(path, &state);
 	if (is_standard_output(path, there ? &state : NULL))
 		return write_output_in_place(file, "-");
-	ret = find_link_target(file, error);
+	ret = resolve_output_links(file, error);
 	if (ret)
 		return ret;
 	if (is_descriptor_path(file->target) || (there && !S_ISREG(state.st_mode)))
@@ -272,7 +274,7 @@ static int copy_file_bytes(int from, int to)
 }
 
 /* Overwrite the existing target. Return: 0 or a positive error number. */
-static int overwrite_target(const struct output_file *file)
+static int overwrite_output_target(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
 	int to = from < 0 ? -1 : open(file->target, O_WRONLY | O_CLOEXEC);
@@ -291,7 +293,7 @@ static bool is_rename_impossible(int code)
 	return is_permission_error(code) || code == EBUSY || code == EXDEV;
 }
 
-static int rename_to_target(struct output_file *file, struct aftl_error *error)
+static int rename_output_to_target(struct output_file *file, struct aftl_error *error)
 {
 	int code = file->apart || !rename(file->temporary, file->target) ? 0 : errno;
 
@@ -302,7 +304,7 @@ static int rename_to_target(struct output_file *file, struct aftl_error *error)
 		return report_output_error(file, "rename to it", code, error);
 	}
 	file->apart = true;
-	code = overwrite_target(file);
+	code = overwrite_output_target(file);
 	if (!code) {
 		unlink(file->temporary);
 		return 0;
@@ -314,9 +316,9 @@ static int rename_to_target(struct output_file *file, struct aftl_error *error)
 
 int output_file_commit(struct output_file *file, struct aftl_error *error)
 {
-	int ret = *file->target ? rename_to_target(file, error) : 0;
+	int ret = *file->target ? rename_output_to_target(file, error) : 0;
 
-	unwatch_output(file);
+	unregister_finished_output(file);
 	file->temporary[0] = '\0';
 	return ret;
 }
@@ -328,7 +330,7 @@ void output_file_drop(struct output_file *file)
 	file->stream = NULL;
 	if (*file->temporary && *file->target)
 		unlink(file->temporary);
-	unwatch_output(file);
+	unregister_finished_output(file);
 	file->temporary[0] = '\0';
 }
 

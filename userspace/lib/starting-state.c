@@ -7,7 +7,7 @@ static bool is_starting_state_empty(const struct aftl_config *config)
 	return config->fill == AFTL_FILL_NONE || !config->fill_valid;
 }
 
-const char *starting_state_word(const struct aftl_config *config)
+const char *starting_state_get_word(const struct aftl_config *config)
 {
 	if (is_starting_state_empty(config))
 		return "empty";

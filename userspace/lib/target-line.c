@@ -18,7 +18,7 @@
 /* A mapping unit is a logical block of the kernel, which is at most this large. */
 #define UNIT_MAX 4096
 
-static int set_store(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_line_store(struct target_line *line, const char *value, struct aftl_error *error)
 {
 	if (strcmp(value, "none") != 0 && strcmp(value, "ram") != 0 && value[0] != '/')
 		return aftl_fail(error, -EINVAL,
@@ -32,7 +32,7 @@ static int set_store(struct target_line *line, const char *value, struct aftl_er
 	return 0;
 }
 
-static int set_profile(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_line_profile(struct target_line *line, const char *value, struct aftl_error *error)
 {
 	unsigned int i = 0;
 	int ret = aftl_profile_load(&line->standard, value, error);
@@ -48,7 +48,7 @@ static int set_profile(struct target_line *line, const char *value, struct aftl_
 	return 0;
 }
 
-static int set_policy(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_line_policy(struct target_line *line, const char *value, struct aftl_error *error)
 {
 	const struct aftl_policy_type *policy = aftl_policy_find(value);
 	char list[120];
@@ -64,7 +64,7 @@ static int set_policy(struct target_line *line, const char *value, struct aftl_e
 	return 0;
 }
 
-static int set_timing(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_line_timing(struct target_line *line, const char *value, struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 scale = 0;
@@ -86,7 +86,7 @@ static int set_timing(struct target_line *line, const char *value, struct aftl_e
 	return 0;
 }
 
-static int set_tag_all(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_line_tag_all(struct target_line *line, const char *value, struct aftl_error *error)
 {
 	static const char *const words[] = { "precise", "approximate", NULL };
 	struct aftl_error cause;
@@ -98,7 +98,8 @@ static int set_tag_all(struct target_line *line, const char *value, struct aftl_
 	return 0;
 }
 
-static int set_ioprio_hint(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_line_ioprio_hint(struct target_line *line, const char *value,
+				struct aftl_error *error)
 {
 	struct aftl_error unused;
 	u64 hint;
@@ -111,7 +112,8 @@ static int set_ioprio_hint(struct target_line *line, const char *value, struct a
 	return 0;
 }
 
-static int set_tag_carrier(struct target_line *line, const char *value, struct aftl_error *error)
+static int set_line_tag_carrier(struct target_line *line, const char *value,
+				struct aftl_error *error)
 {
 	return aftl_tag_carriers_parse(value, &line->carriers, error);
 }
@@ -124,13 +126,13 @@ static const struct target_key {
 	const char *name;
 	int (*set)(struct target_line *line, const char *value, struct aftl_error *error);
 } keys[] = {
-	{ "store", set_store },
-	{ "profile", set_profile },
-	{ "policy", set_policy },
-	{ "timing", set_timing },
-	{ "tag_all", set_tag_all },
-	{ "ioprio_hint", set_ioprio_hint },
-	{ "tag_carrier", set_tag_carrier },
+	{ "store", set_line_store },
+	{ "profile", set_line_profile },
+	{ "policy", set_line_policy },
+	{ "timing", set_line_timing },
+	{ "tag_all", set_line_tag_all },
+	{ "ioprio_hint", set_line_ioprio_hint },
+	{ "tag_carrier", set_line_tag_carrier },
 };
 
 int target_line_set(struct target_line *line, const char *key, const char *value,
@@ -153,7 +155,7 @@ void target_line_init(struct target_line *line)
 
 	*line = (struct target_line){ .store = "ram", .scale = 1 };
 	line->policy = aftl_policy_find("approxftl");
-	if (set_profile(line, "demo", &unused))
+	if (set_line_profile(line, "demo", &unused))
 		abort();
 }
 
@@ -215,8 +217,8 @@ int target_line_compute_size(const struct target_line *line, struct target_size 
 }
 
 /* Compute the geometry of a shard with one block per plane, no over-provisioning, no zones. */
-static int smallest_shard_geometry(const struct target_line *line, struct aftl_geometry *geo,
-				   struct aftl_error *error)
+static int compute_smallest_shard_geometry(const struct target_line *line,
+					   struct aftl_geometry *geo, struct aftl_error *error)
 {
 	int ret = check_line_unit_size(&line->config, error);
 	struct aftl_config own;
@@ -229,8 +231,8 @@ static int smallest_shard_geometry(const struct target_line *line, struct aftl_g
 }
 
 /* Return the units of each shard, whole chunks if addresses alternate among several shards. */
-static u64 units_per_shard(const struct target_line *line, const struct aftl_geometry *geo,
-			   u64 sectors)
+static u64 compute_units_per_shard(const struct target_line *line, const struct aftl_geometry *geo,
+				   u64 sectors)
 {
 	u64 units = DIV_ROUND_UP(sectors, geo->unit_bytes / TARGET_SECTOR);
 	u64 run = line->config.shards > 1 ? 1ULL << aftl_shard_chunk_shift(geo) : 1;
@@ -261,11 +263,11 @@ static int estimate_block_count(const struct target_line *line, u64 sectors, u64
 {
 	struct aftl_geometry geo;
 	u64 units;
-	int ret = smallest_shard_geometry(line, &geo, error);
+	int ret = compute_smallest_shard_geometry(line, &geo, error);
 
 	if (ret)
 		return ret;
-	units = units_per_shard(line, &geo, sectors);
+	units = compute_units_per_shard(line, &geo, sectors);
 	units = (u64)(((__uint128_t)units * 10000 + 9999 - line->config.op) /
 		      (10000 - line->config.op));
 	*blocks = max(DIV_ROUND_UP(units, (u64)geo.ppns), (u64)1);
@@ -351,7 +353,7 @@ static size_t skip_blanks_to_word(const char **at)
 }
 
 /* Copy the next word; return false if there is none or it is too long. */
-static bool next_line_word(const char **at, char *word, size_t size)
+static bool copy_next_word_of_line(const char **at, char *word, size_t size)
 {
 	size_t length = skip_blanks_to_word(at);
 
@@ -371,8 +373,8 @@ static int parse_line_pairs(struct target_line *line, const char *at, bool profi
 	char value[TARGET_STORE_SIZE];
 	int ret = 0;
 
-	while (!ret && next_line_word(&at, key, sizeof(key))) {
-		if (!next_line_word(&at, value, sizeof(value)))
+	while (!ret && copy_next_word_of_line(&at, key, sizeof(key))) {
+		if (!copy_next_word_of_line(&at, value, sizeof(value)))
 			return aftl_fail(error, -EINVAL, "option %s has no value", key);
 		if (!strcmp(key, "profile") != profile)
 			continue;
@@ -390,8 +392,8 @@ int target_line_parse(struct target_line *line, const char *text, struct aftl_er
 	int ret;
 
 	target_line_init(line);
-	if (!next_line_word(&text, store, sizeof(store)) ||
-	    !next_line_word(&text, count, sizeof(count)))
+	if (!copy_next_word_of_line(&text, store, sizeof(store)) ||
+	    !copy_next_word_of_line(&text, count, sizeof(count)))
 		return aftl_fail(error, -EINVAL,
 				 "the table line lacks the store or the number of arguments");
 	scnprintf(line->store, sizeof(line->store), "%s", store);

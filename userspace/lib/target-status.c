@@ -14,7 +14,7 @@ struct reader {
 };
 
 /* Return the next word of the text and its length, which is 0 at the end of the text. */
-static const char *next_status_word(struct reader *reader, size_t *length)
+static const char *find_next_word_of_status(struct reader *reader, size_t *length)
 {
 	const char *word = reader->at + strspn(reader->at, " ");
 
@@ -47,7 +47,7 @@ static void read_status_text(struct reader *reader, const char *name, char text[
 	if (!reader->good)
 		return;
 	reader->what = name;
-	word = next_status_word(reader, &length);
+	word = find_next_word_of_status(reader, &length);
 	reader->good = length && length < TARGET_WORD_SIZE;
 	scnprintf(text, TARGET_WORD_SIZE, "%.*s", (int)min(length, (size_t)TARGET_WORD_SIZE - 1),
 		  word);
@@ -61,7 +61,7 @@ static void read_status_number(struct reader *reader, const char *name, u64 *val
 	if (!reader->good)
 		return;
 	reader->what = name;
-	word = next_status_word(reader, &length);
+	word = find_next_word_of_status(reader, &length);
 	reader->good = parse_digits(word, word + length, value);
 }
 
@@ -73,7 +73,7 @@ static void parse_statistics_pair(struct reader *reader, const char *name, u64 *
 	if (!reader->good)
 		return;
 	reader->what = name;
-	word = next_status_word(reader, &length);
+	word = find_next_word_of_status(reader, &length);
 	slash = memchr(word, '/', length);
 	reader->good = slash && parse_digits(word, slash, part) &&
 		       parse_digits(slash + 1, word + length, whole);
@@ -116,7 +116,7 @@ struct place {
 
 #define PLACES (AFTL_COUNTERS + 7)
 
-static void list_statistics_places(struct target_stats *stats, struct place places[PLACES])
+static void list_required_statistics(struct target_stats *stats, struct place places[PLACES])
 {
 	u64 *counters = (u64 *)&stats->counters;
 	const struct place others[] = {
@@ -235,7 +235,7 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 	bool seen[PLACES] = { false };
 
 	memset(stats, 0, sizeof(*stats));
-	list_statistics_places(stats, places);
+	list_required_statistics(stats, places);
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		const char *blank = memchr(text, ' ', length);

@@ -186,7 +186,7 @@ void list_add_number(struct text_list *list, u64 value, unsigned int decimals, c
 	};
 }
 
-static int compare_cells(const struct list_cell *a, const struct list_cell *b)
+static int compare_list_cells(const struct list_cell *a, const struct list_cell *b)
 {
 	if (a->number && b->number)
 		return (a->value > b->value) - (a->value < b->value);
@@ -195,14 +195,14 @@ static int compare_cells(const struct list_cell *a, const struct list_cell *b)
 	return strcmp(a->text, b->text);
 }
 
-static int compare_rows(const void *left, const void *right)
+static int compare_list_rows(const void *left, const void *right)
 {
 	const struct list_row *a = left, *b = right;
 	const struct list_choice *choice = a->choice;
 
 	for (unsigned int i = 0; i < choice->sorted_count; i++) {
 		unsigned int column = choice->sorted[i];
-		int order = compare_cells(&a->cells[column], &b->cells[column]);
+		int order = compare_list_cells(&a->cells[column], &b->cells[column]);
 
 		if (order)
 			return choice->falls[i] ? -order : order;
@@ -216,7 +216,7 @@ static void sort_list_rows(struct text_list *list)
 	for (unsigned int i = 0; i < list->count; i++)
 		assert(list->rows[i].used == list->choice->count);
 	if (list->count)
-		qsort(list->rows, list->count, sizeof(*list->rows), compare_rows);
+		qsort(list->rows, list->count, sizeof(*list->rows), compare_list_rows);
 }
 
 static void free_list_rows(struct text_list *list)

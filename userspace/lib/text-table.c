@@ -71,7 +71,7 @@ void text_table_add_heading(struct text_table *table, const char *format, ...)
 	va_end(args);
 }
 
-static void widen_column(int *width, size_t length)
+static void widen_text_table_column(int *width, size_t length)
 {
 	if ((size_t)*width < length)
 		*width = (int)length;
@@ -101,7 +101,7 @@ void text_table_print_and_free(struct text_table *table, FILE *out)
 
 	for (row = table->first; row; row = row->next)
 		for (unsigned int i = 0; i < row->used && !row->heading; i++)
-			widen_column(&widths[i], strlen(row->cells[i]));
+			widen_text_table_column(&widths[i], strlen(row->cells[i]));
 	for (row = table->first; row; row = table->first) {
 		table->first = row->next;
 		if (row->heading)

@@ -63,7 +63,7 @@ static size_t round_up_to_unit(size_t bytes, size_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-static int reserve_addresses(struct approxftl_arena *arena)
+static int reserve_arena_addresses(struct approxftl_arena *arena)
 {
 	for (arena->reserved = MOST_BYTES; arena->reserved >= FEWEST_BYTES; arena->reserved /= 2) {
 		void *base = mmap(NULL, arena->reserved, PROT_NONE,
@@ -104,7 +104,7 @@ static struct piece *alloc_piece_node(size_t offset, size_t bytes, bool used)
 }
 
 /* Treat the existing content of the file as one allocated piece. */
-static int allocate_file_content(struct approxftl_arena *arena)
+static int allocate_existing_content_of_arena(struct approxftl_arena *arena)
 {
 	struct stat status;
 	size_t bytes;
@@ -127,10 +127,10 @@ static int init_arena(struct approxftl_arena *arena, struct approxftl *a)
 	int ret = approxftl_tag(a, arena->fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE);
 
 	if (!ret)
-		ret = reserve_addresses(arena);
+		ret = reserve_arena_addresses(arena);
 	if (ret)
 		return ret;
-	ret = allocate_file_content(arena);
+	ret = allocate_existing_content_of_arena(arena);
 	if (ret)
 		aftl_lib_refuse_operation(ret, 0, "arena");
 	return ret;
@@ -248,7 +248,7 @@ void *approxftl_alloc(struct approxftl_arena *arena, size_t size)
 }
 
 /* Merge a free piece with free neighbours. */
-static void join_free_pieces(struct piece *piece)
+static void join_free_arena_pieces(struct piece *piece)
 {
 	while (piece) {
 		struct piece *next = piece->next;
@@ -274,7 +274,7 @@ void approxftl_free(struct approxftl_arena *arena, void *memory)
 	for (piece = arena->first; piece; piece = piece->next)
 		if (piece->offset == (size_t)offset)
 			piece->used = false;
-	join_free_pieces(arena->first);
+	join_free_arena_pieces(arena->first);
 	pthread_mutex_unlock(&arena->lock);
 }
 

@@ -52,7 +52,7 @@ static const char *const sentences[] = {
 			 "unmount it, or tag the files on it"),
 };
 
-static const char *message_of_reason(unsigned int reason)
+static const char *get_message_of_refusal_reason(unsigned int reason)
 {
 	if (reason > APPROXFTL_REASON_IN_USE)
 		return "the kernel says why in words that this library is too old for; update it";
@@ -61,7 +61,7 @@ static const char *message_of_reason(unsigned int reason)
 
 const char *approxftl_explain(enum approxftl_reason reason)
 {
-	return message_of_reason(reason);
+	return get_message_of_refusal_reason(reason);
 }
 
 const char *approxftl_reason(const struct approxftl *a)
@@ -90,7 +90,7 @@ int aftl_lib_refuse(int error, const char *format, ...)
 }
 
 /* Return the message for an error number without a reason. */
-static const char *message_of_error_number(int error, char *text, size_t size)
+static const char *get_message_of_error_number(int error, char *text, size_t size)
 {
 	switch (-error) {
 	case EPERM:
@@ -109,7 +109,8 @@ int aftl_lib_refuse_operation(int error, unsigned int reason, const char *what)
 	char text[128];
 
 	if (reason)
-		return aftl_lib_refuse(error, "%s: %s", what, message_of_reason(reason));
+		return aftl_lib_refuse(error, "%s: %s", what,
+				       get_message_of_refusal_reason(reason));
 	return aftl_lib_refuse(error, "%s: %s", what,
-			       message_of_error_number(error, text, sizeof(text)));
+			       get_message_of_error_number(error, text, sizeof(text)));
 }

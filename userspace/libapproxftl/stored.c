@@ -54,8 +54,8 @@ static void end_stored_survey(const struct survey *survey)
 }
 
 /* Like aftl_lib_control_list_stored(), but queries the device for one extent of the file. */
-static int query_stored_ranges_below(struct survey *survey, struct approxftl_unit *out,
-				     unsigned int room, unsigned int *reason)
+static int query_stored_units_of_extent(struct survey *survey, struct approxftl_unit *out,
+					unsigned int room, unsigned int *reason)
 {
 	struct aftl_lib_piece piece = { .stop = UINT64_MAX };
 	uint64_t at = UINT64_MAX;
@@ -74,7 +74,8 @@ static int query_stored_ranges_below(struct survey *survey, struct approxftl_uni
 	return ret;
 }
 
-static int next_stored_ranges(struct survey *survey, struct approxftl_unit *out, unsigned int room)
+static int query_next_stored_units(struct survey *survey, struct approxftl_unit *out,
+				   unsigned int room)
 {
 	off_t left = survey->end == UINT64_MAX ? APPROXFTL_TO_END :
 						 (off_t)(survey->end - survey->cursor);
@@ -82,7 +83,7 @@ static int next_stored_ranges(struct survey *survey, struct approxftl_unit *out,
 	int ret;
 
 	if (survey->device >= 0)
-		ret = query_stored_ranges_below(survey, out, room, &reason);
+		ret = query_stored_units_of_extent(survey, out, room, &reason);
 	else
 		ret = aftl_lib_control_list_stored(survey->handle->control, survey->fd,
 						   &survey->cursor, left, out, room,
@@ -110,7 +111,7 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 	if (ret)
 		return ret;
 	while (count < most && survey.cursor != UINT64_MAX) {
-		ret = next_stored_ranges(&survey, out + count, most - count);
+		ret = query_next_stored_units(&survey, out + count, most - count);
 		if (ret < 0)
 			break;
 		count += ret;
@@ -122,7 +123,8 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 	return ret < 0 && !count ? ret : (int)count;
 }
 
-static void add_unit_errors(struct approxftl_errors *sum, const struct approxftl_unit *unit)
+static void add_errors_of_stored_unit(struct approxftl_errors *sum,
+				      const struct approxftl_unit *unit)
 {
 	if (unit->kind == APPROXFTL_NONE)
 		return;
@@ -139,8 +141,8 @@ static void add_unit_errors(struct approxftl_errors *sum, const struct approxftl
 }
 
 /* Add up the errors of units of quality level @level; above APPROXFTL_LEVEL_MAX: of all units. */
-static int add_errors_of_ranges(struct approxftl *a, int fd, off_t offset, off_t length,
-				unsigned int level, struct approxftl_errors *out)
+static int add_errors_of_stored_ranges(struct approxftl *a, int fd, off_t offset, off_t length,
+				       unsigned int level, struct approxftl_errors *out)
 {
 	struct approxftl_unit units[BATCH];
 	struct survey survey = { .device = -1, .cursor = UINT64_MAX };
@@ -151,12 +153,12 @@ static int add_errors_of_ranges(struct approxftl *a, int fd, off_t offset, off_t
 	if (ret)
 		return ret;
 	while (survey.cursor != UINT64_MAX) {
-		ret = next_stored_ranges(&survey, units, BATCH);
+		ret = query_next_stored_units(&survey, units, BATCH);
 		if (ret < 0)
 			break;
 		for (i = 0; i < ret; i++)
 			if (level > APPROXFTL_LEVEL_MAX || approxftl_unit_level(&units[i]) == level)
-				add_unit_errors(out, &units[i]);
+				add_errors_of_stored_unit(out, &units[i]);
 	}
 	end_stored_survey(&survey);
 	out->unit_bytes = survey.unit_bytes;
@@ -166,7 +168,7 @@ static int add_errors_of_ranges(struct approxftl *a, int fd, off_t offset, off_t
 int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 		     struct approxftl_errors *out)
 {
-	return add_errors_of_ranges(a, fd, offset, length, APPROXFTL_LEVEL_MAX + 1, out);
+	return add_errors_of_stored_ranges(a, fd, offset, length, APPROXFTL_LEVEL_MAX + 1, out);
 }
 
 int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t length,
@@ -175,5 +177,5 @@ int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t leng
 	if (level > APPROXFTL_LEVEL_MAX)
 		return aftl_lib_refuse(-EINVAL, "there is no such quality level; %s",
 				       "it is 0 to 3");
-	return add_errors_of_ranges(a, fd, offset, length, level, out);
+	return add_errors_of_stored_ranges(a, fd, offset, length, level, out);
 }

@@ -93,7 +93,7 @@ static int check_device_options(const struct sim_options *options)
 		if (!options->given[i] || does_option_describe_device(option_rows[i].name))
 			continue;
 		complain_as("sim", "--%s describes no device; it is an option of simulate()",
-			    option_dashed_name(option_rows[i].name, name));
+			    option_get_dashed_name(option_rows[i].name, name));
 		return EXIT_USAGE;
 	}
 	if (options->params.shards == 1)
@@ -171,8 +171,8 @@ static bool is_range_within_device(const struct simlib_device *device, int op, s
 	       pages <= device->geo->units - lpn;
 }
 
-static void submit_request(struct simlib_device *device, struct device_request *own, int op,
-			   s64 lpn, s64 pages)
+static void submit_simlib_request(struct simlib_device *device, struct device_request *own, int op,
+				  s64 lpn, s64 pages)
 {
 	own->request = (struct aftl_request){
 		.arrival_ns = aftl_device_time_ns(device->ftl),
@@ -187,7 +187,7 @@ static void submit_request(struct simlib_device *device, struct device_request *
 }
 
 /* Advance time until a request completes. Return false if none ever does. */
-static bool wait_for_completion(struct simlib_device *device)
+static bool wait_for_simlib_completion(struct simlib_device *device)
 {
 	u64 now_ns = aftl_device_time_ns(device->ftl);
 
@@ -205,9 +205,9 @@ static s64 execute_single_request(struct simlib_device *device, int op, s64 lpn,
 		return SIMLIB_STOPPED;
 	device->free = NULL;
 	device->single.response_ns = &response_ns;
-	submit_request(device, &device->single, op, lpn, pages);
+	submit_simlib_request(device, &device->single, op, lpn, pages);
 	while (!device->free)
-		if (!wait_for_completion(device))
+		if (!wait_for_simlib_completion(device))
 			return SIMLIB_STOPPED;
 	return response_ns;
 }
@@ -251,7 +251,8 @@ struct batch {
 	s64 *response_ns;
 };
 
-static void fill_free_list(struct simlib_device *device, struct device_request *all, u32 depth)
+static void fill_free_list_of_batch(struct simlib_device *device, struct device_request *all,
+				    u32 depth)
 {
 	device->free = NULL;
 	for (u32 i = 0; i < depth; i++) {
@@ -268,16 +269,16 @@ static int submit_request_batch(struct simlib_job *job, const struct batch *batc
 		struct device_request *own;
 
 		while (!device->free)
-			if (!wait_for_completion(device))
+			if (!wait_for_simlib_completion(device))
 				return EXIT_FAILED;
 		own = device->free;
 		device->free = own->next;
 		own->response_ns = &batch->response_ns[i];
-		submit_request(device, own, batch->op, batch->lpn[i], batch->pages[i]);
+		submit_simlib_request(device, own, batch->op, batch->lpn[i], batch->pages[i]);
 		job->progress = i + 1;
 	}
 	while (aftl_pending_requests(device->ftl))
-		if (!wait_for_completion(device))
+		if (!wait_for_simlib_completion(device))
 			return EXIT_FAILED;
 	return is_stop_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
@@ -300,7 +301,7 @@ static int execute_request_batch(struct simlib_job *job, void *context)
 	all = memory_alloc_zeroed(batch->depth, sizeof(*all));
 	pthread_mutex_lock(&device->lock);
 	device->busy = true;
-	fill_free_list(device, all, batch->depth);
+	fill_free_list_of_batch(device, all, batch->depth);
 	if (!device->stopped)
 		code = submit_request_batch(job, batch);
 	device->busy = false;
@@ -352,7 +353,7 @@ u64 simlib_device_now(struct simlib_device *device)
 	return now_ns;
 }
 
-static int apply_fault(struct simlib_device *device, enum simlib_fault kind, u64 number)
+static int apply_fault_to_device(struct simlib_device *device, enum simlib_fault kind, u64 number)
 {
 	switch (kind) {
 	case SIMLIB_FAULT_BLOCK:
@@ -373,7 +374,7 @@ int simlib_device_fault(struct simlib_device *device, int kind, u64 number)
 	int ret;
 
 	pthread_mutex_lock(&device->lock);
-	ret = apply_fault(device, (enum simlib_fault)kind, number);
+	ret = apply_fault_to_device(device, (enum simlib_fault)kind, number);
 	pthread_mutex_unlock(&device->lock);
 	return ret;
 }

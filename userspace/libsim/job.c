@@ -77,7 +77,7 @@ static void append_job_message(void *context, const char *text)
 	job->used += (size_t)sprintf(grown + job->used, "%s%s", job->used ? "\n" : "", text);
 }
 
-static void abort_job(void)
+static void abort_job_without_memory(void)
 {
 	longjmp(current->no_memory, 1);
 }
@@ -89,7 +89,7 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 
 	current = job;
 	complain_to(append_job_message, job);
-	memory_set_failure_handler(abort_job);
+	memory_set_failure_handler(abort_job_without_memory);
 	interruption_set_flag(&job->stop);
 	progress_send_to(&job->progress);
 	register_thread_policy(job->policy ? &job->policy->type : NULL);

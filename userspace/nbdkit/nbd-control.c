@@ -12,7 +12,7 @@
 /* A client that neither writes nor reads for so long loses its connection. */
 #define PATIENCE_S 2
 
-static u32 default_quality_level(const struct nbd_device *device)
+static u32 get_default_quality_level(const struct nbd_device *device)
 {
 	return device->line.class == AFTL_APPROX ? AFTL_APPROX : AFTL_PRECISE;
 }
@@ -39,7 +39,7 @@ static void tag_nbd_range(struct nbd_device *device, u64 offset, u64 length, u32
 static void answer_tag_request(struct nbd_device *device, const char *word, u64 offset, u64 length,
 			       FILE *out)
 {
-	u32 level = default_quality_level(device);
+	u32 level = get_default_quality_level(device);
 
 	if (strcmp(word, "default") != 0) {
 		if (strlen(word) != 1 || *word < '0' || *word > '0' + NBD_PAGE_LEVEL) {
@@ -57,7 +57,7 @@ static void answer_tag_request(struct nbd_device *device, const char *word, u64 
 	fputs("ok\n", out);
 }
 
-static void answer_list_request(struct nbd_device *device, FILE *out)
+static void answer_query_of_tag_ranges(struct nbd_device *device, FILE *out)
 {
 	u64 unit_bytes = device->geo->unit_bytes;
 	u64 units = DIV_ROUND_UP(device->bytes, unit_bytes);
@@ -91,7 +91,7 @@ static void answer_request_line(struct nbd_device *device, const char *line, FIL
 	    end >= 0 && !line[end])
 		answer_tag_request(device, word, offset, length, out);
 	else if (!strcmp(line, "list"))
-		answer_list_request(device, out);
+		answer_query_of_tag_ranges(device, out);
 	else
 		fputs("error: requests are \"tag LEVEL OFFSET LENGTH\" and \"list\"\n", out);
 }
@@ -118,7 +118,7 @@ static bool read_request_line(int fd, char line[LINE])
 	return true;
 }
 
-static void answer_client(struct nbd_device *device, int fd)
+static void answer_client_of_control_socket(struct nbd_device *device, int fd)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_S };
 	char line[LINE];
@@ -147,7 +147,7 @@ static void answer_client(struct nbd_device *device, int fd)
 	free(text);
 }
 
-static void *serve_control(void *context)
+static void *serve_control_connections(void *context)
 {
 	const struct nbd_control *control = context;
 	int fd;
@@ -156,7 +156,7 @@ static void *serve_control(void *context)
 	       errno == EINTR || errno == EMFILE) {
 		if (fd < 0)
 			continue;
-		answer_client(control->device, fd);
+		answer_client_of_control_socket(control->device, fd);
 		close(fd);
 	}
 	return NULL;
@@ -178,7 +178,7 @@ int nbd_control_start(struct nbd_control *control)
 	int ret = 0;
 
 	if (control->path)
-		ret = pthread_create(&control->thread, NULL, serve_control, control);
+		ret = pthread_create(&control->thread, NULL, serve_control_connections, control);
 	control->running = control->path && !ret;
 	return -ret;
 }

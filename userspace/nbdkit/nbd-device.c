@@ -54,7 +54,7 @@ struct nbd_io {
 
 /* Clock */
 
-static u64 host_now_ns(void)
+static u64 get_host_now_ns(void)
 {
 	struct timespec now;
 
@@ -62,7 +62,7 @@ static u64 host_now_ns(void)
 	return (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec;
 }
 
-static u64 to_host_ns(const struct nbd_device *device, u64 device_ns)
+static u64 device_to_host_ns(const struct nbd_device *device, u64 device_ns)
 {
 	u64 span;
 
@@ -72,18 +72,18 @@ static u64 to_host_ns(const struct nbd_device *device, u64 device_ns)
 	return device->start_host_ns + span;
 }
 
-static void advance_to_present(struct nbd_device *device)
+static void advance_device_to_present(struct nbd_device *device)
 {
 	if (device->line.scale != TARGET_TIMING_OFF)
 		aftl_advance(device->ftl,
-			     device->start_ns +
-				     (host_now_ns() - device->start_host_ns) / device->line.scale);
+			     device->start_ns + (get_host_now_ns() - device->start_host_ns) /
+							device->line.scale);
 }
 
 void nbd_device_lock_and_advance(struct nbd_device *device)
 {
 	pthread_mutex_lock(&device->lock);
-	advance_to_present(device);
+	advance_device_to_present(device);
 }
 
 void nbd_device_unlock(struct nbd_device *device)
@@ -138,9 +138,9 @@ static enum nbd_job_state wait_for_job_state(struct nbd_job *job, u64 until_ns)
 }
 
 /* Return host time of the FTL's next event, unless another thread sleeps until that time. */
-static u64 next_event_to_arm_ns(const struct nbd_device *device)
+static u64 get_host_time_of_event_to_arm(const struct nbd_device *device)
 {
-	u64 next_ns = to_host_ns(device, aftl_next_event_ns(device->ftl));
+	u64 next_ns = device_to_host_ns(device, aftl_next_event_ns(device->ftl));
 
 	return next_ns < device->armed_ns ? next_ns : U64_MAX;
 }
@@ -148,7 +148,7 @@ static u64 next_event_to_arm_ns(const struct nbd_device *device)
 /* Record in the statistics how late the thread of a completed job continues. */
 static void count_job_lateness(struct nbd_device *device, u64 due_ns)
 {
-	u64 now_ns = host_now_ns();
+	u64 now_ns = get_host_now_ns();
 
 	pthread_mutex_lock(&device->late_lock);
 	aftl_histogram_add(&device->late, now_ns > due_ns ? now_ns - due_ns : 0);
@@ -162,7 +162,7 @@ static void count_job_lateness(struct nbd_device *device, u64 due_ns)
  */
 static bool wait_without_lock(struct nbd_device *device, struct nbd_job *job)
 {
-	u64 until_ns = next_event_to_arm_ns(device);
+	u64 until_ns = get_host_time_of_event_to_arm(device);
 	enum nbd_job_state state;
 
 	if (until_ns != U64_MAX)
@@ -178,7 +178,7 @@ static bool wait_without_lock(struct nbd_device *device, struct nbd_job *job)
 		unlink_waiting_job(job);
 	if (until_ns != U64_MAX && device->armed_ns == until_ns)
 		device->armed_ns = U64_MAX;
-	advance_to_present(device);
+	advance_device_to_present(device);
 	return true;
 }
 
@@ -195,12 +195,12 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 		is_locked = wait_without_lock(device, job);
 	if (is_locked) {
 		/* A thread must sleep until the FTL's next event: wake one if none does so. */
-		if (device->waiting && next_event_to_arm_ns(device) != U64_MAX)
+		if (device->waiting && get_host_time_of_event_to_arm(device) != U64_MAX)
 			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
 		pthread_mutex_unlock(&device->lock);
 	}
 	if (device->line.scale != TARGET_TIMING_OFF)
-		count_job_lateness(device, to_host_ns(device, job->due_ns));
+		count_job_lateness(device, device_to_host_ns(device, job->due_ns));
 }
 
 /* Callbacks of the FTL */
@@ -335,7 +335,8 @@ static u8 quality_level_of_unit(const struct nbd_device *device, u32 unit)
 }
 
 /* Return the number of logical pages at the start of @all that one request can cover. */
-static u32 count_same_level(const struct nbd_device *device, const struct aftl_request *all)
+static u32 count_leading_units_of_level(const struct nbd_device *device,
+					const struct aftl_request *all)
 {
 	u32 units = 1;
 
@@ -371,8 +372,8 @@ static int submit_nbd_io(struct nbd_device *device, struct nbd_io *io)
 }
 
 /* Submit the first @units logical pages of @rest as @io, and remove these pages from @rest. */
-static int submit_first_units(struct nbd_device *device, struct nbd_io *io, struct nbd_io *rest,
-			      u32 units)
+static int submit_leading_units(struct nbd_device *device, struct nbd_io *io, struct nbd_io *rest,
+				u32 units)
 {
 	u32 head = rest->request.head_skip * NBD_SECTOR;
 
@@ -393,7 +394,7 @@ static u32 count_request_parts(const struct nbd_device *device, struct aftl_requ
 	u32 parts = 0;
 
 	do {
-		u32 units = count_same_level(device, &all);
+		u32 units = count_leading_units_of_level(device, &all);
 
 		all.unit += units;
 		all.units -= units;
@@ -415,8 +416,8 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 		return;
 	}
 	for (u32 i = 0; i < parts; i++) {
-		int error = submit_first_units(device, &ios[i], all,
-					       count_same_level(device, &all->request));
+		u32 units = count_leading_units_of_level(device, &all->request);
+		int error = submit_leading_units(device, &ios[i], all, units);
 
 		if (error && !job->error)
 			job->error = error;
@@ -429,7 +430,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 }
 
 /* Return true if the request completes only after a commit of the volume. */
-static bool request_must_commit(const struct nbd_volume *volume, enum aftl_op op, bool fua)
+static bool must_request_wait_for_commit(const struct nbd_volume *volume, enum aftl_op op, bool fua)
 {
 	return op == AFTL_OP_FLUSH || fua ||
 	       (op != AFTL_OP_READ && nbd_volume_commits_writes(volume));
@@ -462,7 +463,7 @@ int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void 
 		return -EIO;
 	}
 	execute_nbd_job(device, &job, &all);
-	if (!job.error && device->volume && request_must_commit(device->volume, op, fua)) {
+	if (!job.error && device->volume && must_request_wait_for_commit(device->volume, op, fua)) {
 		nbd_device_lock_and_advance(device);
 		job.error = nbd_volume_commit(device->volume);
 		nbd_device_unlock(device);
@@ -530,7 +531,7 @@ int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
 	pthread_mutex_init(&device->late_lock, NULL);
 	device->armed_ns = U64_MAX;
 	device->start_ns = aftl_device_time_ns(device->ftl);
-	device->start_host_ns = host_now_ns();
+	device->start_host_ns = get_host_now_ns();
 	return 0;
 }
 
@@ -540,7 +541,7 @@ int nbd_device_save(struct nbd_device *device, struct aftl_error *error)
 
 	if (!device->volume || !device->ftl)
 		return 0;
-	advance_to_present(device);
+	advance_device_to_present(device);
 	device->line.scale = TARGET_TIMING_OFF;
 	ret = nbd_device_execute_request(device, AFTL_OP_FLUSH, NULL, 0, 0, false);
 	return ret ? aftl_fail(error, ret, "%.160s: the write buffer could not be written",

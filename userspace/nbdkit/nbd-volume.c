@@ -5,14 +5,14 @@
 #include "core/persist/snapshot.h"
 #include "nbd-volume.h"
 
-static u32 volume_unit_bytes(const struct nbd_volume *volume)
+static u32 get_unit_bytes_of_volume(const struct nbd_volume *volume)
 {
 	return aftl_volume_geometry(volume->volume)->unit_bytes;
 }
 
 static u8 *get_data_of_buffer_tag(const struct nbd_volume *volume, u32 tag)
 {
-	return volume->data + (size_t)tag * volume_unit_bytes(volume);
+	return volume->data + (size_t)tag * get_unit_bytes_of_volume(volume);
 }
 
 /* Store the first error of the medium: after a lost change the volume must not change any more. */
@@ -25,7 +25,7 @@ static void set_volume_error(struct nbd_volume *volume, int ret)
 		strerror(-ret));
 }
 
-static void set_volume_time(struct nbd_volume *volume)
+static void set_device_time_of_volume(struct nbd_volume *volume)
 {
 	const struct aftl *ftl = volume->device->ftl;
 
@@ -36,8 +36,9 @@ static void set_volume_time(struct nbd_volume *volume)
 static void write_volume_page(struct nbd_volume *volume, u64 offset, void *page)
 {
 	if (!volume->error)
-		set_volume_error(volume, medium_file_transfer(&volume->file, offset, page,
-							      volume_unit_bytes(volume), true));
+		set_volume_error(volume,
+				 medium_file_transfer(&volume->file, offset, page,
+						      get_unit_bytes_of_volume(volume), true));
 }
 
 /* The following functions keep the persisted write buffer (PLP). */
@@ -70,7 +71,7 @@ static void persist_waiting_pages(struct nbd_volume *volume)
 			persist_buffered_page(volume, i);
 }
 
-static void persist_tag_or_wait(struct nbd_volume *volume, u32 tag)
+static void persist_buffer_tag_or_wait(struct nbd_volume *volume, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
@@ -89,15 +90,15 @@ bool nbd_volume_commits_writes(const struct nbd_volume *volume)
 
 void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page)
 {
-	memcpy(get_data_of_buffer_tag(volume, tag), page, volume_unit_bytes(volume));
-	persist_tag_or_wait(volume, tag);
+	memcpy(get_data_of_buffer_tag(volume, tag), page, get_unit_bytes_of_volume(volume));
+	persist_buffer_tag_or_wait(volume, tag);
 }
 
 int nbd_volume_commit(struct nbd_volume *volume)
 {
 	persist_waiting_pages(volume);
 	if (!volume->error) {
-		set_volume_time(volume);
+		set_device_time_of_volume(volume);
 		set_volume_error(volume, aftl_volume_commit(volume->volume));
 	}
 	return volume->error ? -EIO : 0;
@@ -129,7 +130,7 @@ static void release_programmed_pages(struct nbd_volume *volume, aftl_ppn_t first
 {
 	if (volume->error)
 		return;
-	set_volume_time(volume);
+	set_device_time_of_volume(volume);
 	if (aftl_volume_must_persist(volume->volume, bad))
 		persist_waiting_pages(volume);
 	if (!volume->error)
@@ -161,10 +162,10 @@ static void copy_unit_in_volume(void *host, aftl_lpn_t lpn __maybe_unused, aftl_
 	release_reprogrammed_page(volume, to);
 	if (volume->error)
 		return;
-	set_volume_error(volume,
-			 medium_file_transfer(&volume->file,
-					      aftl_volume_data_offset(volume->volume, from),
-					      volume->page, volume_unit_bytes(volume), false));
+	set_volume_error(volume, medium_file_transfer(&volume->file,
+						      aftl_volume_data_offset(volume->volume, from),
+						      volume->page,
+						      get_unit_bytes_of_volume(volume), false));
 	write_volume_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
 }
 
@@ -185,7 +186,7 @@ static void record_program_in_nbd_volume(void *host, aftl_ppn_t first)
 
 static void persist_unflushable_unit(void *host, u32 tag)
 {
-	persist_tag_or_wait(host_to_nbd_volume(host), tag);
+	persist_buffer_tag_or_wait(host_to_nbd_volume(host), tag);
 }
 
 static void release_buffer_tag(void *host, u32 tag)
@@ -284,7 +285,7 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
 		if (medium_file_transfer(&volume->file, offset, get_data_of_buffer_tag(volume, tag),
-					 volume_unit_bytes(volume), false))
+					 get_unit_bytes_of_volume(volume), false))
 			return aftl_fail(error, -EIO, "%.120s: the write buffer cannot be read",
 					 volume->file.path);
 		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;
@@ -300,8 +301,8 @@ static int alloc_volume_memory(struct nbd_volume *volume, struct aftl_error *err
 	u32 tags = aftl_buffer_tag_count(volume->device->ftl);
 
 	volume->tags = calloc(tags, sizeof(*volume->tags));
-	volume->data = calloc(tags, volume_unit_bytes(volume));
-	volume->page = calloc(1, volume_unit_bytes(volume));
+	volume->data = calloc(tags, get_unit_bytes_of_volume(volume));
+	volume->page = calloc(1, get_unit_bytes_of_volume(volume));
 	return volume->tags && volume->data && volume->page ? 0 :
 		       aftl_fail(error, -ENOMEM, "not enough memory for %u buffered pages", tags);
 }
@@ -334,7 +335,7 @@ int nbd_volume_load(struct nbd_volume *volume, struct nbd_device *device,
 		ret = restore_volume_buffer(volume, error);
 	if (ret)
 		return ret;
-	set_volume_time(volume);
+	set_device_time_of_volume(volume);
 	ret = aftl_volume_mark_in_use(volume->volume, line->policy, &line->config);
 	if (ret)
 		return aftl_fail(error, ret, "%.120s: cannot be written: %s", volume->file.path,
@@ -352,7 +353,7 @@ int nbd_volume_save(struct nbd_volume *volume, struct aftl_error *error)
 	if (ret)
 		return aftl_fail(error, ret, "%.120s: the volume could not be written",
 				 volume->file.path);
-	set_volume_time(volume);
+	set_device_time_of_volume(volume);
 	return aftl_volume_close(volume->volume, volume->device->ftl, error);
 }
 

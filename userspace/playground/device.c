@@ -74,7 +74,7 @@ static int refuse_options_useless_in_playground(struct aftl_error *error)
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
-		if (sim_option_given(&play.options, others[i]))
+		if (sim_is_option_given(&play.options, others[i]))
 			return aftl_fail(error, -EINVAL,
 					 "--%s has no effect in the playground; leave it out",
 					 others[i]);

@@ -14,7 +14,7 @@
 
 #define BLANKS " \t\n"
 
-static const char *size_unit_shift(const char *text, unsigned int *shift)
+static const char *parse_size_unit_shift(const char *text, unsigned int *shift)
 {
 	static const char letters[] = "KMGT";
 	const char *letter = *text ? strchr(letters, *text) : NULL;
@@ -36,13 +36,13 @@ static int parse_size_bytes(const char *text, off_t *bytes)
 		return -EINVAL;
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	if (errno || *size_unit_shift(end, &shift) || value > INT64_MAX >> shift)
+	if (errno || *parse_size_unit_shift(end, &shift) || value > INT64_MAX >> shift)
 		return -EINVAL;
 	*bytes = (off_t)value << shift;
 	return 0;
 }
 
-static const char *value_of_key_word(const char *word, const char *key)
+static const char *get_value_of_key_word(const char *word, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -52,8 +52,8 @@ static const char *value_of_key_word(const char *word, const char *key)
 /* Parse a word after the pattern of a rule. Return: the error, or NULL. */
 static const char *parse_rule_word(struct rule *rule, const char *word)
 {
-	const char *header = value_of_key_word(word, "precise");
-	const char *process = value_of_key_word(word, "process");
+	const char *header = get_value_of_key_word(word, "precise");
+	const char *process = get_value_of_key_word(word, "process");
 
 	if (header)
 		return parse_size_bytes(header, &rule->header) ?
@@ -154,7 +154,7 @@ void rules_free(struct rules *rules)
 	*rules = (struct rules){ .rules = NULL };
 }
 
-static bool is_path_rule_matching(const struct rule *rule, const char *path, const char *process)
+static bool does_path_rule_match(const struct rule *rule, const char *path, const char *process)
 {
 	const char *name = strrchr(path, '/');
 
@@ -168,7 +168,7 @@ static bool is_path_rule_matching(const struct rule *rule, const char *path, con
 const struct rule *rules_match(const struct rules *rules, const char *path, const char *process)
 {
 	for (size_t i = 0; i < rules->count; i++)
-		if (is_path_rule_matching(&rules->rules[i], path, process))
+		if (does_path_rule_match(&rules->rules[i], path, process))
 			return &rules->rules[i];
 	return NULL;
 }

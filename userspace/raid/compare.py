@@ -78,14 +78,14 @@ class Outcome:
     write_us: float
 
     @property
-    def parity_per_user_unit(self) -> float:
+    def compute_parity_per_user_unit(self) -> float:
         """Return parity units written per user unit."""
         return self.member_units / self.user_units - 1
 
-    def measures_by_name(self) -> dict[str, float]:
+    def get_measures_by_name(self) -> dict[str, float]:
         """Return the measures of an array by name."""
         return {
-            "parity writes of user writes": self.parity_per_user_unit,
+            "parity writes of user writes": self.compute_parity_per_user_unit,
             "pages consumed": self.pages,
             "units collected": self.gc_units,
             "erases": self.erases,
@@ -104,12 +104,12 @@ def run_simulator(*arguments: str) -> Json:
     return run
 
 
-def full_pass_requests(capacity: int) -> list[Request]:
+def make_full_pass_requests(capacity: int) -> list[Request]:
     """Return sequential writes of the whole array."""
     return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
 
 
-def short_lived_requests(capacity: int, count: int, in_use: int) -> list[Request]:
+def make_short_lived_requests(capacity: int, count: int, in_use: int) -> list[Request]:
     """Return writes, most of them to a changing set of active extents."""
     draw = random.Random(1)
     extents = capacity // REQUEST // EXTENT
@@ -158,9 +158,9 @@ def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Jso
 def prepare_requests(results: Path, members: int) -> None:
     """Make the requests and run the simulator on them."""
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
-    first = full_pass_requests(capacity)
+    first = make_full_pass_requests(capacity)
     rate = RATE * (members - 1)
-    rest = short_lived_requests(capacity, 2 * capacity // REQUEST,
+    rest = make_short_lived_requests(capacity, 2 * capacity // REQUEST,
                                 round(EXTENTS * (members - 1) / 3))
     third = len(rest) // 3
     warm, measured = first + rest[:third], rest[third:]
@@ -176,7 +176,7 @@ def prepare_requests(results: Path, members: int) -> None:
         (results / f"{policy}.sim.json").write_text(json.dumps(run))
 
 
-def pages_consumed_by_array(counters: Json) -> int:
+def count_pages_consumed_by_array(counters: Json) -> int:
     """Return the number of consumed pages; reprogrammed pages are not counted again."""
     units: int = sum(value for name, value in counters.items()
                      if name.startswith("programmed_") and name.endswith("_units"))
@@ -184,32 +184,32 @@ def pages_consumed_by_array(counters: Json) -> int:
     return units // (PAGE // UNIT) - int(counters["reprogrammed_pages"])
 
 
-def result_of_simulation(results: Path, policy: str) -> Outcome:
+def get_result_of_simulation(results: Path, policy: str) -> Outcome:
     """Return the outcome of the simulator's array."""
     run = json.loads((results / f"{policy}.sim.json").read_text())
     counters = run["counters"]
     written = run["raid"]["data_write_units"] + run["raid"]["parity_write_units"]
-    return Outcome(counters["host_write_units"], written, pages_consumed_by_array(counters),
+    return Outcome(counters["host_write_units"], written, count_pages_consumed_by_array(counters),
                    counters["programmed_gc_units"], counters["array_erases"], [],
                    run["timing"]["write_response"]["mean_ns"] / 1000)
 
 
-def member_counters(results: Path, policy: str, members: int) -> Iterator[Json]:
+def read_member_counters(results: Path, policy: str, members: int) -> Iterator[Json]:
     """Yield the counters of the members of md's array."""
     for number in range(1, members + 1):
         path = results / "md" / f"{policy}.member-{number}.json"
         yield json.loads(path.read_text())["devices"][0]["counters"]
 
 
-def result_of_md(results: Path, policy: str, members: int) -> Outcome:
+def get_result_of_md(results: Path, policy: str, members: int) -> Outcome:
     """Return the outcome of md's array from the members' counters."""
-    counted = list(member_counters(results, policy, members))
+    counted = list(read_member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
 
     def sum_member_counter(name: str) -> int:
         return sum(int(one[name]) for one in counted)
 
-    pages = sum(pages_consumed_by_array(one) for one in counted)
+    pages = sum(count_pages_consumed_by_array(one) for one in counted)
     per_erase = [one["host_write_units"] * UNIT / PAGE / max(1, one["array_erases"])
                  for one in counted]
     return Outcome(report["io_bytes"] // UNIT, sum_member_counter("host_write_units"), pages,
@@ -227,10 +227,11 @@ def print_comparison(name: str, md: float, sim: float) -> bool:
     return agrees
 
 
-def changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
+def compute_changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
     """Return the change (%) that ReSSD causes in md's and in the simulator's array."""
-    tlc, ressd = ((result_of_md(results, policy, members).measures_by_name(),
-                   result_of_simulation(results, policy).measures_by_name()) for policy in POLICIES)
+    tlc, ressd = ((get_result_of_md(results, policy, members).get_measures_by_name(),
+                   get_result_of_simulation(results, policy).get_measures_by_name())
+                  for policy in POLICIES)
     return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
                    100 * (ressd[1][name] / tlc[1][name] - 1)) for name in tlc[0]}
 
@@ -250,20 +251,22 @@ def report_arrays(results: Path, members: int) -> bool:
     """Print both arrays under both policies; return whether they agree within tolerance."""
     agreed = True
     for policy in POLICIES:
-        md, sim = result_of_md(results, policy, members), result_of_simulation(results, policy)
+        md = get_result_of_md(results, policy, members)
+        sim = get_result_of_simulation(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
-        for name, value in md.measures_by_name().items():
-            agreed &= print_comparison(name, value, sim.measures_by_name()[name])
+        for name, value in md.get_measures_by_name().items():
+            agreed &= print_comparison(name, value, sim.get_measures_by_name()[name])
         print("  page writes for each erase, by device  " +
               " ".join(f"{value:.2f}" for value in md.per_erase))
-    agreed &= print_changes(changes_by_ressd(results, members))
+    agreed &= print_changes(compute_changes_by_ressd(results, members))
     print("\nthe arrays " + ("agree" if agreed else "differ") + " on what the flash did")
     return agreed
 
 
 def print_changes_by_size(results: Path, counts: list[int]) -> None:
     """Print the changes that ReSSD causes in arrays of several sizes, md's and simulated."""
-    by_count = {members: changes_by_ressd(results / str(members), members) for members in counts}
+    by_count = {members: compute_changes_by_ressd(results / str(members), members)
+                for members in counts}
     print("\nressd against tlc in %, md (simulator)")
     print(f"  {'':32}" + "".join(f"{f'{members} devices':>18}" for members in counts))
     for name in by_count[counts[0]]:

@@ -5,34 +5,37 @@
 #define NS_PER_S 1000000000ULL
 
 /* Return the time that a page takes on its channel. */
-static u64 page_transfer_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
+static u64 compute_page_transfer_ns(const struct aftl_config *config,
+				    const struct aftl_geometry *geo)
 {
 	return config->command + geo->page_bytes * 1000ULL / config->bus;
 }
 
 /* Return the die time of programming a page with the policy baseline. */
-static u64 page_write_die_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
+static u64 compute_page_write_die_ns(const struct aftl_config *config,
+				     const struct aftl_geometry *geo)
 {
 	u64 step_ns = config->program;
 
 	if (!config->one_shot && config->program_fast)
 		step_ns = (config->program_fast + config->program * (config->bits - 1)) /
 			  config->bits;
-	return step_ns / geo->program_pages + page_transfer_ns(config, geo);
+	return step_ns / geo->program_pages + compute_page_transfer_ns(config, geo);
 }
 
 /* Return the mean die time of a request, in 1/10000 ns. */
-static u64 mean_request_time_e4(const struct sim_options *options, const struct aftl_config *config,
-				const struct aftl_geometry *geo)
+static u64 compute_mean_die_time_e4(const struct sim_options *options,
+				    const struct aftl_config *config,
+				    const struct aftl_geometry *geo)
 {
-	u64 page_e4 = options->write_share * page_write_die_ns(config, geo) +
+	u64 page_e4 = options->write_share * compute_page_write_die_ns(config, geo) +
 		      (SHARE_WHOLE - options->write_share) *
-			      (config->read + page_transfer_ns(config, geo));
+			      (config->read + compute_page_transfer_ns(config, geo));
 	__uint128_t wide;
 
 	page_e4 = page_e4 * (SHARE_WHOLE - options->discard_share) / SHARE_WHOLE;
 	wide = page_e4;
-	return (u64)(wide * sim_mean_pages_q16(options, geo) >> 16);
+	return (u64)(wide * sim_compute_mean_pages_q16(options, geo) >> 16);
 }
 
 u64 sim_mean_interval_q16(const struct sim_options *options, const struct aftl_config *config,
@@ -46,7 +49,7 @@ u64 sim_mean_interval_q16(const struct sim_options *options, const struct aftl_c
 	if (options->rate)
 		return (NS_PER_S << 16) / options->rate;
 	/* The request time and the utilisation are both in 1/10000: the factors cancel. */
-	wide = mean_request_time_e4(options, config, geo);
+	wide = compute_mean_die_time_e4(options, config, geo);
 	wide <<= 16;
 	wide /= capacity_e4;
 	return wide ? (u64)wide : 1;
@@ -83,7 +86,7 @@ static u64 draw_arrival_distance_q16(struct sim_arrivals *arrivals)
 }
 
 /* Convert next_ns, which counts at the rate of bursts, to device time between and in bursts. */
-static u64 arrival_to_real_ns(const struct sim_arrivals *arrivals)
+static u64 arrival_to_device_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;
 	__uint128_t on_q16 = (__uint128_t)arrivals->burst_on_ns << 16;
@@ -113,7 +116,7 @@ static u64 advance_to_next_burst(const struct sim_arrivals *arrivals, u64 now_ns
 /* The first arrival is at 0, as in the replay of a record file. */
 static u64 draw_next_open_arrival(struct sim_arrivals *arrivals)
 {
-	u64 now_ns = arrival_to_real_ns(arrivals);
+	u64 now_ns = arrival_to_device_ns(arrivals);
 
 	arrivals->next_q16 += draw_arrival_distance_q16(arrivals);
 	arrivals->next_ns += arrivals->next_q16 >> 16;

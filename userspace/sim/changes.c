@@ -29,7 +29,7 @@ static int report_invalid_change_time(const char *item, struct aftl_error *error
 
 static int check_change_time(const struct sim_changes *changes, u64 at, struct aftl_error *error)
 {
-	u64 last = sim_changes_last_request(changes);
+	u64 last = sim_changes_count_requests(changes);
 
 	if (changes->count == SIM_CHANGES)
 		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);

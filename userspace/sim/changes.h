@@ -49,7 +49,7 @@ int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_er
 int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error);
 
 /* Return the number of requests before the last change. */
-static inline u64 sim_changes_last_request(const struct sim_changes *changes)
+static inline u64 sim_changes_count_requests(const struct sim_changes *changes)
 {
 	return changes->count ? changes->all[changes->count - 1].at : 0;
 }

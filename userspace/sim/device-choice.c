@@ -85,7 +85,8 @@ static int set_parameter_pair(void *context, const char *pair, struct aftl_error
 	return set_parameter_option(options, pair, length, pair + length + 1, error);
 }
 
-int set_parameters_or_file(struct sim_options *options, const char *value, struct aftl_error *error)
+int set_parameters_by_pair_or_file(struct sim_options *options, const char *value,
+				   struct aftl_error *error)
 {
 	return *value == '@' ?
 		       parameter_file_call_on_each(value + 1, set_parameter_pair, options, error) :

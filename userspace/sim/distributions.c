@@ -79,7 +79,7 @@ struct zipf {
 	struct zipf_bin bin[];
 };
 
-static u64 rank_weight(const struct zipf *zipf, u64 rank)
+static u64 compute_zipf_weight_of_rank(const struct zipf *zipf, u64 rank)
 {
 	__uint128_t y = (__uint128_t)fixed_log2_q32(rank) * zipf->skew_q32 >> 32;
 
@@ -112,8 +112,9 @@ static void fill_zipf_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 fir
 {
 	bin->first = first;
 	bin->ranks = (u32)min((u64)zipf_bin_width(first), n - first + 1);
-	bin->weight = rank_weight(zipf, first);
-	bin->sure = compute_ratio_q62(rank_weight(zipf, first + bin->ranks - 1), bin->weight);
+	bin->weight = compute_zipf_weight_of_rank(zipf, first);
+	bin->sure = compute_ratio_q62(compute_zipf_weight_of_rank(zipf, first + bin->ranks - 1),
+				      bin->weight);
 }
 
 static __uint128_t zipf_bin_mass(const struct zipf_bin *bin)
@@ -189,7 +190,8 @@ static bool accept_zipf_rank(const struct zipf *zipf, const struct zipf_bin *bin
 {
 	u64 draw = aftl_random_next(random) >> 2;
 
-	return draw < bin->sure || draw < compute_ratio_q62(rank_weight(zipf, rank), bin->weight);
+	return draw < bin->sure ||
+	       draw < compute_ratio_q62(compute_zipf_weight_of_rank(zipf, rank), bin->weight);
 }
 
 u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)

@@ -24,7 +24,8 @@ static int submit_core_request(struct sim_drive *drive, struct aftl_request *req
 }
 
 /* A request of the background writer is not part of the stream, and not in the log. */
-static void begin_observation(struct sim_drive *drive, struct aftl_request *request, bool logged)
+static void begin_observing_request(struct sim_drive *drive, struct aftl_request *request,
+				    bool logged)
 {
 	struct observed_request *observed = to_observed_request(request);
 
@@ -66,7 +67,7 @@ static int submit_to_drive(struct sim_drive *drive, const struct sim_request *wa
 	request->arrival_ns = drive->base_ns + sim_set_arrival(&drive->arrivals, wanted, free_ns);
 	sim_request_copy_to_core(request, wanted);
 	if (unlikely(drive->observes))
-		begin_observation(drive, request, true);
+		begin_observing_request(drive, request, true);
 	return submit_core_request(drive, request, error);
 }
 
@@ -84,7 +85,7 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 	*request = (struct aftl_request){ .arrival_ns = aftl_device_time_ns(drive->ftl) };
 	background_writer_begin_request(&drive->beside, request);
 	if (unlikely(drive->observes))
-		begin_observation(drive, request, false);
+		begin_observing_request(drive, request, false);
 	return submit_core_request(drive, request, error);
 }
 
@@ -182,7 +183,7 @@ int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 }
 
 /* Submit open arrivals one by one if the run ends at a time, because each arrival advances time. */
-static u64 request_limit_before_event(const struct sim_drive *drive, u64 requests, u64 ns)
+static u64 get_request_limit_before_event(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
 							  requests;
@@ -196,7 +197,7 @@ int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_
 	while (!ret && aftl_device_time_ns(drive->ftl) < ns) {
 		u64 before = drive->submitted;
 
-		drive->limit = request_limit_before_event(drive, requests, ns);
+		drive->limit = get_request_limit_before_event(drive, requests, ns);
 		drive->ended = false;
 		ret = sim_drive_fill_queue(drive, error);
 		if (ret || drive->submitted >= requests || has_sim_drive_ended(drive))

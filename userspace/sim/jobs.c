@@ -48,7 +48,7 @@ static u64 get_available_memory(void)
 	return most == U64_MAX || used > most ? bytes : min(bytes, most - used);
 }
 
-static void ignore_completion(void *host, struct aftl_request *request)
+static void ignore_trial_completion(void *host, struct aftl_request *request)
 {
 	(void)host;
 	(void)request;
@@ -63,7 +63,7 @@ static u64 estimate_run_memory(const struct sim_options *options)
 	const struct aftl_host_ops ops = {
 		.alloc = core_memory_alloc,
 		.free = core_memory_free,
-		.complete = ignore_completion,
+		.complete = ignore_trial_completion,
 	};
 	struct aftl_error unused;
 	struct aftl_config one;
@@ -80,15 +80,15 @@ static u64 estimate_run_memory(const struct sim_options *options)
 	return most * options->params.shards * (options->raid ? options->members : 1);
 }
 
-unsigned int sim_thread_count(const struct sim_options *options)
+unsigned int sim_count_threads(const struct sim_options *options)
 {
 	return options->jobs ? (unsigned int)options->jobs : count_processors();
 }
 
-unsigned int sim_jobs(const struct sim_work *work)
+unsigned int sim_count_concurrent_runs(const struct sim_work *work)
 {
 	const struct sim_options *options = work->options;
-	u64 wanted = min(sim_thread_count(options), work->count);
+	u64 wanted = min(sim_count_threads(options), work->count);
 	char bytes[HUMAN_SIZE];
 	u64 need, fitting;
 

@@ -6,14 +6,14 @@ void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 li
 	*ahead = (struct look_ahead){ .stream = stream, .left = limit, .end = 1 };
 }
 
-static u32 ring_index_of_request(const struct look_ahead *ahead, u32 position)
+static u32 get_ring_index_of_request(const struct look_ahead *ahead, u32 position)
 {
 	return (ahead->first + position) % LOOK_AHEAD_REQUESTS;
 }
 
 static void draw_request_ahead(struct look_ahead *ahead)
 {
-	struct sim_request *request = &ahead->ring[ring_index_of_request(ahead, ahead->count)];
+	struct sim_request *request = &ahead->ring[get_ring_index_of_request(ahead, ahead->count)];
 
 	if (!ahead->left)
 		ahead->end = 0;
@@ -32,8 +32,8 @@ static void draw_request_ahead(struct look_ahead *ahead)
 static void prefetch_drawn_requests(const struct look_ahead *ahead, u32 position, bool near)
 {
 	for (; position < ahead->count; position++)
-		ahead->expect(ahead->context, &ahead->ring[ring_index_of_request(ahead, position)],
-			      near);
+		ahead->expect(ahead->context,
+			      &ahead->ring[get_ring_index_of_request(ahead, position)], near);
 }
 
 static void draw_half_ring_ahead(struct look_ahead *ahead)
@@ -58,7 +58,7 @@ int look_ahead_next(struct look_ahead *ahead, struct sim_request *request, struc
 		*error = ahead->error;
 		return ahead->end;
 	}
-	*request = ahead->ring[ring_index_of_request(ahead, 0)];
+	*request = ahead->ring[get_ring_index_of_request(ahead, 0)];
 	ahead->first++;
 	ahead->count--;
 	ahead->near--;

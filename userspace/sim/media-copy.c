@@ -4,8 +4,8 @@
 #include "checked-memory.h"
 #include "media-copy.h"
 
-int media_check_blocks(const struct aftl_geometry *geo, const struct sim_options *options,
-		       struct aftl_error *error)
+int media_check_mapped_blocks(const struct aftl_geometry *geo, const struct sim_options *options,
+			      struct aftl_error *error)
 {
 	for (u32 i = 0; i < options->page_block_count; i++)
 		if (options->page_blocks[i] >= geo->blocks)
@@ -89,7 +89,7 @@ static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_
 	}
 }
 
-void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result)
+void media_copy_block_table(const struct aftl *ftl, u32 index, struct sim_result *result)
 {
 	u32 blocks = aftl_geometry(ftl)->blocks;
 
@@ -99,11 +99,11 @@ void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *res
 	       blocks * sizeof(*result->blocks));
 }
 
-void media_copy_all(const struct aftl *ftl, const struct sim_options *options,
-		    struct sim_result *result)
+void media_copy_requested_tables(const struct aftl *ftl, const struct sim_options *options,
+				 struct sim_result *result)
 {
 	if (options->block_table)
-		media_copy_blocks(ftl, 0, result);
+		media_copy_block_table(ftl, 0, result);
 	if (options->page_map) {
 		const u32 *blocks = options->page_blocks;
 		u32 count = options->page_block_count;

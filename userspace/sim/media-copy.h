@@ -6,15 +6,16 @@
 #include "run.h"
 
 /* Check that all blocks that --page-map names exist. */
-int __must_check media_check_blocks(const struct aftl_geometry *geo,
-				    const struct sim_options *options, struct aftl_error *error);
+int __must_check media_check_mapped_blocks(const struct aftl_geometry *geo,
+					   const struct sim_options *options,
+					   struct aftl_error *error);
 
 /* Copy the tables of blocks and pages that @options request into @result. */
-void media_copy_all(const struct aftl *ftl, const struct sim_options *options,
-		    struct sim_result *result);
+void media_copy_requested_tables(const struct aftl *ftl, const struct sim_options *options,
+				 struct sim_result *result);
 
 /* Copy the blocks of @ftl, which is number @index of several equal devices. */
-void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result);
+void media_copy_block_table(const struct aftl *ftl, u32 index, struct sim_result *result);
 
 /* Return the policy's name for the kind of @block; an empty text if the block is empty. */
 const char *sim_block_kind_name(const struct aftl_policy_type *policy,

@@ -146,7 +146,7 @@ static bool skip_xml_comments(struct config *config)
 	}
 }
 
-static int enter_mqsim_element(struct config *config, const char *name, struct aftl_error *error)
+static int enter_xml_element(struct config *config, const char *name, struct aftl_error *error)
 {
 	for (enum element i = ROOT; i < ELEMENTS; i++) {
 		if (strcmp(elements[i].name, name) != 0 || elements[i].parent != config->inside)
@@ -222,7 +222,7 @@ static int read_mqsim_tag(struct config *config, struct aftl_error *error)
 		text += strspn(text, BLANKS);
 		if (*text != '<' || text[1] == '/')
 			return read_mqsim_value(config, copy, text, error);
-		if (enter_mqsim_element(config, copy, error))
+		if (enter_xml_element(config, copy, error))
 			return -EINVAL;
 	}
 	config->at = name + length + 1;

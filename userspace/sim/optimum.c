@@ -33,8 +33,8 @@ struct future {
 	u8 *live;
 };
 
-static int compute_death_times(const struct optimum_device *device,
-			       const struct optimum_stream *stream, struct future *future)
+static int compute_overwrite_times(const struct optimum_device *device,
+				   const struct optimum_stream *stream, struct future *future)
 {
 	future->next = malloc(max(stream->count, 1ULL) * sizeof(*future->next));
 	future->first = malloc((u64)device->units * sizeof(*future->first));
@@ -80,7 +80,7 @@ static void buffer_put_in_heap(struct buffer *buffer, u32 place, u32 op)
 	buffer->place[buffer->ops[op] & OPTIMUM_UNIT] = place;
 }
 
-static void buffer_sift_down(struct buffer *buffer, u32 place, u32 op)
+static void buffer_heap_sift_down(struct buffer *buffer, u32 place, u32 op)
 {
 	u32 child;
 
@@ -106,7 +106,7 @@ static void buffer_remove_from_heap(struct buffer *buffer, u32 place)
 
 	buffer->place[buffer->ops[buffer->heap[place]] & OPTIMUM_UNIT] = NONE;
 	if (place < buffer->count)
-		buffer_sift_down(buffer, place, last);
+		buffer_heap_sift_down(buffer, place, last);
 }
 
 /* Set OPTIMUM_KEPT on as many writes as possible whose versions fit until they are overwritten. */
@@ -134,7 +134,7 @@ static int mark_coalesced_writes(const struct optimum_device *device, struct opt
 		optimum->writes++;
 		optimum->kept++;
 		stream->ops[i] |= OPTIMUM_KEPT;
-		buffer_sift_down(&buffer, buffer.count++, (u32)i);
+		buffer_heap_sift_down(&buffer, buffer.count++, (u32)i);
 		if (buffer.count <= device->buffer_units)
 			continue;
 		stream->ops[buffer.heap[0]] &= ~OPTIMUM_KEPT;
@@ -215,7 +215,7 @@ static void block_list_add(struct collector *log, u32 index)
 	*head = index;
 }
 
-static void block_list_remove_index(struct collector *log, u32 index)
+static void block_list_remove_block(struct collector *log, u32 index)
 {
 	const struct log_block *block = &log->blocks[index];
 
@@ -246,7 +246,7 @@ static void close_log_block(struct collector *log, u32 ring)
 		erase_log_block(log, index);
 }
 
-static void invalidate_log_unit(struct collector *log, u32 unit)
+static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 {
 	u32 index = log->slot[unit] / log->device->block_units;
 	struct log_block *block = &log->blocks[index];
@@ -255,7 +255,7 @@ static void invalidate_log_unit(struct collector *log, u32 unit)
 		return;
 	log->slot[unit] = NONE;
 	if (!block->open)
-		block_list_remove_index(log, index);
+		block_list_remove_block(log, index);
 	block->live--;
 	if (block->open)
 		return;
@@ -266,7 +266,7 @@ static void invalidate_log_unit(struct collector *log, u32 unit)
 }
 
 /* Return the index in @open for data overwritten at @death; close the block of a past window. */
-static u32 open_block_slot_of_death(struct collector *log, u32 death)
+static u32 find_open_index_of_death(struct collector *log, u32 death)
 {
 	u64 window = log->window;
 
@@ -306,7 +306,7 @@ static u32 find_nearest_open_block(const struct collector *log, u32 ring)
 	return NONE;
 }
 
-static void program_log_unit(struct collector *log, u32 unit, u32 ring)
+static void program_unit_in_log_block(struct collector *log, u32 unit, u32 ring)
 {
 	u32 index = log->open[ring];
 	struct log_block *block = &log->blocks[index];
@@ -321,7 +321,7 @@ static void program_log_unit(struct collector *log, u32 unit, u32 ring)
 
 static bool relocate_live_unit(struct collector *log, u32 unit)
 {
-	u32 ring = open_block_slot_of_death(log, log->death[unit]);
+	u32 ring = find_open_index_of_death(log, log->death[unit]);
 
 	if (log->open[ring] == NONE && log->free_count)
 		open_log_block(log, ring);
@@ -329,8 +329,8 @@ static bool relocate_live_unit(struct collector *log, u32 unit)
 		ring = find_nearest_open_block(log, ring);
 	if (ring == NONE)
 		return false;
-	invalidate_log_unit(log, unit);
-	program_log_unit(log, unit, ring);
+	invalidate_unit_in_log_block(log, unit);
+	program_unit_in_log_block(log, unit, ring);
 	log->relocated++;
 	return true;
 }
@@ -355,7 +355,7 @@ static bool collect_emptiest_block(struct collector *log)
 }
 
 /* Close the open blocks of windows that have passed. */
-static void close_passed_windows(struct collector *log)
+static void close_blocks_of_passed_windows(struct collector *log)
 {
 	for (u32 i = 0; i < log->levels * log->windows; i++)
 		if (log->open[i] != NONE &&
@@ -367,14 +367,14 @@ static void close_passed_windows(struct collector *log)
  * Open a block for data that are overwritten at @death; one block stays in reserve for relocation.
  * Return its index in @open, that of a near window if no block is free, or NONE.
  */
-static u32 make_room_for_unit(struct collector *log, u32 death)
+static u32 open_block_for_unit_of_death(struct collector *log, u32 death)
 {
-	u32 ring = open_block_slot_of_death(log, death);
+	u32 ring = find_open_index_of_death(log, death);
 
 	if (log->open[ring] != NONE)
 		return ring;
 	if (log->free_count < 2)
-		close_passed_windows(log);
+		close_blocks_of_passed_windows(log);
 	while (log->free_count < 2 && log->open[ring] == NONE)
 		if (!collect_emptiest_block(log))
 			break;
@@ -384,8 +384,8 @@ static u32 make_room_for_unit(struct collector *log, u32 death)
 }
 
 /* Fill blocks with the units live at the start, in the order of their overwrites. */
-static void lay_out_live_units(struct collector *log, const struct optimum_stream *stream,
-			       const struct future *future)
+static void place_initial_live_units(struct collector *log, const struct optimum_stream *stream,
+				     const struct future *future)
 {
 	u32 units = log->device->block_units;
 	u32 slot = 0;
@@ -414,7 +414,7 @@ static void lay_out_live_units(struct collector *log, const struct optimum_strea
 static int run_collector_on_stream(struct collector *log, const struct optimum_stream *stream,
 				   const struct future *future, int (*pause)(void))
 {
-	lay_out_live_units(log, stream, future);
+	place_initial_live_units(log, stream, future);
 	for (u64 i = stream->begin; i < stream->count; i++) {
 		u32 unit = stream->ops[i] & OPTIMUM_UNIT;
 		u32 ring;
@@ -423,14 +423,14 @@ static int run_collector_on_stream(struct collector *log, const struct optimum_s
 		if (ret)
 			return ret;
 		log->now = (u32)i;
-		invalidate_log_unit(log, unit);
+		invalidate_unit_in_log_block(log, unit);
 		if (stream->ops[i] & (OPTIMUM_DISCARD | OPTIMUM_KEPT))
 			continue;
-		ring = make_room_for_unit(log, future->next[i]);
+		ring = open_block_for_unit_of_death(log, future->next[i]);
 		if (ring == NONE)
 			return -ENOSPC;
 		log->death[unit] = future->next[i];
-		program_log_unit(log, unit, ring);
+		program_unit_in_log_block(log, unit, ring);
 	}
 	return 0;
 }
@@ -543,7 +543,7 @@ int optimum_find(const struct optimum_device *device, struct optimum_stream *str
 	int ret;
 
 	*optimum = (struct optimum){ .relocated = U64_MAX };
-	ret = compute_death_times(device, stream, &future);
+	ret = compute_overwrite_times(device, stream, &future);
 	if (!ret)
 		ret = mark_coalesced_writes(device, stream, &future, optimum);
 	if (!ret)

@@ -71,16 +71,17 @@ struct optimum {
 };
 
 /* Return the lower bound of the number of programmed units. */
-static inline u64 optimum_lower_bound(const struct optimum *optimum)
+static inline u64 optimum_compute_lower_bound(const struct optimum *optimum)
 {
 	return optimum->writes - optimum->kept;
 }
 
 /* Return the number of units that the offline collector programs. */
-static inline u64 optimum_collector_programs(const struct optimum *optimum)
+static inline u64 optimum_count_collector_programs(const struct optimum *optimum)
 {
-	return optimum->relocated == U64_MAX ? U64_MAX :
-					       optimum_lower_bound(optimum) + optimum->relocated;
+	return optimum->relocated == U64_MAX ?
+		       U64_MAX :
+		       optimum_compute_lower_bound(optimum) + optimum->relocated;
 }
 
 /**

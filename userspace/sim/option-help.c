@@ -28,12 +28,13 @@ static void print_wrapped_text(const char *text, int used)
 static void print_sim_option_help(const struct option_row *row)
 {
 	bool within = row->kind == KIND_FILE;
-	char letter = option_short_letter(row);
+	char letter = option_get_short_letter(row);
 	char name[OPTION_NAME], left[64], right[240];
 	int used;
 
 	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
-		  letter ? letter : ' ', letter ? ',' : ' ', option_dashed_name(row->name, name),
+		  letter ? letter : ' ', letter ? ',' : ' ',
+		  option_get_dashed_name(row->name, name),
 		  within ? "[=" : row->value ? " " : "", row->value ? row->value : "",
 		  within ? "]" : "");
 	used = printf("%-*s", HELP_COLUMN, left);
@@ -52,8 +53,8 @@ void sim_options_print_json(void)
 		const struct option_row *row = &option_rows[i];
 
 		if (row->name)
-			command_help_option(&json, option_dashed_name(row->name, name),
-					    option_short_letter(row), row->value,
+			command_help_option(&json, option_get_dashed_name(row->name, name),
+					    option_get_short_letter(row), row->value,
 					    row->kind == KIND_FILE, row->help);
 	}
 	command_help_end(&json);

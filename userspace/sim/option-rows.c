@@ -52,7 +52,7 @@ static char dash_to_underscore(char letter)
 	return letter == '-' ? '_' : letter;
 }
 
-bool option_has_name(const char *name, const char *text, size_t length)
+bool option_is_named(const char *name, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (dash_to_underscore(name[i]) != dash_to_underscore(text[i]))
@@ -63,7 +63,7 @@ bool option_has_name(const char *name, const char *text, size_t length)
 const struct option_row *option_find_by_name(const char *text, size_t length)
 {
 	for (unsigned int i = 0; i < option_row_count; i++)
-		if (option_rows[i].name && option_has_name(option_rows[i].name, text, length))
+		if (option_rows[i].name && option_is_named(option_rows[i].name, text, length))
 			return &option_rows[i];
 	return NULL;
 }
@@ -75,7 +75,7 @@ static const struct {
 	{ 'F', "from" }, { 'h', "help" }, { 'j', "json" }, { 'n', "dry_run" }, { 'q', "quiet" },
 };
 
-char option_short_letter(const struct option_row *row)
+char option_get_short_letter(const struct option_row *row)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(letters); i++)
 		if (!strcmp(letters[i].name, row->name))
@@ -91,12 +91,12 @@ const struct option_row *option_find_by_letter(char letter)
 	return NULL;
 }
 
-bool sim_option_given(const struct sim_options *options, const char *name)
+bool sim_is_option_given(const struct sim_options *options, const char *name)
 {
 	return options->given[option_find_by_name(name, strlen(name)) - option_rows];
 }
 
-const char *option_dashed_name(const char *name, char text[OPTION_NAME])
+const char *option_get_dashed_name(const char *name, char text[OPTION_NAME])
 {
 	unsigned int i;
 
@@ -115,7 +115,8 @@ int report_option_error(const struct option_row *row, struct aftl_error *error, 
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return aftl_fail(error, -EINVAL, "--%s: %.190s", option_dashed_name(row->name, name), text);
+	return aftl_fail(error, -EINVAL, "--%s: %.190s", option_get_dashed_name(row->name, name),
+			 text);
 }
 
 const char *sim_workload_name(const struct sim_options *options)

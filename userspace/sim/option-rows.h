@@ -41,18 +41,18 @@ extern const unsigned int option_row_count;
 const struct option_row *option_find_by_name(const char *text, size_t length);
 
 /* Return the short form of an option, or 0; return the option with a short form, or NULL. */
-char option_short_letter(const struct option_row *row);
+char option_get_short_letter(const struct option_row *row);
 const struct option_row *option_find_by_letter(char letter);
 
 /* Compare an option's name with unterminated @text. Dashes and underscores are equal. */
-bool option_has_name(const char *name, const char *text, size_t length);
+bool option_is_named(const char *name, const char *text, size_t length);
 
 /* Return the values of an option of kind CHOICE. */
 const char *const *option_words(const struct option_row *row);
 
 /* Return @name as spelt on the command line, with dashes. */
 #define OPTION_NAME 32
-const char *option_dashed_name(const char *name, char text[OPTION_NAME]);
+const char *option_get_dashed_name(const char *name, char text[OPTION_NAME]);
 
 /* Return -EINVAL with an error message that begins with the option. */
 __printf(3, 4) int report_option_error(const struct option_row *row, struct aftl_error *error,

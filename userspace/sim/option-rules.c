@@ -47,7 +47,7 @@ static const struct relation excludes[] = {
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
 
-static int report_missing_option(const struct relation *need, struct aftl_error *error)
+static int report_option_relation(const struct relation *need, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "--%s needs --%s%s", need->option, need->other,
 			 is_sim_option_param(need->option, strlen(need->option)) ?
@@ -57,12 +57,12 @@ static int report_missing_option(const struct relation *need, struct aftl_error 
 static int check_option_relations(const struct sim_options *options, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(needs); i++)
-		if (sim_option_given(options, needs[i].option) &&
-		    !sim_option_given(options, needs[i].other))
-			return report_missing_option(&needs[i], error);
+		if (sim_is_option_given(options, needs[i].option) &&
+		    !sim_is_option_given(options, needs[i].other))
+			return report_option_relation(&needs[i], error);
 	for (unsigned int i = 0; i < ARRAY_SIZE(excludes); i++)
-		if (sim_option_given(options, excludes[i].option) &&
-		    sim_option_given(options, excludes[i].other))
+		if (sim_is_option_given(options, excludes[i].option) &&
+		    sim_is_option_given(options, excludes[i].other))
 			return aftl_fail(error, -EINVAL, "--%s and --%s contradict each other",
 					 excludes[i].option, excludes[i].other);
 	return 0;
@@ -103,7 +103,7 @@ static int check_options_of_choice(const struct sim_options *options, const char
 				   struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < count; i++)
-		if (sim_option_given(options, table[i].option) && table[i].value != value)
+		if (sim_is_option_given(options, table[i].option) && table[i].value != value)
 			return aftl_fail(error, -EINVAL, "--%s needs --%s %s", table[i].option,
 					 what, table[i].of);
 	return 0;
@@ -112,7 +112,7 @@ static int check_options_of_choice(const struct sim_options *options, const char
 static int check_workload_options(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
-	    sim_option_given(options, "hot-share"))
+	    sim_is_option_given(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
 	return check_options_of_choice(options, "workload", options->workload, workload_specialties,
 				       ARRAY_SIZE(workload_specialties), error);
@@ -123,8 +123,8 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 	if (options->arrival >= SIM_ARRIVAL_TRACE && !options->trace)
 		return aftl_fail(error, -EINVAL, "--arrival %s needs --trace",
 				 sim_arrival_name(options));
-	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_option_given(options, "rate") &&
-	    !sim_option_given(options, "utilisation"))
+	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_is_option_given(options, "rate") &&
+	    !sim_is_option_given(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
 	return check_options_of_choice(options, "arrival", options->arrival, arrival_specialties,
 				       ARRAY_SIZE(arrival_specialties), error);
@@ -181,7 +181,7 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 	if (!options->yardstick)
 		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++)
-		if (sim_option_given(options, others[i]))
+		if (sim_is_option_given(options, others[i]))
 			return aftl_fail(error, -EINVAL,
 					 "--yardstick and --%s contradict each other", others[i]);
 	if (options->params.zoned || options->params.shards > 1)
@@ -197,8 +197,8 @@ static int check_yardstick_option(const struct sim_options *options, struct aftl
 /* The number of requests of a trace is unknown at this point; check other streams only. */
 static int check_change_times(const struct sim_options *options, struct aftl_error *error)
 {
-	u64 last = sim_changes_last_request(&options->changes);
-	bool endless = options->trace && !sim_option_given(options, "requests");
+	u64 last = sim_changes_count_requests(&options->changes);
+	bool endless = options->trace && !sim_is_option_given(options, "requests");
 
 	if (endless || last <= options->warmup || last - options->warmup <= options->requests)
 		return 0;
@@ -224,7 +224,7 @@ static const struct {
 static int check_shard_options(const struct sim_options *options, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(one_shard) && options->params.shards > 1; i++)
-		if (sim_option_given(options, one_shard[i].option))
+		if (sim_is_option_given(options, one_shard[i].option))
 			return aftl_fail(error, -EINVAL, "--%s: %s; set shards 1",
 					 one_shard[i].option, one_shard[i].why);
 	return 0;
@@ -251,17 +251,18 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 
 	options->trace_path = options->trace;
 	/* Without --arrival, derive the kind of arrivals from the other options. */
-	if (!sim_option_given(options, "arrival")) {
-		if (sim_option_given(options, "rate") || sim_option_given(options, "utilisation"))
+	if (!sim_is_option_given(options, "arrival")) {
+		if (sim_is_option_given(options, "rate") ||
+		    sim_is_option_given(options, "utilisation"))
 			options->arrival = SIM_ARRIVAL_OPEN;
-		else if (options->trace && !sim_option_given(options, "depth"))
+		else if (options->trace && !sim_is_option_given(options, "depth"))
 			options->arrival = SIM_ARRIVAL_TRACE;
 		else
 			options->arrival = SIM_ARRIVAL_CLOSED;
 	}
 	/* Disable bursts unless the workload or an option requests them. */
-	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_option_given(options, "burst-on") &&
-	    !sim_option_given(options, "burst-off"))
+	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_is_option_given(options, "burst-on") &&
+	    !sim_is_option_given(options, "burst-off"))
 		options->burst_off = 0;
 	if (!ret)
 		ret = check_workload_options(options, error);

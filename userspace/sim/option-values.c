@@ -30,8 +30,8 @@ static void print_option_number(const struct option_row *row, bool percent, u64 
 }
 
 /* Check that @value is within the limits of @row. @percent: the message has percentages. */
-static int check_range(const struct option_row *row, const char *text, bool percent, u64 value,
-		       struct aftl_error *error)
+static int check_range_of_option_value(const struct option_row *row, const char *text, bool percent,
+				       u64 value, struct aftl_error *error)
 {
 	char smallest[AFTL_VALUE_SIZE], largest[AFTL_VALUE_SIZE];
 
@@ -51,7 +51,9 @@ static int set_number_of_option(u64 *value, const struct option_row *row,
 
 	if (aftl_parse_value((enum aftl_param_type)row->kind, words, text, value, &cause))
 		return report_invalid_number(row, text, cause.text, error);
-	return row->kind == KIND_CHOICE ? 0 : check_range(row, text, false, *value, error);
+	return row->kind == KIND_CHOICE ?
+		       0 :
+		       check_range_of_option_value(row, text, false, *value, error);
 }
 
 /* Shares */
@@ -73,7 +75,7 @@ static void warn_of_share_without_sign(const struct option_row *row, const struc
 		return;
 	share_format(share->value, true, meant);
 	share_format(share->value / 100, true, other);
-	option_warn_ambiguous_value(option_dashed_name(row->name, name), text, meant, other);
+	option_warn_ambiguous_value(option_get_dashed_name(row->name, name), text, meant, other);
 }
 
 static int set_share_option(u64 *value, const struct option_row *row, const char *text,
@@ -98,7 +100,7 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 					   "%.40s is more than the whole; write %s or %s", text,
 					   percentage, fraction);
 	}
-	ret = check_range(row, text, share.percent, share.value, error);
+	ret = check_range_of_option_value(row, text, share.percent, share.value, error);
 	if (!ret)
 		warn_of_share_without_sign(row, &share, text);
 	if (ret || !share.finer)

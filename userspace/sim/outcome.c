@@ -17,7 +17,7 @@ struct transfer {
 	bool good;
 };
 
-static void transfer_outcome(struct transfer *transfer, void *data, size_t size)
+static void transfer_outcome_bytes(struct transfer *transfer, void *data, size_t size)
 {
 	if (!transfer->good || !size)
 		return;
@@ -28,13 +28,14 @@ static void transfer_outcome(struct transfer *transfer, void *data, size_t size)
 }
 
 /* Transfer the array that @list points to, if not NULL. When reading, allocate the array. */
-static void *transfer_array(struct transfer *transfer, void *list, size_t count, size_t size)
+static void *transfer_outcome_array(struct transfer *transfer, void *list, size_t count,
+				    size_t size)
 {
 	if (!list)
 		return NULL;
 	if (transfer->reading)
 		list = memory_alloc_zeroed(count, size);
-	transfer_outcome(transfer, list, count * size);
+	transfer_outcome_bytes(transfer, list, count * size);
 	return list;
 }
 
@@ -42,15 +43,17 @@ static void transfer_page_maps(struct transfer *transfer, struct sim_result *res
 {
 	u32 pages = result->geo.pages, i;
 
-	result->page_maps = transfer_array(transfer, result->page_maps, result->page_map_count,
-					   sizeof(*result->page_maps));
+	result->page_maps = transfer_outcome_array(transfer, result->page_maps,
+						   result->page_map_count,
+						   sizeof(*result->page_maps));
 	for (i = 0; i < result->page_map_count; i++) {
 		struct sim_page_map *map = &result->page_maps[i];
 
-		map->attr = transfer_array(transfer, map->attr, pages, sizeof(*map->attr));
-		map->valid = transfer_array(transfer, map->valid, pages, sizeof(*map->valid));
-		map->age_hours = transfer_array(transfer, map->age_hours, pages,
-						sizeof(*map->age_hours));
+		map->attr = transfer_outcome_array(transfer, map->attr, pages, sizeof(*map->attr));
+		map->valid =
+			transfer_outcome_array(transfer, map->valid, pages, sizeof(*map->valid));
+		map->age_hours = transfer_outcome_array(transfer, map->age_hours, pages,
+							sizeof(*map->age_hours));
 	}
 }
 
@@ -58,18 +61,20 @@ static bool transfer_whole_outcome(struct transfer *transfer, struct sim_outcome
 {
 	struct sim_result *result = &outcome->result;
 
-	transfer_outcome(transfer, outcome, sizeof(*outcome));
+	transfer_outcome_bytes(transfer, outcome, sizeof(*outcome));
 	if (transfer->good && sim_outcome_has_result(outcome)) {
-		result->luns = transfer_array(transfer, result->luns, result->geo.luns,
-					      sizeof(*result->luns));
-		result->queues = transfer_array(transfer, result->queues, AFTL_QUEUES_MAX,
-						sizeof(*result->queues));
-		result->blocks = transfer_array(transfer, result->blocks, result->geo.blocks,
-						sizeof(*result->blocks));
+		result->luns = transfer_outcome_array(transfer, result->luns, result->geo.luns,
+						      sizeof(*result->luns));
+		result->queues = transfer_outcome_array(transfer, result->queues, AFTL_QUEUES_MAX,
+							sizeof(*result->queues));
+		result->blocks = transfer_outcome_array(transfer, result->blocks,
+							result->geo.blocks,
+							sizeof(*result->blocks));
 		transfer_page_maps(transfer, result);
 		result->slowest.requests =
-			transfer_array(transfer, result->slowest.requests, result->slowest.count,
-				       sizeof(*result->slowest.requests));
+			transfer_outcome_array(transfer, result->slowest.requests,
+					       result->slowest.count,
+					       sizeof(*result->slowest.requests));
 	}
 	return transfer->good;
 }

@@ -19,15 +19,15 @@ struct sim_work {
 };
 
 /**
- * sim_jobs() - return the number of concurrent runs of @work
+ * sim_count_concurrent_runs() - return the number of concurrent runs of @work
  *
  * The number is that of --jobs, or the number of processors. It is lower, and a note is printed,
  * if the devices of that many runs do not fit into the available memory.
  */
-unsigned int sim_jobs(const struct sim_work *work);
+unsigned int sim_count_concurrent_runs(const struct sim_work *work);
 
 /* Return the number of threads of --jobs, or the number of processors. */
-unsigned int sim_thread_count(const struct sim_options *options);
+unsigned int sim_count_threads(const struct sim_options *options);
 
 /**
  * sim_parallel() - perform @work with @jobs processes

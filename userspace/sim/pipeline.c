@@ -74,7 +74,7 @@ static bool may_make_chunk(const struct crew *crew, u32 ahead)
 }
 
 /* Make the next chunk. Context: under @lock of @crew, which is dropped while make() runs. */
-static void make_chunk_batch(struct crew *crew)
+static void make_next_chunk(struct crew *crew)
 {
 	bool made;
 
@@ -88,7 +88,7 @@ static void make_chunk_batch(struct crew *crew)
 }
 
 /* Let @lane take its next chunk. Context: under @lock of @crew, dropped while take() runs. */
-static void take_chunk_batch(struct crew *crew, struct lane *lane)
+static void let_lane_take_chunk(struct crew *crew, struct lane *lane)
 {
 	lane->busy = true;
 	pthread_mutex_unlock(&crew->lock);
@@ -107,14 +107,14 @@ static bool do_pipeline_work(struct crew *crew)
 	struct lane *lane;
 
 	if (may_make_chunk(crew, PIPELINE_AHEAD / 2)) {
-		make_chunk_batch(crew);
+		make_next_chunk(crew);
 		return true;
 	}
 	lane = find_waiting_lane(crew);
 	if (lane)
-		take_chunk_batch(crew, lane);
+		let_lane_take_chunk(crew, lane);
 	else if (may_make_chunk(crew, PIPELINE_AHEAD))
-		make_chunk_batch(crew);
+		make_next_chunk(crew);
 	else
 		return false;
 	return true;
@@ -136,7 +136,7 @@ static void *run_pipeline_thread(void *data)
 	return NULL;
 }
 
-static void run_crew_threads(struct crew *crew)
+static void run_threads_of_crew(struct crew *crew)
 {
 	u32 wanted = min(crew->plan->threads, crew->plan->lanes);
 	pthread_t *threads = memory_alloc_zeroed(max(wanted, 1U), sizeof(*threads));
@@ -161,11 +161,11 @@ void pipeline_run(const struct pipeline *pipeline)
 		.stop = stop_flag_of_thread(),
 	};
 
-	run_crew_threads(&crew);
+	run_threads_of_crew(&crew);
 	free(crew.lanes);
 }
 
-static bool make_single_chunk(void *context, u64 number)
+static bool run_single_chunk_once(void *context, u64 number)
 {
 	(void)context;
 	return !number;
@@ -176,7 +176,7 @@ void pipeline_run_each(void *context, void (*work)(void *context, u64 number, u3
 {
 	const struct pipeline pipeline = {
 		.context = context,
-		.make = make_single_chunk,
+		.make = run_single_chunk_once,
 		.take = work,
 		.lanes = lanes,
 		.threads = threads,

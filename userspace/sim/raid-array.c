@@ -120,7 +120,7 @@ static void send_stripe_unit(struct raid_array *array, struct stripe *stripe, u3
 	};
 
 	stripe->operations++;
-	submit_to_raid_member(array, stripe_unit_member(&array->layout, stripe->row, cell),
+	submit_to_raid_member(array, stripe_find_member_of_cell(&array->layout, stripe->row, cell),
 			      &operation);
 }
 
@@ -148,7 +148,7 @@ static void write_stripe_row(struct raid_array *array, struct stripe *stripe)
 
 static void start_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
-	u32 index = stripe_index(&array->cache, stripe);
+	u32 index = stripe_get_index(&array->cache, stripe);
 	struct raid_counters *counters;
 
 	stripe_begin_write(&array->cache, &array->layout, stripe);
@@ -176,7 +176,7 @@ static void start_stripe_if_full(struct raid_array *array, struct stripe *stripe
 		start_stripe_row(array, stripe);
 }
 
-static void add_row_waiter(struct raid_array *array, u32 index, struct raid_request *request)
+static void add_waiter_to_row(struct raid_array *array, u32 index, struct raid_request *request)
 {
 	struct raid_waiter *waiter = memory_alloc_zeroed(1, sizeof(*waiter));
 
@@ -200,7 +200,7 @@ static bool admit_raid_write(struct raid_array *array, struct raid_request *requ
 		stripe->hints[cell] = request->hint;
 		stripe_mark_dirty(&array->cache, stripe, cell, request->class == AFTL_APPROX,
 				  array->now_ns);
-		add_row_waiter(array, stripe_index(&array->cache, stripe), request);
+		add_waiter_to_row(array, stripe_get_index(&array->cache, stripe), request);
 		start_stripe_if_full(array, stripe);
 	}
 	return true;
@@ -223,7 +223,7 @@ static void admit_blocked_writes(struct raid_array *array)
 		start_oldest_dirty_stripe(array);
 }
 
-static void fail_row_waiters(struct raid_waiter *waiter)
+static void fail_waiters_of_row(struct raid_waiter *waiter)
 {
 	for (; waiter; waiter = waiter->next)
 		waiter->request->failed = true;
@@ -231,7 +231,7 @@ static void fail_row_waiters(struct raid_waiter *waiter)
 
 static void finish_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
-	u32 index = stripe_index(&array->cache, stripe);
+	u32 index = stripe_get_index(&array->cache, stripe);
 	struct raid_waiter *waiter = array->flying[index];
 
 	array->flying[index] = NULL;
@@ -247,10 +247,10 @@ static void finish_stripe_row(struct raid_array *array, struct stripe *stripe)
 	admit_blocked_writes(array);
 }
 
-static void count_row_operation(struct raid_array *array, struct stripe *stripe, bool failed)
+static void count_operation_of_row(struct raid_array *array, struct stripe *stripe, bool failed)
 {
 	if (failed)
-		fail_row_waiters(array->flying[stripe_index(&array->cache, stripe)]);
+		fail_waiters_of_row(array->flying[stripe_get_index(&array->cache, stripe)]);
 	if (--stripe->operations)
 		return;
 	if (stripe->reading)
@@ -268,7 +268,7 @@ static void complete_member_operation(struct raid_array *array, struct raid_oper
 
 	free(operation);
 	if (!owner) {
-		count_row_operation(array, stripe, failed);
+		count_operation_of_row(array, stripe, failed);
 		return;
 	}
 	owner->failed |= failed;
@@ -297,7 +297,7 @@ static bool is_stripe_unit_cached(struct raid_array *array, u32 row, u32 cell)
 }
 
 /* Count the units from @unit on that are contiguous on a member and not in the cache. */
-static u32 contiguous_read_units(struct raid_array *array, u32 unit, u32 limit)
+static u32 count_contiguous_uncached_units(struct raid_array *array, u32 unit, u32 limit)
 {
 	u32 run = 0;
 	u32 row;
@@ -323,7 +323,8 @@ static void send_member_read(struct raid_array *array, struct raid_request *requ
 
 	stripe_locate_unit(&array->layout, unit, &operation.request.unit, &cell);
 	submit_to_raid_member(array,
-			      stripe_unit_member(&array->layout, operation.request.unit, cell),
+			      stripe_find_member_of_cell(&array->layout, operation.request.unit,
+							 cell),
 			      &operation);
 }
 
@@ -333,7 +334,8 @@ static void submit_raid_read(struct raid_array *array, struct raid_request *requ
 	u32 at = 0;
 
 	while (at < request->units) {
-		u32 run = contiguous_read_units(array, request->unit + at, request->units - at);
+		u32 run = count_contiguous_uncached_units(array, request->unit + at,
+							  request->units - at);
 
 		if (run)
 			send_member_read(array, request, request->unit + at, run);
@@ -375,7 +377,7 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 
 /* Time */
 
-static u64 next_hold_end_ns(const struct raid_array *array)
+static u64 get_next_hold_end_ns(const struct raid_array *array)
 {
 	u32 oldest = array->cache.dirty.head;
 
@@ -385,7 +387,7 @@ static u64 next_hold_end_ns(const struct raid_array *array)
 
 u64 raid_array_next_event(const struct raid_array *array)
 {
-	u64 next_ns = next_hold_end_ns(array);
+	u64 next_ns = get_next_hold_end_ns(array);
 
 	for (u32 i = 0; i < array->layout.members; i++) {
 		u64 member_ns = aftl_next_event_ns(array->members[i]);
@@ -402,7 +404,7 @@ static void process_array_events(struct raid_array *array, u64 now_ns)
 		if (aftl_next_event_ns(array->members[i]) <= now_ns)
 			aftl_advance(array->members[i], now_ns);
 	process_done_operations(array);
-	if (next_hold_end_ns(array) <= now_ns)
+	if (get_next_hold_end_ns(array) <= now_ns)
 		start_oldest_dirty_stripe(array);
 	process_done_operations(array);
 }

@@ -133,7 +133,7 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 /* Results */
 
 /* Host statistics are those of the array; flash statistics are the sums of the members. */
-static void store_array_result(const struct run *run, struct sim_result *result)
+static void store_raid_array_statistics(const struct run *run, struct sim_result *result)
 {
 	struct aftl_counters *counters = &result->stats.counters;
 	const struct raid_counters *own = &run->array.counters;
@@ -180,7 +180,7 @@ static void store_raid_result(const struct run *run, const struct aftl_policy_ty
 		result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
 		sim_add_device_statistics(result, ftl, i);
 	}
-	store_array_result(run, result);
+	store_raid_array_statistics(run, result);
 }
 
 static enum exit_code verify_array(const struct run *run, struct sim_result *result,

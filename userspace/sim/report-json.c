@@ -395,20 +395,21 @@ static void write_raid_json(struct json_writer *json, const struct sim_raid *rai
 static void write_yardstick_json(struct json_writer *json, const struct sim_result *result)
 {
 	const struct optimum *optimum = &result->yardstick.optimum;
-	u64 reached = sim_yardstick_collector(result);
+	u64 reached = sim_yardstick_get_collector_result(result);
 
 	json_object(json, "yardstick");
 	json_u64(json, "host_write_units", optimum->writes);
 	json_u64(json, "buffered_units", optimum->kept);
-	json_fixed(json, "lower", sim_yardstick_lower_bound(result), 4);
+	json_fixed(json, "lower", sim_yardstick_get_lower_bound(result), 4);
 	if (reached) {
 		json_u64(json, "relocated_units", optimum->relocated);
 		json_u64(json, "erases", optimum->erases);
 		json_fixed(json, "reached", reached, 4);
 		json_fixed(json, "factor",
-			   scaled_ratio(sim_write_amplification(&result->stats.counters,
-								result->geo.unit_bytes),
-					reached, 10000), 4);
+			   scaled_ratio(sim_get_write_amplification(&result->stats.counters,
+								    result->geo.unit_bytes),
+					reached, 10000),
+			   4);
 	}
 	json_end_object(json);
 }
@@ -443,13 +444,14 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 	counters = &result->stats.counters;
 	json_object(json, "write_amplification");
 	json_u64(json, "host_write_units", counters->host_write_units);
-	json_u64(json, "programmed_units", sim_programmed_units(counters));
+	json_u64(json, "programmed_units", sim_sum_programmed_units(counters));
 	json_u64(json, "host_write_bytes", counters->host_write_bytes);
-	json_u64(json, "programmed_bytes", sim_programmed_units(counters) * result->geo.unit_bytes);
-	json_fixed(json, "total", sim_write_amplification(counters, result->geo.unit_bytes), 4);
+	json_u64(json, "programmed_bytes",
+		 sim_sum_programmed_units(counters) * result->geo.unit_bytes);
+	json_fixed(json, "total", sim_get_write_amplification(counters, result->geo.unit_bytes), 4);
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
 		json_fixed(json, sim_cause_names[i],
-			   sim_amplification_by(counters, i, result->geo.unit_bytes), 4);
+			   sim_get_amplification_of_cause(counters, i, result->geo.unit_bytes), 4);
 	json_end_object(json);
 	if (result->yardstick.known)
 		write_yardstick_json(json, result);
@@ -487,7 +489,7 @@ void sim_report_write_json(const struct sim_report *report, FILE *out)
 		json_null(&json, "profile");
 	json_u64(&json, "seed", first->config.seed);
 	json_string(&json, "starting_state",
-		    first->profile ? starting_state_word(&first->config) : "saved");
+		    first->profile ? starting_state_get_word(&first->config) : "saved");
 	json_write_parameters(&json, &first->config);
 	geo = &first->geo;
 	json_object(&json, "geometry");

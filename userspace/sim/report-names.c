@@ -46,7 +46,7 @@ const char *const sim_cause_names[] = {
 
 static_assert(ARRAY_SIZE(sim_cause_names) == SIM_CAUSES, "one name per cause");
 
-u64 sim_units_by_cause(const struct aftl_counters *counters, unsigned int cause)
+u64 sim_get_units_of_cause(const struct aftl_counters *counters, unsigned int cause)
 {
 	const u64 *const units[] = {
 		&counters->programmed_host_units,    &counters->programmed_gc_units,
@@ -60,28 +60,32 @@ u64 sim_units_by_cause(const struct aftl_counters *counters, unsigned int cause)
 	return *units[cause];
 }
 
-u64 sim_programmed_units(const struct aftl_counters *counters)
+u64 sim_sum_programmed_units(const struct aftl_counters *counters)
 {
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
-		sum += sim_units_by_cause(counters, i);
+		sum += sim_get_units_of_cause(counters, i);
 	return sum;
 }
 
-static u64 write_amplification_of(const struct aftl_counters *counters, u64 units, u32 unit_bytes)
+static u64 compute_amplification_of_units(const struct aftl_counters *counters, u64 units,
+					  u32 unit_bytes)
 {
 	if (!unit_bytes)
 		return scaled_ratio(units, counters->host_write_units, 10000);
 	return scaled_ratio(units * unit_bytes, counters->host_write_bytes, 10000);
 }
 
-u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes)
+u64 sim_get_amplification_of_cause(const struct aftl_counters *counters, unsigned int cause,
+				   u32 unit_bytes)
 {
-	return write_amplification_of(counters, sim_units_by_cause(counters, cause), unit_bytes);
+	return compute_amplification_of_units(counters, sim_get_units_of_cause(counters, cause),
+					      unit_bytes);
 }
 
-u64 sim_write_amplification(const struct aftl_counters *counters, u32 unit_bytes)
+u64 sim_get_write_amplification(const struct aftl_counters *counters, u32 unit_bytes)
 {
-	return write_amplification_of(counters, sim_programmed_units(counters), unit_bytes);
+	return compute_amplification_of_units(counters, sim_sum_programmed_units(counters),
+					      unit_bytes);
 }

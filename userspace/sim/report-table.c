@@ -76,14 +76,14 @@ static void format_table_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 
 /* Values of a run */
 
-static u64 table_counter(const struct sim_result *result, u32 index)
+static u64 table_counter_of_run(const struct sim_result *result, u32 index)
 {
 	return aftl_counter_get(&result->stats.counters, index);
 }
 
 #define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
 
-static u64 table_member_value(const struct sim_result *result, u32 offset)
+static u64 table_member_of_result(const struct sim_result *result, u32 offset)
 {
 	return *(const u64 *)((const char *)result + offset);
 }
@@ -123,12 +123,13 @@ static u64 table_mean_waiting_time(const struct sim_result *result, u32 response
 
 static u64 table_amplification(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	return sim_write_amplification(&result->stats.counters, result->geo.unit_bytes);
+	return sim_get_write_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
 
 static u64 table_amplification_by_cause(const struct sim_result *result, u32 cause)
 {
-	return sim_amplification_by(&result->stats.counters, cause, result->geo.unit_bytes);
+	return sim_get_amplification_of_cause(&result->stats.counters, cause,
+					      result->geo.unit_bytes);
 }
 
 /* Return the share of the units programmed for the host that went to the SLC cache. */
@@ -139,7 +140,7 @@ static u64 table_slc_cache_share(const struct sim_result *result, u32 unused __m
 	return scaled_ratio(counters->cached_host_units, counters->programmed_host_units, 10000);
 }
 
-static u64 table_map_miss_share(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_miss_share_of_cmt(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -184,18 +185,18 @@ static u64 table_lifetime_factor(const struct sim_result *result, u32 unused __m
 	return scaled_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
 }
 
-static u64 table_mode_pages(const struct sim_result *result, u32 mode)
+static u64 table_pages_of_program_mode(const struct sim_result *result, u32 mode)
 {
 	return result->stats.mode_pages[mode];
 }
 
-static u64 table_class_pages(const struct sim_result *result, u32 class)
+static u64 table_pages_of_class(const struct sim_result *result, u32 class)
 {
 	return result->stats.class_pages[class];
 }
 
 /* Return a counter of the array per unit that the host wrote, in 1/10000. */
-static u64 table_raid_share(const struct sim_result *result, u32 index)
+static u64 table_units_of_raid_per_host_unit(const struct sim_result *result, u32 index)
 {
 	const u64 *counters = (const u64 *)&result->raid.counters;
 
@@ -219,9 +220,9 @@ enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONS
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
 
 static const struct line general_lines[] = {
-	{ "requests", table_member_value, UNIT_NUMBER, NUMBER_AT(requests) },
-	{ "failed", table_counter, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
-	{ "simulated time", table_member_value, UNIT_TIME, NUMBER_AT(elapsed_ns) },
+	{ "requests", table_member_of_result, UNIT_NUMBER, NUMBER_AT(requests) },
+	{ "failed", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
+	{ "simulated time", table_member_of_result, UNIT_TIME, NUMBER_AT(elapsed_ns) },
 	{ "throughput", table_request_rate, UNIT_RATE, 0 },
 	{ "die utilisation", table_mean_utilisation, UNIT_PERCENT, 0 },
 };
@@ -252,57 +253,58 @@ static const struct line flush_lines[] = {
 };
 
 static const struct line flash_lines[] = {
-	{ "pages sensed", table_counter, UNIT_NUMBER, COUNTER_AT(array_reads) },
-	{ "programs", table_counter, UNIT_NUMBER, COUNTER_AT(array_programs) },
-	{ "erases", table_counter, UNIT_NUMBER, COUNTER_AT(array_erases) },
-	{ "  with low voltage", table_counter, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
+	{ "pages sensed", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_reads) },
+	{ "programs", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_programs) },
+	{ "erases", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_erases) },
+	{ "  with low voltage", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
 	{ "erase count, mean", table_mean_erases, UNIT_FIXED4, 0 },
-	{ "  max", table_member_value, UNIT_NUMBER, NUMBER_AT(erases.largest) },
+	{ "  max", table_member_of_result, UNIT_NUMBER, NUMBER_AT(erases.largest) },
 	{ "wear in full erases, mean", table_mean_wear, UNIT_FIXED4, 0 },
 	{ "lifetime factor", table_lifetime_factor, UNIT_FIXED4, 0 },
-	{ "energy of reads", table_counter, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
-	{ "  of programs", table_counter, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
-	{ "  of erases", table_counter, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
-	{ "flipped bits read", table_counter, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
-	{ "units lost", table_counter, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
-	{ "refused proposals", table_counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
+	{ "energy of reads", table_counter_of_run, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
+	{ "  of programs", table_counter_of_run, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
+	{ "  of erases", table_counter_of_run, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
+	{ "flipped bits read", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
+	{ "units lost", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
+	{ "refused proposals", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
 };
 
 static const struct line cache_lines[] = {
 	{ "host writes to the cache", table_slc_cache_share, UNIT_PERCENT, 0 },
-	{ "  blocks folded", table_counter, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
-	{ "  in idle time", table_counter, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
+	{ "  blocks folded", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
+	{ "  in idle time", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
 	{ "  blocks in use at the end", table_slc_cache_blocks, UNIT_NUMBER, 0 },
 };
 
 static const struct line map_lines[] = {
-	{ "look-ups in the map", table_counter, UNIT_NUMBER, COUNTER_AT(map_lookups) },
-	{ "  that waited for the map", table_map_miss_share, UNIT_PERCENT, 0 },
-	{ "  map pages read for them", table_counter, UNIT_NUMBER, COUNTER_AT(map_loads) },
-	{ "  map pages read to write", table_counter, UNIT_NUMBER, COUNTER_AT(map_merges) },
-	{ "  map pages moved", table_counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
+	{ "look-ups in the map", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_lookups) },
+	{ "  that waited for the map", table_miss_share_of_cmt, UNIT_PERCENT, 0 },
+	{ "  map pages read for them", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_loads) },
+	{ "  map pages read to write", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_merges) },
+	{ "  map pages moved", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
 };
 
 static const struct line recent_lines[] = {
-	{ "units read from the cache", table_counter, UNIT_NUMBER, COUNTER_AT(read_cache_units) },
-	{ "  read ahead", table_counter, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
-	{ "  read ahead in vain", table_counter, UNIT_NUMBER, COUNTER_AT(read_ahead_vain_units) },
+	{ "units read from the cache", table_counter_of_run, UNIT_NUMBER,
+	  COUNTER_AT(read_cache_units) },
+	{ "  read ahead", table_counter_of_run, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
+	{ "  read ahead in vain", table_counter_of_run, UNIT_NUMBER,
+	  COUNTER_AT(read_ahead_vain_units) },
 };
 
 static const struct line raid_lines[] = {
-	{ "data written to members", table_raid_share, UNIT_FIXED4, RAID_AT(data_units) },
-	{ "parity written", table_raid_share, UNIT_FIXED4, RAID_AT(parity_units) },
-	{ "read for parity", table_raid_share, UNIT_FIXED4, RAID_AT(old_units) },
+	{ "data written to members", table_units_of_raid_per_host_unit, UNIT_FIXED4,
+	  RAID_AT(data_units) },
+	{ "parity written", table_units_of_raid_per_host_unit, UNIT_FIXED4, RAID_AT(parity_units) },
+	{ "read for parity", table_units_of_raid_per_host_unit, UNIT_FIXED4, RAID_AT(old_units) },
 	{ "writes per erase", table_writes_per_erase, UNIT_FIXED4, 0 },
 };
 
-static const struct line memory_line = {
-	"memory of the device", table_member_value, UNIT_BYTES, NUMBER_AT(memory_bytes)
-};
+static const struct line memory_line = { "memory of the device", table_member_of_result, UNIT_BYTES,
+					 NUMBER_AT(memory_bytes) };
 
-static const struct line cpu_line = {
-	"processor time", table_member_value, UNIT_TIME, NUMBER_AT(cpu_ns)
-};
+static const struct line cpu_line = { "processor time", table_member_of_result, UNIT_TIME,
+				      NUMBER_AT(cpu_ns) };
 
 static const struct line amplification_line = {
 	"write amplification", table_amplification, UNIT_FIXED4, 0
@@ -310,12 +312,12 @@ static const struct line amplification_line = {
 
 static u64 table_yardstick_lower_bound(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	return result->yardstick.known ? sim_yardstick_lower_bound(result) : 0;
+	return result->yardstick.known ? sim_yardstick_get_lower_bound(result) : 0;
 }
 
 static u64 table_yardstick_collector(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	return result->yardstick.known ? sim_yardstick_collector(result) : 0;
+	return result->yardstick.known ? sim_yardstick_get_collector_result(result) : 0;
 }
 
 static const struct line yardstick_lines[] = {
@@ -323,7 +325,7 @@ static const struct line yardstick_lines[] = {
 	{ "  no less is possible", table_yardstick_lower_bound, UNIT_FIXED4, 0 },
 };
 
-static u64 table_queue_rate(const struct sim_result *result, u32 index)
+static u64 table_rate_of_host_queue(const struct sim_result *result, u32 index)
 {
 	const struct sim_queue *queue = &result->queues[index];
 
@@ -332,7 +334,7 @@ static u64 table_queue_rate(const struct sim_result *result, u32 index)
 }
 
 /* Return a response time; @what: queue << 17 | writes << 16 | quantile in 1/10000, 0: the mean. */
-static u64 table_queue_time(const struct sim_result *result, u32 what)
+static u64 table_response_time_of_host_queue(const struct sim_result *result, u32 what)
 {
 	const struct sim_queue *queue = &result->queues[what >> 17];
 	const struct aftl_histogram *histogram = what >> 16 & 1 ? &queue->write_response :
@@ -344,10 +346,11 @@ static u64 table_queue_time(const struct sim_result *result, u32 what)
 }
 
 static const struct line queue_lines[] = {
-	{ "  read response, mean", table_queue_time, UNIT_TIME, 0 },
-	{ "  read response, p99", table_queue_time, UNIT_QUANTILE, 9900 },
-	{ "  write response, mean", table_queue_time, UNIT_TIME, 1 << 16 },
-	{ "  write response, p99", table_queue_time, UNIT_QUANTILE, 1 << 16 | 9900 },
+	{ "  read response, mean", table_response_time_of_host_queue, UNIT_TIME, 0 },
+	{ "  read response, p99", table_response_time_of_host_queue, UNIT_QUANTILE, 9900 },
+	{ "  write response, mean", table_response_time_of_host_queue, UNIT_TIME, 1 << 16 },
+	{ "  write response, p99", table_response_time_of_host_queue, UNIT_QUANTILE,
+	  1 << 16 | 9900 },
 };
 
 /* Lines */
@@ -431,7 +434,7 @@ static void print_named_counter_lines(struct text_table *table, const struct sim
 static void print_queue_lines(struct text_table *table, const struct sim_report *report)
 {
 	char title[32];
-	struct line line = { title, table_queue_rate, UNIT_RATE, 0 };
+	struct line line = { title, table_rate_of_host_queue, UNIT_RATE, 0 };
 
 	for (u32 queue = 0; queue < report->results->queue_count; queue++) {
 		scnprintf(title, sizeof(title), "queue %u, throughput", queue);
@@ -449,8 +452,8 @@ static void print_queue_lines(struct text_table *table, const struct sim_report 
 static void print_page_count_lines(struct text_table *table, const struct sim_report *report)
 {
 	const struct line by_cause = { NULL, table_amplification_by_cause, UNIT_FIXED4, 0 };
-	const struct line by_mode = { NULL, table_mode_pages, UNIT_NUMBER, 0 };
-	const struct line by_class = { NULL, table_class_pages, UNIT_NUMBER, 0 };
+	const struct line by_mode = { NULL, table_pages_of_program_mode, UNIT_NUMBER, 0 };
+	const struct line by_class = { NULL, table_pages_of_class, UNIT_NUMBER, 0 };
 
 	print_table_line(table, report, &amplification_line);
 	for (unsigned int i = 0; report->options->yardstick && i < ARRAY_SIZE(yardstick_lines); i++)
@@ -564,8 +567,8 @@ static void print_device_description(const struct sim_result *result, FILE *out)
 	fprintf(out, "seed %llu\n", (unsigned long long)result->config.seed);
 }
 
-static void print_stream(const struct sim_options *options, const struct sim_result *result,
-			 FILE *out)
+static void print_stream_description(const struct sim_options *options,
+				     const struct sim_result *result, FILE *out)
 {
 	char text[HUMAN_SIZE];
 
@@ -596,7 +599,7 @@ static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 	struct text_table table;
 
 	print_device_description(&report->results[0], out);
-	print_stream(report->options, &report->results[0], out);
+	print_stream_description(report->options, &report->results[0], out);
 	text_table_begin(&table, 2 * report->count, 1);
 	text_table_add_row(&table);
 	text_table_cell(&table, "%s", "");

@@ -81,14 +81,15 @@ static inline const struct aftl_histogram *sim_timing_histogram(const struct sim
 #define SIM_CAUSES (SIM_PADDING + 1)
 
 extern const char *const sim_cause_names[];
-u64 sim_units_by_cause(const struct aftl_counters *counters, unsigned int cause);
-u64 sim_programmed_units(const struct aftl_counters *counters);
+u64 sim_get_units_of_cause(const struct aftl_counters *counters, unsigned int cause);
+u64 sim_sum_programmed_units(const struct aftl_counters *counters);
 
 /*
  * Return the bytes programmed for one cause, or for all causes, per byte that the host wrote, in
  * 1/10000. A unit has @unit_bytes; 0 if the host wrote whole units only, as a block device does.
  */
-u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes);
-u64 sim_write_amplification(const struct aftl_counters *counters, u32 unit_bytes);
+u64 sim_get_amplification_of_cause(const struct aftl_counters *counters, unsigned int cause,
+				   u32 unit_bytes);
+u64 sim_get_write_amplification(const struct aftl_counters *counters, u32 unit_bytes);
 
 #endif

@@ -49,7 +49,7 @@ void request_log_add_request(struct request_log *log, struct aftl_request *reque
 	log->waiting_ns[i] = 0;
 	log->offset[i] = (u64)request->unit * log->unit_bytes +
 			 (u64)request->head_skip * AFTL_SECTOR_BYTES;
-	log->bytes[i] = request_bytes(request, log->unit_bytes);
+	log->bytes[i] = get_bytes_of_request(request, log->unit_bytes);
 	log->lpn[i] = request->unit;
 	log->op[i] = request->op;
 	log->class[i] = request->class;
@@ -66,7 +66,7 @@ void request_log_complete_request(struct request_log *log, struct aftl_request *
 
 	log->arrival_ns[i] = request->arrival_ns - log->base_ns;
 	log->response_ns[i] = request->complete_ns - request->arrival_ns;
-	log->waiting_ns[i] = request_waiting_ns(request);
+	log->waiting_ns[i] = get_waiting_ns_of_request(request);
 	log->reason[i] = (u8)request_main_wait_reason(&observed->waits);
 	log->lpn[i] = request->unit;
 	log->failed[i] = request->status != 0;

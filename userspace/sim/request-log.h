@@ -67,14 +67,14 @@ static inline struct observed_request *to_observed_request(struct aftl_request *
 	return container_of(request, struct observed_request, request);
 }
 
-static inline u64 request_bytes(const struct aftl_request *request, u32 unit_bytes)
+static inline u64 get_bytes_of_request(const struct aftl_request *request, u32 unit_bytes)
 {
 	return (u64)request->units * unit_bytes -
 	       ((u64)request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
 }
 
 /* Return the response time without the chip time of its part (a page operation) that ended last. */
-static inline u64 request_waiting_ns(const struct aftl_request *request)
+static inline u64 get_waiting_ns_of_request(const struct aftl_request *request)
 {
 	u64 response_ns = request->complete_ns - request->arrival_ns;
 

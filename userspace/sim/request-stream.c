@@ -2,7 +2,8 @@
 #include "request-stream.h"
 #include "sim-options.h"
 
-bool sim_takes_whole_units(const struct sim_options *options, const struct aftl_geometry *geo)
+bool sim_stream_needs_whole_units(const struct sim_options *options,
+				  const struct aftl_geometry *geo)
 {
 	return options->whole_units || options->raid || geo->zones;
 }

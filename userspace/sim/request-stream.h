@@ -129,7 +129,8 @@ struct sim_stream {
 };
 
 /* Return true if requests are widened to whole units, as for a RAID or a zoned device. */
-bool sim_takes_whole_units(const struct sim_options *options, const struct aftl_geometry *geo);
+bool sim_stream_needs_whole_units(const struct sim_options *options,
+				  const struct aftl_geometry *geo);
 
 /**
  * sim_stream_open() - open the stream that the options describe
@@ -152,8 +153,8 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   u64 units, struct aftl_error *error);
 
 /**
- * sim_mean_pages_q16() - mean flash pages of a generated read or write, in 2^-16
+ * sim_compute_mean_pages_q16() - mean flash pages of a generated read or write, in 2^-16
  */
-u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo);
+u64 sim_compute_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo);
 
 #endif

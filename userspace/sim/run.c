@@ -129,7 +129,7 @@ static void observe_completed_request(struct sim_drive *drive, struct observed_r
 	const struct aftl_request *request = &observed->request;
 	const struct recorded_end end = {
 		.response_ns = request->complete_ns - request->arrival_ns,
-		.waiting_ns = request_waiting_ns(request),
+		.waiting_ns = get_waiting_ns_of_request(request),
 		.reason = request_main_wait_reason(&observed->waits),
 	};
 
@@ -148,7 +148,7 @@ bool sim_show_progress_or_stop(struct progress *progress, u64 submitted)
 	return interrupted();
 }
 
-u64 sim_requests_before_die_fails(const struct sim_options *options)
+u64 sim_count_requests_before_die_fails(const struct sim_options *options)
 {
 	if (options->die_dies == SIM_DIES_NEVER)
 		return U64_MAX;
@@ -156,7 +156,7 @@ u64 sim_requests_before_die_fails(const struct sim_options *options)
 }
 
 /* Requests in flight when the warm-up ends count in the statistics. */
-static int begin_next_request(struct run *run, struct aftl_error *error)
+static int act_before_next_request(struct run *run, struct aftl_error *error)
 {
 	u64 now = run->drive.submitted;
 
@@ -174,7 +174,7 @@ static int observe_submitted_request(struct sim_drive *drive, struct aftl_reques
 	struct run *run = container_of(drive, struct run, drive);
 
 	if (drive->submitted == run->next && request != drive->beside.request &&
-	    begin_next_request(run, error))
+	    act_before_next_request(run, error))
 		return -EIO;
 	run->drive.ended |= sim_show_progress_or_stop(&run->progress, run->drive.submitted);
 	return run->record.active ? record_completed_request(run, request, error) : 0;
@@ -203,7 +203,7 @@ static enum exit_code precondition_run_device(struct run *run, struct aftl_error
 struct sim_queue *sim_queues_create(const struct sim_options *options,
 				    const struct aftl_config *config)
 {
-	if (!options->tenant_count && !sim_option_given(options, "queue-by") &&
+	if (!options->tenant_count && !sim_is_option_given(options, "queue-by") &&
 	    aftl_queue_weight_count(config->queue_weights) < 2)
 		return NULL;
 	return memory_alloc_zeroed(AFTL_QUEUES_MAX, sizeof(struct sim_queue));
@@ -326,7 +326,7 @@ void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result)
 		result->zone_states[aftl_zone_state(ftl, i, &written)]++;
 }
 
-static void store_device_result(struct run *run, struct sim_result *result)
+static void store_result_of_device(struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
 
@@ -358,7 +358,7 @@ static void store_device_result(struct run *run, struct sim_result *result)
 	sim_copy_queue_statistics(run->queues, run->drive.tenants.count, result);
 	result->slowest = run->slowest;
 	run->slowest.requests = NULL;
-	media_copy_all(ftl, run->options, result);
+	media_copy_requested_tables(ftl, run->options, result);
 }
 
 static enum exit_code check_run_device(const struct run *run, struct sim_result *result,
@@ -499,7 +499,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 		aftl_advance(run->drive.ftl, run->options->until);
 	timeline_end_device(run->timeline);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	store_device_result(run, result);
+	store_result_of_device(run, result);
 	if (run->options->dump && save_device_file(run, result, error))
 		return EXIT_FAILED;
 	code = check_run_device(run, result, error);
@@ -518,8 +518,9 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 			.observes = options->log || options->record || options->slowest,
 		},
 		.warmup = options->warmup,
-		.dies_at = sim_requests_before_die_fails(options),
-		.next = min(options->warmup ? : U64_MAX, sim_requests_before_die_fails(options)),
+		.dies_at = sim_count_requests_before_die_fails(options),
+		.next = min(options->warmup ? : U64_MAX,
+			    sim_count_requests_before_die_fails(options)),
 		.timeline = timeline,
 		.begin_cpu_ns = sim_processor_ns(),
 	};
@@ -541,7 +542,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	settling_init(&run.settling);
 	code = open_output_files(&run, error) ? EXIT_FAILED :
 						create_run_device(&run, policy, error);
-	if (!code && media_check_blocks(run.drive.geo, options, error))
+	if (!code && media_check_mapped_blocks(run.drive.geo, options, error))
 		code = EXIT_USAGE;
 	if (!code)
 		code = open_run_stream(&run, error);

@@ -17,7 +17,7 @@ void settling_init(struct settling *settling)
 	*settling = (struct settling){ .batch = 1 };
 }
 
-static void join_adjacent_batches(struct settling *settling)
+static void join_pairs_of_batches(struct settling *settling)
 {
 	u64 *sums = settling->sums_ns;
 
@@ -33,14 +33,14 @@ void settling_close_batch(struct settling *settling)
 	settling->last_ns = 0;
 	settling->in_last = 0;
 	if (settling->count == SETTLING_BATCHES)
-		join_adjacent_batches(settling);
+		join_pairs_of_batches(settling);
 }
 
 /* Requests complete in any order, so any batch may already have times: merge them all. */
 static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
-	join_adjacent_batches(settling);
+	join_pairs_of_batches(settling);
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
@@ -106,7 +106,7 @@ static __uint128_t squared_standard_error(const struct rest *rest)
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
 }
 
-static u64 cube_number(u64 value)
+static u64 compute_cube(u64 value)
 {
 	return value * value * value;
 }
@@ -128,15 +128,15 @@ static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 		rest.squares += (__uint128_t)sum * sum;
 		/* No overflow: squared_standard_error() has 78 bits, cubes have 21. */
 		if (rest.groups > count / KEPT &&
-		    (!best.groups || (squared_standard_error(&rest) * cube_number(best.groups) <=
-				      squared_standard_error(&best) * cube_number(rest.groups))))
+		    (!best.groups || (squared_standard_error(&rest) * compute_cube(best.groups) <=
+				      squared_standard_error(&best) * compute_cube(rest.groups))))
 			best = rest;
 	}
 	return best;
 }
 
 /* Return the relative difference between the mean of all groups and that of @best, in 1/10000. */
-static u64 relative_warmup_bias(const u64 *sums, u32 count, const struct rest *best)
+static u64 compute_relative_warmup_bias(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;
 	__uint128_t part = (__uint128_t)best->sum * count;
@@ -166,9 +166,9 @@ struct settling_verdict settling_judge(const struct settling *settling)
 	late = find_best_cut(sums, count, false);
 	cut = count - late.groups;
 	early = find_best_cut(sums + cut, late.groups, true);
-	end_off = relative_warmup_bias(sums + cut, late.groups, &early);
+	end_off = compute_relative_warmup_bias(sums + cut, late.groups, &early);
 	verdict.cut = (u64)cut * GROUP * settling->batch;
-	verdict.off = max(relative_warmup_bias(sums, count, &late), end_off);
+	verdict.off = max(compute_relative_warmup_bias(sums, count, &late), end_off);
 	verdict.settled = 2 * cut <= count && end_off < SETTLING_MATTERS;
 	return verdict;
 }

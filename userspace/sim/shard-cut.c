@@ -16,12 +16,12 @@ void shard_list_add_command(struct shard_list *list, u8 order, u64 at_ns)
 	*add_shard_work(list) = (struct shard_work){ .request = { .time_ns = at_ns, .op = order } };
 }
 
-static bool is_discard(const struct sim_request *request)
+static bool is_discard_request(const struct sim_request *request)
 {
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
 
-static bool is_zone_command(const struct sim_request *request)
+static bool is_zone_request(const struct sim_request *request)
 {
 	return request->op >= AFTL_OPS;
 }
@@ -34,9 +34,10 @@ static u32 count_shard_parts(const struct aftl_shards *layout, const struct sim_
 
 	if (request->op == AFTL_OP_FLUSH)
 		return layout->count;
-	if (is_zone_command(request))
+	if (is_zone_request(request))
 		return 1;
-	return is_discard(request) ? min(last - first + 1, (u64)layout->count) : last - first + 1;
+	return is_discard_request(request) ? min(last - first + 1, (u64)layout->count) :
+					     last - first + 1;
 }
 
 static struct shard_work *add_request_part(struct shard_list *list, const struct shard_work *like,
@@ -87,8 +88,8 @@ static void split_discard_among_shards(struct shard_list *lists, const struct af
 	}
 }
 
-static void cut_into_chunk_parts(struct shard_list *lists, const struct aftl_shards *layout,
-				 const struct shard_work *like)
+static void cut_request_at_chunk_ends(struct shard_list *lists, const struct aftl_shards *layout,
+				      const struct shard_work *like)
 {
 	u64 unit = like->request.unit;
 	u64 end = unit + like->request.units;
@@ -124,11 +125,11 @@ void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards 
 	}
 	if (request->op == AFTL_OP_FLUSH)
 		add_flush_to_all_shards(lists, layout, &like);
-	else if (is_zone_command(request))
+	else if (is_zone_request(request))
 		add_request_part(&lists[aftl_shard_of_lpn(layout, request->unit)], &like, 0,
 				 aftl_shard_lpn(layout, request->unit), request->units);
-	else if (is_discard(request))
+	else if (is_discard_request(request))
 		split_discard_among_shards(lists, layout, &like);
 	else
-		cut_into_chunk_parts(lists, layout, &like);
+		cut_request_at_chunk_ends(lists, layout, &like);
 }

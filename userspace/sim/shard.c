@@ -47,7 +47,7 @@ struct end {
 
 /* Statistics of requests */
 
-static void count_request_end(struct shard *shard, u8 epoch, const struct end *end)
+static void count_completed_host_request(struct shard *shard, u8 epoch, const struct end *end)
 {
 	struct shard_sums *sums = &shard->sums[epoch];
 	const struct sim_request *request = &end->request;
@@ -88,7 +88,7 @@ static const struct whole_part *find_last_part(const struct whole *whole)
  * A request whose part failed in an earlier epoch counts as failed in the epoch of its
  * completion.
  */
-static void count_parts_of_request(struct shard *shard, const struct whole *whole, u8 epoch)
+static void subtract_surplus_of_parts(struct shard *shard, const struct whole *whole, u8 epoch)
 {
 	struct aftl_counters *surplus = &shard->sums[epoch].surplus;
 	u32 parts = 0, failed = 0, any = 0;
@@ -117,7 +117,7 @@ static void count_parts_of_request(struct shard *shard, const struct whole *whol
 	surplus->host_failed_requests += failed - any;
 }
 
-static u8 last_epoch_of_parts(const struct whole *whole)
+static u8 get_last_epoch_of_parts(const struct whole *whole)
 {
 	u8 epoch = 0;
 
@@ -129,7 +129,7 @@ static u8 last_epoch_of_parts(const struct whole *whole)
 static void complete_split_request(struct shard *shard, struct whole *whole)
 {
 	const struct whole_part *last = find_last_part(whole);
-	u8 epoch = last_epoch_of_parts(whole);
+	u8 epoch = get_last_epoch_of_parts(whole);
 	const struct end end = {
 		.request = whole->request,
 		.number = whole->number,
@@ -138,8 +138,8 @@ static void complete_split_request(struct shard *shard, struct whole *whole)
 		.fresh = epoch == whole->epoch,
 	};
 
-	count_parts_of_request(shard, whole, epoch);
-	count_request_end(shard, epoch, &end);
+	subtract_surplus_of_parts(shard, whole, epoch);
+	count_completed_host_request(shard, epoch, &end);
 	free(whole);
 }
 
@@ -171,7 +171,7 @@ static void complete_single_part(struct shard *shard, const struct part *part)
 		.fresh = part->epoch == shard->epoch,
 	};
 
-	count_request_end(shard, shard->epoch, &end);
+	count_completed_host_request(shard, shard->epoch, &end);
 }
 
 static void complete_shard_request(void *host, struct aftl_request *request)
@@ -268,8 +268,8 @@ static int fail_shard_die(struct shard *shard, struct aftl_error *error)
 	return 0;
 }
 
-static int do_shard_work_item(struct shard *shard, const struct shard_work *work,
-			      struct aftl_error *error)
+static int execute_shard_work_item(struct shard *shard, const struct shard_work *work,
+				   struct aftl_error *error)
 {
 	if (likely(work->request.op < SHARD_COUNTS))
 		return work->whole ? submit_request_part(shard, work, error) :
@@ -290,15 +290,15 @@ static void prefetch_shard_pages(const struct shard *shard, const struct shard_w
 				    i < FAR);
 }
 
-int shard_do_work_list(struct shard *shard, const struct shard_work *list, u32 count,
-		       struct aftl_error *error)
+int shard_execute_work_list(struct shard *shard, const struct shard_work *list, u32 count,
+			    struct aftl_error *error)
 {
 	int ret = 0;
 
 	for (u32 i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
 			prefetch_shard_pages(shard, list + i, count - i);
-		ret = do_shard_work_item(shard, list + i, error);
+		ret = execute_shard_work_item(shard, list + i, error);
 	}
 	return ret;
 }

@@ -118,7 +118,7 @@ int __must_check shard_create(struct shard *shard, const struct sim_options *opt
 			      const struct aftl_policy_type *policy, struct aftl_error *error);
 
 /**
- * shard_do_work_list() - process a list of work in order
+ * shard_execute_work_list() - process a list of work in order
  * @shard: the shard
  * @list: work by arrival
  * @count: length of the list
@@ -126,10 +126,10 @@ int __must_check shard_create(struct shard *shard, const struct sim_options *opt
  *
  * Return: 0 or a negative error number
  */
-int __must_check shard_do_work_list(struct shard *shard, const struct shard_work *list, u32 count,
-				    struct aftl_error *error);
+int __must_check shard_execute_work_list(struct shard *shard, const struct shard_work *list,
+					 u32 count, struct aftl_error *error);
 
-/* Run until no request is in flight. Return: as shard_do_work_list(). */
+/* Run until no request is in flight. Return: as shard_execute_work_list(). */
 int __must_check shard_drain_requests(struct shard *shard, struct aftl_error *error);
 
 void shard_release(struct shard *shard);

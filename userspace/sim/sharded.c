@@ -152,7 +152,7 @@ static void clear_shard_lists(const struct run *run, struct shard_list *lists)
 
 /* Open arrivals */
 
-static bool may_sharded_run_continue(const struct run *run)
+static bool is_sharded_run_unbroken(const struct run *run)
 {
 	return !run->broken && atomic_load(&run->stopped) == U64_MAX;
 }
@@ -174,7 +174,7 @@ static bool make_request_chunk(void *context, u64 number)
  * Shards continue up to the first chunk that failed, so that the first failure is found
  * reproducibly.
  */
-static void stop_run_at_chunk(struct run *run, struct seat *seat, u64 number)
+static void stop_run_at_failed_chunk(struct run *run, struct seat *seat, u64 number)
 {
 	unsigned long long before = atomic_load(&run->stopped);
 
@@ -191,8 +191,8 @@ static void run_chunk_on_shard(void *context, u64 number, u32 index)
 	const struct shard_list *list = &run->chunks[number % PIPELINE_AHEAD][index];
 
 	if (number <= atomic_load(&run->stopped) && !seat->code &&
-	    shard_do_work_list(&seat->shard, list->work, list->count, &seat->error))
-		stop_run_at_chunk(run, seat, number);
+	    shard_execute_work_list(&seat->shard, list->work, list->count, &seat->error))
+		stop_run_at_failed_chunk(run, seat, number);
 }
 
 static void drain_shard_in_thread(void *context, u64 number, u32 index)
@@ -201,7 +201,7 @@ static void drain_shard_in_thread(void *context, u64 number, u32 index)
 	struct seat *seat = &run->seats[index];
 
 	if (shard_drain_requests(&seat->shard, &seat->error))
-		stop_run_at_chunk(run, seat, number);
+		stop_run_at_failed_chunk(run, seat, number);
 }
 
 static void run_open_arrivals(struct run *run)
@@ -211,11 +211,11 @@ static void run_open_arrivals(struct run *run)
 		.make = make_request_chunk,
 		.take = run_chunk_on_shard,
 		.lanes = run->layout.count,
-		.threads = sim_thread_count(run->options),
+		.threads = sim_count_threads(run->options),
 	};
 
 	pipeline_run(&pipeline);
-	if (may_sharded_run_continue(run))
+	if (is_sharded_run_unbroken(run))
 		pipeline_run_each(run, drain_shard_in_thread, run->layout.count, pipeline.threads);
 }
 
@@ -230,7 +230,7 @@ static u64 count_requests_in_flight(const struct run *run)
 	return pending;
 }
 
-static u64 next_shard_event_ns(const struct run *run)
+static u64 get_next_event_ns_of_shards(const struct run *run)
 {
 	u64 next_ns = U64_MAX;
 
@@ -260,9 +260,9 @@ static void submit_next_to_shards(struct run *run)
 	for (u32 i = 0; i < run->layout.count; i++) {
 		struct seat *seat = &run->seats[i];
 
-		if (lists[i].count &&
-		    shard_do_work_list(&seat->shard, lists[i].work, lists[i].count, &seat->error))
-			stop_run_at_chunk(run, seat, 0);
+		if (lists[i].count && shard_execute_work_list(&seat->shard, lists[i].work,
+							      lists[i].count, &seat->error))
+			stop_run_at_failed_chunk(run, seat, 0);
 	}
 }
 
@@ -288,17 +288,17 @@ static void run_closed_queue(struct run *run)
 	for (;;) {
 		u64 next_ns;
 
-		while (may_sharded_run_continue(run) && !run->ended &&
+		while (is_sharded_run_unbroken(run) && !run->ended &&
 		       count_requests_in_flight(run) < depth)
 			submit_next_to_shards(run);
 		pending = count_requests_in_flight(run);
-		if (!may_sharded_run_continue(run) || !pending)
+		if (!is_sharded_run_unbroken(run) || !pending)
 			return;
 		/* Submissions or completions since the last iteration count as progress. */
 		if (run->submitted - pending != seen || !run->ended)
 			last_ns = run->now_ns;
 		seen = run->submitted - pending;
-		next_ns = next_shard_event_ns(run);
+		next_ns = get_next_event_ns_of_shards(run);
 		if (is_sim_device_stuck(next_ns, last_ns)) {
 			run->broken = sim_report_stuck_device(pending, &run->error);
 			return;
@@ -359,7 +359,7 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 	run->seats = memory_alloc_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
 		run->chunks[i] = memory_alloc_zeroed(count, sizeof(*run->chunks[i]));
-	pipeline_run_each(run, create_shard_in_thread, count, sim_thread_count(run->options));
+	pipeline_run_each(run, create_shard_in_thread, count, sim_count_threads(run->options));
 	return find_first_shard_failure(run, error);
 }
 
@@ -460,7 +460,7 @@ static void store_shard_results(const struct run *run, struct sim_result *result
 		sum_shard_statistics(sums, result);
 		add_queue_statistics(queues, sums->queues);
 		if (run->options->block_table)
-			media_copy_blocks(seat->shard.ftl, i, result);
+			media_copy_block_table(seat->shard.ftl, i, result);
 	}
 	settling_find_warmup(&result->settling, run->number);
 	sim_copy_queue_statistics(queues, run->tenants.count, result);
@@ -526,10 +526,11 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}
-	pipeline_run_each(run, run_shard_to_end, run->layout.count, sim_thread_count(run->options));
+	pipeline_run_each(run, run_shard_to_end, run->layout.count,
+			  sim_count_threads(run->options));
 	result->cpu_ns = sim_processor_ns() - begin_ns;
 	pipeline_run_each(run, audit_shard_in_thread, run->layout.count,
-			  sim_thread_count(run->options));
+			  sim_count_threads(run->options));
 	store_sharded_result(run, result);
 	code = find_first_shard_failure(run, error);
 	result->verified = run->options->verify && !code;
@@ -545,7 +546,7 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 		.options = options,
 		.policy = policy,
 		.limit = sim_options_request_limit(options),
-		.dies_at = sim_requests_before_die_fails(options),
+		.dies_at = sim_count_requests_before_die_fails(options),
 		.stopped = U64_MAX,
 	};
 	enum exit_code code;

@@ -8,7 +8,7 @@
 #define HUGE_WHOLE 1000000000000ULL
 
 /* Append the first @count digits of @text, padded with zeroes, to @value. */
-static u64 append_padded_digits(u64 value, const char *text, size_t length, size_t count)
+static u64 append_zero_padded_digits(u64 value, const char *text, size_t length, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		value = value * 10 + (i < length ? (u64)(text[i] - '0') : 0);
@@ -40,7 +40,7 @@ bool share_parse(const char *text, struct share *share)
 	share->finer = length > decimals &&
 		       decimals + strspn(part + decimals, "0") < length;
 	share->value =
-		append_padded_digits(parse_whole_number(text, whole), part, length, decimals);
+		append_zero_padded_digits(parse_whole_number(text, whole), part, length, decimals);
 	return true;
 }
 

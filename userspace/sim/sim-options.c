@@ -30,7 +30,7 @@ static int report_unknown_sim_option(const char *text, size_t length, struct aft
 	meant = find_closest_word(wrong, words);
 	if (meant)
 		return aftl_fail(error, -EINVAL, "unknown option \"--%s\"; did you mean --%s?",
-				 wrong, option_dashed_name(meant, name));
+				 wrong, option_get_dashed_name(meant, name));
 	return aftl_fail(error, -EINVAL,
 			 "unknown option \"--%s\"; \"approxftl sim --help\" lists the options, \"approxftl params\" the parameters",
 			 wrong);
@@ -98,7 +98,7 @@ static bool has_argument_value(const struct argument *argument, struct aftl_erro
 static const struct aftl_param *find_param(const char *name, size_t length)
 {
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
-		if (option_has_name(aftl_param_at(i)->key, name, length))
+		if (option_is_named(aftl_param_at(i)->key, name, length))
 			return aftl_param_at(i);
 	return NULL;
 }
@@ -161,7 +161,7 @@ static int take_option_argument(struct sim_options *options, const struct option
 	if (!has_argument_value(argument, error))
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
-		return set_parameters_or_file(options, argument->value, error);
+		return set_parameters_by_pair_or_file(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, config))
 		return mqsim_config_apply(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, seed))
@@ -241,7 +241,7 @@ static int parse_page_map_option(struct sim_options *options, struct aftl_error 
 /* With --trace the limit is infinite unless --requests was given; the file's end ends the run. */
 u64 sim_options_request_limit(const struct sim_options *options)
 {
-	bool endless = options->trace && !sim_option_given(options, "requests");
+	bool endless = options->trace && !sim_is_option_given(options, "requests");
 
 	return endless || options->requests > U64_MAX - options->warmup ?
 		       U64_MAX : options->warmup + options->requests;

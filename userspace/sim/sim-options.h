@@ -152,7 +152,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		      struct aftl_error *error);
 
 /* Return true if option @name, spelt as on the command line, was given by the user. */
-bool sim_option_given(const struct sim_options *options, const char *name);
+bool sim_is_option_given(const struct sim_options *options, const char *name);
 
 /* Return true if a parameter has this name, which is @length bytes long. */
 bool is_sim_option_param(const char *name, size_t length);

@@ -80,7 +80,7 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 }
 
 /* Return the remedy for reads of unwritten data, or "" if --fill has no effect on the device. */
-static const char *remedy_for_unwritten_reads(const struct sim_result *result)
+static const char *get_remedy_for_unwritten_reads(const struct sim_result *result)
 {
 	const struct aftl_config *config = &result->config;
 
@@ -91,7 +91,7 @@ static const char *remedy_for_unwritten_reads(const struct sim_result *result)
 	return config->fill_valid < SHARE_WHOLE ? "; --fill_valid 100% writes all data first" : "";
 }
 
-static bool run_reads_unwritten_data(const struct sim_result *result)
+static bool does_run_read_unwritten_data(const struct sim_result *result)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -100,10 +100,10 @@ static bool run_reads_unwritten_data(const struct sim_result *result)
 }
 
 /* Return true if padding is due to the lack of a write buffer, and not to flushes, for instance. */
-static bool run_pads_unbuffered_writes(const struct sim_result *result)
+static bool does_run_pad_unbuffered_writes(const struct sim_result *result)
 {
-	u64 padding = sim_amplification_by(&result->stats.counters, SIM_PADDING,
-					   result->geo.unit_bytes);
+	u64 padding = sim_get_amplification_of_cause(&result->stats.counters, SIM_PADDING,
+						     result->geo.unit_bytes);
 
 	return !result->config.buffer && padding >= PADDING_MATTERS;
 }
@@ -147,7 +147,7 @@ static void warn_of_unwritten_reads(const struct sim_report *all)
 {
 	char name[RUN_NAME];
 	const struct sim_result *result =
-		find_first_matching_run(all, run_reads_unwritten_data, name);
+		find_first_matching_run(all, does_run_read_unwritten_data, name);
 	const struct aftl_counters *counters;
 	u64 share;
 
@@ -158,14 +158,14 @@ static void warn_of_unwritten_reads(const struct sim_report *all)
 	complain_as("sim",
 		    "warning: %s: %llu.%llu %% of reads hit unwritten data and took no flash time%s",
 		    name, (unsigned long long)share / 10, (unsigned long long)share % 10,
-		    remedy_for_unwritten_reads(result));
+		    get_remedy_for_unwritten_reads(result));
 }
 
-static void explain_padding_programs(const struct sim_report *all)
+static void note_cause_of_padding(const struct sim_report *all)
 {
 	char name[RUN_NAME], page[AFTL_VALUE_SIZE], padding[AFTL_VALUE_SIZE], sum[AFTL_VALUE_SIZE];
 	const struct sim_result *result =
-		find_first_matching_run(all, run_pads_unbuffered_writes, name);
+		find_first_matching_run(all, does_run_pad_unbuffered_writes, name);
 	const struct aftl_counters *counters;
 	u32 unit_bytes;
 
@@ -173,8 +173,9 @@ static void explain_padding_programs(const struct sim_report *all)
 		return;
 	counters = &result->stats.counters;
 	unit_bytes = result->geo.unit_bytes;
-	decimal_format(sim_amplification_by(counters, SIM_PADDING, unit_bytes) / 100, 2, padding);
-	decimal_format(sim_write_amplification(counters, unit_bytes) / 100, 2, sum);
+	decimal_format(sim_get_amplification_of_cause(counters, SIM_PADDING, unit_bytes) / 100, 2,
+		       padding);
+	decimal_format(sim_get_write_amplification(counters, unit_bytes) / 100, 2, sum);
 	aftl_param_format(aftl_param_at(aftl_param_find("page")), result->config.page, page);
 	complain_as("sim",
 		    "note: %s: padding is %s of the write amplification of %s: without a write buffer, data that do not fill pages of %s are programmed at once; --buffer 1MiB collects them",
@@ -202,7 +203,7 @@ static bool is_gc_watermark_high(const struct sim_result *result)
 	u64 relocated = counters->programmed_gc_units;
 
 	return result->config.gc > LATE_GC && !is_gc_watermark_unreachable(result) &&
-	       relocated > urgent && 2 * (relocated - urgent) > sim_programmed_units(counters);
+	       relocated > urgent && 2 * (relocated - urgent) > sim_sum_programmed_units(counters);
 }
 
 static void warn_of_gc(const struct sim_report *all)
@@ -275,7 +276,7 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 		for (unsigned int i = 0; i < all->count; i++)
 			warn_of_warmup(all->options, &all->results[i]);
 		warn_of_unwritten_reads(all);
-		explain_padding_programs(all);
+		note_cause_of_padding(all);
 		warn_of_gc(all);
 		warn_of_zero_duration(all);
 	}
@@ -303,20 +304,20 @@ struct runs {
 };
 
 /* Runs are numbered by seed, then by policy. */
-static unsigned int policy_of_run(const struct sim_options *options, unsigned int index)
+static unsigned int get_policy_of_run(const struct sim_options *options, unsigned int index)
 {
 	return index % max(options->policy_count, 1U);
 }
 
-static u64 seed_of_run(const struct sim_options *options, unsigned int index)
+static u64 get_seed_of_run(const struct sim_options *options, unsigned int index)
 {
 	return options->seed_count ? options->seeds[index / max(options->policy_count, 1U)] :
 				     options->params.seed;
 }
 
-static const char *policy_name_of_run(const struct sim_options *options, unsigned int index)
+static const char *get_policy_name_of_run(const struct sim_options *options, unsigned int index)
 {
-	const struct aftl_policy_type *type = options->policies[policy_of_run(options, index)];
+	const struct aftl_policy_type *type = options->policies[get_policy_of_run(options, index)];
 
 	return type ? type->name : "from a file";
 }
@@ -324,10 +325,11 @@ static const char *policy_name_of_run(const struct sim_options *options, unsigne
 static void run_single_simulation(const struct sim_options *options, unsigned int index,
 				  struct timeline *timeline, struct sim_outcome *outcome)
 {
-	const struct aftl_policy_type *policy = options->policies[policy_of_run(options, index)];
+	const struct aftl_policy_type *policy =
+		options->policies[get_policy_of_run(options, index)];
 	struct sim_options own = *options;
 
-	own.params.seed = seed_of_run(options, index);
+	own.params.seed = get_seed_of_run(options, index);
 	if (own.raid)
 		outcome->code = sim_raid_run(&own, policy, &outcome->result, &outcome->error);
 	else if (own.params.shards > 1)
@@ -349,8 +351,8 @@ static void report_child_failure(const struct sim_options *options, unsigned int
 {
 	char name[RUN_NAME];
 
-	format_run_name(options, policy_name_of_run(options, index), seed_of_run(options, index),
-			name);
+	format_run_name(options, get_policy_name_of_run(options, index),
+			get_seed_of_run(options, index), name);
 	outcome->code = EXIT_FAILED;
 	if (outcome->killed)
 		aftl_fail(&outcome->error, -EINTR, "%s: its process was ended by signal %d, %s",
@@ -372,8 +374,8 @@ static void receive_run_outcome(struct runs *all, const struct sim_options *opti
 	} else {
 		struct sim_failure *failure = &all->failures[all->failed++];
 
-		failure->policy = policy_name_of_run(options, index);
-		failure->seed = seed_of_run(options, index);
+		failure->policy = get_policy_name_of_run(options, index);
+		failure->seed = get_seed_of_run(options, index);
 		scnprintf(failure->why, sizeof(failure->why), "%s", outcome->error.text);
 	}
 	all->worst = outcome->code ? outcome->code : all->worst;
@@ -404,10 +406,10 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 		.run = run_simulation_in_child,
 		.count = sim_options_run_count(options),
 	};
-	unsigned int jobs = sim_jobs(&work);
+	unsigned int jobs = sim_count_concurrent_runs(&work);
 
 	/* Divide the threads among the concurrent runs. */
-	own.jobs = max(sim_thread_count(options) / jobs, 1U);
+	own.jobs = max(sim_count_threads(options) / jobs, 1U);
 	if (jobs > 1) {
 		struct sim_outcome *outcomes = memory_alloc_zeroed(work.count, sizeof(*outcomes));
 

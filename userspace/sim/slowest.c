@@ -24,9 +24,9 @@ void slowest_add_request(struct sim_slowest *slowest, struct observed_request *o
 	slowest->requests[i] = (struct sim_slow){
 		.arrival_ns = request->arrival_ns - base_ns,
 		.response_ns = response_ns,
-		.service_ns = response_ns - request_waiting_ns(request),
+		.service_ns = response_ns - get_waiting_ns_of_request(request),
 		.lpn = request->unit,
-		.bytes = request_bytes(request, unit_bytes),
+		.bytes = get_bytes_of_request(request, unit_bytes),
 		.op = request->op,
 	};
 	memcpy(slowest->requests[i].waits_ns, observed->waits.ns, sizeof(observed->waits.ns));

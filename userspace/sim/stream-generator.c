@@ -172,7 +172,8 @@ static u32 largest_request_length(const struct lengths *lengths)
 	return most;
 }
 
-static u64 mean_pages_q16(const struct sim_size_list *list, const struct aftl_geometry *geo)
+static u64 compute_mean_pages_of_lengths_q16(const struct sim_size_list *list,
+					     const struct aftl_geometry *geo)
 {
 	u32 page_sectors = geo->page_bytes / AFTL_SECTOR_BYTES;
 	struct lengths lengths = { .count = 0 };
@@ -189,15 +190,15 @@ static bool has_own_hot_sizes(const struct sim_options *options)
 	return options->hot_size_list.count && options->hot_share && options->hot_range;
 }
 
-u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo)
+u64 sim_compute_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo)
 {
-	u64 mean = mean_pages_q16(&options->size_list, geo);
+	u64 mean = compute_mean_pages_of_lengths_q16(&options->size_list, geo);
 	u64 hot_share = options->hot_range < SHARE_WHOLE ? options->hot_share : SHARE_WHOLE;
 	u64 hot_mean;
 
 	if (!has_own_hot_sizes(options))
 		return mean;
-	hot_mean = mean_pages_q16(&options->hot_size_list, geo);
+	hot_mean = compute_mean_pages_of_lengths_q16(&options->hot_size_list, geo);
 	return (hot_mean * hot_share + mean * (SHARE_WHOLE - hot_share)) / SHARE_WHOLE;
 }
 
@@ -225,7 +226,7 @@ static u64 map_rank_to_address(const struct generator *generator, u64 rank)
 	return ((high << 20) + (rank & 0xfffff) * step) % generator->places;
 }
 
-static u64 draw_uniform_place(struct generator *generator, bool hot)
+static u64 draw_uniform_address(struct generator *generator, bool hot)
 {
 	struct aftl_random *random = &generator->place_random;
 	u64 cold = generator->places - generator->hot_places;
@@ -238,13 +239,13 @@ static u64 draw_uniform_place(struct generator *generator, bool hot)
 	return generator->scatter ? map_rank_to_address(generator, place) : place;
 }
 
-static u64 draw_zipf_place(struct generator *generator)
+static u64 draw_zipf_address(struct generator *generator)
 {
 	return map_rank_to_address(generator,
 				   zipf_draw_rank(generator->zipf, &generator->place_random));
 }
 
-static u64 draw_drifting_place(struct generator *generator)
+static u64 draw_drifting_address(struct generator *generator)
 {
 	u64 begin = (__uint128_t)generator->count * generator->window /
 		    generator->window_requests;
@@ -254,7 +255,7 @@ static u64 draw_drifting_place(struct generator *generator)
 }
 
 /* Draw an address in an active extent. Its last request replaces the extent by a random one. */
-static u64 draw_active_extent_place(struct generator *generator)
+static u64 draw_address_in_active_extent(struct generator *generator)
 {
 	struct aftl_random *random = &generator->place_random;
 	u64 *turn;
@@ -270,7 +271,7 @@ static u64 draw_active_extent_place(struct generator *generator)
 	return place;
 }
 
-static u64 draw_sequential_place(struct generator *generator, u32 sectors)
+static u64 draw_sequential_address(struct generator *generator, u32 sectors)
 {
 	u64 place = generator->cursor;
 
@@ -332,28 +333,28 @@ static void draw_zone_write(struct generator *generator, struct sim_request *req
 		replace_full_zone(generator, open);
 }
 
-static u64 draw_request_place(struct generator *generator, bool hot, u32 sectors)
+static u64 draw_address_of_request(struct generator *generator, bool hot, u32 sectors)
 {
 	switch (generator->workload) {
 	case SIM_WORKLOAD_ZIPF:
-		return draw_zipf_place(generator);
+		return draw_zipf_address(generator);
 	case SIM_WORKLOAD_SEQUENTIAL:
-		return draw_sequential_place(generator, sectors);
+		return draw_sequential_address(generator, sectors);
 	case SIM_WORKLOAD_DRIFT:
-		return draw_drifting_place(generator);
+		return draw_drifting_address(generator);
 	case SIM_WORKLOAD_ACTIVE:
-		return draw_active_extent_place(generator);
+		return draw_address_in_active_extent(generator);
 	case SIM_WORKLOAD_ZONES:
 		return draw_open_zone(generator);
 	default:
-		return draw_uniform_place(generator, hot);
+		return draw_uniform_address(generator, hot);
 	}
 }
 
 /* A request that would cross the end of the footprint is moved to end there. */
 static u64 draw_first_sector(struct generator *generator, bool hot, u32 sectors)
 {
-	u64 first = draw_request_place(generator, hot, sectors) * generator->grain;
+	u64 first = draw_address_of_request(generator, hot, sectors) * generator->grain;
 
 	return min(first, generator->footprint - sectors);
 }
@@ -471,7 +472,7 @@ static u64 greatest_common_divisor(u64 a, u64 b)
 }
 
 /* Return a multiplier near the golden section of @n that permutes 0 .. n - 1. */
-static u64 rank_address_step(u64 n)
+static u64 compute_rank_permutation_step(u64 n)
 {
 	u64 step = (u64)((__uint128_t)n * 0x9e3779b9ULL >> 32) | 1;
 
@@ -480,7 +481,7 @@ static u64 rank_address_step(u64 n)
 	return step;
 }
 
-static u64 share_of_units(u64 whole, u64 share)
+static u64 compute_share_of_number(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
@@ -490,7 +491,7 @@ static u64 share_of_units(u64 whole, u64 share)
 static void prepare_request_lengths(struct generator *generator, const struct sim_options *options,
 				    const struct aftl_geometry *geo)
 {
-	u32 sectors = sim_takes_whole_units(options, geo) ? sim_sectors_per_unit(geo) : 1;
+	u32 sectors = sim_stream_needs_whole_units(options, geo) ? sim_sectors_per_unit(geo) : 1;
 
 	generator->unit_shift = sim_unit_shift(geo);
 	request_lengths_init(&generator->lengths, &options->size_list, sectors);
@@ -510,7 +511,8 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = share_of_units(units, options->footprint) << generator->unit_shift;
+	generator->footprint = compute_share_of_number(units, options->footprint)
+			       << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
 				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --%s or raise --footprint",
@@ -533,7 +535,7 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 		return;
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
-	generator->active_count = share_of_units(generator->extents, options->active_set);
+	generator->active_count = compute_share_of_number(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active =
@@ -565,9 +567,10 @@ static void prepare_zone_writes(struct generator *generator, const struct sim_op
 }
 
 /* Restrict the generated requests to the zones of a zoned device. */
-static int fit_zones_of_device(struct generator *generator, const struct sim_options *options,
-			       const struct aftl_config *config, const struct aftl_geometry *geo,
-			       struct aftl_error *error)
+static int restrict_requests_to_zones(struct generator *generator,
+				      const struct sim_options *options,
+				      const struct aftl_config *config,
+				      const struct aftl_geometry *geo, struct aftl_error *error)
 {
 	u64 zone_sectors = (u64)geo->zone_units << generator->unit_shift;
 	u64 capacity = (u64)geo->zone_capacity << generator->unit_shift;
@@ -622,8 +625,9 @@ static void init_random_sequences(struct generator *generator, u64 seed)
 	generator->level_random = random_sequence_of_purpose(seed, PURPOSE_LEVEL);
 }
 
-static int prepare_request_kinds(struct generator *generator, const struct sim_options *options,
-				 u64 seed, struct aftl_error *error)
+static int set_request_shares_and_sequences(struct generator *generator,
+					    const struct sim_options *options, u64 seed,
+					    struct aftl_error *error)
 {
 	generator->write_share = options->write_share;
 	generator->discard_share = options->discard_share;
@@ -654,23 +658,24 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	prepare_request_lengths(generator, options, geo);
 	ret = fit_footprint_to_device(generator, options, units, error);
 	if (!ret)
-		ret = fit_zones_of_device(generator, options, config, geo, error);
+		ret = restrict_requests_to_zones(generator, options, config, geo, error);
 	if (!ret)
 		ret = fit_sequential_stride(generator, options, error);
 	if (!ret)
-		ret = prepare_request_kinds(generator, options, config->seed, error);
+		ret = set_request_shares_and_sequences(generator, options, config->seed, error);
 	if (ret) {
 		free(generator);
 		return ret;
 	}
 	generator->workload = options->workload;
 	if (options->hot_share && options->hot_range)
-		generator->hot_places = share_of_units(generator->places, options->hot_range);
+		generator->hot_places =
+			compute_share_of_number(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
 	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = share_of_units(generator->places, options->drift_set);
+	generator->window = compute_share_of_number(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
-	generator->step = rank_address_step(generator->places);
+	generator->step = compute_rank_permutation_step(generator->places);
 	generator->scatter = options->scatter;
 	if (generator->workload == SIM_WORKLOAD_ZIPF)
 		generator->zipf = zipf_create(generator->places,

@@ -76,7 +76,8 @@ static u64 compute_arrival_time(struct trace *trace, u64 stamp_ns)
 
 /* Addresses */
 
-static void fit_sectors(struct trace *trace, struct sim_request *request, u64 first, u64 sectors)
+static void fit_trace_sectors_to_device(struct trace *trace, struct sim_request *request, u64 first,
+					u64 sectors)
 {
 	struct sim_notes *notes = &trace->stream.notes;
 
@@ -115,7 +116,7 @@ static void convert_trace_record(struct trace *trace, struct sim_request *reques
 		/* Write zeroes as data: a drive must keep the rest of the unit. */
 		request->op = AFTL_OP_WRITE;
 	}
-	fit_sectors(trace, request, first, end - first);
+	fit_trace_sectors_to_device(trace, request, first, end - first);
 }
 
 /*
@@ -142,7 +143,7 @@ static void convert_trace_class(struct trace *trace, struct sim_request *request
 	request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 }
 
-static u8 queue_of_trace_record(const struct trace *trace, const struct aftl_record *record)
+static u8 get_queue_of_trace_record(const struct trace *trace, const struct aftl_record *record)
 {
 	u32 number = record->stream;
 
@@ -200,7 +201,7 @@ static int read_next_trace_request(struct sim_stream *stream, struct sim_request
 		.op = record.op,
 		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
 		.hint = { .life = record.life, .stream = (u8)record.stream },
-		.queue = queue_of_trace_record(trace, &record),
+		.queue = get_queue_of_trace_record(trace, &record),
 	};
 	request->time_ns = compute_arrival_time(trace, record.t_ns);
 	convert_trace_record(trace, request, &record);
@@ -252,14 +253,14 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->stream.close = close_trace_stream;
 	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
 	trace->unit_shift = sim_unit_shift(geo);
-	trace->whole = sim_takes_whole_units(options, geo);
+	trace->whole = sim_stream_needs_whole_units(options, geo);
 	trace->sectors = units << trace->unit_shift;
 	trace->scale = options->time_scale;
 	trace->left = options->repeat - 1;
 	trace->device_time = options->arrival == SIM_ARRIVAL_DEVICE;
 	trace->queue_by = options->queue_by;
 	trace->queues = aftl_queue_weight_count(config->queue_weights) ?: 1;
-	if (trace->queues == 1 && sim_option_given(options, "queue-by"))
+	if (trace->queues == 1 && sim_is_option_given(options, "queue-by"))
 		trace->queues = AFTL_QUEUES_MAX;
 	trace->blocks = config->blocks;
 	trace->fold = options->fold;

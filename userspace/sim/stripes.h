@@ -50,7 +50,7 @@ u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units);
 void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
 
 /* Return the member device that stores the cell; @row is the unit number on the member. */
-u32 stripe_unit_member(const struct stripe_layout *layout, u32 row, u32 cell);
+u32 stripe_find_member_of_cell(const struct stripe_layout *layout, u32 row, u32 cell);
 
 /**
  * struct stripe_plan - plan to write new data into a row
@@ -152,7 +152,7 @@ void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *
 /* End the write of stripe_begin_write(): mark the stripe as clean, or dirty if it has new data. */
 void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns);
 
-static inline u32 stripe_index(const struct stripe_cache *cache, const struct stripe *stripe)
+static inline u32 stripe_get_index(const struct stripe_cache *cache, const struct stripe *stripe)
 {
 	return (u32)(stripe - cache->stripes);
 }

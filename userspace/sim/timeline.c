@@ -59,7 +59,8 @@ int timeline_create(struct timeline **out, const char *path, int argc, char **ar
 }
 
 /* Write the name of a device or of a LUN, which the file format calls a process and a thread. */
-static void write_lane_name(struct timeline *timeline, const char *what, u32 lun, const char *name)
+static void write_timeline_track_name(struct timeline *timeline, const char *what, u32 lun,
+				      const char *name)
 {
 	struct json_writer *json = &timeline->json;
 
@@ -85,10 +86,10 @@ void timeline_begin_device(struct timeline *timeline, const struct aftl *ftl)
 	timeline->lanes = memory_alloc_zeroed(timeline->luns, sizeof(*timeline->lanes));
 	timeline->block_pages = aftl_geometry(ftl)->pages;
 	timeline->device++;
-	write_lane_name(timeline, "process_name", 0, aftl_policy_type(ftl)->name);
+	write_timeline_track_name(timeline, "process_name", 0, aftl_policy_type(ftl)->name);
 	for (u32 i = 0; i < timeline->luns; i++) {
 		scnprintf(name, sizeof(name), "LUN %u", i);
-		write_lane_name(timeline, "thread_name", i, name);
+		write_timeline_track_name(timeline, "thread_name", i, name);
 	}
 }
 
@@ -126,14 +127,14 @@ static void write_timeline_event(struct timeline *timeline, const struct lane *l
 	json_end_object(json);
 }
 
-static void end_timeline_lane(struct timeline *timeline, struct lane *lane, u64 end_ns)
+static void end_operation_of_timeline_lane(struct timeline *timeline, struct lane *lane, u64 end_ns)
 {
 	if (lane->busy)
 		write_timeline_event(timeline, lane, end_ns);
 	lane->busy = false;
 }
 
-static u64 planned_end_of_event(const struct lane *lane)
+static u64 compute_planned_end_of_event(const struct lane *lane)
 {
 	return lane->event.begin_ns + lane->event.array_ns;
 }
@@ -143,10 +144,10 @@ void timeline_add_event(struct timeline *timeline, const struct aftl_array_event
 	struct lane *lane = &timeline->lanes[event->lun];
 
 	if (event->op == AFTL_ARRAY_SUSPEND) {
-		end_timeline_lane(timeline, lane, event->begin_ns);
+		end_operation_of_timeline_lane(timeline, lane, event->begin_ns);
 		return;
 	}
-	end_timeline_lane(timeline, lane, planned_end_of_event(lane));
+	end_operation_of_timeline_lane(timeline, lane, compute_planned_end_of_event(lane));
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
@@ -161,8 +162,8 @@ void timeline_end_device(struct timeline *timeline)
 	if (!timeline)
 		return;
 	for (u32 i = 0; i < timeline->luns; i++)
-		end_timeline_lane(timeline, &timeline->lanes[i],
-				  planned_end_of_event(&timeline->lanes[i]));
+		end_operation_of_timeline_lane(timeline, &timeline->lanes[i],
+					       compute_planned_end_of_event(&timeline->lanes[i]));
 }
 
 u64 timeline_count_omitted(const struct timeline *timeline)

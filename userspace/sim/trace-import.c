@@ -46,7 +46,7 @@ static bool has_record_file_magic(const char *path)
 }
 
 /* Standard input and special files are not probed, because they can be read only once. */
-static bool is_trace_format_foreign(const struct sim_options *options)
+static bool needs_trace_conversion(const struct sim_options *options)
 {
 	struct stat found;
 
@@ -144,7 +144,7 @@ enum exit_code trace_import(struct sim_options *options)
 	struct aftl_error error;
 	int fd;
 
-	if (!options->trace || !is_trace_format_foreign(options))
+	if (!options->trace || !needs_trace_conversion(options))
 		return EXIT_DONE;
 	fd = nameless_file_create(&error);
 	if (fd < 0)

@@ -13,7 +13,7 @@ struct operations {
 	u64 room;
 };
 
-static int append_optimum_operation(struct operations *list, u64 op, struct aftl_error *error)
+static int append_operation_on_unit(struct operations *list, u64 op, struct aftl_error *error)
 {
 	if (list->count == list->room) {
 		u64 room = max(2 * list->room, 1ULL << 16);
@@ -46,7 +46,7 @@ static int add_request_operations(struct operations *list, const struct sim_requ
 	if (request->op == AFTL_OP_READ || request->op == AFTL_OP_FLUSH)
 		return 0;
 	for (u64 unit = begin; unit < end && !ret; unit++)
-		ret = append_optimum_operation(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
+		ret = append_operation_on_unit(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
 	return ret;
 }
 
@@ -129,16 +129,16 @@ int sim_yardstick_find(const struct sim_options *options, struct sim_result *res
 	return ret;
 }
 
-u64 sim_yardstick_lower_bound(const struct sim_result *result)
+u64 sim_yardstick_get_lower_bound(const struct sim_result *result)
 {
-	return scaled_ratio(optimum_lower_bound(&result->yardstick.optimum) *
+	return scaled_ratio(optimum_compute_lower_bound(&result->yardstick.optimum) *
 				    result->geo.unit_bytes,
 			    result->yardstick.bytes, 10000);
 }
 
-u64 sim_yardstick_collector(const struct sim_result *result)
+u64 sim_yardstick_get_collector_result(const struct sim_result *result)
 {
-	u64 units = optimum_collector_programs(&result->yardstick.optimum);
+	u64 units = optimum_count_collector_programs(&result->yardstick.optimum);
 
 	return units == U64_MAX ? 0 :
 				  scaled_ratio(units * result->geo.unit_bytes,

@@ -32,9 +32,9 @@ int sim_yardstick_find(const struct sim_options *options, struct sim_result *res
 		       struct aftl_error *error);
 
 /* Return the lower bound of programmed bytes per byte that the host writes, in 1/10000. */
-u64 sim_yardstick_lower_bound(const struct sim_result *result);
+u64 sim_yardstick_get_lower_bound(const struct sim_result *result);
 
 /* Return write amplification by the offline collector; 0 if spare space is too small for it. */
-u64 sim_yardstick_collector(const struct sim_result *result);
+u64 sim_yardstick_get_collector_result(const struct sim_result *result);
 
 #endif

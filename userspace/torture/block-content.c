@@ -10,7 +10,7 @@
 #define CELL_BYTES (CELL_WORDS * sizeof(u64))
 #define STEP 0x9e3779b97f4a7c15ULL
 
-static u64 key_of_block_name(const struct block_name *name)
+static u64 compute_key_of_block_name(const struct block_name *name)
 {
 	return aftl_hash64_pair(aftl_hash64_pair(name->device, name->unit),
 			 (u64)name->seed << 32 | name->generation);
@@ -31,35 +31,35 @@ static bool decode_block_head(const u64 head[HEAD_WORDS], struct block_name *nam
 	name->unit = head[2];
 	name->seed = (u32)(head[3] >> 32);
 	name->generation = (u32)head[3];
-	return head[0] == (MAGIC << 32 | (u32)key_of_block_name(name));
+	return head[0] == (MAGIC << 32 | (u32)compute_key_of_block_name(name));
 }
 
-static inline u64 block_word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
+static inline u64 compute_block_word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
 {
 	return htole64(i % CELL_WORDS < HEAD_WORDS ? head[i % CELL_WORDS] : key ^ i * STEP);
 }
 
 void block_fill_content(void *data, u32 bytes, const struct block_name *name)
 {
-	u64 key = key_of_block_name(name);
+	u64 key = compute_key_of_block_name(name);
 	u64 head[HEAD_WORDS];
 	u64 *words = data;
 
 	make_block_head(head, name, key);
 	for (u32 i = 0; i < bytes / sizeof(u64); i++)
-		words[i] = block_word_at(i, head, key);
+		words[i] = compute_block_word_at(i, head, key);
 }
 
 /* Count the bits that differ from block @name; @where is set to the first byte that differs. */
 static u32 count_block_flips(const u64 *words, u32 bytes, const struct block_name *name, u32 *where)
 {
-	u64 key = key_of_block_name(name);
+	u64 key = compute_key_of_block_name(name);
 	u64 head[HEAD_WORDS];
 	u32 i, flips = 0;
 
 	make_block_head(head, name, key);
 	for (i = 0; i < bytes / sizeof(u64); i++) {
-		u64 wrong = words[i] ^ block_word_at(i, head, key);
+		u64 wrong = words[i] ^ compute_block_word_at(i, head, key);
 
 		if (wrong && !flips)
 			*where = i * (u32)sizeof(u64);
@@ -70,7 +70,7 @@ static u32 count_block_flips(const u64 *words, u32 bytes, const struct block_nam
 }
 
 /* Return word @word of the block name by majority vote over each bit of all cells. */
-static u64 majority_of_copies_of_word(const u64 *words, u32 cells, u32 word)
+static u64 find_majority_of_word_copies(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;
 
@@ -89,7 +89,7 @@ static bool read_name_by_majority(const u64 *words, u32 bytes, struct block_name
 	u64 head[HEAD_WORDS];
 
 	for (u32 i = 0; i < HEAD_WORDS; i++)
-		head[i] = majority_of_copies_of_word(words, bytes / CELL_BYTES, i);
+		head[i] = find_majority_of_word_copies(words, bytes / CELL_BYTES, i);
 	return decode_block_head(head, name);
 }
 

@@ -30,8 +30,8 @@ static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
  * file systems fall back to the page cache. A read may then return a half of a concurrent write,
  * and half of a block's name. A final check, without requests in flight, reads whole blocks.
  */
-static bool is_unit_half_written(const struct torture_run *run, u64 unit, u32 floor,
-				 const struct block_found *found)
+static bool may_be_half_of_concurrent_write(const struct torture_run *run, u64 unit, u32 floor,
+					    const struct block_found *found)
 {
 	return !run->target.device && ledger_newest_generation(run->ledger, unit) > floor &&
 		(found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
@@ -45,7 +45,7 @@ void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void
 						      run->unit_bytes, run->unit_bytes,
 						      (u32)run->options.flips);
 
-		if (!is_unit_half_written(run, first + i, floors[i], &found) &&
+		if (!may_be_half_of_concurrent_write(run, first + i, floors[i], &found) &&
 		    !ledger_allows_content(run->ledger, first + i, floors[i], &found))
 			report_wrong_unit(run, first + i, floors[i], &found, request);
 	}
@@ -84,7 +84,7 @@ static int check_unit_range(struct torture_run *run, u64 first, u32 count, u8 *d
 			ret = check_unit_range(run, first + i, 1, data, error);
 		return ret;
 	}
-	if (ret && !may_requests_fail(run))
+	if (ret && !are_failing_requests_allowed(run))
 		return aftl_fail(error, ret, "%.120s: unit %llu cannot be read: %s",
 				 run->options.device, (unsigned long long)first, strerror(-ret));
 	if (ret) {

@@ -211,7 +211,7 @@ void ledger_set_all_zero(struct ledger *ledger)
 	write_ledger_units(ledger, 0, ledger->header->units);
 }
 
-void ledger_freeze(struct ledger *ledger)
+void ledger_freeze_after_power_failure(struct ledger *ledger)
 {
 	ledger->header->frozen = 1;
 	write_ledger_header(ledger);
@@ -262,7 +262,7 @@ void ledger_record_overlap(struct ledger_change *change, const struct ledger_cha
 	}
 }
 
-static void queue_risen_bounds(struct ledger *ledger, u64 first, u32 count, u32 low)
+static void append_risen_lower_bound(struct ledger *ledger, u64 first, u32 count, u32 low)
 {
 	if (ledger->count == ledger->room) {
 		ledger->room = max(ledger->room * 2, (u64)1024);
@@ -291,7 +291,8 @@ void ledger_end_change(struct ledger *ledger, const struct ledger_change *change
 		unit->low = max(unit->low, change->floors[i]);
 		if (i + 1 < change->count && change->floors[i + 1] == change->floors[i])
 			continue;
-		queue_risen_bounds(ledger, change->first + begin, i + 1 - begin, change->floors[i]);
+		append_risen_lower_bound(ledger, change->first + begin, i + 1 - begin,
+					 change->floors[i]);
 		if (forced)
 			mark_units_durable(ledger, change->first + begin, i + 1 - begin,
 					   change->floors[i]);

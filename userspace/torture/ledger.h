@@ -96,7 +96,7 @@ const struct ledger_header *ledger_header(const struct ledger *ledger);
 void ledger_set_all_zero(struct ledger *ledger);
 
 /* Power has failed: no change becomes durable, no content is wrong. Async-signal-safe. */
-void ledger_freeze(struct ledger *ledger);
+void ledger_freeze_after_power_failure(struct ledger *ledger);
 void ledger_set_filled(struct ledger *ledger);
 
 /* Allow the loss of changes that were not durable; from now on flushes count again. */

@@ -29,7 +29,7 @@ static u64 draw_load_number_below(struct load *load, u64 n)
 }
 
 /* Draw a number up to @most; the range up to each power of two is equally likely. */
-static u64 draw_power_of_two(struct load *load, u64 most)
+static u64 draw_number_by_power_of_two(struct load *load, u64 most)
 {
 	u64 value = 1ULL << draw_load_number_below(load, fls64(most));
 
@@ -42,7 +42,8 @@ static void draw_load_region(struct load *load)
 {
 	u64 units = load->shape.units;
 
-	load->window = draw_load_number_below(load, 3) ? draw_power_of_two(load, units) : units;
+	load->window = draw_load_number_below(load, 3) ? draw_number_by_power_of_two(load, units) :
+							 units;
 	load->first = draw_load_number_below(load, units - load->window + 1);
 	load->cursor = 0;
 	load->in_order = !draw_load_number_below(load, 4);
@@ -80,10 +81,10 @@ struct load_request load_next(struct load *load)
 	struct load_request request = { 0 };
 
 	if (!load->left) {
-		load->left = (u32)draw_power_of_two(load, MOST_OF_A_PHASE);
-		load->depth = (u32)draw_power_of_two(load, load->shape.depth);
+		load->left = (u32)draw_number_by_power_of_two(load, MOST_OF_A_PHASE);
+		load->depth = (u32)draw_number_by_power_of_two(load, load->shape.depth);
 		load->weights = moods[draw_load_number_below(load, ARRAY_SIZE(moods))];
-		load->size = (u32)draw_power_of_two(load, load->shape.most);
+		load->size = (u32)draw_number_by_power_of_two(load, load->shape.most);
 		draw_load_region(load);
 	}
 	load->left--;
@@ -95,8 +96,9 @@ struct load_request load_next(struct load *load)
 		u64 most = cleared ? load->shape.most_cleared : load->size;
 
 		most = min(most, load->window);
-		request.count =
-			draw_load_number_below(load, 2) ? (u32)draw_power_of_two(load, most) : 1;
+		request.count = draw_load_number_below(load, 2) ?
+					(u32)draw_number_by_power_of_two(load, most) :
+					1;
 		request.first = draw_first_unit(load, request.count);
 	}
 	request.draw = aftl_random_next(&load->random);

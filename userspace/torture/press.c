@@ -107,23 +107,24 @@ static u64 count_ledger_units(const struct press *press)
 	return ledger_header(press->run->ledger)->units;
 }
 
-static u32 max_request_units(const struct torture_run *run)
+static u32 get_max_request_units(const struct torture_run *run)
 {
 	return (u32)max(run->options.most_bytes / run->unit_bytes, (u64)1);
 }
 
 /* Get the next request of the initial fill: sequential writes of all units, then a flush. */
-static bool next_request_of_fill(struct press *press)
+static bool make_next_request_of_fill(struct press *press)
 {
 	u64 left = count_ledger_units(press) - min(press->filled, count_ledger_units(press));
 	u32 depth = press->load.shape.depth;
 
 	if (press->filled > count_ledger_units(press))
 		return false;
-	press->next = (struct load_request){ .op = left ? LOAD_WRITE : LOAD_FLUSH,
-					     .first = press->filled,
-					     .count = (u32)min(left, max_request_units(press->run)),
-					     .depth = left ? min(FILL_DEPTH, depth) : 1 };
+	press->next =
+		(struct load_request){ .op = left ? LOAD_WRITE : LOAD_FLUSH,
+				       .first = press->filled,
+				       .count = (u32)min(left, get_max_request_units(press->run)),
+				       .depth = left ? min(FILL_DEPTH, depth) : 1 };
 	press->filled += left ? press->next.count : 1;
 	return true;
 }
@@ -132,7 +133,7 @@ static void draw_next_torture_request(struct press *press)
 {
 	if (press->waiting)
 		return;
-	if (!next_request_of_fill(press)) {
+	if (!make_next_request_of_fill(press)) {
 		if (!press->drawn)
 			ledger_set_filled(press->run->ledger);
 		press->next = load_next(&press->load);
@@ -172,7 +173,7 @@ static void begin_ledger_change(struct press *press, struct slot *slot)
 		fill_request_data(press, slot);
 }
 
-static void record_read_floors(struct press *press, struct slot *slot)
+static void record_floors_of_read(struct press *press, struct slot *slot)
 {
 	for (u32 i = 0; i < slot->change.count; i++)
 		slot->change.floors[i] =
@@ -200,7 +201,7 @@ static void begin_torture_request(struct press *press, struct slot *slot)
 	if (does_op_change_data(slot->request.op))
 		begin_ledger_change(press, slot);
 	else if (slot->request.op == LOAD_READ)
-		record_read_floors(press, slot);
+		record_floors_of_read(press, slot);
 	else
 		slot->covered = ledger_begin_flush(press->run->ledger);
 	slot->begin_ns = machine_clock_now_ns();
@@ -294,7 +295,7 @@ static void describe_request(const struct press *press, const struct slot *slot,
 }
 
 /* Return true if the device lacks the operation, because no such operation has succeeded. */
-static bool operation_is_unsupported(struct press *press, const struct slot *slot, int error)
+static bool is_operation_unsupported(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
 
@@ -316,10 +317,10 @@ static void handle_request_failure(struct press *press, const struct slot *slot,
 	const struct timespec breath = ns_to_timespec(BREATH_NS);
 	char text[200];
 
-	if (operation_is_unsupported(press, slot, error))
+	if (is_operation_unsupported(press, slot, error))
 		return;
 	press->run->failed++;
-	if (may_requests_fail(press->run)) {
+	if (are_failing_requests_allowed(press->run)) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
 		return;
 	}
@@ -376,7 +377,7 @@ static bool has_hanging_request(const struct press *press)
 }
 
 /* Submit requests and wait for a completion. If the kernel lacks memory, try again later. */
-static void submit_and_wait(struct press *press)
+static void submit_and_wait_for_completion(struct press *press)
 {
 	struct __kernel_timespec look = { .tv_nsec = LOOK_NS };
 	struct io_uring_cqe *cqe;
@@ -397,7 +398,7 @@ static bool submit_and_reap_requests(struct press *press)
 
 	while (!is_torture_finished(press) && submit_next_torture_request(press))
 		;
-	submit_and_wait(press);
+	submit_and_wait_for_completion(press);
 	while (!io_uring_peek_cqe(&press->ring, &cqe)) {
 		struct slot *slot = io_uring_cqe_get_data(cqe);
 		int result = cqe->res;
@@ -438,7 +439,7 @@ static void free_request_slots(struct press *press)
 static void prepare_torture_requests(struct press *press, struct torture_run *run)
 {
 	const struct ledger_header *header = ledger_header(run->ledger);
-	u32 most = (u32)min(header->units, max_request_units(run));
+	u32 most = (u32)min(header->units, get_max_request_units(run));
 	struct load_shape shape = {
 		.units = header->units,
 		.most = most,

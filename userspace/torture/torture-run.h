@@ -34,7 +34,7 @@ struct torture_run {
 };
 
 /* Return true if failing requests are acceptable. */
-static inline bool may_requests_fail(const struct torture_run *run)
+static inline bool are_failing_requests_allowed(const struct torture_run *run)
 {
 	return run->options.errors || ledger_header(run->ledger)->frozen;
 }

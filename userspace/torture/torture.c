@@ -16,7 +16,7 @@ static struct ledger *the_ledger;
 
 static void freeze_ledger_on_signal(int number __maybe_unused)
 {
-	ledger_freeze(the_ledger);
+	ledger_freeze_after_power_failure(the_ledger);
 }
 
 static void catch_power_failure_signal(struct ledger *ledger)

@@ -104,13 +104,13 @@ int output_file_close(struct output_file *file, struct aftl_error *error)
 	return failed ? wasi_file_error(file, "write", error) : 0;
 }
 
-unsigned int sim_jobs(const struct sim_work *work)
+unsigned int sim_count_concurrent_runs(const struct sim_work *work)
 {
 	(void)work;
 	return 1;
 }
 
-/* WASI never runs jobs in parallel, because sim_jobs() returns 1. */
+/* WASI never runs jobs in parallel, because sim_count_concurrent_runs() returns 1. */
 void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)
 {
 	(void)work;
@@ -118,7 +118,7 @@ void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_out
 	(void)outcomes;
 }
 
-unsigned int sim_thread_count(const struct sim_options *options)
+unsigned int sim_count_threads(const struct sim_options *options)
 {
 	(void)options;
 	return 1;
