@@ -26,7 +26,7 @@ class Access(NamedTuple):
 
 
 def read_record_accesses(path: Path) -> list[Access]:
-    file = aft.open_records(path)
+    file = aft.open_record_file(path)
     first = file.field_of_records("off_sect").astype(np.int64)
     begin = first // PAGE_SECTORS
     pages = -(-(first + file.field_of_records("nsect")) // PAGE_SECTORS) - begin

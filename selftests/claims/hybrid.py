@@ -10,7 +10,7 @@ from selftests.claims.rows import Claim, counter_of_run, make_claim_row, sensing
 from selftests.claims.runs import Json
 from selftests.claims.studies import results_of_study
 
-from approxftl_tools.measures import look_up_keys
+from approxftl_tools.measures import value_at_path
 
 PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
@@ -112,8 +112,8 @@ def report_hy3_combinations() -> list[Claim]:
     """Report hybrid's best combinations of parts, by the sum over devices, and its default."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
-    busy = {on: [*map(array_us_per_unit,
-                      look_up_keys(runs, *options_of_parts(on).values()).values())] for on in every}
+    busy = {on: [*map(array_us_per_unit, value_at_path(
+        runs, *options_of_parts(on).values()).values())] for on in every}
     best = [*map(min, zip(*busy.values(), strict=True))]
     over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)
             for on, us in busy.items()}

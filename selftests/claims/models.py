@@ -90,7 +90,7 @@ def measure_tv2_ispp_steps() -> list[Measured]:
 def measure_tv3_endurance() -> list[Measured]:
     """Return TVR's endurance with and without margins in 1e5 cycles, and the gain in percent."""
     full, bare = tvr.endurance_cycles(1.0), tvr.endurance_cycles(0.0)
-    by_state = [tvr.errors_per_page(mean, tvr.LIFE_CYCLES / 1e5) for mean in tvr.MEANS_V[1:]]
+    by_state = [tvr.tvr_errors_per_page(mean, tvr.LIFE_CYCLES / 1e5) for mean in tvr.MEANS_V[1:]]
     return [make_measured(full, digits=3), make_measured(bare, digits=3),
             make_measured(100 * (bare / full - 1), digits=2), make_measured(*by_state, digits=2)]
 

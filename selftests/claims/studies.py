@@ -16,7 +16,7 @@ from selftests.claims import real_traces, runs
 from approxftl_tools import papers, study_plan
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_plan import Plan, Point
-from approxftl_tools.study_run import require_results
+from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
 from approxftl_tools.study_table import finished_groups
@@ -77,7 +77,7 @@ def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = No
     points = tuple(falsify_point(point, program) for point in plan.points
                    if has_axis_values(dict(point.varied), where))
     store = Store(runs.build_directory() / "cache/claims/results")
-    require_results(points, store, Processes(program, os.cpu_count() or 1))
+    require_point_results(points, store, Processes(program, os.cpu_count() or 1))
     found: dict[str, Any] = {}
     for group in finished_groups(replace(plan, points=points), store):
         if not has_axis_values(group.varied, where):

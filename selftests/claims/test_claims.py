@@ -19,7 +19,7 @@ from selftests.lib.programs import run_program
 
 from approxftl_tools import aft, study_plan
 from approxftl_tools.synthesis import Stream, generate_stream
-from approxftl_tools.workload_profile import find_profile
+from approxftl_tools.workload_profile import published_profile
 
 #: Number of rows of own designs that only report a figure, or differ as docs/systems explains.
 REPORTED = {"DE-A": 1, "PL-A": 2, "IP-A": 3, "UP-1": 1, "UP-2": 1, "HY-3": 5}
@@ -148,7 +148,7 @@ def test_streams_of_negative_controls_are_stored_in_other_files() -> None:
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):
         other = studies.record_files_of_trace_volumes()
     assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
-    assert all(len(aft.open_records(path).operations_without_flags()) == 100
+    assert all(len(aft.open_record_file(path).operations_without_flags()) == 100
                for path in other.values())
     assert studies.record_files_of_trace_volumes() == usual
 
@@ -194,7 +194,7 @@ def round_stream_to_pages(stream: Stream) -> Stream:
 def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
     """Place synthetic streams in the directory of real traces, beside a non-trace file."""
     made = {name: round_stream_to_pages(generate_stream(
-        replace(find_profile(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
+        replace(published_profile(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
         for name in ("HM_0", "PRN_1")}
     for name, stream in made.items():
         (tmp_path / f"{name}.csv").write_text(stream_as_msr_text(stream))
@@ -211,7 +211,7 @@ def test_converted_real_traces_keep_their_requests(
     assert set(found) == {f"trace {name}"
                           for name in trace_volumes} == set(studies.record_files_of_trace_volumes())
     for name, stream in trace_volumes.items():
-        file = aft.open_records(found[f"trace {name}"])
+        file = aft.open_record_file(found[f"trace {name}"])
         for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),
                                ("t_ns", stream.t_ns // 100 * 100)):
             assert (file.field_of_records(column) == wanted).all()

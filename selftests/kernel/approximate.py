@@ -44,7 +44,7 @@ from ktap import (
     run_dmsetup,
     run_point,
     run_point_in_turn,
-    send_message,
+    send_dm_message,
     table_line,
     temporary_device,
 )
@@ -65,7 +65,7 @@ def check_count_near_mean(found: float, wanted: float, what: str) -> None:
 
 def read_device_back(path: Path, size: int) -> tuple[bytes, int]:
     """Read from the device; return the data and the number of flipped bits that it reports."""
-    send_message(NAME, "reset")
+    send_dm_message(NAME, "reset")
     run_command("dd", f"if={path}", f"of={scratch}/back", "bs=256k", f"count={size >> 18}",
                 "iflag=direct")
     return (scratch / "back").read_bytes(), read_counters(NAME)["read_flipped_bits"]
@@ -150,7 +150,7 @@ def check_policy_change(system: Mount) -> None:
 
 def check_aged_levels(system: Mount) -> None:
     """Flipped bits of each file region equal the device's report and grow with its level."""
-    send_message(NAME, "age", "2000h")
+    send_dm_message(NAME, "age", "2000h")
     system.remount_file_system()
     path = system.place / "levels"
     data = path.read_bytes()
@@ -185,7 +185,7 @@ def count_units_by_level(found: Json) -> list[int]:
 def check_traced_levels(system: Mount) -> None:
     """Quality levels in a block trace reach replays on a device and in the simulator."""
     recorded, trace = scratch / "recorded", scratch / "levels.aft"
-    send_message(NAME, "reset")
+    send_dm_message(NAME, "reset")
     run_command(APPROXFTL, "trace", "record", "-O", recorded, system.place, "--", "python3",
                 __file__, system.place / "again")
     written = count_units_by_level(read_counters(NAME))
@@ -281,7 +281,7 @@ def check_model_by_level() -> None:
             os.sync()
             made = tag_model(place / "model", "--type", "bf16,i8", "--level", "3", "--level",
                              "1:*codes", "--rewrite")
-            send_message(NAME, "age", "2000h")
+            send_dm_message(NAME, "age", "2000h")
             system.remount_file_system()
             back = (place / "model").read_bytes()
             _, most, least, _ = check_model_bits(made, place / "model", model, back)
@@ -370,7 +370,7 @@ def check_aged_image() -> None:
             run_app_phase("img", place, "--phase", "write", "--width", "512", "--height", "512")
             system.remount_file_system()
             fresh = check_app_report(run_app_phase("img", place, "--phase", "read"))
-            send_message(NAME, "age", "1000h")
+            send_dm_message(NAME, "age", "1000h")
             system.remount_file_system()
             report = run_app_phase("img", place, "--phase", "read")
     aged, pixels = check_app_report(report), report["inputs"]["approximate_bytes"]

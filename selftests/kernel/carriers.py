@@ -38,7 +38,7 @@ from ktap import (
     run_dmsetup,
     run_in_child,
     run_point,
-    send_message,
+    send_dm_message,
     skip_point,
     temporary_device,
 )
@@ -320,7 +320,7 @@ def check_stream_counts(kind: str, name: str, write: Callable[..., None],
                         *arguments: object) -> None:
     """Clear the trace, write, and check that only one stream or handle counts the write."""
     (TRACING / "trace").write_text("")
-    send_message(NAME, "reset")
+    send_dm_message(NAME, "reset")
     write(*arguments)
     found = {key: count for key, count in read_counters(NAME).items() if count
              and re.fullmatch(rf"{kind}_.*_host_units", key)}

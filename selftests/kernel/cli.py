@@ -34,7 +34,7 @@ from ktap import (
     run_dmsetup,
     run_in_child,
     run_point,
-    send_message,
+    send_dm_message,
     skip_point,
 )
 
@@ -337,7 +337,7 @@ def check_health_output() -> None:
     write_some_data()
     check_printed_line("^verdict: needs attention$", "health", NAME, code=1)
     for block in range(201):
-        send_message(NAME, "fault", "block", str(block))
+        send_dm_message(NAME, "fault", "block", str(block))
     check_printed_line("^verdict: failed$", "health", NAME, code=4)
     require(verb_as_json("health", NAME, code=4)["devices"][0]["verdict"] == "failed",
             "JSON differs")

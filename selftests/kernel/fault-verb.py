@@ -34,7 +34,7 @@ from ktap import (
     run_dmsetup,
     run_point,
     run_point_in_turn,
-    send_message,
+    send_dm_message,
     skip_point,
     temporary_device,
 )
@@ -59,12 +59,12 @@ def place_faults(*words: str | Path) -> list[dict[str, Any]]:
 
 def check_faults_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
     """Check that the verb fault refuses a command with one line, and places no fault."""
-    lost = send_message(NAME, "lost", "0") if "--file" in words else ""
+    lost = send_dm_message(NAME, "lost", "0") if "--file" in words else ""
     done = subprocess.run([APPROXFTL, "fault", *words], capture_output=True, text=True,
                           check=False)
     require(done.returncode == code and not done.stdout and done.stderr.count("\n") == 1
             and re.search(sentence, done.stderr), f"{words}: {done}")
-    require("--file" not in words or lost == send_message(NAME, "lost", "0"), f"{words}: lost")
+    require("--file" not in words or lost == send_dm_message(NAME, "lost", "0"), f"{words}: lost")
 
 
 def does_block_read_fail(fd: int, block: int, content: bytes) -> bool:
@@ -236,7 +236,7 @@ def check_fault_script() -> None:
         run_command("dd", "if=/dev/zero", f"of={path}", "bs=4k", "count=1", "oflag=direct")
         require([one["state"] for one in place_faults(NAME, "--list")] == ["happened", "pending"],
                 "the write is no trigger")
-        require(send_message(NAME, "lost", "0") == "5 1\n", send_message(NAME, "lost", "0"))
+        require(send_dm_message(NAME, "lost", "0") == "5 1\n", send_dm_message(NAME, "lost", "0"))
         place_faults(NAME, "--clear")
         script.write_text("[[fault]]\nunit = 5\nafter_write = 9\n"
                           "[[fault]]\ndie = 99\nafter_write = 9\n")
@@ -245,7 +245,7 @@ def check_fault_script() -> None:
         script.unlink()
         check_faults_refused("No such file", NAME, "--script", script, code=2)
         place_faults(NAME, "unit", "6")
-        require(send_message(NAME, "lost", "0") == "5 2\n", "unit 6 is not lost")
+        require(send_dm_message(NAME, "lost", "0") == "5 2\n", "unit 6 is not lost")
 
 
 def write_blocks(path: Path, content: bytes, block: int, *, sync: bool) -> None:
@@ -301,10 +301,10 @@ def check_end_of_life() -> None:
     with temporary_device(NAME) as path:
         write_blocks(path, content, 0, sync=True)
         require(place_faults(NAME, "wear", "3000")[0]["number"] == 3000, "no wear")
-        require(" 30000000 " in send_message(NAME, "block", "5").replace("\n", " "), "no wear")
+        require(" 30000000 " in send_dm_message(NAME, "block", "5").replace("\n", " "), "no wear")
         place_faults(NAME, "life", "end")
         write_blocks(path, content, 0, sync=True)
-        send_message(NAME, "gc")
+        send_dm_message(NAME, "gc")
         for _ in range(100):
             if " ro " in run_dmsetup("status", NAME):
                 break

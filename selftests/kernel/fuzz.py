@@ -205,7 +205,7 @@ class Device(Subject):
         if kind == "message":
             text = " ".join(words).encode()
             of = [" ".join(["message", *words[:1]])]
-            return self.call_and_record(step, lambda: self.mapper.send_message(text), of)
+            return self.call_and_record(step, lambda: self.mapper.send_dm_message(text), of)
         if kind in ("suspend", "resume"):
             return self.call_and_record(step, lambda: self.set_suspended(suspended=kind
                                                                          == "suspend"), [kind])

@@ -214,7 +214,7 @@ def make_ram_disks(count: int, kib: int) -> None:
     run_command("modprobe", "brd", f"rd_nr={count}", f"rd_size={kib}")
 
 
-def send_message(name: str, *words: str) -> str:
+def send_dm_message(name: str, *words: str) -> str:
     """Send a message to a device; return the answer."""
     return run_dmsetup("message", name, "0", *words)
 
@@ -222,7 +222,7 @@ def send_message(name: str, *words: str) -> str:
 def read_counters(name: str) -> dict[str, int]:
     """Return all counters of a device."""
     return {key: int(value)
-            for key, value in map(str.split, send_message(name, "stats").splitlines())}
+            for key, value in map(str.split, send_dm_message(name, "stats").splitlines())}
 
 
 # File systems

@@ -42,7 +42,7 @@ class Mapper:
     def live_table(self) -> bytes:
         return self.issue_dm_ioctl(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
 
-    def send_message(self, text: bytes) -> bytes:
+    def send_dm_message(self, text: bytes) -> bytes:
         """Send a message to sector 0 of the device; return the answer, which may be empty."""
         payload = struct.pack("=Q", 0) + text + b"\0"
         return self.issue_dm_ioctl(MESSAGE, payload).split(b"\0", 1)[0].rstrip()

@@ -23,7 +23,7 @@ def open_volume(mapper: Mapper, line: bytes) -> str:
         mapper.set_suspended(suspended=False)
         Path("/dev/mapper", mapper.name).symlink_to(mapper.node)
         mapper.set_suspended(suspended=True)
-        said = mapper.send_message(b"audit").decode()
+        said = mapper.send_dm_message(b"audit").decode()
         mapper.set_suspended(suspended=False)
     except OSError as error:
         return f"{line.decode()}: {error}"

@@ -427,7 +427,7 @@ class Device:
         count = ("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME)
         wait_for_condition(lambda: run_command(*count).strip() == "0", f"{NAME} stays in use", 0.05)
 
-    def send_message(self, *words: str) -> str:
+    def send_dm_message(self, *words: str) -> str:
         """Send a message to the device and return the answer."""
         return run_command("dmsetup", "message", NAME, "0", *words).strip()
 
@@ -437,7 +437,7 @@ class Device:
         """Suspend the device, which waits for pending requests, audit its state, and resume."""
         run_command("dmsetup", "suspend", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
-        if (books := self.send_message("audit")) != "clean":
+        if (books := self.send_dm_message("audit")) != "clean":
             raise FailedError(f"audit: {books}")
         run_command("dmsetup", "resume", NAME)
 
@@ -481,7 +481,7 @@ class Device:
         if words == "fault":
             # Fail only few blocks, so that enough are left.
             words = f"fault block {self.draw.randrange(2)}"
-        self.send_message(*words.split())
+        self.send_dm_message(*words.split())
 
     def reopen_device(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop the load, recreate the device, resume the load, which must find all its writes."""

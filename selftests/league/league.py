@@ -32,15 +32,15 @@ from approxftl_tools.page import figure_template_data, render_page  # noqa: E402
 from approxftl_tools.refusal import Refusal  # noqa: E402
 from approxftl_tools.row_list import align_columns  # noqa: E402
 from approxftl_tools.statistics import Estimate, estimate_mean  # noqa: E402
-from approxftl_tools.study import parse_jobs  # noqa: E402
+from approxftl_tools.study import parse_job_count  # noqa: E402
 from approxftl_tools.study_engine import Processes  # noqa: E402
 from approxftl_tools.study_plan import (  # noqa: E402
     Point,
-    derived_seeds,
+    derive_seeds,
     make_point,
     simulator_and_digest,
 )
-from approxftl_tools.study_run import Progress, run_points  # noqa: E402
+from approxftl_tools.study_run import Progress, run_study_points  # noqa: E402
 from approxftl_tools.study_store import DONE, Store  # noqa: E402
 
 Json = dict[str, Any]
@@ -136,7 +136,7 @@ def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
     if not loads:
         raise Refusal(f"no such load; there are {', '.join(LOADS)}", command.USAGE)
     entries = ENTRIES | dict(policy_entries(arguments.policy))
-    seeds = [int(seed) for seed in derived_seeds(1, arguments.seeds)]
+    seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
     def point_of_entry(options: Options, load: str, entry: str, seed: int) -> Point:
         return make_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
@@ -204,13 +204,13 @@ def optimum_rows(games: Games, store: Store) -> list[list[str]]:
     for load in games.loads:
         bounds = [run["yardstick"] for seed in games.seeds
                   if (run := run_of_finished_point(store, games.yardsticks[load, seed]))]
-        rows.append([load, *(estimate_text(estimate_mean([bound[key] for bound in bounds]))
+        rows.append([load, *(format_estimate(estimate_mean([bound[key] for bound in bounds]))
                              if bounds and all(key in bound for bound in bounds) else "\u2013"
                              for key in ("lower", "reached"))])
     return rows
 
 
-def estimate_text(found: Estimate | None, key: str = "") -> str:
+def format_estimate(found: Estimate | None, key: str = "") -> str:
     """Return an estimate as text with the half width of its interval."""
     if not found:
         return "\u2013"
@@ -223,8 +223,8 @@ def estimate_text(found: Estimate | None, key: str = "") -> str:
 def measure_table(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
                   key: str) -> list[list[str]]:
     """Return a table of a measure or the factor: a row for each load, a column for each entry."""
-    return [[load, *(estimate_text(cells[entry, load].measures.get(key) if key else
-                                   cells[entry, load].factor, key) for entry in order)]
+    return [[load, *(format_estimate(cells[entry, load].measures.get(key) if key else
+                                     cells[entry, load].factor, key) for entry in order)]
             for load in games.loads]
 
 
@@ -252,10 +252,10 @@ def league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
         shown = order[begin:begin + 4]
         parts.append(align_columns([("load", *shown), *measure_table(games, shown, cells, "")],
                                    [False, *[True] * len(shown)]) + "\n")
-    return "".join([*parts, *failure_lines(cells)])
+    return "".join([*parts, *list_failed_policies(cells)])
 
 
-def failure_lines(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
+def list_failed_policies(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
     """Return a line for each entry and load without a result."""
     return [f"{one.entry} on {one.load}: no result: {one.why}\n" for one in cells.values()
             if one.why]
@@ -296,7 +296,7 @@ def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
         "study.html", "A league of policies", text=__doc__.partition("\n\n    league.py")[0],
         answer=f"{order[0]} is first, with {rows[0][1]:.3f} times the write amplification of the "
                "optimum in the geometric mean.",
-        said=[line.strip() for line in failure_lines(cells)],
+        said=[line.strip() for line in list_failed_policies(cells)],
         figures=[figure_template_data(figure)], tables=tables,
         points=len(games.all_points()), runs=len(games.all_points()),
         count=len(cells), first=" ".join(first.arguments))
@@ -309,10 +309,10 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--policy", action="append", type=Path, default=[], metavar="FILE.so",
                         help="an entry of your own; may be repeated")
     parser.add_argument("--traces", type=Path, metavar="DIR", help="its files are loads, too")
-    parser.add_argument("--seeds", type=parse_jobs, default=3, metavar="N", help="default 3")
+    parser.add_argument("--seeds", type=parse_job_count, default=3, metavar="N", help="default 3")
     parser.add_argument("--requests", type=int, default=300000, metavar="N",
                         help="of each run, after half as many again of warm-up")
-    parser.add_argument("--jobs", type=parse_jobs, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--jobs", type=parse_job_count, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--output", type=Path, default=TOP / "build/league", metavar="DIR",
                         help="results, league.txt, league.json and league.html go there")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
@@ -327,7 +327,7 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     store.create_directory()
     missing = [point for point in games.all_points() if store.point_state(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
-    if not run_points(missing, store, Processes(program, arguments.jobs), progress):
+    if not run_study_points(missing, store, Processes(program, arguments.jobs), progress):
         raise KeyboardInterrupt
     cells = {(entry, load): results_of_entry(games, store, entry, load)
              for entry in games.entries for load in games.loads}
@@ -337,7 +337,7 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
                               league_json(games, store, cells, argv))
     command.write_file(arguments.output / "league.html", league_page(games, store, cells))
     sys.stdout.write(f"{text}\n{arguments.output / 'league.html'}\n")
-    return command.FAILED if failure_lines(cells) else command.DONE
+    return command.FAILED if list_failed_policies(cells) else command.DONE
 
 
 def main(argv: Sequence[str] | None = None) -> int:

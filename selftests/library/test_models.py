@@ -388,9 +388,9 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
     chosen = {name for number, name in enumerate(names) if bits >> number & 1}
     stored = split_by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__, form)
     file = PlaneFile(parse_model_bytes(stored))
-    file.check_rest()
+    file.check_remaining_bytes()
     assert file.read_range(0, file.size) == original
-    assert file.is_unchanged and not any(file.changed_planes(one) for one in file.planes)
+    assert file.is_original_unchanged and not any(file.changed_planes(one) for one in file.planes)
     for offset, length in spans:
         if offset + length <= file.size:
             assert file.read_range(offset, length) == original[offset:offset + length]
@@ -413,12 +413,12 @@ def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
     changed = PlaneFile(parse_model_bytes(bytes(stored)))
     assert [changed.changed_planes(other) for other in changed.planes if other != one] == [[]] * 3
     assert changed.changed_planes(next(other for other in changed.planes if other == one)) == [2]
-    assert not changed.is_unchanged
+    assert not changed.is_original_unchanged
     before, after = (np.frombuffer(f.read_range(one.tensor.offset, one.tensor.length), dtype="<u2")
                      for f in (file, changed))
     assert np.flatnonzero(before ^ after).tolist() == [2 * 8 + 4]
     assert before[20] ^ after[20] == 4
-    changed.check_rest()
+    changed.check_remaining_bytes()
 
 
 def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ def test_damage_outside_the_tensors_is_reported(tmp_path: Path) -> None:
                 if one.name == "approxftl.rest")
     stored[rest.offset + 70] ^= 1
     with pytest.raises(ModelError, match="damaged"):
-        PlaneFile(parse_model_bytes(bytes(stored))).check_rest()
+        PlaneFile(parse_model_bytes(bytes(stored))).check_remaining_bytes()
 
 
 def change_plane_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
@@ -492,8 +492,8 @@ def test_options_choose_the_tensors_to_be_approximate(choice: Choice, wanted: se
 @pytest.mark.parametrize(("kind", "low"), [("f32", 23), ("bf16", 7), ("f16", 10), ("i8", 4),
                                            ("f8_e4m3", 3), ("u8", 4), ("f64", 52)])
 def test_sign_and_exponent_bits_of_numbers_stay_precise(kind: str, low: int) -> None:
-    assert Choice().low_planes(ELEMENTS[kind]) == low
-    assert Choice(planes=5).low_planes(ELEMENTS[kind]) == 5
+    assert Choice().count_low_planes(ELEMENTS[kind]) == low
+    assert Choice(planes=5).count_low_planes(ELEMENTS[kind]) == 5
 
 
 def test_tensors_of_truth_values_are_never_approximate() -> None:

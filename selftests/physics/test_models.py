@@ -92,7 +92,7 @@ def test_the_public_cell_model_gives_the_expected_error_rates(cycles: int, preci
 )
 def test_program_steps_of_agcr_have_the_expected_error_rates(cycles: int, hours: int,
                                                              expected: tuple[float, ...]) -> None:
-    steps = [program_time.agcr_step_v(cost) for cost in (2, 1, 0)]
+    steps = [program_time.agcr_ispp_step_v(cost) for cost in (2, 1, 0)]
     rates = [cell.cell_rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
     assert rates == pytest.approx(expected, rel=0.05)
 

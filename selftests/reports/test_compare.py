@@ -102,7 +102,7 @@ def test_facts_of_devices_replays_and_record_files_are_listed(comparison_documen
     assert log["facts"]["planned_requests"] == log["facts"]["done_requests"] == 500
     assert log["facts"]["failed_requests"] == 0
     (records,) = comparison_document["records"]
-    file = aft.open_records(next(path for path in input_files if path.suffix == ".aft"))
+    file = aft.open_record_file(next(path for path in input_files if path.suffix == ".aft"))
     assert records["facts"]["records"] == len(file.records) == 500
     writes = int((file.operations_without_flags() == 1).sum())
     assert records["facts"]["write_requests"] == writes
@@ -111,9 +111,9 @@ def test_facts_of_devices_replays_and_record_files_are_listed(comparison_documen
 
 def test_flags_of_records_are_no_part_of_their_operations(tmp_path: Path) -> None:
     records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
-    assert aft.open_records(write_trace(tmp_path / "x.aft",
-                                        records)).operations_without_flags().tolist() == [WRITE,
-                                                                                          READ]
+    assert aft.open_record_file(write_trace(tmp_path / "x.aft",
+                                            records)).operations_without_flags().tolist() == [WRITE,
+                                                                                              READ]
 
 
 def test_the_table_shows_the_ratios(input_files: list[Path], simulation_result: Json) -> None:

@@ -38,8 +38,8 @@ from approxftl_tools.figure import (
 )
 from approxftl_tools.figure_file import render_figure
 from approxftl_tools.figure_kinds import KINDS
-from approxftl_tools.figure_times import cumulative_percentages, thin_curve
-from approxftl_tools.figure_wear import lun_grid, means_of_ranges
+from approxftl_tools.figure_times import cumulative_percentages, simplify_curve
+from approxftl_tools.figure_wear import mean_wear_of_ranges, wear_map_by_lun
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.svg import figure_as_svg, round_ticks, tick_texts
 
@@ -308,8 +308,8 @@ def test_labels_of_ticks_that_are_close_together_differ() -> None:
 
 
 def test_means_of_consecutive_ranges_of_values_are_computed() -> None:
-    assert means_of_ranges([1, 3, 5, 7], 2) == [2, 6]
-    assert means_of_ranges([1, 2, 3], 3) == [1, 2, 3]
+    assert mean_wear_of_ranges([1, 3, 5, 7], 2) == [2, 6]
+    assert mean_wear_of_ranges([1, 2, 3], 3) == [1, 2, 3]
 
 
 def test_histograms_become_cumulative_percentages() -> None:
@@ -323,7 +323,7 @@ def test_a_figure_is_drawn_to_the_same_bytes_again(kind: str) -> None:
 
 def test_a_missing_value_of_a_figure_is_left_empty_in_its_csv() -> None:
     plot = Bars(["a"], [("one", [None])], "unit")
-    assert Figure("x", "t", "d", plot).as_csv() == ",one\na,\n"
+    assert Figure("x", "t", "d", plot).figure_as_csv() == ",one\na,\n"
     assert "title" in figure_as_svg(Figure("x", "t", "d", plot))
 
 
@@ -422,17 +422,17 @@ def test_many_bars_of_a_series_are_one_path() -> None:
 def test_a_curve_is_thinned_to_400_points() -> None:
     times = [float(i) for i in range(1, 20001)]
     left = [100 * (1 - i / 20000) for i in range(20000)]
-    few_times, few_left = thin_curve(times, left)
+    few_times, few_left = simplify_curve(times, left)
     assert len(few_times) == len(few_left) <= 400
     assert (few_times[0], few_times[-1]) == (times[0], times[-1])
     assert [left[int(time) - 1] for time in few_times] == few_left
     # The curve has points in each decade of the remaining requests, down to the last one.
     for low in (10, 1, 0.1, 0.01):
         assert sum(low <= share < 10 * low for share in few_left) > 10
-    assert thin_curve(times[:400], left[:400]) == (times[:400], left[:400])
+    assert simplify_curve(times[:400], left[:400]) == (times[:400], left[:400])
 
 
 def test_a_map_is_thinned_to_64_columns() -> None:
-    found = lun_grid([float(i % 512) for i in range(64 * 512)], 512, "wear")
+    found = wear_map_by_lun([float(i % 512) for i in range(64 * 512)], 512, "wear")
     assert (len(found.row_names), len(found.column_names)) == (64, 64)
     assert found.cells[63][:2] == [3.5, 11.5] and found.column_names[1] == "8"

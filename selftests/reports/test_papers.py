@@ -133,7 +133,7 @@ def network_report(share: float, alone: float, **changed: Any) -> Json:
 
 def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
         tiny_volumes: Setting) -> None:
-    specs = {spec.name: spec for one in papers.figures_by_name(["weights"], tiny_volumes)
+    specs = {spec.name: spec for one in papers.find_paper_figures(["weights"], tiny_volumes)
              for spec in [one.spec]}
     reports = [network_report(0.9, 0.5), network_report(0.8, 0.7),
                network_report(0.1, 0.1, planes=4),

@@ -32,7 +32,7 @@ class Hidden:
     def capacity_bytes(self, _least: int) -> float:
         return self.holds
 
-    def least_rewritten_bytes(self) -> int:
+    def least_device_bytes_for_gc(self) -> int:
         """Return 0, as the drive needs no minimal size for rewrites."""
         return 0
 

@@ -67,7 +67,7 @@ def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_sho
 
 def make_hidden_drive(model: Model) -> Hidden:
     """Return a simulated drive of a model, large enough for bursts, with a seed of its own."""
-    least = max(8 << 29, model.least_rewritten_bytes())
+    least = max(8 << 29, model.least_device_bytes_for_gc())
     return Hidden((*model.device_options(least), "--seed=77"), model.capacity_bytes(least))
 
 
@@ -121,7 +121,7 @@ def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
     told = {known.name for known in found.known if known.is_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
     assert told.isdisjoint({"program", "buffer", "op"})
-    assert all(known.basis_measurements.startswith("assumed; ask") for known in found.known
+    assert all(known.determining_measurements.startswith("assumed; ask") for known in found.known
                if known.name in ("program", "buffer", "op"))
 
 
@@ -243,10 +243,8 @@ def test_single_reads_determine_the_read_time(tmp_path: Path) -> None:
 
 def test_warnings_of_fio_are_skipped(tmp_path: Path) -> None:
     text = f"fio: a warning\n{json.dumps(fio_single_reads())}\nfio: another\n"
-    assert read_fio_files([write_fio_output(tmp_path,
-                                            text)]).loads == read_fio_files(
-                                                [write_fio_output(tmp_path,
-                                                                            fio_single_reads())]).loads
+    plain = read_fio_files([write_fio_output(tmp_path, fio_single_reads())])
+    assert read_fio_files([write_fio_output(tmp_path, text)]).loads == plain.loads
 
 
 DIRECT = {"rw": "randread", "ioengine": "libaio"}

@@ -21,7 +21,7 @@ from selftests.study.test_drives import SCHEMA, SHAPE, run_drives
 
 from approxftl_tools.bench import Bench, Options
 from approxftl_tools.calibrate_fit import Vector
-from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit_drive, judge_unfitted_half
+from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit_drive, judge_held_out_points
 from approxftl_tools.drive_list import DRIVES, Drive, Free
 from approxftl_tools.drive_points import (
     ANCHOR,
@@ -145,7 +145,7 @@ def test_the_held_out_half_is_run_only_after_the_fit(drive: Drive, half: str) ->
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
         found = fit_drive(judge, 10, ignore_progress)
         assert found.evaluations >= 3 and not loads_run_so_far()
-        judge_unfitted_half(judge, found)
+        judge_held_out_points(judge, found)
         assert loads_run_so_far() == other
         assert found.shares[HELD][1].points == len(held)
 
@@ -189,7 +189,7 @@ FREE = (Free("a", 0, 100, 1), Free("b", 10, 20, 0.5), Free("c", 1, 8, 1))
 def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
                free: tuple[Free, ...] = FREE) -> Search:
     found = Search(free, errors, budget, ignore_progress)
-    found.search_from_values(start)
+    found.search_fit_from_values(start)
     return found
 
 
@@ -215,7 +215,7 @@ def test_parameters_stay_within_their_bounds() -> None:
     assert found.best_values_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
-    assert found.misfits_of_changes(found.best_values_so_far(), 0)[1] is None
+    assert found.misfits_of_single_steps(found.best_values_so_far(), 0)[1] is None
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
@@ -228,7 +228,7 @@ def test_parameters_without_effect_are_undetermined() -> None:
     found.budget += 6
     best = found.best_values_so_far()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,
-               felt=[found.misfits_of_changes(best, which) for which in range(3)])
+               felt=[found.misfits_of_single_steps(best, which) for which in range(3)])
     assert [done.is_parameter_undetermined(which) for which in range(3)] == [False, True, True]
     assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile_as_text())
 
@@ -283,7 +283,7 @@ def write_measurements(folder: Path, bench: Bench) -> None:
                       result["physical_bytes"] // result["blocks_per_lun"])
         for point in drive_points(hidden, shape, folder):
             options = (*hidden.simulator_arguments(), *point.load.arguments)
-            ours = point.simulated_value_in({point.load: bench.results_of_runs([options])[options]})
+            ours = point.value_from_results({point.load: bench.results_of_runs([options])[options]})
             column = {"thousand/s": "kiops", "rate, MB/s": "host_mbps"}.get(
                 point.measure, "wa_measured")
             rows[f"own-{point.table}.csv"][point.row][column] = f"{ours:.6g}"
@@ -298,7 +298,7 @@ def test_a_fit_finds_the_hidden_parameters_of_a_device(tmp_path: Path) -> None:
                                         "--controller=20us", "--idle=1ms")),
                   bench, tables, lambda _: True)
     found = fit_drive(judge, 60, ignore_progress)
-    judge_unfitted_half(judge, found)
+    judge_held_out_points(judge, found)
     for one, value in zip(OWN.free[:4], found.values, strict=False):
         assert abs(value - float(HIDDEN[one.name].rstrip("us%"))) <= one.step, found.values
     assert [found.is_parameter_undetermined(which) for which in range(5)] == [False] * 4 + [True]

@@ -18,7 +18,7 @@ from selftests.lib.processes import wait_until
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 from approxftl_tools import study_pack, study_plan, study_table
-from approxftl_tools.statistics import estimate_mean, estimate_runs_needed, paired_ratio
+from approxftl_tools.statistics import estimate_mean, estimate_paired_ratio, estimate_runs_needed
 from approxftl_tools.study_store import Store
 
 STUDY = BUILD / "approxftl-study"
@@ -84,14 +84,14 @@ def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_means_intervals_and_ratios_follow_from_the_runs(finished_study: Path) -> None:
     stream = ("--approx-share=50%", "--approx-run=64")
-    seeds = [int(str(seed)) for seed in study_plan.derived_seeds(1, 4)]
+    seeds = [int(str(seed)) for seed in study_plan.derive_seeds(1, 4)]
     base = [simulate_directly(seed, *stream, "--policy=baseline") for seed in seeds]
     ours = [simulate_directly(seed, *stream, "--policy=vth_b") for seed in seeds]
     (row,) = [row for row in study_table_rows("table", finished_study)
               if (row["policy"], row["stream"]) == ("vth_b", "runs of 64")]
     assert row["runs"] == 4
     for key, found in (("write_response_mean_ns", estimate_mean(ours)),
-                       ("write_response_mean_ns_ratio", paired_ratio(ours, base))):
+                       ("write_response_mean_ns_ratio", estimate_paired_ratio(ours, base))):
         assert found is not None
         assert [row[key], row[f"{key}_low"], row[f"{key}_high"]] == pytest.approx(
             [found.mean, found.low, found.high])
@@ -276,7 +276,8 @@ def test_archives_are_reproducible(finished_study: Path, tmp_path: Path) -> None
         assert one.getnames() == two.getnames()
         for name in one.getnames():
             if name != "provenance.json":
-                assert study_pack.read_member(one, name) == study_pack.read_member(two, name)
+                assert (study_pack.read_tar_member(one, name)
+                        == study_pack.read_tar_member(two, name))
         assert {member.mtime for member in one.getmembers()} == {0}
 
 
@@ -300,8 +301,9 @@ def repack_archive(archive: Path, target: Path, name: str, change: Any) -> Path:
     """Copy an archive with one member changed."""
     with tarfile.open(archive) as old, tarfile.open(target, "w:gz") as new:
         for member in old.getmembers():
-            data = study_pack.read_member(old, member.name)
-            study_pack.add_member(new, member.name, change(data) if member.name == name else data)
+            data = study_pack.read_tar_member(old, member.name)
+            study_pack.add_tar_member(new, member.name,
+                                      change(data) if member.name == name else data)
     return target
 
 
@@ -483,6 +485,6 @@ def test_each_group_is_compared_with_its_own_reference(finished_study: Path) -> 
     plan = study_plan.read_study(finished_study, PROGRAM)
     groups = study_table.finished_groups(plan, Store(finished_study.with_suffix(".results")))
     for group in groups:
-        base = study_table.yardstick_group(group, groups, study_plan.Yardstick("baseline"))
+        base = study_table.reference_group_of(group, groups, study_plan.Yardstick("baseline"))
         assert base is not None
         assert base.varied == group.varied | {"policy": "baseline"}

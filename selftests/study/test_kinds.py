@@ -12,7 +12,7 @@ from selftests.lib.programs import BUILD, Done, run_program
 
 from approxftl_tools import digits_told, study_plan, study_streams, study_table
 from approxftl_tools.command import Refusal
-from approxftl_tools.figure_file import read_style, render_figure
+from approxftl_tools.figure_file import read_figure_style, render_figure
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import figure_specs, study_chart
 from approxftl_tools.study_store import Store
@@ -67,8 +67,8 @@ def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     (spec,) = figure_specs(plan)
     groups = study_table.finished_groups(plan, Store(done.with_suffix(".results")))
     chart = study_chart(plan, spec, groups)
-    rows = list(csv.DictReader(chart.as_csv().splitlines()))
-    drawn = ElementTree.fromstring(render_figure(chart, "svg", read_style(None, "")))
+    rows = list(csv.DictReader(chart.figure_as_csv().splitlines()))
+    drawn = ElementTree.fromstring(render_figure(chart, "svg", read_figure_style(None, "")))
     assert sum(not one.tag.endswith(("text", "title", "desc", "style", "g"))
                for one in drawn.iter()) > len({(one.get("facet"), one.get("series"))
                                                for one in rows})

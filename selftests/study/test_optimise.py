@@ -219,7 +219,8 @@ def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None
 def test_proposed_numbers_are_printed_as_accepted(low: float, width: float, unit: str) -> None:
     """Tried numbers have no exponent, but four digits or, as a percentage, two decimals."""
     value = low + width / 3
-    text = str(study_optimise.Range(low=low, high=low + width, unit=unit).value_as_option(value))
+    span = study_optimise.Range(low=low, high=low + width, unit=unit)
+    text = str(span.format_option_value(value))
     assert text.endswith(unit)
     number = text.removesuffix(unit) if unit else text
     assert re.fullmatch(r"\d+(\.\d+)?", number)

@@ -61,7 +61,7 @@ def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
 @pytest.mark.parametrize("runs", [3, 5, 10, 40])
 def test_intervals_of_means_cover_the_true_mean(runs: int, random_generator: Generator) -> None:
     samples = random_generator.normal(7, 2, (STUDIES, runs))
-    assert share_of_covering_intervals(samples, statistics.interval_half_widths(samples),
+    assert share_of_covering_intervals(samples, statistics.t_interval_half_widths(samples),
                                        7) == pytest.approx(0.95, abs=0.01)
 
 
@@ -69,7 +69,7 @@ def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -
     """Noise that the two runs of a pair share cancels in the ratio, so its interval is narrow."""
     stream = random_generator.lognormal(0, 0.3, (STUDIES, 8))
     ours = 0.6 * stream * (1 + 0.02 * random_generator.normal(size=stream.shape))
-    ratios = [statistics.paired_ratio(a, b) for a, b in zip(ours, stream, strict=True)]
+    ratios = [statistics.estimate_paired_ratio(a, b) for a, b in zip(ours, stream, strict=True)]
     hits = [one is not None and one.low is not None and one.high is not None
             and one.low <= 0.6 <= one.high for one in ratios]
     assert np.mean(hits) == pytest.approx(0.95, abs=0.01)
@@ -84,7 +84,7 @@ def test_bootstrap_intervals_cover_the_true_mean(runs: int, least: float, most: 
                                                  random_generator: Generator) -> None:
     """With few runs the bootstrap interval covers more than 95 %."""
     samples = random_generator.normal(7, 2, (STUDIES, runs))
-    assert least <= share_of_covering_intervals(samples, statistics.bootstrap_widths(samples),
+    assert least <= share_of_covering_intervals(samples, statistics.bootstrap_half_widths(samples),
                                                 7) <= most
 
 
@@ -92,8 +92,9 @@ def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator
     """For skewed data, t intervals cover too little, and plain bootstrap quantiles even less."""
     samples = random_generator.lognormal(0, 0.8, (STUDIES, 8))
     truth = float(np.exp(0.32))
-    student = share_of_covering_intervals(samples, statistics.interval_half_widths(samples), truth)
-    boot = share_of_covering_intervals(samples, statistics.bootstrap_widths(samples), truth)
+    student = share_of_covering_intervals(samples, statistics.t_interval_half_widths(samples),
+                                          truth)
+    boot = share_of_covering_intervals(samples, statistics.bootstrap_half_widths(samples), truth)
     drawn = samples[..., statistics.resample_indices(8)].mean(axis=-1)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
     plain = float(((low <= truth) & (truth <= high)).mean())
@@ -106,7 +107,7 @@ def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator
 
 def test_a_single_run_has_no_confidence_interval() -> None:
     assert statistics.estimate_mean([3.0]) == Estimate(3.0, None, 1)
-    assert Estimate(3.0, None, 1).low is None and not Estimate(3.0, None, 1).is_narrower_than(1)
+    assert Estimate(3.0, None, 1).low is None and not Estimate(3.0, None, 1).is_interval_narrower(1)
 
 
 @pytest.mark.parametrize("tail", [False, True])
@@ -120,7 +121,7 @@ def test_a_tail_of_two_runs_has_an_interval_by_t() -> None:
 
 
 def test_a_ratio_to_zero_is_undefined() -> None:
-    assert statistics.paired_ratio([1.0, 2.0], [0.0, 1.0]) is None
+    assert statistics.estimate_paired_ratio([1.0, 2.0], [0.0, 1.0]) is None
 
 
 def test_estimated_runs_give_the_requested_width(random_generator: Generator) -> None:

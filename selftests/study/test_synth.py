@@ -39,13 +39,14 @@ def program_path_for_records() -> Iterator[None]:
 
 def measure_stream(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
     path = folder / record_writer.OUTPUT
-    record_writer.write_record_file(path, stream.record_columns(), stream.device_bytes, "test", {})
+    columns = stream.as_record_columns()
+    record_writer.write_record_file(path, columns, stream.device_bytes, "test", {})
     return workload_profile.profile_of_record_file(path).compared_characteristics()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> None:
-    profile = workload_profile.find_profile(name)
+    profile = workload_profile.published_profile(name)
     made = measure_stream(synthesis.generate_stream(profile, 60000, 1), tmp_path)
     wanted = profile.compared_characteristics()
     few = min(wanted["write_share"], 1 - wanted["write_share"]) * 60000
@@ -57,7 +58,7 @@ def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> Non
 
 
 def test_overwritten_data_are_as_old_as_in_the_published_trace(tmp_path: Path) -> None:
-    profile = workload_profile.find_profile("PRN_0")
+    profile = workload_profile.published_profile("PRN_0")
     made = measure_stream(synthesis.generate_stream(profile, 400000, 1), tmp_path)
     for zone, share in enumerate(profile.zone_shares, 1):
         assert made[f"update_zone_{zone}_share"] == pytest.approx(share, abs=0.04)
@@ -73,7 +74,7 @@ def test_a_stream_too_short_for_old_updates_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["prn0", "Prn_0", "PRN-0"])
 def test_volume_names_may_be_spelled_differently(name: str) -> None:
-    assert workload_profile.find_profile(name).name == "PRN_0"
+    assert workload_profile.published_profile(name).name == "PRN_0"
 
 
 def test_a_fit_to_a_generated_stream_recovers_its_profile(tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ def test_the_simulator_reads_a_generated_stream(tmp_path: Path) -> None:
 def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
     run_synth("--like", "hm_1", "--requests", "100", "-O", file)
-    read = aft.open_records(file)
+    read = aft.open_record_file(file)
     assert read.source_format == "synthetic HM_1"
     said = json.loads(read.provenance)["about"]
     assert said["synthetic"] == "yes"
@@ -125,7 +126,7 @@ def test_reads_of_read_only_addresses_are_as_frequent_as_requested(tmp_path: Pat
     told = run_synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                      "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)
-    file = aft.open_records(tmp_path / "a.aft")
+    file = aft.open_record_file(tmp_path / "a.aft")
     write, first = file.operations_without_flags() == aft.OPERATIONS.index(
         "write"), file.field_of_records("off_sect")
     read = first[~write]
@@ -141,7 +142,7 @@ def test_any_workload_profile_gives_a_valid_stream(requests: int, seed: int, wri
                                                    updates: float, written: float) -> None:
     profile = workload_profile.Profile(
         "any", "a test", writes, updates, (0.25, 0.25, 0.25, 0.25),
-        workload_profile.geometric_sizes(9), workload_profile.geometric_sizes(4),
+        workload_profile.geometric_request_sizes(9), workload_profile.geometric_request_sizes(4),
         (0.0, 1e9, 4e12), written, 3.0, 0.5)
     stream = synthesis.generate_stream(profile, requests, seed)
     assert len(stream.t_ns) == requests
@@ -193,7 +194,8 @@ def test_invalid_options_are_refused(arguments: list[str], status: int, sentence
 def test_damaged_profiles_are_refused(tmp_path: Path, change: dict[str, Any],
                                       sentence: str) -> None:
     file = tmp_path / "profile.json"
-    profile = json.loads(workload_profile.profile_to_json(workload_profile.find_profile("HM_0")))
+    published = workload_profile.published_profile("HM_0")
+    profile = json.loads(workload_profile.profile_to_json(published))
     file.write_text(json.dumps(profile | change))
     done = run_program(SYNTH, "--profile", file, "-O", tmp_path / "x")
     assert done.code == 1

@@ -158,13 +158,13 @@ def best_split_amplification(load: float, classes: tuple[Class, Class],
     """
     (data, writes), (other_data, other_writes) = classes
 
-    def total_amplification(space: float) -> float:
+    def total_write_amplification(space: float) -> float:
         return writes * one(load * data / space) + other_writes * one(
             load * other_data / (1 - space))
 
-    found = optimize.minimize_scalar(total_amplification, method="bounded", options={"xatol": 1e-9},
-                                     bounds=(
-load * data * (1 + 1e-6), 1 - load * other_data * (1 + 1e-6)))
+    bounds = load * data * (1 + 1e-6), 1 - load * other_data * (1 + 1e-6)
+    found = optimize.minimize_scalar(total_write_amplification, method="bounded",
+                                     options={"xatol": 1e-9}, bounds=bounds)
     return float(found.fun), float(found.x)
 
 

@@ -32,7 +32,7 @@ from selftests.theory import forms  # noqa: E402
 
 from approxftl_tools.figure import Figure, Mark, Means  # noqa: E402
 from approxftl_tools.figure_file import USUAL, save_figure  # noqa: E402
-from approxftl_tools.statistics import interval_half_widths  # noqa: E402
+from approxftl_tools.statistics import t_interval_half_widths  # noqa: E402
 
 Json = dict[str, Any]
 Options = dict[str, str | int | float]
@@ -369,7 +369,7 @@ def compare_row(row: Row, seeds: str) -> Found:
     return Found(row.name, row.load, row.form, SOURCES[row.form],
                  [" ".join(["approxftl", *simulator_arguments(options), "--seed", seeds])
                   for options in row.runs], row.published, theory, mean,
-                 float(interval_half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
+                 float(t_interval_half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
                  None if row.bar is None else abs(error) <= row.bar)
 
 

@@ -19,7 +19,7 @@ from approxftl_tools.worn_judge import (
     describe_value,
     identify_sector,
     judge_cell,
-    make_value,
+    make_object_value,
     worst_outcome,
 )
 
@@ -114,11 +114,11 @@ def run_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger, list[Fin
     number = 0
     for number, keys in zip(range(1, TRANSACTIONS), planned, strict=False):
         ledger.begin_transaction(number, dict.fromkeys(keys, number))
-        stack.write_transaction({key: make_value(key, number, SECTORS) for key in keys})
+        stack.write_transaction({key: make_object_value(key, number, SECTORS) for key in keys})
         ledger.acknowledge_transaction(number)
     keys = ["k000", "k001", "k002"]
     ledger.begin_transaction(number + 1, dict.fromkeys(keys, number + 1))
-    stack.crash({key: make_value(key, number + 1, SECTORS) for key in keys})
+    stack.crash({key: make_object_value(key, number + 1, SECTORS) for key in keys})
     answers = {key: stack.read_object(key) for key in ledger.object_names()}
     return ledger, ledger.judge_answers(answers)
 
@@ -157,13 +157,13 @@ def test_a_transaction_in_flight_may_be_present_or_absent() -> None:
 
 def test_a_file_write_in_flight_may_be_torn_but_not_contain_another_file() -> None:
     ledger = Ledger(SECTORS, atomic=False)
-    old, new = make_value("f0.0", 1, SECTORS), make_value("f0.0", 2, SECTORS)
+    old, new = make_object_value("f0.0", 1, SECTORS), make_object_value("f0.0", 2, SECTORS)
     ledger.begin_transaction(1, {"f0.0": 1})
     ledger.acknowledge_transaction(1)
     ledger.begin_transaction(2, {"f0.0": 2})
     torn = new[:SECTOR] + old[SECTOR:]
     assert ledger.judge_answer("f0.0", torn).outcome == Outcome.CORRECT
-    foreign = make_value("f0.1", 1, SECTORS)[:SECTOR] + old[SECTOR:]
+    foreign = make_object_value("f0.1", 1, SECTORS)[:SECTOR] + old[SECTOR:]
     assert ledger.judge_answer("f0.0", foreign).outcome == Outcome.WRONG
     ledger.acknowledge_transaction(2)
     assert ledger.judge_answer("f0.0", torn).outcome == Outcome.LOST
@@ -178,7 +178,7 @@ def test_a_failed_write_leaves_the_old_or_the_new_version() -> None:
     ledger.begin_transaction(2, {"a": 2})
     ledger.fail_transaction(2, "EIO")
     for version in (1, 2):
-        found = ledger.judge_answers({"a": make_value("a", version, SECTORS)})
+        found = ledger.judge_answers({"a": make_object_value("a", version, SECTORS)})
         assert worst_outcome(one.outcome for one in found) == Outcome.CORRECT
     assert judge_cell(found, len(ledger.refused_writes), detected=False) == Outcome.REFUSED
 
@@ -189,7 +189,7 @@ def test_approximate_data_may_have_a_few_flipped_bits() -> None:
         ledger.begin_transaction(1, {key: 1})
         ledger.acknowledge_transaction(1)
     for key, outcome in (("a", Outcome.CORRECT), ("b", Outcome.WRONG)):
-        value = make_value(key, 1, SECTORS)
+        value = make_object_value(key, 1, SECTORS)
         flipped = bytes(byte ^ (at % 97 == 0) for at, byte in enumerate(value))
         assert ledger.judge_answer(key, flipped).outcome == outcome
     noise = random.Random(1).randbytes(SECTORS * SECTOR)
@@ -212,7 +212,7 @@ def test_transactions_must_be_acknowledged_in_order() -> None:
 @given(st.text("abc0.", min_size=1, max_size=12), st.integers(0, 1 << 40), st.integers(1, 8))
 def test_each_sector_of_a_value_names_its_object_and_version(key: str, version: int,
                                                              sectors: int) -> None:
-    value = make_value(key, version, sectors)
+    value = make_object_value(key, version, sectors)
     for number in range(sectors):
         sector = value[number * SECTOR:(number + 1) * SECTOR]
         assert identify_sector(sector) == (key, number, version)

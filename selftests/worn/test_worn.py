@@ -22,7 +22,7 @@ from selftests.lib.programs import BUILD, TOP, run_program
 from approxftl_tools import command, worn, worn_guest, worn_work
 from approxftl_tools.children import Children
 from approxftl_tools.refusal import Refusal
-from approxftl_tools.worn_judge import Ledger, Outcome, make_value, worst_outcome
+from approxftl_tools.worn_judge import Ledger, Outcome, make_object_value, worst_outcome
 from approxftl_tools.worn_table import (
     LIVES,
     MIDDLE,
@@ -59,13 +59,13 @@ def test_a_workload_reads_what_it_wrote(kind: str, tmp_path: Path) -> None:
     ledger = Ledger(work.sectors, work.atomic)
     for number, keys in enumerate(islice(work.plan_transactions(random.Random(2)), 20), 1):
         ledger.begin_transaction(number, dict.fromkeys(keys, number))
-        work.write_transaction({key: make_value(key, number, work.sectors) for key in keys})
+        work.write_transaction({key: make_object_value(key, number, work.sectors) for key in keys})
         ledger.acknowledge_transaction(number)
-    work.close_store()
+    work.close_workload_storage()
     again = worn_work.KINDS[kind](tmp_path)
     found = ledger.judge_answers({key: again.read_object(key) for key in ledger.object_names()})
     assert again.read_object("k999" if work.atomic else "r999") is None
-    again.close_store()
+    again.close_workload_storage()
     assert worst_outcome(one.outcome for one in found) == Outcome.CORRECT
 
 
@@ -146,7 +146,7 @@ def test_a_wrong_study_file_is_refused(text: str, sentence: str, tmp_path: Path)
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch,
                                     capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(worn, "has_package", lambda package: package != "python3-lmdb")
+    monkeypatch.setattr(worn, "is_package_installed", lambda package: package != "python3-lmdb")
     arguments = worn.worn_parser().parse_args(["--stacks", "lmdb"])
     assert list(worn.plan_cells(arguments)) == []
     assert "without lmdb: apt install python3-lmdb" in capsys.readouterr().err
@@ -154,7 +154,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_package_whose_library_is_absent_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
-    assert not worn.has_package("librocksdb7.8")
+    assert not worn.is_package_installed("librocksdb7.8")
 
 
 @pytest.mark.parametrize(("status", "outcome"), [
@@ -174,7 +174,7 @@ def test_a_cell_without_result_is_run_again(tmp_path: Path,
                                             monkeypatch: pytest.MonkeyPatch) -> None:
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
     failed = {**make_record(plan.cell_name, Outcome.HUNG), "error": "too busy"}
-    (tmp_path / plan.result_file).write_text(json.dumps(failed))
+    (tmp_path / plan.record_file_name).write_text(json.dumps(failed))
     monkeypatch.setattr(worn, "run_cell",
                         lambda plan, children: make_record(plan.cell_name, Outcome.CORRECT))
     arguments = worn.worn_parser().parse_args(["--results", str(tmp_path)])
@@ -248,7 +248,7 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
     assert said.endswith(last)
     plan, = worn.plan_cells(worn.worn_parser().parse_args(shlex.split(last)[3:]))
     assert f"exec {plan.command_line()}\n" == last
-    assert plan.result_file not in {one.result_file for one in worn.plan_cells(
+    assert plan.record_file_name not in {one.record_file_name for one in worn.plan_cells(
         worn.worn_parser().parse_args(["--cell", plan.cell_name, "--only", "3,70"]))}
     monkeypatch.setattr(worn, "ATTEMPTS", 5)
     assert worn.main(words) == 0
@@ -267,7 +267,7 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
         return b"".join(bytes([number]) * page for number in range(first, last))
 
     monkeypatch.setattr("approxftl_tools.worn_guest.os.pread", pread)
-    found = worn_guest.read_readable(0, page, 4 * page)
+    found = worn_guest.read_readable_pages(0, page, 4 * page)
     assert [found[at] for at in range(0, len(found), page)] == [1, 2, 0, 4]
 
 

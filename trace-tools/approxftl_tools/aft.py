@@ -97,7 +97,7 @@ class ReplayLog:
         return np.asarray(begin - np.minimum(self.field_of_entries("due_ns"), begin))
 
 
-def text_before_zero(data: bytes) -> str:
+def decode_c_string(data: bytes) -> str:
     return data.split(b"\0")[0].decode(errors="replace")
 
 
@@ -108,9 +108,9 @@ def record_dtype(path: Path, head: bytes, fields: int, record_bytes: int,
     for i in range(min(fields, (CLASSES_AT - FIELDS_AT) // FIELD.size)):
         name, offset, size, _ = FIELD.unpack_from(head, FIELDS_AT + i * FIELD.size)
         if size not in (1, 2, 4, 8) or offset + size > record_bytes:
-            raise Refusal(f'{path}: field "{text_before_zero(name)}" does not fit into a record; '
+            raise Refusal(f'{path}: field "{decode_c_string(name)}" does not fit into a record; '
                           "the file is damaged")
-        names.append(text_before_zero(name))
+        names.append(decode_c_string(name))
         formats.append(f"<u{size}")
         offsets.append(offset)
     lost = [name for name in needed if name not in names]
@@ -153,11 +153,11 @@ def read_header(path: Path) -> Shape:
 
 def read_class_names(head: bytes, count: int) -> tuple[str, ...]:
     """Return the names of tag classes."""
-    return tuple(text_before_zero(head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES])
+    return tuple(decode_c_string(head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES])
                  for i in range(min(count, 16)))
 
 
-def map_records(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -> Records:
+def map_record_array(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -> Records:
     """Return the records as a memory-mapped array."""
     kind = record_dtype(path, shape.head, shape.fields, shape.record_bytes, needed)
     if not count:
@@ -165,7 +165,7 @@ def map_records(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -
     return np.memmap(path, kind, "r", shape.header_bytes, (count,))
 
 
-def open_records(path: Path) -> RecordFile:
+def open_record_file(path: Path) -> RecordFile:
     shape = read_header(path)
     size = path.stat().st_size - shape.header_bytes
     if size < 0 or size % shape.record_bytes:
@@ -173,10 +173,10 @@ def open_records(path: Path) -> RecordFile:
                       f"{shape.record_bytes}; the file is cut off")
     head = shape.head
     return RecordFile(path, shape.device_bytes, read_class_names(head, shape.classes),
-                      text_before_zero(head[NAMES_AT:][:64]),
-                      text_before_zero(head[NAMES_AT + 64:][:64]),
-                      text_before_zero(head[PROVENANCE_AT:4092]),
-                      map_records(path, shape, NEEDED, size // shape.record_bytes))
+                      decode_c_string(head[NAMES_AT:][:64]),
+                      decode_c_string(head[NAMES_AT + 64:][:64]),
+                      decode_c_string(head[PROVENANCE_AT:4092]),
+                      map_record_array(path, shape, NEEDED, size // shape.record_bytes))
 
 
 def open_replay_log(path: Path) -> ReplayLog:
@@ -187,7 +187,7 @@ def open_replay_log(path: Path) -> ReplayLog:
     (classes,) = LOG_CLASSES.unpack_from(head, LOG_CLASSES_AT)
     count = (path.stat().st_size - shape.header_bytes) // shape.record_bytes
     return ReplayLog(path, planned, read_class_names(head, classes),
-                     text_before_zero(head[NAMES_AT:][:64]),
-                     text_before_zero(head[NAMES_AT + 64:][:64]),
-                     text_before_zero(head[PROVENANCE_AT:4092]),
-                     map_records(path, shape, LOG_NEEDED, max(0, count)))
+                     decode_c_string(head[NAMES_AT:][:64]),
+                     decode_c_string(head[NAMES_AT + 64:][:64]),
+                     decode_c_string(head[PROVENANCE_AT:4092]),
+                     map_record_array(path, shape, LOG_NEEDED, max(0, count)))

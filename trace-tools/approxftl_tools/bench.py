@@ -8,7 +8,7 @@ from typing import Any
 
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_plan import Point, make_point, simulator_and_digest
-from approxftl_tools.study_run import require_results
+from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -32,7 +32,7 @@ class Bench:
 
     def run_missing_points(self, points: Sequence[Point]) -> list[Json]:
         """Run the simulations that have no stored result, in order; return all results."""
-        require_results(points, self.store, Processes(self.program, self.jobs), self.progress)
+        require_point_results(points, self.store, Processes(self.program, self.jobs), self.progress)
         return [self.result_with_geometry(self.store.read_point_result(point)) for point in points]
 
     @staticmethod

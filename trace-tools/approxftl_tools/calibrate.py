@@ -14,12 +14,12 @@ from approxftl_tools import command
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import EXACT
 from approxftl_tools.calibrate_model import UNITS, Compared, Trial
-from approxftl_tools.calibrate_search import Found, Known, compare_figures, find_drive_model
+from approxftl_tools.calibrate_search import Found, Known, find_drive_model, pair_simulated_figures
 from approxftl_tools.fio_output import Output, Unused, parse_fio_size, read_fio_files
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import align_columns
 from approxftl_tools.statistics import CONFIDENCE
-from approxftl_tools.study import parse_jobs
+from approxftl_tools.study import parse_job_count
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -69,9 +69,9 @@ def calibrate_parser() -> command.Parser:
     parser.add_argument("-O", "--output", type=command.output_path, metavar="FILE", dest="out",
                         help="write the profile, which approxftl sim and create take; - for "
                         "standard output")
-    parser.accept_old_name("--out", "--output")
+    parser.accept_old_option_name("--out", "--output")
     command.add_json_option(parser)
-    parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=os.cpu_count() or 1,
+    parser.add_argument("--jobs", metavar="N", type=parse_job_count, default=os.cpu_count() or 1,
                         help="simulations at a time (default: as many as processors)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
     return parser
@@ -88,18 +88,18 @@ def format_parameter(name: str, value: float) -> str:
     return f"{value / factor:.4g}{unit}"
 
 
-def parameter_row(known: Known) -> list[str]:
+def format_parameter_row(known: Known) -> list[str]:
     between = "not determined"
     if known.is_determined:
         between = " to ".join(dict.fromkeys(format_parameter(known.name, end)
                                             for end in (known.low, known.high)))
     return [known.name, format_parameter(known.name, known.value), between,
-            known.basis_measurements]
+            known.determining_measurements]
 
 
 def compared_figure_row(row: Compared) -> list[str]:
     load, figure, ours = row
-    return [load.name, f"{figure.figure_name()}, {'1/s' if figure.what == 'rate' else 'us'}",
+    return [load.name, f"{figure.fio_figure_name()}, {'1/s' if figure.what == 'rate' else 'us'}",
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
 
 
@@ -109,7 +109,7 @@ def median_error(rows: Sequence[Compared]) -> str:
     return f"{middle * 100:.1f} %"
 
 
-def unused_job_lines(unused: Sequence[Unused]) -> list[str]:
+def list_unused_fio_jobs(unused: Sequence[Unused]) -> list[str]:
     """Return a text line for each fio job that could not be used."""
     return list(dict.fromkeys(f"{one.path}: {one.name} was not used: {one.why}" for one in unused))
 
@@ -118,7 +118,7 @@ def profile_as_text(found: Found) -> str:
     """Return the profile as text, one parameter in a line."""
     told = {known.name for known in found.known if known.is_determined}
     settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
-                found.model.device_parameters(found.model.least_rewritten_bytes()).items()]
+                found.model.device_parameters(found.model.least_device_bytes_for_gc()).items()]
     return "\n".join([
         "# A drive, as approxftl calibrate has found it. Policy: baseline.",
         *(line for known, line in settings if known),
@@ -143,9 +143,10 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.is_determined else None,
                             "high": known.high if known.is_determined else None,
-                            "determined": known.is_determined, "rests_on": known.basis_measurements}
+                            "determined": known.is_determined,
+                            "rests_on": known.determining_measurements}
                            for known in found.known],
-            "profile": found.model.device_parameters(found.model.least_rewritten_bytes()),
+            "profile": found.model.device_parameters(found.model.least_device_bytes_for_gc()),
             "fitted": comparison_as_json(found.comparison),
             "against": comparison_as_json(against),
             "unused": [{"file": str(one.path), "load": one.name, "why": one.why}
@@ -155,12 +156,12 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
 # ---------------------------------------------------------------- the command
 
 
-def make_step_reporter(shown_anyway: bool) -> Any:
+def make_calibration_reporter(shown_anyway: bool) -> Any:
     """Return a function that prints which step of the calibration begins."""
-    def print_step(step: str) -> None:
+    def print_calibration_step(step: str) -> None:
         if shown_anyway or sys.stderr.isatty():
             sys.stderr.write(f"approxftl calibrate: {step}\n")
-    return print_step
+    return print_calibration_step
 
 
 def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
@@ -170,16 +171,16 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     output = read_fio_files(arguments.files, arguments.capacity)
     files = arguments.files
     if not any(figure.what in EXACT for load in output.loads for figure in load.figures):
-        why = "; ".join(unused_job_lines(output.unused)) or "they have no jobs"
+        why = "; ".join(list_unused_fio_jobs(output.unused)) or "they have no jobs"
         raise Refusal(f"{', '.join(map(str, files))}: nothing to calibrate with: {why}", FAILED)
     # The first files tell the capacity if those of --against contain no fill.
     others = read_fio_files(arguments.against, arguments.capacity or output.capacity)
     with tempfile.TemporaryDirectory(prefix="approxftl-calibrate-") as folder:
         bench = Bench(command.simulator_path(), arguments.jobs, Store(Path(folder)))
         trial = Trial(bench, output.capacity, tuple(output.loads))
-        found = find_drive_model(trial, make_step_reporter(arguments.progress))
-        rows = compare_figures(trial.restrict_to_loads(others.loads),
-                               found.model) if others.loads else []
+        found = find_drive_model(trial, make_calibration_reporter(arguments.progress))
+        rows = pair_simulated_figures(trial.restrict_trial_to_loads(others.loads),
+                                         found.model) if others.loads else []
     output.unused += others.unused
     if arguments.json:
         command.write_json_answer(arguments.json, calibration_as_json(found, output, rows, argv))
@@ -187,14 +188,15 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         command.write_file(arguments.out, profile_as_text(found))
     if command.STANDARD not in (arguments.json, arguments.out):
         against = rows
-        text = align_columns([HEAD, *(parameter_row(known) for known in found.known)])
+        text = align_columns([HEAD, *(format_parameter_row(known) for known in found.known)])
         text += "\n" + align_columns([COMPARED,
                                       *(compared_figure_row(row) for row in found.comparison)])
         text += f"median error of what was fitted: {median_error(found.comparison)}\n"
         if against:
             text += "\n" + align_columns([COMPARED, *(compared_figure_row(row) for row in against)])
             text += f"median error of what was not: {median_error(against)}\n"
-        sys.stdout.write(text + "".join(f"{line}\n" for line in unused_job_lines(output.unused)))
+        sys.stdout.write(text + "".join(f"{line}\n"
+                                        for line in list_unused_fio_jobs(output.unused)))
     return command.DONE
 
 

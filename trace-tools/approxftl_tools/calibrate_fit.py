@@ -59,7 +59,7 @@ def shows_buffer_latency(load: Measured) -> bool:
     return load.writes == 1 and has_queue_depth_1(load) and load.size <= PAGE
 
 
-def is_informative_figure(load: Measured, figure: Figure) -> bool:
+def is_informative_measurement(load: Measured, figure: Figure) -> bool:
     """Tell whether a measured figure adds information that the model can reproduce.
 
     At a fixed queue depth the rate is the depth divided by the mean; at a fixed arrival rate it is
@@ -74,7 +74,7 @@ def is_informative_figure(load: Measured, figure: Figure) -> bool:
 def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
     """Return the logarithms of simulated over measured values, in standard deviations."""
     return np.array([math.log(max(ours, 1e-9) / figure.value) / EXACT[figure.what]
-                     for load, figure, ours in rows if is_informative_figure(load, figure)])
+                     for load, figure, ours in rows if is_informative_measurement(load, figure)])
 
 
 def error_weights(errs: Vector) -> Vector:
@@ -89,19 +89,19 @@ def weighted_misfit(errs: Vector) -> float:
 
 def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
     """Return a model's errors, and their slopes over the logarithm of each parameter."""
-    moved = [model.model_with_values({name: model.values[name] * math.exp(NUDGE)})
+    moved = [model.copy_model_with_values({name: model.values[name] * math.exp(NUDGE)})
              for name in names]
     rows = trial.simulated_values([model, *moved])
     base, *others = map(logarithmic_errors, rows)
     least = np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
                       EXACT[figure.what] for load, figure, _ in rows[0]
-                      if is_informative_figure(load, figure)])
+                      if is_informative_measurement(load, figure)])
     columns = [np.where(np.abs(other - base) > least, other - base, 0.0) / NUDGE
                for other in others]
     return base, np.array(columns).T.reshape(len(base), len(names))
 
 
-def damped_step(base: Vector, slope: Vector, force: float) -> Vector:
+def solve_fit_step(base: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step, as changes of the parameters' logarithms."""
     weight = error_weights(base)
     weighted = slope * weight[:, None]
@@ -112,8 +112,9 @@ def damped_step(base: Vector, slope: Vector, force: float) -> Vector:
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
     """Return the best model after one fitting step, and the share by which the misfit shrank."""
     base, slope = error_slopes(trial, model, names)
-    tries = [model.model_with_values({name: model.values[name] * math.exp(move) for name, move in
-                                      zip(names, damped_step(base, slope, force), strict=True)})
+    tries = [model.copy_model_with_values({
+        name: model.values[name] * math.exp(move) for name, move in
+        zip(names, solve_fit_step(base, slope, force), strict=True)})
              for force in FORCES]
     (cost, best), *_ = rank_models(trial, tries)
     gain = 1 - cost / max(weighted_misfit(base), 1e-9)
@@ -135,7 +136,7 @@ def rank_models(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Mode
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 
 
-def equally_good_models(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
+def filter_equally_good_models(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
     """Return the models that the measurements cannot distinguish from the best."""
     least = ranked[0][0]
     # Chi-square limit of one normal variable, scaled up if even the best model fits badly.

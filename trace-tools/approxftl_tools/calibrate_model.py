@@ -44,7 +44,7 @@ class Device(Protocol):
     def capacity_bytes(self, least: int) -> float:
         """Return the approximate capacity (bytes) of a device of at least so many bytes."""
 
-    def least_rewritten_bytes(self) -> int:
+    def least_device_bytes_for_gc(self) -> int:
         """Return the least device size (bytes) at which GC can gain pages from single blocks."""
 
 
@@ -59,7 +59,7 @@ class Model:
     one_shot: bool
     values: Mapping[str, float]
 
-    def model_with_values(self, values: Mapping[str, float]) -> Model:
+    def copy_model_with_values(self, values: Mapping[str, float]) -> Model:
         """Return a copy of the model with some values changed, limited to their bounds."""
         bounded = {name: min(max(value, UNITS[name][1]), UNITS[name][2])
                    for name, value in values.items()}
@@ -76,30 +76,30 @@ class Model:
         return {"channels": channels, "chips": self.dies // channels, "planes": planes,
                 "plane_mode": "wide" if planes > 1 else "shared", "multi_plane_read": "off",
                 "page": page, "blocks": BLOCKS,
-                "layers": max(2, -(-least // self.layer_bytes())),
+                "layers": max(2, -(-least // self.flash_layer_bytes())),
                 "one_shot": "on" if self.one_shot else "off"}
 
-    def layer_bytes(self) -> int:
+    def flash_layer_bytes(self) -> int:
         """Return the bytes of one flash layer over all blocks."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
-    def least_rewritten_bytes(self) -> int:
+    def least_device_bytes_for_gc(self) -> int:
         """Return the bytes of a device whose blocks are long enough for GC to gain pages.
 
         GC gains pages from a block if the block has stale pages for at least one program command.
         """
-        return max(LEAST, self.layer_bytes() * (8 if self.one_shot else 3))
+        return max(LEAST, self.flash_layer_bytes() * (8 if self.one_shot else 3))
 
     def over_provisioning_percent(self, least: int) -> float:
         """Return over-provisioning (%); a constant for devices that are never rewritten."""
-        return self.values["op"] if least >= self.least_rewritten_bytes() else PLENTY
+        return self.values["op"] if least >= self.least_device_bytes_for_gc() else PLENTY
 
     def device_parameters(self, least: int) -> dict[str, str]:
         settings: dict[str, str | int] = {
             **self.device_geometry(least), "word_lines": 4, "bits": 3, "gc": "1%",
             "allocate": "least_busy",
-"buffer_safe": "on", "buffer_hold": "1s", "read_limit": 0, "errors": "off",
-"erase": "500us"}
+            "buffer_safe": "on", "buffer_hold": "1s", "read_limit": 0, "errors": "off",
+            "erase": "500us"}
         for name, value in {**self.values, "op": self.over_provisioning_percent(least)}.items():
             unit = UNITS[name][0]
             settings[name] = f"{value:.2f}%" if unit == "%" else f"{round(value)}{unit}"
@@ -121,10 +121,10 @@ def share_as_percent(share: float) -> str:
     return f"{min(share, 1.0) * 100:.2f}%"
 
 
-def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
+def least_device_bytes_without_gc(load: Measured, device: Device, capacity: int) -> int:
     """Return the least device size (bytes) at which no load but the given one triggers GC."""
     if load.writes and load.order == "random":
-        return device.least_rewritten_bytes()
+        return device.least_device_bytes_for_gc()
     if load.beside_rate or (load.writes == 1 and load.order == "sequential"
                             and load.bytes < 0.5 * capacity):
         return ROOMY * LEAST
@@ -151,7 +151,7 @@ def random_write_options(load: Measured, holds: float, capacity: int) -> list[st
 
 
 def simulator_options(load: Measured, device: Device, capacity: int) -> Options:
-    before, least = load.before, least_device_bytes(load, device, capacity)
+    before, least = load.before, least_device_bytes_without_gc(load, device, capacity)
     options = [f"--write-share={share_as_percent(load.writes)}", f"--size={load.size}"]
     if before.filled >= HARDLY:
         options += ["--fill=sequential", f"--fill_valid={share_as_percent(before.filled)}",
@@ -200,7 +200,7 @@ class Trial:
     capacity: int
     loads: Sequence[Measured]
 
-    def restrict_to_loads(self, loads: Iterable[Measured]) -> Trial:
+    def restrict_trial_to_loads(self, loads: Iterable[Measured]) -> Trial:
         return replace(self, loads=tuple(loads))
 
     def simulated_values(self, models: Sequence[Model]) -> list[list[Compared]]:

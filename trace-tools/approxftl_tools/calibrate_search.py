@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from approxftl_tools.calibrate_fit import (
     confidence_intervals,
-    equally_good_models,
+    filter_equally_good_models,
     first_available_measure,
     fit_model,
     has_queue_depth_1,
-    is_informative_figure,
+    is_informative_measurement,
     rank_models,
     shows_buffer_latency,
 )
@@ -74,7 +74,7 @@ class Known:
         return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
 
     @property
-    def basis_measurements(self) -> str:
+    def determining_measurements(self) -> str:
         """Return the measurements that determine the parameter, or that would determine it."""
         return f"{'' if self.is_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
@@ -95,7 +95,7 @@ def has_reads_only(load: Measured) -> bool:
     return load.writes == 0 and not load.beside_rate
 
 
-def has_deep_reads(load: Measured) -> bool:
+def has_overlapping_reads(load: Measured) -> bool:
     """Tell whether reads overlap, so that they contend for dies."""
     return has_reads_only(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
 
@@ -169,7 +169,7 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
               "link": max(guess_link_rate(loads) * 1.5, 1000.0),
               "link_command": COMMAND_SHARE * 1e9 / highest_request_rate(loads),
               "program": 500e3, "buffer": float(16 << 20), "op": 15.0}
-    return Model(dies, stripe, False, {}).model_with_values(values)
+    return Model(dies, stripe, False, {}).copy_model_with_values(values)
 
 
 def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
@@ -177,7 +177,7 @@ def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
-def neighbours_in_list(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
+def neighbouring_numbers(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
     at = known.index(middle)
     return tuple(known[max(0, at - reach):at + reach + 1])
 
@@ -199,7 +199,7 @@ def highest_request_rate(loads: Sequence[Measured]) -> float:
                for kind in ("read", "write"))
 
 
-def limiting_command_ns(loads: Sequence[Measured]) -> float:
+def command_ns_limiting_reads(loads: Sequence[Measured]) -> float:
     """Return the time of a command (ns) if commands limit short reads; 0 if not.
 
     Commands are the limit if a higher queue depth does not raise the rate.
@@ -211,11 +211,11 @@ def limiting_command_ns(loads: Sequence[Measured]) -> float:
     return 1e9 / deep[-1][1] if flat else 0.0
 
 
-def models_with_limits(shape: Model, limit: float) -> list[Model]:
+def models_with_read_limits(shape: Model, limit: float) -> list[Model]:
     """Return model variants in which dies, commands or both in turn limit short reads."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
-    return [shape.model_with_values({"link_command": share * limit}) for share in shares] \
+    return [shape.copy_model_with_values({"link_command": share * limit}) for share in shares] \
         if limit else [shape]
 
 
@@ -241,9 +241,9 @@ class Search:
     #: Names of the parameters that were fitted so far.
     free: list[str] = field(default_factory=list)
 
-    def trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
+    def trial_with_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
         """Return a calibration trial that is restricted to the loads that satisfy a predicate."""
-        return self.trial.restrict_to_loads(filter(wanted, self.trial.loads))
+        return self.trial.restrict_trial_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
         """Tell whether the measured loads include reads at strides."""
@@ -253,19 +253,20 @@ class Search:
         """Return models with similar numbers of dies and similar stripes."""
         strided = self.has_strided_reads()
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
-                for dies in neighbours_in_list(DIES, model.dies, reach)
-                for stripe in neighbours_in_list(STRIPES, model.stripe, 1 if strided else 3)
+                for dies in neighbouring_numbers(DIES, model.dies, reach)
+                for stripe in neighbouring_numbers(STRIPES, model.stripe, 1 if strided else 3)
                 for three in ((False, True) if strided else (model.one_shot,))
                 if not three or stripe <= ONE_SHOT_STRIPE]
 
     def rank_similar_models(self, model: Model) -> list[tuple[float, Model]]:
         """Return models with similar numbers of dies and stripe sizes, the best first."""
-        deep = self.trial_of_loads(has_deep_reads)
-        limit = limiting_command_ns(deep.loads)
+        deep = self.trial_with_loads(has_overlapping_reads)
+        limit = command_ns_limiting_reads(deep.loads)
         found = rank_models(deep, [one for shape in self.similar_models(model, 2)
-                                   for one in models_with_limits(shape, limit)])
-        good = equally_good_models(found,
-                                   sum(is_informative_figure(load, figure) for load in deep.loads
+                                   for one in models_with_read_limits(shape, limit)])
+        good = filter_equally_good_models(found,
+                                          sum(is_informative_measurement(load, figure)
+                                              for load in deep.loads
                                               for figure in load.figures))
         self.counted = {name: {int(getattr(one, name)) for one in good} for name in COUNTED}
         if not self.has_strided_reads():
@@ -274,10 +275,11 @@ class Search:
 
     def fit_read_parameters(self, model: Model) -> Model:
         """Fit the parameters that reads and single writes determine."""
-        quick = self.trial_of_loads(lambda load: has_queue_depth_1(load) and
-                                    (has_reads_only(load) or shows_buffer_latency(load)))
-        whole = self.trial_of_loads(lambda load: has_reads_only(load) or shows_buffer_latency(load))
-        deep = self.trial_of_loads(has_deep_reads)
+        quick = self.trial_with_loads(lambda load: has_queue_depth_1(load) and
+                                      (has_reads_only(load) or shows_buffer_latency(load)))
+        whole = self.trial_with_loads(lambda load: has_reads_only(load) or
+                                      shows_buffer_latency(load))
+        deep = self.trial_with_loads(has_overlapping_reads)
         times = tuple(name for name in READ_TIMES if name in model.values)
         self.free = ["controller", *times, "bus"]
         self.say("single reads and writes")
@@ -297,23 +299,23 @@ class Search:
         model = rank_models(whole, [model, fit_model(whole, model, self.free, 2)])[0][1]
         # The measurements do not tell which page type has which time, so assign them in ascending
         # order.
-        return model.model_with_values(dict(zip(times, sorted(model.values[name] for name in times),
-                                                strict=True)))
+        ordered = sorted(model.values[name] for name in times)
+        return model.copy_model_with_values(dict(zip(times, ordered, strict=True)))
 
     def fit_write_parameters(self, model: Model) -> Model:
         """Fit the parameters that sequential writes, and reads during the writes, determine."""
-        ordered = self.trial_of_loads(lambda load: load.writes == 1 and load.order == "sequential"
-                                      and not shows_buffer_latency(load))
-        besides = self.trial_of_loads(lambda load: bool(load.beside_rate))
+        ordered = self.trial_with_loads(lambda load: load.writes == 1 and load.order == "sequential"
+                                        and not shows_buffer_latency(load))
+        besides = self.trial_with_loads(lambda load: bool(load.beside_rate))
         if not ordered.loads:
             return model
         self.say("programs")
-        whole = self.trial.restrict_to_loads((*ordered.loads, *besides.loads))
+        whole = self.trial.restrict_trial_to_loads((*ordered.loads, *besides.loads))
         fill = max(ordered.loads, key=lambda load: load.bytes)
         each = model.dies * model.stripe * 1e9 / (first_available_measure(fill, "write",
                                                                           "rate") * fill.size)
         kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
-        tries = [replace(model, one_shot=three).model_with_values(
+        tries = [replace(model, one_shot=three).copy_model_with_values(
             {"program": each * (3 if three else 1), "buffer": size})
             for three in sorted(kinds) for size in BUFFERS]
         self.free += ["program", "buffer"]
@@ -321,13 +323,13 @@ class Search:
 
     def fit_over_provisioning(self, model: Model) -> Model:
         """Fit over-provisioning to random rewrites."""
-        aged = self.trial_of_loads(lambda load: load.writes > 0 and load.order == "random"
-                                   and not shows_buffer_latency(load)
-                                   and began_in_steady_state(load))
+        aged = self.trial_with_loads(lambda load: load.writes > 0 and load.order == "random"
+                                     and not shows_buffer_latency(load)
+                                     and began_in_steady_state(load))
         if not aged.loads:
             return model
         self.say("over-provisioning")
-        ranked = rank_models(aged, [model.model_with_values({"op": op}) for op in SPARES])
+        ranked = rank_models(aged, [model.copy_model_with_values({"op": op}) for op in SPARES])
         self.free.append("op")
         return fit_model(aged, ranked[0][1], ["op"], 3)
 
@@ -335,7 +337,7 @@ class Search:
         """Fit all parameters again: a later step may have changed what an earlier step fitted."""
         paths = [name for name in self.free if name not in ("program", "buffer", "op")]
         self.say("everything together")
-        return fit_model(self.trial_of_loads(has_no_random_rewrites), model, paths,
+        return fit_model(self.trial_with_loads(has_no_random_rewrites), model, paths,
                          3) if len(self.free) > len(paths) else model
 
     def widen_controller_interval(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
@@ -353,7 +355,7 @@ class Search:
             ends["controller"] = max(1.0, low - (most - own)), high + own
 
     def parameter_results(self, model: Model) -> list[Known]:
-        ends = confidence_intervals(self.trial_of_loads(began_in_steady_state), model,
+        ends = confidence_intervals(self.trial_with_loads(began_in_steady_state), model,
                                     self.free) if self.free else {}
         self.widen_controller_interval(model, ends)
         found = []
@@ -364,10 +366,10 @@ class Search:
                           for name, number in model.values.items())]
 
 
-def compare_figures(trial: Trial, model: Model) -> list[Compared]:
+def pair_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
     """Return each informative figure with its simulated value."""
     return [row for row in trial.simulated_values([model])[0]
-            if is_informative_figure(row[0], row[1])]
+            if is_informative_measurement(row[0], row[1])]
 
 
 def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:
@@ -378,4 +380,4 @@ def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:
                  search.fit_over_provisioning, search.fit_all_parameters):
         model = part(model)
     say("what the measurements leave open")
-    return Found(model, search.parameter_results(model), compare_figures(trial, model))
+    return Found(model, search.parameter_results(model), pair_simulated_figures(trial, model))

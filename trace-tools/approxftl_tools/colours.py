@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import cycle
 
 from approxftl_tools.figure import Figure, Hue, Panels, Plot, coloured_names
-from approxftl_tools.figure_runs import are_policies_compared, distinct_inputs, ordered_policies
+from approxftl_tools.figure_runs import are_policies_compared, distinct_groups, ordered_policies
 from approxftl_tools.inputs import Inputs
 
 #: Number of colours of policies and of parts, and of shades of each colour.
@@ -30,7 +30,7 @@ def palette_colour(index: int, shade: int = 0) -> Hue:
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
 
-def colour_of_part(name: str) -> Hue | None:
+def colour_of_run_part(name: str) -> Hue | None:
     """Return the colour of a cause, operation, statistic or class; None for other names."""
     operation, _, cause = name.removesuffix(")").partition(" (")
     if operation in OPERATIONS and cause in ("", *CAUSES):
@@ -47,7 +47,7 @@ def colour_of_part(name: str) -> Hue | None:
 def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
     """Return the runs' colours: their policy's, or shades of it if the inputs are workloads."""
     order = {name: i for i, name in enumerate(ordered_policies(inputs.runs))}
-    shades = {name: i for i, name in enumerate(distinct_inputs(inputs.runs))}
+    shades = {name: i for i, name in enumerate(distinct_groups(inputs.runs))}
     if are_policies_compared(inputs):
         known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for name, i in order.items()}
         return known | {run.label: replace(known[run.policy], shade=(
@@ -58,18 +58,19 @@ def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
     return {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for i, name in enumerate(names)}
 
 
-def colour_figure(figure: Figure, known: Mapping[str, Hue]) -> Figure:
+def assign_figure_colours(figure: Figure, known: Mapping[str, Hue]) -> Figure:
     """Return a figure with colours assigned to the names in it."""
-    own = {name: known.get(name) or colour_of_part(name) for name in coloured_names(figure.plot)}
+    own = {name: known.get(name) or colour_of_run_part(name)
+           for name in coloured_names(figure.plot)}
     # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
     hues = {name: hue or palette_colour(next(free)) for name, hue in own.items()}
 
-    def colour_plot(plot: Plot) -> Plot:
+    def assign_plot_colours(plot: Plot) -> Plot:
         if isinstance(plot, Panels):
             return Panels([(name, replace(one, hues=[hues[it] for it in coloured_names(one)]))
                            for name, one in plot.panels])
         return replace(plot, hues=[hues[name] for name in coloured_names(plot)])
 
-    return replace(figure, plot=colour_plot(figure.plot))
+    return replace(figure, plot=assign_plot_colours(figure.plot))

@@ -47,9 +47,9 @@ __all__ = [
     "json_document_head",
     "make_verb_parser",
     "output_path",
-    "refuse_bad_values",
+    "refuse_bad_documents",
     "run_command",
-    "suggest_word",
+    "suggest_known_word",
     "temporary_output",
     "wrap_help_text",
     "write_file",
@@ -61,7 +61,7 @@ JSON_FORMAT = [1, 0]
 HELP_WIDTH = 98
 
 
-def suggest_word(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
+def suggest_known_word(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return a suffix for an error message that suggests the nearest known word, if any."""
     near = difflib.get_close_matches(wrong, list(known), 1)
     return f"; did you mean {near[0]}?" if near else otherwise
@@ -96,7 +96,7 @@ class Parser(argparse.ArgumentParser):
                 raise argparse.ArgumentError(action, f'"{arg_string}" is not a number') from None
             raise
 
-    def accept_old_name(self, old: str, new: str) -> None:
+    def accept_old_option_name(self, old: str, new: str) -> None:
         """Accept an option's name of the last release as an alias that --help does not list."""
         self._option_string_actions[old] = self._option_string_actions[new]
 
@@ -141,13 +141,13 @@ class Parser(argparse.ArgumentParser):
         for word in (*self.words, *others):
             name = word.split("=")[0]
             if re.match("--[a-z]", word) and name not in known:
-                return f'unknown option "{name}"' + suggest_word(
+                return f'unknown option "{name}"' + suggest_known_word(
                     name, (one for one in known if one[:2] == "--"))
             if re.match("-[A-Za-z]", word) and word[:2] not in known:
                 return f'unknown option "{word}"'
         return ""
 
-    def separate_file_error(self, others: Sequence[str]) -> str:
+    def json_file_error(self, others: Sequence[str]) -> str:
         """Return an error message about a file name after --json; empty if there is none."""
         for before, word in pairwise(self.words):
             if before == f"--json={STANDARD}" and word in others:
@@ -158,7 +158,7 @@ class Parser(argparse.ArgumentParser):
         """Print a one-line error and exit; report an unknown option before a missing argument."""
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
             others = message.split(": ")[-1].split()
-            message = self.unknown_option_error(others) or self.separate_file_error(others) or \
+            message = self.unknown_option_error(others) or self.json_file_error(others) or \
                 message
         sys.stderr.write(f"{self.prog}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
@@ -167,7 +167,7 @@ class Parser(argparse.ArgumentParser):
 
 def make_verb_parser(verb: str, summary: str, epilog: str = "") -> Parser:
     return Parser(prog=f"approxftl {verb}", description=summary, epilog=epilog,
-                  formatter_class=fixed_width_help, allow_abbrev=False)
+                  formatter_class=make_fixed_width_help_formatter, allow_abbrev=False)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +175,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
                         help="answer as JSON, to standard output or a file")
 
 
-def integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
+def make_integer_parser(least: int, most: int, written: str = "") -> Callable[[str], int]:
     """Return the parser of an integer option; messages print the limit as `written`."""
     def parse_bounded_integer(text: str) -> int:
         value = int(text)
@@ -212,7 +212,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
             f"[={action.metavar}]" if action.nargs == "?" else f" {value}")
 
 
-def fixed_width_help(prog: str) -> argparse.HelpFormatter:
+def make_fixed_width_help_formatter(prog: str) -> argparse.HelpFormatter:
     return Help(prog, max_help_position=28, width=HELP_WIDTH)
 
 
@@ -244,7 +244,7 @@ def restore_signal_handlers() -> None:
 
 
 @contextmanager
-def refuse_bad_values(paths: Iterable[Path]) -> Iterator[None]:
+def refuse_bad_documents(paths: Iterable[Path]) -> Iterator[None]:
     """Raise Refusal for a JSON document whose values have wrong types or are missing."""
     try:
         yield

@@ -41,7 +41,7 @@ def measures_of_run(run: Run) -> dict[str, float | None]:
     return all_measures(run.data, run.geometry.get("unit_bytes"))
 
 
-def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> list[Measure]:
+def measures_with_values(tables: Sequence[dict[str, float | None]], every: bool) -> list[Measure]:
     """Return the measures that have a value for at least one run."""
     return [measure for measure in MEASURES
             if (every or measure.key in HEADLINE)
@@ -50,7 +50,8 @@ def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> li
                  or any(table[measure.key] for table in tables))]
 
 
-def value_with_ratio(measure: Measure, value: float | None, base: float | None, first: bool) -> str:
+def format_value_with_ratio(measure: Measure, value: float | None, base: float | None,
+                            first: bool) -> str:
     """Return a table cell: the value and its ratio to the first run."""
     relative = None if first else relative_to_base(value, base)
     said = value_as_text(measure, value)
@@ -63,14 +64,15 @@ def comparison_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return the rows of the comparison's table, its header first."""
     tables = [measures_of_run(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
-    for measure in shown_measures(tables, every):
+    for measure in measures_with_values(tables, every):
         base = tables[0][measure.key]
-        lines.append([measure.title, *(value_with_ratio(measure, table[measure.key], base, i == 0)
+        lines.append([measure.title,
+                      *(format_value_with_ratio(measure, table[measure.key], base, i == 0)
                                        for i, table in enumerate(tables))])
     return lines
 
 
-def failure_lines(inputs: Inputs) -> list[str]:
+def list_failed_policies(inputs: Inputs) -> list[str]:
     """Return a message for each policy that has no result."""
     return [f"{failure.policy}: no result in {failure.path}: {failure.why}"
             for failure in inputs.failures]
@@ -96,26 +98,26 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
     return facts
 
 
-def fact_table_row(key: str, value: Cell) -> list[str]:
+def row_of_device_fact(key: str, value: Cell) -> list[str]:
     """Return the table row of a fact: its name, and its value in a readable unit."""
     name, unit = key_title_and_unit(key)
     return [name, value_with_unit(unit, value)]
 
 
-def fact_table_rows(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
-    return [["", label], *(fact_table_row(key, value) for key, value in facts)]
+def rows_of_device_facts(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
+    return [["", label], *(row_of_device_fact(key, value) for key, value in facts)]
 
 
 def device_rows(device: Device) -> list[list[str]]:
     """Return the rows of a device's table."""
     by_key = {measure.key: measure for measure in MEASURES}
-    lines = fact_table_rows(device.label, device_facts(device))
+    lines = rows_of_device_facts(device.label, device_facts(device))
     lines += [[by_key[key].title, value_as_text(by_key[key], value)]
               for key, value in device_measures(device).items()]
     return lines
 
 
-def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
+def record_file_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
     """Return the facts that describe the contents of a record file."""
     facts: list[tuple[str, Cell]] = [
         ("written by", file.tool), ("from", file.source_format), ("records", len(file.records)),
@@ -135,7 +137,7 @@ def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
     return facts
 
 
-def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
+def replay_log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
     """Return the counters and the mean latencies of a replay's log."""
     facts: list[tuple[str, Cell]] = [("written by", log.tool), ("engine", log.engine),
                                      ("planned_requests", log.planned),
@@ -169,10 +171,10 @@ REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests
                    "data.misplaced_units", "data.stale_units")
 
 
-def replay_headline(replay: Run) -> list[list[str]]:
+def replay_headline_rows(replay: Run) -> list[list[str]]:
     """Return the rows of a short table of a replay."""
     known = dict(replay_facts(replay))
-    rows = [fact_table_row(key, known[key]) for key in REPLAY_HEADLINE if key in known]
+    rows = [row_of_device_fact(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
             *([name.removeprefix("fidelity, ").removeprefix("data, "), said]
               for name, said in rows)]
@@ -181,14 +183,14 @@ def replay_headline(replay: Run) -> list[list[str]]:
 LATENCIES = ("requests", "mean_ns", "p50_ns", "p99_ns", "max_ns")
 
 
-def replay_latencies(replay: Run) -> list[list[str]]:
+def replay_latency_rows(replay: Run) -> list[list[str]]:
     """Return the rows of a latency table by operation and class; empty without requests."""
     rows = [row for row in replay.data.get("latency", ()) if row.get("requests")]
     if not rows:
         return []
     return [["", *(key.removesuffix("_ns") for key in LATENCIES)],
             *([f"{row['op']} {row.get('class', '')}".strip(),
-               *(fact_table_row(key, row.get(key))[1] for key in LATENCIES)] for row in rows)]
+               *(row_of_device_fact(key, row.get(key))[1] for key in LATENCIES)] for row in rows)]
 
 
 # ---------------------------------------------------------------- text
@@ -206,15 +208,17 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
         head = f"{runs[0].group}\n" if len(groups) > 1 else ""
         parts.append(head + align_text_table(comparison_rows(runs, every)))
     if inputs.failures:
-        parts.append("".join(f"{line}\n" for line in failure_lines(inputs)))
-    parts += [align_text_table(table.rows_as_text()) for table in outside.measured_tables(inputs)]
+        parts.append("".join(f"{line}\n" for line in list_failed_policies(inputs)))
+    parts += [align_text_table(table.quantity_rows_as_text())
+              for table in outside.measured_tables(inputs)]
     parts += [align_text_table(device_rows(device)) for device in inputs.devices
               if every or not outside.is_compared_device(inputs, device)]
-    parts += [align_text_table(fact_table_rows(one.label, replay_facts(one)))
+    parts += [align_text_table(rows_of_device_facts(one.label, replay_facts(one)))
               for one in inputs.replays]
-    parts += [align_text_table(fact_table_rows(one.label, record_facts(one)))
+    parts += [align_text_table(rows_of_device_facts(one.label, record_file_facts(one)))
               for one in inputs.records]
-    parts += [align_text_table(fact_table_rows(one.label, log_facts(one))) for one in inputs.logs]
+    parts += [align_text_table(rows_of_device_facts(one.label, replay_log_facts(one)))
+              for one in inputs.logs]
     return "\n".join(parts)
 
 
@@ -259,8 +263,8 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
         "devices": [facts_as_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
                     for d in inputs.devices],
         "replays": [facts_as_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
-        "logs": [facts_as_json(g.label, g.path, log_facts(g)) for g in inputs.logs],
-        "records": [facts_as_json(f.label, f.path, record_facts(f)) for f in inputs.records],
+        "logs": [facts_as_json(g.label, g.path, replay_log_facts(g)) for g in inputs.logs],
+        "records": [facts_as_json(f.label, f.path, record_file_facts(f)) for f in inputs.records],
     }
 
 
@@ -293,7 +297,8 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
         if not inputs.runs:
             raise command.Refusal(
                 f"--show and --sort are for runs; found {inputs.count_inputs_as_text()}")
-        choice.print_rows(args, "compare", given, [list_row_of_run(run) for run in inputs.runs])
+        choice.print_list_rows(args, "compare", given,
+                               [list_row_of_run(run) for run in inputs.runs])
     elif args.json:
         command.write_json_answer(args.json, comparison_document(inputs, given))
     else:
@@ -321,7 +326,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def run_compare() -> int:
         args = compare_parser().parse_args(given)
-        choice = row_list.choose_columns(args, COLUMNS)
+        choice = row_list.choose_list_columns(args, COLUMNS)
         if args.json:
             command.CLAIMS.claim_output(args.json, "--json")
         inputs = read_inputs(args.files)
@@ -330,7 +335,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise command.Refusal(
                 f"found {inputs.count_inputs_as_text()}, which has no numbers to compare; "
                 "approxftl report draws it")
-        with command.refuse_bad_values(args.files):
+        with command.refuse_bad_documents(args.files):
             print_comparison(args, given, inputs, choice)
         return command.DONE
 

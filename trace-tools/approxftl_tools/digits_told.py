@@ -20,7 +20,7 @@ HIDDEN, SEEDS, DRAWS = 256, 6, 4
 
 
 @cache
-def train_on_seed(seed: int) -> tuple[list[network.Layer], network.Digits]:
+def train_network_from_seed(seed: int) -> tuple[list[network.Layer], network.Digits]:
     """Return a trained network, and images of digits that were not used for its training."""
     learned, others = network.load_digits(seed)
     return network.train_network(HIDDEN, seed, learned), others
@@ -29,7 +29,7 @@ def train_on_seed(seed: int) -> tuple[list[network.Layer], network.Digits]:
 def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[float]:
     """Yield the accuracy (%) for each seed, with bits lost in one layer or in all layers."""
     for seed in range(1, SEEDS + 1):
-        layers, others = train_on_seed(seed)
+        layers, others = train_network_from_seed(seed)
         source = MemorySource(network.pack_network(layers, KINDS[kind], {}))
         tensors, chance = parse_model(source).tensors, np.random.default_rng([seed, 3])
         found = []

@@ -17,7 +17,7 @@ from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import Vector
 from approxftl_tools.drive_list import Drive, Free
 from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, drive_points
-from approxftl_tools.drive_runs import device_parameters, drive_shape
+from approxftl_tools.drive_runs import device_parameters, emulated_drive_size
 from approxftl_tools.refusal import NOT_FOUND, Refusal
 
 #: Values of the fitted parameters, in their order.
@@ -46,7 +46,7 @@ def robust_misfit(errors: Vector) -> float:
     return float(np.sum(np.log1p(errors ** 2)))
 
 
-def damped_stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
+def solve_damped_grid_step(errors: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step, in units of each parameter's step size."""
     weight = 1 / (1 + errors ** 2)
     normal = (slope.T * weight) @ slope
@@ -54,7 +54,7 @@ def damped_stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
     return np.clip(np.linalg.solve(normal, -(slope.T * weight) @ errors), -FARTHEST, FARTHEST)
 
 
-def move_within_bounds(free: Free, value: float, steps: float) -> float:
+def move_value_within_bounds(free: Free, value: float, steps: float) -> float:
     """Return a parameter's value moved by so many steps, limited to the parameter's bounds."""
     return round(min(max(value + round(steps) * free.step, free.low), free.high), 9)
 
@@ -86,13 +86,13 @@ class Search:
     def best_values_so_far(self) -> Values:
         return min(self.seen, key=lambda values: (robust_misfit(self.seen[values]), values))
 
-    def shift_value(self, values: Values, which: int, steps: float) -> Values:
-        changed = move_within_bounds(self.free[which], values[which], steps)
+    def shift_parameter(self, values: Values, which: int, steps: float) -> Values:
+        changed = move_value_within_bounds(self.free[which], values[which], steps)
         return (*values[:which], changed, *values[which + 1:])
 
     def error_slope(self, values: Values, which: int, stride: int) -> Vector:
         """Return the change of the errors for each step of a parameter, from two steps apart."""
-        up, down = (self.shift_value(values, which, way * stride) for way in (1, -1))
+        up, down = (self.shift_parameter(values, which, way * stride) for way in (1, -1))
         other = up if up != values else down
         way = (other[which] - values[which]) / (stride * self.free[which].step)
         return (self.errors_of_values(other) - self.errors_of_values(values)) / way
@@ -102,14 +102,15 @@ class Search:
         slopes = np.array([self.error_slope(values, which, stride)
                            for which in range(len(self.free))]).T
         for force in FORCES:
-            far = damped_stride_step(base, slopes, force) * stride
-            self.errors_of_values(tuple(move_within_bounds(one, value, move) for one, value, move in
-                                 zip(self.free, values, far.tolist(), strict=True)))
+            far = solve_damped_grid_step(base, slopes, force) * stride
+            self.errors_of_values(tuple(
+                move_value_within_bounds(one, value, move)
+                for one, value, move in zip(self.free, values, far.tolist(), strict=True)))
 
     def neighbouring_values(self, values: Values) -> Iterator[Values]:
         """Yield the sets of values, within the bounds, that differ by one step of one parameter."""
         for which in range(len(self.free)):
-            yield from (one for one in (self.shift_value(values, which, way) for way in (1, -1))
+            yield from (one for one in (self.shift_parameter(values, which, way) for way in (1, -1))
                         if one != values)
 
     def descend_by_single_steps(self, values: Values) -> None:
@@ -119,7 +120,7 @@ class Search:
                 return self.descend_by_single_steps(self.best_values_so_far())
         return None
 
-    def search_from_values(self, start: Values) -> None:
+    def search_fit_from_values(self, start: Values) -> None:
         """Search until the misfit stops shrinking or the budget of evaluations is spent."""
         try:
             self.errors_of_values(start)
@@ -133,10 +134,11 @@ class Search:
         except SpentError:
             pass
 
-    def misfits_of_changes(self, values: Values, which: int) -> tuple[float | None, float | None]:
+    def misfits_of_single_steps(self, values: Values,
+                                which: int) -> tuple[float | None, float | None]:
         """Return the misfit's change by one step down and one step up; None outside the bounds."""
         here = self.misfit_of_values(values)
-        down, up = (self.shift_value(values, which, way) for way in (-1, 1))
+        down, up = (self.shift_parameter(values, which, way) for way in (-1, 1))
         return (None if down == values else self.misfit_of_values(down) - here,
                 None if up == values else self.misfit_of_values(up) - here)
 
@@ -202,14 +204,15 @@ class Judge:
     #: The half that the fit uses.
     half: str = FITTED
 
-    def errors_of_half(self, half: str, values: Values) -> Vector:
+    def errors_of_point_half(self, half: str, values: Values) -> Vector:
         """Return the errors of the fitted or of the held-out points, in units of their bands."""
-        drive = self.drive.drive_with_options(*(
+        drive = self.drive.copy_drive_with_options(*(
             f"--{one.name}={one.value_as_text(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
         # The fitted half includes the anchors, which the relative points of both halves share.
         found = [point
-                 for point in drive_points(drive, drive_shape(drive, self.bench), self.tables, half)
+                 for point in drive_points(drive, emulated_drive_size(drive, self.bench),
+                                           self.tables, half)
                  if self.only(point) and (half == self.half or point.half == half)]
         if not found and half == self.half:
             raise Refusal(f"{self.tables}: no point of {drive.name} to fit to", NOT_FOUND)
@@ -217,15 +220,15 @@ class Judge:
                  for load in (point.load, point.base) if load}
         results = self.bench.results_of_runs(loads.values())
         by_load = {load: results[options] for load, options in loads.items()}
-        return np.array([point.error_of_value(point.simulated_value_in(by_load)) / point.band
+        return np.array([point.error_of_value(point.value_from_results(by_load)) / point.band
                          for point in found])
 
     def profile_values(self) -> Values:
         """Return the values of the profile; raise Refusal if one is out of its range."""
         parameters = device_parameters(self.drive, self.bench)
-        values = tuple(one.value_in_parameters(parameters) for one in self.drive.free)
+        values = tuple(one.reported_parameter_value(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):
-            if value != move_within_bounds(one, value, 0):
+            if value != move_value_within_bounds(one, value, 0):
                 raise Refusal(
                     f"{self.drive.name}: {one.name} is {one.value_as_text(value)}, not from "
                     f"{one.value_as_text(one.low)} to {one.value_as_text(one.high)}")
@@ -234,15 +237,16 @@ class Judge:
 
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
     """Fit a drive to half of its measured points; if interrupted, return the best values yet."""
-    search = Search(judge.drive.free, lambda values: judge.errors_of_half(judge.half, values),
+    search = Search(judge.drive.free, lambda values: judge.errors_of_point_half(judge.half, values),
                     budget, tell)
     start = judge.profile_values()
     found = Fit(judge.drive, start, start)
     try:
-        search.search_from_values(start)
+        search.search_fit_from_values(start)
         search.budget += 2 * len(start)
         found.values = search.best_values_so_far()
-        found.felt = [search.misfits_of_changes(found.values, which) for which in range(len(start))]
+        found.felt = [search.misfits_of_single_steps(found.values, which)
+                      for which in range(len(start))]
     except KeyboardInterrupt:
         found.interrupted = True
         found.values = search.best_values_so_far() if search.seen else start
@@ -253,8 +257,8 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
     return found
 
 
-def judge_unfitted_half(judge: Judge, found: Fit) -> None:
+def judge_held_out_points(judge: Judge, found: Fit) -> None:
     """Judge the fit by the held-out points, which are read only after the fit."""
-    before, after = (Share.summarise_errors(judge.errors_of_half(OTHER[judge.half], values))
+    before, after = (Share.summarise_errors(judge.errors_of_point_half(OTHER[judge.half], values))
                      for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

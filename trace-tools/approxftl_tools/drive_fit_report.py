@@ -10,7 +10,7 @@ from typing import Any
 
 from approxftl_tools import command
 from approxftl_tools.bench import Bench
-from approxftl_tools.drive_fit import Fit, Judge, Share, fit_drive, judge_unfitted_half
+from approxftl_tools.drive_fit import Fit, Judge, Share, fit_drive, judge_held_out_points
 from approxftl_tools.drive_list import Drive
 from approxftl_tools.drive_points import FITTED, HELD, Point
 from approxftl_tools.refusal import Refusal
@@ -62,20 +62,22 @@ def make_fit_reporter(drive: Drive, budget: int, shown: bool) -> Callable[[int, 
 # ---------------------------------------------------------------- text
 
 
-def misfit_change_text(one: float | None) -> str:
+def describe_misfit_change(one: float | None) -> str:
     return "\u2013" if one is None else f"{one:+.2f}"
 
 
 def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
     for which, (one, before, after) in enumerate(
             zip(found.drive.free, found.start, found.values, strict=True)):
-        felt = [misfit_change_text(way) for way in found.felt[which]] if found.felt else ["?", "?"]
+        felt = ["?", "?"]
+        if found.felt:
+            felt = [describe_misfit_change(way) for way in found.felt[which]]
         yield [one.name, one.value_as_text(before), one.value_as_text(after),
                f"{one.value_as_text(one.low)} to {one.value_as_text(one.high)}",
                one.value_as_text(one.step), *felt]
 
 
-def table_rows_of_halves(found: Fit) -> Iterator[list[str]]:
+def fit_table_rows(found: Fit) -> Iterator[list[str]]:
     """Yield table rows with the errors of fitted and held-out points, before and after the fit."""
     for half, pair in found.shares.items():
         for when, share in zip(("before", "fitted"), pair, strict=True):
@@ -100,7 +102,7 @@ def fit_remarks(found: Fit) -> Iterator[str]:
 def fit_as_text(found: Fit) -> str:
     """Return the report of a drive as text."""
     tables = (((PARAMETERS, *fitted_parameter_rows(found)), [False] + [True] * 6),
-              ((SHARES, *table_rows_of_halves(found)), [False, False] + [True] * 5))
+              ((SHARES, *fit_table_rows(found)), [False, False] + [True] * 5))
     return f"{found.drive.name}: {found.drive.about}\n" + \
         "".join(align_columns(rows, right) for rows, right in tables) + \
         "".join(f"{note}\n" for note in fit_remarks(found)) + "\n"
@@ -110,7 +112,7 @@ def fit_as_text(found: Fit) -> str:
 
 
 def fit_as_json(found: Fit) -> Json:
-    def pair_as_json(pair: tuple[Share, Share]) -> Json:
+    def shares_as_json(pair: tuple[Share, Share]) -> Json:
         return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)
     return {"drive": found.drive.name, "evaluations": found.evaluations,
@@ -121,7 +123,7 @@ def fit_as_json(found: Fit) -> Json:
                             "determined": not found.is_parameter_undetermined(which)}
                            for which, (one, before, after, (less, more)) in enumerate(zip(
                                found.drive.free, found.start, found.values, felt, strict=True))],
-            "halves": {half: pair_as_json(pair) for half, pair in found.shares.items()}}
+            "halves": {half: shares_as_json(pair) for half, pair in found.shares.items()}}
 
 
 def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None,
@@ -135,7 +137,7 @@ def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None
         command.write_file(path, found.profile_as_text())
     try:
         if not found.interrupted:
-            judge_unfitted_half(judge, found)
+            judge_held_out_points(judge, found)
     except KeyboardInterrupt:
         found.interrupted = True
     return found
@@ -151,12 +153,12 @@ def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Seque
     paths = new_profile_paths(free, arguments.save) if arguments.save else {}
     half = HELD if arguments.swap else FITTED
 
-    def is_selected_point(point: Point) -> bool:
-        return arguments.only in point.point_title()
+    def is_point_selected_for_fit(point: Point) -> bool:
+        return arguments.only in point.title_of_measured_point()
     fits: list[Fit] = []
     for drive in free:
-        judge = Judge(drive, replace(bench, progress=False), arguments.tables, is_selected_point,
-                      half)
+        judge = Judge(drive, replace(bench, progress=False), arguments.tables,
+                      is_point_selected_for_fit, half)
         fits.append(fit_one_drive(judge, arguments, paths.get(drive.name), bench.progress))
         if arguments.json != command.STANDARD:
             sys.stdout.write(fit_as_text(fits[-1]))

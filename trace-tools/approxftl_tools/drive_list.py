@@ -30,7 +30,7 @@ class Free:
         """Return a value in the simulator's syntax."""
         return f"{value:.6g}{self.unit}"
 
-    def value_in_parameters(self, parameters: Mapping[str, Any]) -> float:
+    def reported_parameter_value(self, parameters: Mapping[str, Any]) -> float:
         """Return the value of the parameter that a simulator's result reports."""
         suffix, scale = {"%": ("_percent", 1.0), "us": ("_ns", 1e3), "": ("", 1.0)}[self.unit]
         return float(parameters[self.name + suffix]) / scale
@@ -59,7 +59,7 @@ class Drive:
         """Return the simulator's options for the device, without the policy."""
         return self.options or (f"--profile={self.name}",)
 
-    def drive_with_options(self, *options: str) -> Drive:
+    def copy_drive_with_options(self, *options: str) -> Drive:
         """Return a copy of the drive with additional options."""
         return replace(self, options=(*self.device_options(), *options))
 

@@ -80,10 +80,10 @@ class Point:
     #: The half of its table that the point is in.
     half: str = HELD
 
-    def point_title(self) -> str:
+    def title_of_measured_point(self) -> str:
         return f"{self.table} {self.what} {self.measure}"
 
-    def simulated_value_in(self, results: dict[Load, Json]) -> float:
+    def value_from_results(self, results: dict[Load, Json]) -> float:
         value = self.value(results[self.load])
         return value / self.value(results[self.base]) if self.base else value
 
@@ -103,7 +103,7 @@ class Shape:
     unit_bytes: int
     superblock: int
 
-    def requests_for_share(self, share: float, size: int = 4096) -> int:
+    def request_count_for_capacity_share(self, share: float, size: int = 4096) -> int:
         """Return the number of requests that write a multiple of the capacity."""
         return max(1, int(self.units * self.unit_bytes * share / size))
 
@@ -143,11 +143,11 @@ class Table:
                  others: dict[str, list[Row]]) -> None:
         self.drive, self.shape, self.name, self.rows, self.others = drive, shape, name, rows, others
 
-    def table_points(self) -> Iterator[Point]:
+    def points_of_table(self) -> Iterator[Point]:
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
             if row:
-                with refuse_bad_row(self.drive, self.name, index):
+                with refuse_bad_table_row(self.drive, self.name, index):
                     found = list(reader(self, index, row))
                 yield from (replace(point, half=row[HALF]) for point in found)
 
@@ -163,21 +163,22 @@ class Table:
 
     # ------------------------------------------------------------ writes
 
-    def filled_share(self, row: Row) -> float:
+    def filled_capacity_share(self, row: Row) -> float:
         return min(1.0, float(row["filled_gib"]) * GIB / self.drive.capacity)
 
     def preconditioning_options(self, row: Row) -> list[str]:
         if row["precondition"] == "none":
             return ["--fill=none"]
-        return ["--fill=sequential", f"--fill_valid={self.filled_share(row) * 100:.4g}%"]
+        return ["--fill=sequential", f"--fill_valid={self.filled_capacity_share(row) * 100:.4g}%"]
 
     def load_of_row(self, row: Row, options: Sequence[str]) -> Load:
         """Return a run that writes the row's volume and measures its last 30 %."""
         size = int(row["block_kib"]) << 10
-        count = self.shape.requests_for_share(self.filled_share(row)
-                                              * float(row["written_capacities"]), size)
+        count = self.shape.request_count_for_capacity_share(self.filled_capacity_share(row)
+                                                            * float(row["written_capacities"]),
+                                                            size)
         return Load((*self.preconditioning_options(row), "--write-share=100%",
-                     f"--footprint={share_as_text(self.filled_share(row))}",
+                     f"--footprint={share_as_text(self.filled_capacity_share(row))}",
                      f"--size={size}", f"--depth={row['queue_depth']}",
                      f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
                      *options))
@@ -194,9 +195,9 @@ class Table:
         if field_as_number(row, "wa_measured") and self.name == "write-zones":
             yield from self.measured_points(index, row, what, load, f"{curve}: amplification", x,
                                             [("write amplification", "wa_measured", 0.10,
-                                              self.total_amplification)])
+                                              self.total_write_amplification)])
 
-    def total_amplification(self, result: Json) -> float:
+    def total_write_amplification(self, result: Json) -> float:
         """Return write amplification including the drive's own writes."""
         return float(result["write_amplification"]["total"]) * self.drive.own_writes
 
@@ -224,7 +225,8 @@ class Table:
                                                else f", {row['queue_depth']} in flight")
             yield from self.measured_points(index, row, what, self.load_of_row(row, ()), "uniform",
                                             full, [
-                ("write amplification", "wa_measured", self.drive.band, self.total_amplification),
+                ("write amplification", "wa_measured", self.drive.band,
+                 self.total_write_amplification),
                 ("rate, MB/s", "host_mbps", 0.05, host_throughput_mb_s)])
         elif is_zipf_pattern(pattern):
             (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
@@ -324,7 +326,7 @@ class Table:
     def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of writes over block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
-        count = self.shape.requests_for_share(0.5, size << 10)
+        count = self.shape.request_count_for_capacity_share(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
         load = Load(("--fill=none", "--write-share=100%", f"--size={size << 10}",
                      f"--depth={depth}", *order, f"--warmup={count // 4}",
@@ -342,17 +344,18 @@ class Table:
         write = "write" in kind
         options = ["--workload=sequential"] if "sequential" in kind else []
         fill = f"--fill={'none' if write else 'sequential'}"
-        count = self.shape.requests_for_share(0.5, int(size) << 10)
+        count = self.shape.request_count_for_capacity_share(0.5, int(size) << 10)
         load = Load((fill, *options, f"--write-share={share_as_text(float(write))}",
                      f"--size={int(size) << 10}", f"--depth={row['queue_depth']}",
                      f"--requests={min(count, 200000)}"))
 
-        def requests_in_thousands(result: Json) -> float:
+        def format_requests_in_thousands(result: Json) -> float:
             return requests_per_s(result, "write" if write else "read") / 1e3
 
         yield from self.measured_points(index, row, row["workload"], load, row["workload"],
                                         float(row["queue_depth"]),
-                                        [("thousand/s", "kiops", 0.05, requests_in_thousands)])
+                                        [("thousand/s", "kiops", 0.05,
+                                          format_requests_in_thousands)])
 
 
 READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
@@ -385,7 +388,7 @@ def is_emulated_load(name: str, row: Row) -> bool:
     return row.get("pattern", "") in PATTERNS or is_zipf_pattern(row.get("pattern", ""))
 
 
-def sentences_on_missing_patterns(drive: Drive, folder: Path) -> Iterator[str]:
+def describe_unemulated_patterns(drive: Drive, folder: Path) -> Iterator[str]:
     """Yield a sentence for each pattern of a drive's tables that is not emulated."""
     path = folder / f"{drive.name}-write-steady.csv"
     rows = read_table_rows(path) if path.exists() else []
@@ -422,7 +425,7 @@ def key_of_run(row: Row) -> tuple[str | int | None, ...]:
     return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
 
 
-def assign_halves(tables: Mapping[str, Sequence[Row]]) -> None:
+def assign_runs_to_fit_halves(tables: Mapping[str, Sequence[Row]]) -> None:
     """Assign each table's runs to the fitted and the held-out half in turn, ignoring results.
 
     Rows follow the curves, so both halves cover each curve.
@@ -443,14 +446,15 @@ def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, l
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
     tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
               for name, path in found.items() if path.exists()}
-    with refuse_bad_row(drive):
-        assign_halves(tables)
+    with refuse_bad_table_row(drive):
+        assign_runs_to_fit_halves(tables)
     return {name: [row if not half or row.get(HALF) != OTHER[half] else {} for row in rows]
             for name, rows in tables.items()}
 
 
 @contextmanager
-def refuse_bad_row(drive: Drive, name: str = "TABLE", index: int | None = None) -> Iterator[None]:
+def refuse_bad_table_row(drive: Drive, name: str = "TABLE",
+                         index: int | None = None) -> Iterator[None]:
     """Turn errors about a table's contents into a Refusal that names table, line and cause."""
     at = f"{drive.name}-{name}.csv" + ("" if index is None else f", line {index + 2}")
     try:
@@ -466,4 +470,4 @@ def drive_points(drive: Drive, shape: Shape, folder: Path, half: str = "") -> li
     """Return the points of a drive's tables, or of their fitted or held-out half."""
     tables = read_drive_tables(drive, folder, half)
     return [point for name, rows in tables.items()
-            for point in Table(drive, shape, name, rows, tables).table_points()]
+            for point in Table(drive, shape, name, rows, tables).points_of_table()]

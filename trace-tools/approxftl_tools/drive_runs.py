@@ -20,18 +20,18 @@ Runs = dict[tuple[Drive, Load], study_plan.Point]
 NOTHING = Load(("--requests=0",))
 
 
-def options_as_table(arguments: Iterable[str]) -> str:
+def options_as_toml(arguments: Iterable[str]) -> str:
     """Return the simulator's options as an inline TOML table."""
     parts = (text.removeprefix("--").partition("=") for text in arguments)
     return ", ".join(f"{key} = {json.dumps(value if sign else True)}" for key, sign, value in parts)
 
 
 def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
-    rows = "".join(f"{json.dumps(name)} = {{ {options_as_table(load.arguments)} }}\n"
+    rows = "".join(f"{json.dumps(name)} = {{ {options_as_toml(load.arguments)} }}\n"
                    for name, load in loads.items())
     return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
             f"text = {json.dumps(drive.about)}\nwarmup = \"ignore\"\n"
-            f"base = {{ {options_as_table(drive.simulator_arguments())} }}\n\n[vary.row]\n{rows}")
+            f"base = {{ {options_as_toml(drive.simulator_arguments())} }}\n\n[vary.row]\n{rows}")
 
 
 def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
@@ -70,7 +70,7 @@ def enlarge_drive(drive: Drive, times: int, bench: Bench) -> Drive:
     return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
 
 
-def drive_shape(drive: Drive, bench: Bench) -> Shape:
+def emulated_drive_size(drive: Drive, bench: Bench) -> Shape:
     """Return the size of the emulated device, which scales the loads."""
     found = run_without_requests(drive, bench)["geometry"]
     return Shape(found["units"], found["unit_bytes"],

@@ -21,13 +21,13 @@ from approxftl_tools.drive_points import (
     HELD,
     OWN_TABLES,
     Point,
+    describe_unemulated_patterns,
     drive_points,
     drives_without_profile,
-    sentences_on_missing_patterns,
 )
 from approxftl_tools.drive_runs import (
     Runs,
-    drive_shape,
+    emulated_drive_size,
     enlarge_drive,
     name_loads_of_points,
     run_drive_study,
@@ -36,7 +36,7 @@ from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import figure_template_data, render_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import Column
-from approxftl_tools.study import parse_jobs
+from approxftl_tools.study import parse_job_count
 from approxftl_tools.study_plan import cached_file_digest
 from approxftl_tools.study_store import Store
 
@@ -75,7 +75,7 @@ class Verdict:
         """Tell whether the error is inside the tolerance band."""
         return abs(self.error) <= self.point.band
 
-    def table_row_cells(self) -> list[str]:
+    def point_table_cells(self) -> list[str]:
         point = self.point
         scale, unit = (1.0, " us") if point.absolute else (100.0, " %")
         return [point.table, point.unit, point.what, point.measure, f"{point.target_value():.4g}",
@@ -84,9 +84,9 @@ class Verdict:
                 self.use]
 
 
-    def table_row_json(self) -> Json:
+    def point_table_json(self) -> Json:
         """Return the table row of the point with unformatted values."""
-        cells = dict(zip(HEAD, self.table_row_cells(), strict=True))
+        cells = dict(zip(HEAD, self.point_table_cells(), strict=True))
         return {**cells, "drive": self.point.drive.name, "measured": self.point.target_value(),
                 "ours": self.ours, "said_error": cells["error"], "said_band": cells["band"],
                 "error": None, "band": None, "error_us": None, "band_us": None,
@@ -123,14 +123,14 @@ def drives_parser() -> command.Parser:
                         help="other measurements (default: those of the package)")
     parser.add_argument("--only", metavar="TEXT", default="",
                         help="points whose table, load or measure has this in its name")
-    parser.add_argument("--larger", type=parse_jobs, metavar="N", default=1,
+    parser.add_argument("--larger", type=parse_job_count, metavar="N", default=1,
                         help="devices with N times the blocks, to see that size does not matter")
-    parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=os.cpu_count() or 1,
+    parser.add_argument("--jobs", metavar="N", type=parse_job_count, default=os.cpu_count() or 1,
                         help="processes at a time (default: as many as processors)")
     parser.add_argument("--results", metavar="DIR", type=Path, dest="out",
                         help="keep studies and results there, and run nothing that is done "
                              "(default: nowhere)")
-    parser.accept_old_name("--out", "--results")
+    parser.accept_old_option_name("--out", "--results")
     parser.add_argument("--at-least", metavar="PERCENT", type=parse_percentage, default=0.0,
                         help="fail if fewer points are within their bands (default 0)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
@@ -138,7 +138,7 @@ def drives_parser() -> command.Parser:
                         help="DRIVE.profile of there is set on top of the drive's own profile")
     parser.add_argument("--refit", action="store_true",
                         help="fit profiles to one half of the points, and judge them by the other")
-    parser.add_argument("--evaluations", metavar="N", type=parse_jobs, default=40,
+    parser.add_argument("--evaluations", metavar="N", type=parse_job_count, default=40,
                         help="with --refit: sets of values that are tried for a drive (default 40)")
     parser.add_argument("--swap", action="store_true",
                         help="with --refit: fit to the other half")
@@ -160,7 +160,7 @@ def requested_drives(arguments: argparse.Namespace, bench: Bench) -> Iterator[Dr
         drive = enlarge_drive(name, arguments.larger, bench)
         path = arguments.profiles and arguments.profiles / f"{drive.name}.profile"
         if path and path.exists():
-            drive = drive.drive_with_options(*drive_fit_report.read_profile_options(path))
+            drive = drive.copy_drive_with_options(*drive_fit_report.read_profile_options(path))
         yield drive
 
 
@@ -171,10 +171,10 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
     warnings = [] if arguments.tables == OWN_TABLES else \
         list(drives_without_profile(arguments.tables))
     for drive in requested_drives(arguments, bench):
-        warnings += sentences_on_missing_patterns(drive, arguments.tables)
-        found = drive_points(drive, drive_shape(drive, bench), arguments.tables)
+        warnings += describe_unemulated_patterns(drive, arguments.tables)
+        found = drive_points(drive, emulated_drive_size(drive, bench), arguments.tables)
         runs |= run_drive_study(drive, name_loads_of_points(found), bench) if found else {}
-        points += [point for point in found if arguments.only in point.point_title()]
+        points += [point for point in found if arguments.only in point.title_of_measured_point()]
     for sentence in warnings:
         sys.stderr.write(f"approxftl drives: warning: {sentence}\n")
     if not points:
@@ -183,7 +183,7 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
     return points, runs
 
 
-def use_of_point_in_fit(point: Point, tables: Path) -> str:
+def role_of_point_in_fit(point: Point, tables: Path) -> str:
     """Return the point's role in the fit: fitted, held (out) or unseen."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
@@ -199,10 +199,10 @@ def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path
                        strict=True))
     verdicts = []
     for point in points:
-        ours = point.simulated_value_in({load: results[point.drive, load]
+        ours = point.value_from_results({load: results[point.drive, load]
                            for load in (point.load, point.base) if load})
         verdicts.append(Verdict(point, ours, point.error_of_value(ours),
-                                use_of_point_in_fit(point, tables)))
+                                role_of_point_in_fit(point, tables)))
     return verdicts
 
 
@@ -219,13 +219,13 @@ def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
     return rows
 
 
-def verdicts_as_text(verdicts: Sequence[Verdict]) -> str:
+def compared_points_as_text(verdicts: Sequence[Verdict]) -> str:
     lines = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
         lines.append(f"{name}: {rows[0].point.drive.about}")
         lines.append(row_list.align_columns([HEAD,
-                                             *(verdict.table_row_cells() for verdict in rows)],
+                                             *(verdict.point_table_cells() for verdict in rows)],
                                             [index >= 4
                                              for index in range(len(HEAD))]).rstrip("\n"))
         lines += [f"{half}: {count} within their bands, median error {middle}"
@@ -275,8 +275,8 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
         "read-under-write": "reads in flight", "write-grid": "writes in flight"}
 
 
-def comparison_identity(arguments: argparse.Namespace, argv: Sequence[str],
-                        verdicts: Sequence[Verdict]) -> Json:
+def describe_comparison_inputs(arguments: argparse.Namespace, argv: Sequence[str],
+                               verdicts: Sequence[Verdict]) -> Json:
     """Return the compared drives and tables, the program, and the command that repeats it all."""
     names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
     return {
@@ -294,7 +294,7 @@ def comparison_identity(arguments: argparse.Namespace, argv: Sequence[str],
     }
 
 
-def identity_rows(identity: Json) -> list[tuple[str, str]]:
+def certificate_rows(identity: Json) -> list[tuple[str, str]]:
     """Return the rows of a certificate's table."""
     files = {**identity["tables_sha256"], **identity["profiles_sha256"]}
     return [*((f"{part['use']} points within their bands", f"{part['within']} of {part['points']}")
@@ -305,17 +305,17 @@ def identity_rows(identity: Json) -> list[tuple[str, str]]:
             *((f"{name}, SHA-256", digest) for name, digest in files.items())]
 
 
-def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
-                     identity: Json | None = None) -> str:
+def compared_points_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
+                            identity: Json | None = None) -> str:
     """Return the comparison as an HTML page; with @identity the page is a certificate."""
     drives = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
         drives.append((rows[0].point.drive.about, name, summary_rows(rows),
                        [*map(figure_template_data, curve_figures(rows))],
-                       [verdict.table_row_cells() for verdict in rows]))
+                       [verdict.point_table_cells() for verdict in rows]))
     return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
-                       certificate=identity_rows(identity) if identity else [],
+                       certificate=certificate_rows(identity) if identity else [],
                        own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
 
@@ -344,22 +344,22 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
                      verdicts: Sequence[Verdict], choice: row_list.Choice) -> None:
     """Write the comparison in the forms that the options ask for."""
     if choice.chosen:
-        choice.print_rows(arguments, "drives", argv,
-                          [verdict.table_row_json() for verdict in verdicts])
+        choice.print_list_rows(arguments, "drives", argv,
+                               [verdict.point_table_json() for verdict in verdicts])
     elif arguments.json:
         command.write_json_answer(arguments.json, {**command.json_document_head("drives", argv),
                                                    "points": points_as_json(verdicts)})
     if arguments.html:
-        command.write_file(arguments.html, verdicts_as_html(verdicts, argv))
+        command.write_file(arguments.html, compared_points_as_html(verdicts, argv))
     if arguments.certificate:
-        identity = comparison_identity(arguments, argv, verdicts)
+        identity = describe_comparison_inputs(arguments, argv, verdicts)
         page, document = certificate_paths(arguments.certificate)
         command.write_json_answer(document, {**command.json_document_head("drives", argv),
                                              "certificate": identity,
                                              "points": points_as_json(verdicts)})
-        command.write_file(page, verdicts_as_html(verdicts, argv, identity))
+        command.write_file(page, compared_points_as_html(verdicts, argv, identity))
     if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
-        sys.stdout.write(verdicts_as_text(verdicts))
+        sys.stdout.write(compared_points_as_text(verdicts))
 
 
 def compare_with_points(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.Choice,
@@ -377,7 +377,7 @@ def compare_with_points(arguments: argparse.Namespace, argv: Sequence[str], choi
 
 def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Check the options and run the comparison or the fit."""
-    choice = row_list.choose_columns(arguments, COLUMNS)
+    choice = row_list.choose_list_columns(arguments, COLUMNS)
     drive_fit_report.refuse_exclusive_options(arguments)
     for option in ("json", "html"):
         if getattr(arguments, option):

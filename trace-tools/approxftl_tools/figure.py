@@ -200,7 +200,7 @@ class Means:
         """Tell whether the study's means are drawn as bars from zero."""
         return self.kind in ("bars", "stack")
 
-    def x_position(self, mark: Mark) -> float | None:
+    def x_position_of_mark(self, mark: Mark) -> float | None:
         """Return the x position of a mark: its number or index; None if the axis lacks it."""
         if self.has_numeric_axis:
             return axis_value_as_number(mark.x)
@@ -283,7 +283,7 @@ class Figure:
     #: The run that the whole figure is about; empty if there are several.
     of: str = ""
 
-    def as_csv(self, digits: int = 0) -> str:
+    def figure_as_csv(self, digits: int = 0) -> str:
         """Return the figure's numbers as CSV, rounded to a number of digits (0: not rounded)."""
         def csv_value_text(cell: Cell) -> Cell:
             return f"{cell:.{digits}g}" if digits and isinstance(cell, float) else cell

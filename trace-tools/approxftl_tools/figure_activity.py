@@ -16,11 +16,11 @@ from approxftl_tools.figure import (
     number_as_text,
 )
 from approxftl_tools.figure_runs import (
+    count_workloads_if_too_many,
     ordered_policies,
-    plot_in_panels,
+    plot_run_panels,
     require_figures,
     source_files_of_runs,
-    workload_count_if_many,
 )
 from approxftl_tools.inputs import Inputs, Run, Timeline
 
@@ -47,10 +47,10 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
     def utilisation_bars(found: Sequence[tuple[str, Sequence[Run]]]) -> Bars:
         return Bars(names, [(name, lun_utilisation(runs)) for name, runs in found], "% of the time")
 
-    many = workload_count_if_many(inputs)
+    many = count_workloads_if_too_many(inputs)
     plot = utilisation_bars([(policy, [run for run in inputs.runs if run.policy == policy])
                              for policy in ordered_policies(inputs.runs)]) if many else \
-        plot_in_panels(inputs, lambda runs, labels: utilisation_bars(
+        plot_run_panels(inputs, lambda runs, labels: utilisation_bars(
             [(label, [run]) for label, run in zip(labels, runs, strict=True)]))
     of = f", the mean of {many} inputs" if many else ""
     return [Figure("luns", "LUNs at work",
@@ -87,7 +87,7 @@ def ordered_operation_kinds(events: Iterable[Json]) -> list[str]:
                                             operations.index(kind.split()[0])))
 
 
-def operation_span(event: Json, begin: float, names: dict[int, int]) -> Span:
+def time_span_of_operation(event: Json, begin: float, names: dict[int, int]) -> Span:
     where = event["args"]
     text = (f"{event['name']}, {event['cat']}, block {where['block']}, page {where['page']}"
             f"{', resumed' if where.get('resumed') else ''}")
@@ -126,8 +126,8 @@ def first_shown_operation(events: Sequence[Json]) -> int:
     return min(largest[0] if largest else 0, max(0, len(events) - TIMELINE_SPANS))
 
 
-def omitted_operations(timeline: Timeline, names: dict[tuple[int, int], str],
-                       devices: dict[int, list[Json]]) -> str:
+def describe_omitted_operations(timeline: Timeline, names: dict[tuple[int, int], str],
+                                devices: dict[int, list[Json]]) -> str:
     """Return a sentence about the operations, and the devices, that a full timeline omits."""
     omitted = timeline.document.get("omitted_events", 0)
     end = " The run was interrupted." if timeline.document.get("interrupted") else ""
@@ -158,7 +158,7 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
         tids = sorted({tid for process, tid in threads if process == pid}
                       | {event["tid"] for event in events})
         lanes = {tid: i for i, tid in enumerate(tids)}
-        spans = [operation_span(event, begin, lanes) for event in events[first[pid]:]
+        spans = [time_span_of_operation(event, begin, lanes) for event in events[first[pid]:]
                  if event["ts"] - begin <= window]
         name = policies_.get((pid, 0), f"device {pid}")
         rest = len(events) - len(spans)
@@ -168,7 +168,7 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
             f"if there is none, a row for each LUN; 0 is {(begin - events[0]['ts']) / 1000:.3f} ms "
             f"after the begin; colours are operation and cause. {rest} more are in "
             f"{timeline.path.name}, which ui.perfetto.dev opens."
-            + omitted_operations(timeline, policies_, devices),
+            + describe_omitted_operations(timeline, policies_, devices),
             Spans("us", [threads.get((pid, tid), f"LUN {tid}") for tid in tids], order, spans),
             (str(timeline.path),), name))
     return result
@@ -184,7 +184,7 @@ def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list
     """Return figures of a device's rates in each interval."""
     at = list(accumulate(sample["interval_ns"] / 1e9 for sample in samples))
 
-    def interval_rate(key: str) -> list[float]:
+    def rates_by_interval(key: str) -> list[float]:
         return [sample["block_layer"][key] / 2**20 / (sample["interval_ns"] / 1e9)
                 for sample in samples]
 
@@ -192,13 +192,13 @@ def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list
         "device-throughput", f"Throughput over time, {name}",
         "What the block layer has read and written in each interval.",
         Curves("s", "MiB/s",
-               [("read", at, interval_rate("read_bytes")),
-                ("write", at, interval_rate("write_bytes"))],
+               [("read", at, rates_by_interval("read_bytes")),
+                ("write", at, rates_by_interval("write_bytes"))],
                steps=True), (source,))
-    written = curve_of_values("write amplification", at,
-                              [sample["write_amplification"]
-                               if sample["counters"].get("host_write_units")
-                               else None for sample in samples])
+    written = curve_of_known_values("write amplification", at,
+                                    [sample["write_amplification"]
+                                     if sample["counters"].get("host_write_units")
+                                     else None for sample in samples])
     amplification = Figure(
         "device-amplification", f"Write amplification over time, {name}",
         "Units programmed for each unit written, in each interval.",
@@ -206,14 +206,15 @@ def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list
     found = [throughput, *([amplification] if written else []),
              *interval_time_figures(name, at, samples, source)]
     if samples and all(sample.get("luns") for sample in samples):
-        found.append(interval_utilisation(name, at, samples, source))
+        found.append(lun_utilisation_by_interval(name, at, samples, source))
     return found
 
 
 Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
-def curve_of_values(name: str, at: Sequence[float], values: Sequence[float | None]) -> list[Curve]:
+def curve_of_known_values(name: str, at: Sequence[float],
+                          values: Sequence[float | None]) -> list[Curve]:
     """Return a curve of the points that have values; an empty list if none has."""
     there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
@@ -222,16 +223,16 @@ def curve_of_values(name: str, at: Sequence[float], values: Sequence[float | Non
 def interval_time_figures(name: str, at: Sequence[float], samples: Sequence[Json], source: str
                           ) -> list[Figure]:
     """Return figures of response times and lateness in each interval."""
-    def interval_response(kind: str) -> list[float | None]:
+    def response_times_by_interval(kind: str) -> list[float | None]:
         layers = [sample["block_layer"] for sample in samples]
         return [1e3 * layer[f"{kind}_response_ms"] / layer[f"{kind}_requests"]
                 if layer.get(f"{kind}_requests") else None for layer in layers]
 
     late = [sample["late"]["p99_ns"] / 1e3 if sample.get("late", {}).get("count") else None
             for sample in samples]
-    curves = [*curve_of_values("read, mean", at, interval_response("read")),
-              *curve_of_values("write, mean", at, interval_response("write")),
-              *curve_of_values("late, p99", at, late)]
+    curves = [*curve_of_known_values("read, mean", at, response_times_by_interval("read")),
+              *curve_of_known_values("write, mean", at, response_times_by_interval("write")),
+              *curve_of_known_values("late, p99", at, late)]
     return [Figure(
         "device-response", f"Response times over time, {name}",
         "Mean response times as the block layer counts them, and how much later than the model's "
@@ -240,8 +241,8 @@ def interval_time_figures(name: str, at: Sequence[float], samples: Sequence[Json
         Curves("s", TIME_LABEL, curves, steps=True), (source,))] if curves else []
 
 
-def interval_utilisation(name: str, at: Sequence[float], samples: Sequence[Json],
-                         source: str) -> Figure:
+def lun_utilisation_by_interval(name: str, at: Sequence[float], samples: Sequence[Json],
+                                source: str) -> Figure:
     count = min(len(sample["luns"]) for sample in samples)
     cells = [[min(100.0, 100 * sample["luns"][i]["busy_ns"] / sample["device_interval_ns"])
               if sample["device_interval_ns"] else 0.0 for sample in samples]

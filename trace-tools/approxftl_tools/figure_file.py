@@ -53,16 +53,16 @@ class Style:
         """Return the width of a drawing (SVG units) at which letters have the wanted size."""
         return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
 
-    def css_rules(self) -> str:
+    def figure_css_rules(self) -> str:
         """Return the CSS rules for figures with all CSS variables replaced by values."""
         known, rules = read_page_style()
         own = {f"{kind}{i}": self.palette[i % len(self.palette)]
                for i in range(8 if self.palette else 0) for kind in "ce"}
 
-        def replace_variable(found: re.Match[str]) -> str:
-            return VARIABLE.sub(replace_variable, (known | own)[found[1]])
+        def replace_css_variable(found: re.Match[str]) -> str:
+            return VARIABLE.sub(replace_css_variable, (known | own)[found[1]])
 
-        return VARIABLE.sub(replace_variable,
+        return VARIABLE.sub(replace_css_variable,
                             f"text {{ fill: var(--ink); font-family: '{self.font}', "
                                    f"sans-serif; font-size: {LETTER_UNITS}px; }}\n{rules}")
 
@@ -72,14 +72,14 @@ USUAL = Style()
 COLUMN = Style(WIDTHS["single"])
 
 
-def parse_inches(path: Path, value: object) -> float:
+def parse_width_in_inches(path: Path, value: object) -> float:
     """Return a width in inches; refuse other values."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 50:
         raise Refusal(f"{path}: width is from 1 to 50 inches, or one of {', '.join(WIDTHS)}", USAGE)
     return float(value)
 
 
-def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
+def read_figure_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     """Read a style file; the width of the command line takes precedence."""
     table = load_toml(path) if path else {}
     where = path or Path("--width")
@@ -92,7 +92,7 @@ def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     size = table.get("font_size", own.font_size)
     if isinstance(size, bool) or not isinstance(size, int | float) or not 3 <= size <= 72:
         raise Refusal(f"{where}: font_size is from 3 to 72 points", USAGE)
-    return Style(WIDTHS.get(str(wide)) or parse_inches(where, wide),
+    return Style(WIDTHS.get(str(wide)) or parse_width_in_inches(where, wide),
                  str(table.get("font", own.font)), float(size), tuple(palette))
 
 
@@ -105,7 +105,8 @@ def render_figure(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
         WIDTH.reset(before)
     wide, tall = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', head)[0])
     text = (f'{head} xmlns="http://www.w3.org/2000/svg" width="{style.width:g}in" '
-            f'height="{style.width * tall / wide:.4g}in">\n<style>\n{style.css_rules()}\n</style>\n'
+            f'height="{style.width * tall / wide:.4g}in">\n'
+            f"<style>\n{style.figure_css_rules()}\n</style>\n"
             f'<rect width="{wide}" height="{tall}" fill="#ffffff"/>\n{body}\n')
     return text.encode() if kind == "svg" else convert_svg(text, kind)
 

@@ -18,7 +18,7 @@ from approxftl_tools import (
     figure_times,
     figure_wear,
 )
-from approxftl_tools.colours import colour_figure, colours_of_runs
+from approxftl_tools.colours import assign_figure_colours, colours_of_runs
 from approxftl_tools.figure import Figure
 from approxftl_tools.inputs import Inputs
 
@@ -57,7 +57,7 @@ KINDS: tuple[Kind, ...] = (
 
 def draw_figures_of_named_kind(kind: Kind, inputs: Inputs) -> list[Figure]:
     known = colours_of_runs(inputs)
-    figures = [colour_figure(figure, known) for figure in kind.draw(inputs)]
+    figures = [assign_figure_colours(figure, known) for figure in kind.draw(inputs)]
     counts: Counter[str] = Counter(figure.name for figure in figures)
     seen: Counter[str] = Counter()
     result = []

@@ -8,7 +8,7 @@ from typing import Any
 
 from approxftl_tools.figure import Cell, Figure, Grid
 from approxftl_tools.figure_runs import require_figures
-from approxftl_tools.inputs import Inputs, Message, seed_suffix
+from approxftl_tools.inputs import Inputs, Message, seed_label_suffix
 
 Json = dict[str, Any]
 
@@ -30,17 +30,17 @@ def ordered_page_states(page_maps: Iterable[Json]) -> list[str]:
     return sorted(words, key=lambda w: (w == "erased", w.startswith("stale"), w))
 
 
-def rows_of_cells(values: Sequence[Cell], row: int) -> list[list[Cell]]:
+def page_cells_by_layer(values: Sequence[Cell], row: int) -> list[list[Cell]]:
     """Return the block's cells in rows of one layer, the last layer on top as usual."""
     return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
 
 
-def grid_by_layer(values: Sequence[Cell], row: int, value_label: str,
-                  words: Sequence[str] = ()) -> Grid:
+def page_map_by_layer(values: Sequence[Cell], row: int, value_label: str,
+                      words: Sequence[str] = ()) -> Grid:
     layers = -(-len(values) // row)
     padded = [*values, *[None] * (layers * row - len(values))]
     return Grid("layer", "page of the layer", [str(i) for i in range(layers)][::-1],
-                [str(i) for i in range(row)], rows_of_cells(padded, row), value_label, words)
+                [str(i) for i in range(row)], page_cells_by_layer(padded, row), value_label, words)
 
 
 def page_age_sentence(ages: set[int]) -> str:
@@ -60,16 +60,16 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
         "page-map", f"{title}: pages",
         "Class and program mode of each page, a row for each layer, the last layer on top. "
         f"Stale pages have been overwritten elsewhere.{page_age_sentence(set(different))}",
-        grid_by_layer(page_states(page_map), row, "page", order), (source,))]
+        page_map_by_layer(page_states(page_map), row, "page", order), (source,))]
     if len(different) > 1:
         result.append(Figure(
             "page-age", f"{title}: age",
             "Hours since each page was programmed, a row for each layer, the last layer on top.",
-            grid_by_layer(ages, row, "hours"), (source,)))
+            page_map_by_layer(ages, row, "hours"), (source,)))
     return result
 
 
-def pages_in_layer(geometry: Json) -> int:
+def page_count_of_layer(geometry: Json) -> int:
     return int(geometry["word_lines_per_layer"] * geometry["pages_per_word_line"])
 
 
@@ -94,14 +94,14 @@ def parse_block_answer(message: Message, pages: int) -> Json:
     return result
 
 
-def maps_of_devices(inputs: Inputs) -> list[Figure]:
+def page_maps_of_devices(inputs: Inputs) -> list[Figure]:
     """Return page maps from devices' answers; a run of the same geometry gives the layer's size."""
     result = []
     for message in inputs.messages:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]
         if message.kind == "block" and numbers:
             shape = inputs.runs[0].geometry if inputs.runs else None
-            row = pages_in_layer(shape) if shape else 16
+            row = page_count_of_layer(shape) if shape else 16
             pages = max(numbers[-1] + 1, shape["pages_per_block"] if shape else 0)
             pages_ = parse_block_answer(message, pages)
             result += page_figures(message.path.name, pages_, row, ordered_page_states([pages_]),
@@ -114,10 +114,10 @@ def page_map_figures(inputs: Inputs) -> list[Figure]:
     order = ordered_page_states(one for run in inputs.runs for one in run.data.get("page_maps", ()))
     for run in inputs.runs:
         for one in run.data.get("page_maps", ()):
-            figures = page_figures(run.label + seed_suffix(run.data), one,
-                                   pages_in_layer(run.geometry), order, str(run.path))
+            figures = page_figures(run.label + seed_label_suffix(run.data), one,
+                                   page_count_of_layer(run.geometry), order, str(run.path))
             found += [replace(figure, of=run.label) for figure in figures]
-    found += maps_of_devices(inputs)
+    found += page_maps_of_devices(inputs)
     return require_figures(found,
                            "approxftl sim --json=FILE --page-map auto records it; a device answers "
                        'approxftl message NAME "block 0"')

@@ -68,7 +68,7 @@ def first_run_of_policy(runs: Iterable[Run], policy: str) -> Run | None:
     return next((run for run in runs if run.policy == policy), None)
 
 
-def distinct_inputs(runs: Sequence[Run]) -> list[str]:
+def distinct_groups(runs: Sequence[Run]) -> list[str]:
     return list(dict.fromkeys(run.group for run in runs))
 
 
@@ -84,19 +84,19 @@ def pool_histograms(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[
 PANELS = 12
 
 
-def workload_count_if_many(inputs: Inputs) -> int:
+def count_workloads_if_too_many(inputs: Inputs) -> int:
     """Return the number of workloads if they are too many to draw a panel for each; else 0."""
     count = len(inputs.group_names())
     return count if count > PANELS and are_policies_compared(inputs) else 0
 
 
-def plot_in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
-                   ) -> Panel | Panels:
+def plot_run_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
+                        ) -> Panel | Panels:
     """Return a plot of runs with a panel for each workload (if too many, for each policy)."""
     runs = require_runs(inputs)
     if not are_policies_compared(inputs):
         return plot_of(runs, [run.label for run in runs])
-    many = workload_count_if_many(inputs)
+    many = count_workloads_if_too_many(inputs)
     panels: dict[str, list[Run]] = {}
     for run in runs:
         panels.setdefault(run.policy if many else run.group, []).append(run)

@@ -8,7 +8,7 @@ from approxftl_tools.figure import Bars, Figure
 from approxftl_tools.figure_runs import (
     Lacking,
     mean_of_measure,
-    plot_in_panels,
+    plot_run_panels,
     require_runs,
     source_files_of_runs,
 )
@@ -35,7 +35,7 @@ def stacked_bars(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name:
             series.append((key.replace("_", " "), values))
         return Bars(names, series, unit, stacked=True)
 
-    return [Figure(name, title, description, plot_in_panels(inputs, stacked_plot),
+    return [Figure(name, title, description, plot_run_panels(inputs, stacked_plot),
                    source_files_of_runs(inputs.runs))]
 
 
@@ -87,6 +87,6 @@ def bit_error_rates(inputs: Inputs) -> list[Figure]:
         raise Lacking("no approximate data was read; --approx-share above 0 with reads does it")
     return [Figure("quality", "Bit error rate of approximate data",
                    "Bits that came back wrong, of all bits of approximate data that were read.",
-                   plot_in_panels(inputs, lambda some, names: Bars(
+                   plot_run_panels(inputs, lambda some, names: Bars(
                        names, [("bit error rate", [rates[run.label] for run in some])],
                        "bits per bit")), source_files_of_runs(runs))]

@@ -12,7 +12,8 @@ from approxftl_tools.figure import TIME_LABEL, Bars, Curves, Figure, Panels
 from approxftl_tools.figure_runs import (
     Lacking,
     are_policies_compared,
-    distinct_inputs,
+    count_workloads_if_too_many,
+    distinct_groups,
     first_run_of_policy,
     mean_of_measure,
     ordered_policies,
@@ -21,10 +22,9 @@ from approxftl_tools.figure_runs import (
     require_figures,
     require_runs,
     source_files_of_runs,
-    workload_count_if_many,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import BY_KEY, look_up_keys
+from approxftl_tools.measures import BY_KEY, value_at_path
 
 #: Time intervals of a replay; each shows its latest request.
 INTERVALS = 120
@@ -45,7 +45,7 @@ def mean_ratio_of_measure(run: Run, yardstick: Run, key: str) -> float | None:
     return found.mean if found else None
 
 
-def relative_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
+def ratios_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
     return [(run.label, mean_ratio_of_measure(run, runs[0], key)) for run in runs]
 
 
@@ -55,13 +55,13 @@ def response_title(key: str) -> str:
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
 
 
-def responses_of_group(runs: Sequence[Run], name: str, title: str,
-                       responses: Sequence[str]) -> list[Figure]:
+def response_times_of_group(runs: Sequence[Run], name: str, title: str,
+                            responses: Sequence[str]) -> list[Figure]:
     """Return a figure of bars by kind of time, one series for each run."""
     keys = [key for key in responses if any(mean_of_measure(run, key) is not None for run in runs)]
-    columns = {key: [value for _, value in relative_to_first_run(runs, key)] for key in keys}
+    columns = {key: [value for _, value in ratios_to_first_run(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
-    inputs = [one for one in distinct_inputs(runs) if one not in {run.label for run in runs}]
+    inputs = [one for one in distinct_groups(runs) if one not in {run.label for run in runs}]
     return [Figure(
         name, ", ".join([f"{title} relative to {runs[0].label}", *inputs]),
         f"Response times of requests relative to {runs[0].label}. Shorter is better; "
@@ -71,8 +71,8 @@ def responses_of_group(runs: Sequence[Run], name: str, title: str,
         source_files_of_runs(runs))] if keys else []
 
 
-def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
-                        ) -> list[Figure]:
+def response_times_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
+                             ) -> list[Figure]:
     """Return a figure with a panel for each kind of time and bars by workload."""
     names = inputs.group_names()
     panels = []
@@ -98,8 +98,8 @@ def response_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str],
                      ) -> list[Figure]:
     """Return figures of response times relative to the first run."""
     runs = require_runs(inputs)
-    found = responses_of_groups(inputs, name, title, keys) if are_policies_compared(inputs) else \
-        responses_of_group(runs, name, title, keys)
+    found = (response_times_of_groups(inputs, name, title, keys) if are_policies_compared(inputs)
+             else response_times_of_group(runs, name, title, keys))
     return require_figures(found, lacking)
 
 
@@ -125,7 +125,7 @@ def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float]
     return [times[0], *times], [0.0, *(100 * count / total for count in below)]
 
 
-def records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
+def select_records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
     return [file for file in inputs.records if len(file.records)
             and file.field_of_records("lat_100ns").any()]
 
@@ -141,8 +141,8 @@ def allows_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
-def percentage_of_slower(times_us: Sequence[float], shares: Sequence[float]
-                         ) -> tuple[list[float], list[float]]:
+def slower_request_shares(times_us: Sequence[float], shares: Sequence[float]
+                          ) -> tuple[list[float], list[float]]:
     """Return times and the percentage of slower requests; the curve ends at the slowest request."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
@@ -151,7 +151,7 @@ def percentage_of_slower(times_us: Sequence[float], shares: Sequence[float]
 Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
-def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
+def simplify_curve(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
     """Return a curve without the points that a drawing cannot distinguish."""
     if len(shares) <= QUANTILES:
         return times_us, shares
@@ -166,38 +166,37 @@ def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float],
 
 def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
     """Return response time distributions by panel; many inputs of one policy are pooled."""
-    several, many = are_policies_compared(inputs), workload_count_if_many(inputs)
+    several, many = are_policies_compared(inputs), count_workloads_if_too_many(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:
-        found = look_up_keys(run.data, "timing", f"{kind}_response", "bins")
+        found = value_at_path(run.data, "timing", f"{kind}_response", "bins")
         if found:
             place = ("" if many else run.group, run.policy) if several else ("", run.label)
             bins.setdefault(place, []).append(found)
             drawn.append(run.path)
     panels: dict[str, list[Curve]] = {}
     for (panel, name), parts in bins.items():
-        panels.setdefault(panel,
-                          []).append((name,
-                                      *thin_curve(*percentage_of_slower(*cumulative_percentages(pool_histograms(parts))))))
+        shares = slower_request_shares(*cumulative_percentages(pool_histograms(parts)))
+        panels.setdefault(panel, []).append((name, *simplify_curve(*shares)))
     return panels
 
 
 def response_distribution(inputs: Inputs, kind: str) -> Figure | None:
     drawn: list[Path] = []
-    many = workload_count_if_many(inputs)
+    many = count_workloads_if_too_many(inputs)
     panels = curves_of_runs(inputs, kind, drawn)
     curves: list[Curve] = []
     number = aft.OPERATIONS.index(kind)
-    for file in records_with_latency(inputs):
+    for file in select_records_with_latency(inputs):
         chosen = file.field_of_records("lat_100ns")[file.operations_without_flags() == number]
         if len(chosen):
-            curves.append((file.path.stem, *percentage_of_slower(*quantile_curve(chosen / 10))))
+            curves.append((file.path.stem, *slower_request_shares(*quantile_curve(chosen / 10))))
             drawn.append(file.path)
     for log in inputs.logs:
         chosen = log.request_latencies_ns()[(log.operations_without_flags() == number)
                                             & (log.field_of_entries("error") == 0)]
         if len(chosen):
-            curves.append((log.path.stem, *percentage_of_slower(*quantile_curve(chosen / 1000))))
+            curves.append((log.path.stem, *slower_request_shares(*quantile_curve(chosen / 1000))))
             drawn.append(log.path)
     if curves:
         panels.setdefault("records" if "" not in panels and panels else "", []).extend(curves)

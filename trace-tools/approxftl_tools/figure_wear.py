@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from approxftl_tools.figure import Bars, Figure, Grid
-from approxftl_tools.figure_runs import Lacking, plot_in_panels, require_runs, source_files_of_runs
+from approxftl_tools.figure_runs import Lacking, plot_run_panels, require_runs, source_files_of_runs
 from approxftl_tools.inputs import Inputs
 
 #: Largest number of columns and cells of a map; more blocks share a cell.
@@ -19,27 +19,28 @@ def wear_distribution(inputs: Inputs) -> list[Figure]:
     return [Figure("wear", "Wear of blocks",
                    "Least, mean and most wear of a block, in full erases. Less, and less spread, "
                    "is better.",
-                   plot_in_panels(inputs, lambda some, names: Bars(names, [
+                   plot_run_panels(inputs, lambda some, names: Bars(names, [
                        (what, [run.data["blocks"]["wear"][what] for run in some])
                        for what in ("min", "mean", "max")], "full erases")),
                    source_files_of_runs(runs))]
 
 
-def means_of_ranges(values: Sequence[float], columns: int) -> list[float]:
+def mean_wear_of_ranges(values: Sequence[float], columns: int) -> list[float]:
     ends = [len(values) * i // columns for i in range(columns + 1)]
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(ends)]
 
 
-def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
+def wear_map_by_lun(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
     columns = min(per_lun, MAP_COLUMNS, max(1, MAP_CELLS * per_lun // max(1, len(values))))
     firsts = [per_lun * i // columns for i in range(columns)]
-    rows = [means_of_ranges(values[i:i + per_lun], columns) for i in range(0, len(values), per_lun)]
+    rows = [mean_wear_of_ranges(values[i:i + per_lun], columns)
+            for i in range(0, len(values), per_lun)]
     label = "block of the LUN" if columns == per_lun else "first of the blocks of the LUN"
     return Grid("LUN", label, [str(i) for i in range(len(rows))], [str(i) for i in firsts], rows,
                 value_label)
 
 
-def wear_of_devices(inputs: Inputs) -> list[Figure]:
+def wear_maps_of_devices(inputs: Inputs) -> list[Figure]:
     """Return wear maps of devices; the answer to the message "luns" gives the row length."""
     result = []
     luns = next((message for message in inputs.messages if message.kind == "luns"), None)
@@ -53,7 +54,7 @@ def wear_of_devices(inputs: Inputs) -> list[Figure]:
                 "Wear in full erases, a row for each LUN, blocks from left to right. Even "
                 "colour is even wear." + ("" if even else
                                           " Without the answer to luns there is one row."),
-                lun_grid(wear, per_lun, "full erases"), (str(message.path),)))
+                wear_map_by_lun(wear, per_lun, "full erases"), (str(message.path),)))
     return result
 
 
@@ -62,12 +63,12 @@ def wear_maps(inputs: Inputs) -> list[Figure]:
     for run in inputs.runs:
         table = run.data.get("block_table")
         if table:
-            grid = lun_grid(table["wear"], run.geometry["blocks_per_lun"], "full erases")
+            grid = wear_map_by_lun(table["wear"], run.geometry["blocks_per_lun"], "full erases")
             result.append(Figure(
                 "wear-map", f"Wear of each block, {run.label}",
                 "Wear in full erases, a row for each LUN, blocks from left to right. Even "
                 "colour is even wear.", grid, (str(run.path),), run.label))
-    found = result + wear_of_devices(inputs)
+    found = result + wear_maps_of_devices(inputs)
     if not found:
         raise Lacking("approxftl sim --json=FILE --block-table records it; a device answers "
                       'approxftl message NAME "blocks FIRST COUNT"')

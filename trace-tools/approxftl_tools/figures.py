@@ -54,7 +54,7 @@ def figures_parser() -> command.Parser:
     return parser
 
 
-def kinds_by_name(names: str) -> list[Kind]:
+def find_figure_kinds_by_name(names: str) -> list[Kind]:
     """Return the kinds of figure with the given names; without names all kinds."""
     by_name = {kind.name: kind for kind in KINDS}
     wanted = [name for name in names.split(",") if name]
@@ -70,7 +70,7 @@ def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespac
     count = 0
     for one in kinds:
         try:
-            with command.refuse_bad_values(run.path for run in inputs.runs):
+            with command.refuse_bad_documents(run.path for run in inputs.runs):
                 figures = draw_figures_of_named_kind(one, inputs)
         except Lacking as reason:
             if args.kind:
@@ -82,7 +82,7 @@ def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespac
             figure_file.save_figure(figure, args.format, path, style)
             print(path)
             if args.data:
-                command.write_file(path.with_suffix(".csv"), figure.as_csv())
+                command.write_file(path.with_suffix(".csv"), figure.figure_as_csv())
             count += 1
     return count
 
@@ -94,7 +94,7 @@ NAMES = (Column("name", "name", "of the figure, as --kind or --papers takes it",
 def print_figure_list(args: argparse.Namespace, names: Iterable[tuple[str, str]]) -> int:
     """Print the kinds of figure as a list without a header."""
     args.no_head = True
-    row_list.choose_columns(args, NAMES).print_rows(args, "figures", args.words, [
+    row_list.choose_list_columns(args, NAMES).print_list_rows(args, "figures", args.words, [
         {"name": name, "about": title} for name, title in names])
     return command.DONE
 
@@ -106,7 +106,8 @@ def make_paper_figures(args: argparse.Namespace) -> int:
     seed = 1 if args.seed is None else args.seed
     more = {"base": {"seed": seed}} if args.seeds is None else {"seeds": args.seeds, "seed": seed}
     setting = Setting(args.full, args.traces, args.output / "traces", more)
-    style = figure_file.read_style(args.style, args.width or ("" if args.style else "double"))
+    style = figure_file.read_figure_style(args.style,
+                                          args.width or ("" if args.style else "double"))
     print(papers.make_figures(names, setting, args.output, args.format, style,
                               len(os.sched_getaffinity(0)),
                               lambda line: print(line, flush=True),
@@ -119,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = figures_parser().parse_args(argv)
         args.words = list(sys.argv[1:] if argv is None else argv)
         if not args.list:
-            row_list.refuse_without_list(args, "--list")
+            row_list.refuse_list_options_without_list(args, "--list")
             if args.json:
                 raise command.Refusal("--json needs --list", command.USAGE)
         for name in ("full", "traces", "seed", "seeds", "mounted"):
@@ -135,8 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not args.files:
             raise command.Refusal('nothing to draw; name files, or "--list" the kinds',
                                   command.USAGE)
-        kinds = kinds_by_name(args.kind)
-        style = figure_file.read_style(args.style, args.width, figure_file.USUAL)
+        kinds = find_figure_kinds_by_name(args.kind)
+        style = figure_file.read_figure_style(args.style, args.width, figure_file.USUAL)
         inputs = average_over_seeds(read_inputs(args.files))
         try:
             args.output.mkdir(parents=True, exist_ok=True)

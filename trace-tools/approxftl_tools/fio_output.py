@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.command import CLAIMS, Refusal, refuse_bad_values
+from approxftl_tools.command import CLAIMS, Refusal, refuse_bad_documents
 from approxftl_tools.refusal import refuse_read_errors
 
 Json = dict[str, Any]
@@ -51,7 +51,7 @@ class Figure:
     what: str
     value: float
 
-    def figure_name(self) -> str:
+    def fio_figure_name(self) -> str:
         return f"{self.kind} {self.what}"
 
 
@@ -174,19 +174,19 @@ class Job:
     options: Options
     data: Json
 
-    def requests_done(self, kind: str) -> int:
+    def completed_fio_requests(self, kind: str) -> int:
         return int(checked_measurement(self.data[kind]["total_ios"]))
 
-    def bytes_done(self, kind: str) -> int:
+    def completed_fio_bytes(self, kind: str) -> int:
         return int(checked_measurement(self.data[kind]["io_bytes"]))
 
-    def fills_drive(self) -> bool:
+    def does_job_fill_drive(self) -> bool:
         """Tell whether the job writes the whole drive once sequentially."""
         bounds = ("io_size", "io_limit", "number_ios", "runtime", "rate", "rate_iops")
         return self.options.access_pattern() == ("write", 0) and \
             not any(self.options.first_given_option(name) for name in bounds)
 
-    def unusable_reason(self) -> str:
+    def reason_job_is_unusable(self) -> str:
         """Return the reason why the job cannot be used; empty if the job can be used."""
         word, _ = self.options.access_pattern()
         if self.data.get("error"):
@@ -195,14 +195,14 @@ class Job:
             return f"rw={word} is not looked at"
         if self.options.first_given_option("direct", usual="0") != "1":
             return "direct=1 is missing, so that most was done in the host's memory"
-        if not self.requests_done("read") + self.requests_done("write"):
+        if not self.completed_fio_requests("read") + self.completed_fio_requests("write"):
             return "has done nothing"
         if not any(checked_measurement(self.data[kind]["clat_ns"]["N"])
                    for kind in ("read", "write")):
             return "fio was told to measure no latencies"
-        return self.unusable_sizes() or self.unusable_pattern()
+        return self.reason_sizes_are_unusable() or self.reason_pattern_is_unusable()
 
-    def unusable_sizes(self) -> str:
+    def reason_sizes_are_unusable(self) -> str:
         """Return the reason why a job's request sizes or rates are unusable; empty if usable."""
         options, size = self.options, self.options.request_size_bytes()
         if any(options.first_given_option(name)
@@ -217,7 +217,7 @@ class Job:
         return "pauses between requests" if options.first_given_option("thinktime",
                                                                        usual="0") != "0" else ""
 
-    def unusable_pattern(self) -> str:
+    def reason_pattern_is_unusable(self) -> str:
         """Return the reason why a job's access pattern is unusable; empty if it is usable."""
         word, hole = self.options.access_pattern()
         stride = self.options.request_size_bytes() + hole
@@ -234,7 +234,7 @@ class Job:
 def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
     """Yield the figures of processes with the same job."""
     for kind in ("read", "write"):
-        parts = [job.data[kind] for job in jobs if job.requests_done(kind)]
+        parts = [job.data[kind] for job in jobs if job.completed_fio_requests(kind)]
         counts = [int(checked_measurement(part["clat_ns"]["N"])) for part in parts]
         if not sum(counts):
             continue
@@ -261,12 +261,14 @@ def load_of_process(jobs: Sequence[Job]) -> Measured:
     processes = max(len(jobs), options.option_as_integer("numjobs"))
     word, hole = options.access_pattern()
     size, rate = options.request_size_bytes(), options.arrival_rate()
-    writes, reads = (sum(each.requests_done(kind) for each in jobs) for kind in ("write", "read"))
+    writes, reads = (sum(each.completed_fio_requests(kind) for each in jobs)
+                     for kind in ("write", "read"))
     return Measured(job.name, job.path, ORDERS[word], writes / (reads + writes), size,
                     processes * options.queue_depth(), rate * processes,
                     options.first_given_option("rate_process") == "poisson",
                     size + hole if hole else 0,
-                    bytes=sum(each.bytes_done(kind) for each in jobs for kind in ("read", "write")),
+                    bytes=sum(each.completed_fio_bytes(kind) for each in jobs
+                              for kind in ("read", "write")),
                     figures=tuple(figure for figure in job_figures(jobs) if figure.value > 0))
 
 
@@ -286,8 +288,8 @@ def load_of_job_group(jobs: Sequence[Job]) -> Measured | Unused:
     by_name = {name: list(same) for name, same in
                groupby(sorted(jobs, key=lambda job: job.name), key=lambda job: job.name)}
     for job in jobs:
-        if job.unusable_reason():
-            return Unused(job.name, job.path, job.unusable_reason())
+        if job.reason_job_is_unusable():
+            return Unused(job.name, job.path, job.reason_job_is_unusable())
     loads = [load_of_process(same) for same in by_name.values()]
     silent = [load for load in loads if not load.figures]
     if silent:
@@ -326,25 +328,25 @@ class History:
     """The state of the drive, derived from the jobs that ran so far."""
 
     def __init__(self, capacity: int, jobs: Sequence[Job]) -> None:
-        volumes = [job.bytes_done("write") for job in jobs if job.fills_drive()]
+        volumes = [job.completed_fio_bytes("write") for job in jobs if job.does_job_fill_drive()]
         self.capacity = capacity or max(volumes, default=0)
         # A drive that is read before any write is assumed to be full.
         self.filled, self.overwritten = self.capacity, 0
 
     def drive_state_before_job(self, jobs: Sequence[Job]) -> State:
         """Return the drive's state before the given jobs, the first of which may fill the drive."""
-        if any(job.fills_drive() for job in jobs):
+        if any(job.does_job_fill_drive() for job in jobs):
             return State(0.0)
         if not self.capacity:
             return State()
         return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity)
 
-    def update_with_jobs(self, jobs: Sequence[Job]) -> None:
+    def update_drive_state_with_jobs(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
             if ORDERS.get(job.options.access_pattern()[0]) == "random":
-                self.overwritten += job.bytes_done("write")
-            elif job.fills_drive():
-                self.filled, self.overwritten = job.bytes_done("write"), 0
+                self.overwritten += job.completed_fio_bytes("write")
+            elif job.does_job_fill_drive():
+                self.filled, self.overwritten = job.completed_fio_bytes("write"), 0
 
 
 def add_load_if_state_known(output: Output, history: History, load: Measured,
@@ -364,7 +366,7 @@ def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
     """Read fio's output files in the order in which their jobs ran."""
     output = Output()
     documents = {path: read_fio_document(path) for path in paths}
-    with refuse_bad_values(paths):
+    with refuse_bad_documents(paths):
         ordered = sorted(documents, key=lambda path: int(documents[path]["timestamp"]))
         jobs = {path: read_fio_jobs(path, documents[path]) for path in ordered}
         history = History(capacity, [job for path in ordered for job in jobs[path]])
@@ -377,5 +379,5 @@ def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
                     output.unused.append(found)
                 else:
                     add_load_if_state_known(output, history, found, at_once)
-                history.update_with_jobs(at_once)
+                history.update_drive_state_with_jobs(at_once)
     return output

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import aft
-from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, refuse_bad_values, wrap_help_text
+from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, refuse_bad_documents, wrap_help_text
 from approxftl_tools.refusal import refuse_read_errors
 
 Json = dict[str, Any]
@@ -129,7 +129,7 @@ def plural_of_word(what: str) -> str:
     return what.replace("policy", "policies") if "policy" in what else f"{what}s"
 
 
-def shorten_list(names: Iterable[str], most: int = 8) -> str:
+def format_shortened_list(names: Iterable[str], most: int = 8) -> str:
     """Return a list as text, which is shortened to a number of items."""
     listed = list(names)
     rest = f" and {len(listed) - most} more" if len(listed) > most else ""
@@ -143,7 +143,7 @@ def expand_folders(paths: Sequence[Path]) -> list[Path]:
         if path.is_dir():
             found = sorted({file for pattern in PATTERNS for file in path.glob(pattern)})
             if not found:
-                there = shorten_list(sorted(file.name for file in path.iterdir()))
+                there = format_shortened_list(sorted(file.name for file in path.iterdir()))
                 raise Refusal(f"{path}: no input; looked for {', '.join(PATTERNS)}, found {there}",
                               NOT_FOUND)
             result += found
@@ -152,7 +152,7 @@ def expand_folders(paths: Sequence[Path]) -> list[Path]:
         else:
             near = sorted(file.name for pattern in PATTERNS for file in path.parent.glob(pattern)
                           ) if path.parent.is_dir() else []
-            raise Refusal(f"{path}: no such file; {path.parent}/ has {shorten_list(near)}",
+            raise Refusal(f"{path}: no such file; {path.parent}/ has {format_shortened_list(near)}",
                           NOT_FOUND)
     return result
 
@@ -166,24 +166,24 @@ RUN_KEYS = ("policy", "timing", "counters", "energy", "write_amplification", "bl
 EVENT_KEYS = ("pid", "tid", "ts", "dur", "name", "cat", "args")
 
 
-def missing_keys(node: Any, keys: Sequence[str]) -> str:
+def missing_json_keys(node: Any, keys: Sequence[str]) -> str:
     """Return the required keys that a JSON object lacks; all of them if the value is no object."""
     return ", ".join(key for key in keys if not isinstance(node, dict) or key not in node)
 
 
-def keys_as_text(node: Any) -> str:
+def json_keys_as_text(node: Any) -> str:
     """Return the keys of a JSON object as text; return any other value itself."""
-    return shorten_list(node) if isinstance(node, dict) else repr(node)[:60]
+    return format_shortened_list(node) if isinstance(node, dict) else repr(node)[:60]
 
 
-def mark_interrupted(label: str, data: Json) -> str:
+def label_if_interrupted(label: str, data: Json) -> str:
     if not data.get("interrupted"):
         return label
     done = data.get("done_requests", data.get("requests"))
     return f"{label} (interrupted" + (f" after {done} requests)" if done is not None else ")")
 
 
-def seed_suffix(run: Json) -> str:
+def seed_label_suffix(run: Json) -> str:
     """Return the suffix of a label that distinguishes runs with different seeds."""
     return f", seed {run['seed']}" if "seed" in run else ""
 
@@ -191,17 +191,18 @@ def seed_suffix(run: Json) -> str:
 def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the runs that a result of the simulator contains."""
     if not isinstance(document.get("geometry"), dict):
-        raise Refusal(f"{path}: runs without a geometry; found {shorten_list(document)}")
+        raise Refusal(f"{path}: runs without a geometry; found {format_shortened_list(document)}")
     for run in document["runs"]:
-        lost = missing_keys(run, RUN_KEYS)
+        lost = missing_json_keys(run, RUN_KEYS)
         if lost:
-            raise Refusal(f"{path}: a run without {lost}; found {keys_as_text(run)}")
-        label = mark_interrupted(str(run.get("policy", "?")), run)
-        inputs.runs.append(Run(label, path.stem + seed_suffix(run), run, document, path))
+            raise Refusal(f"{path}: a run without {lost}; found {json_keys_as_text(run)}")
+        label = label_if_interrupted(str(run.get("policy", "?")), run)
+        inputs.runs.append(Run(label, path.stem + seed_label_suffix(run), run, document, path))
     for failed in document.get("failed", ()):
-        if missing_keys(failed, ("policy", "why")):
-            raise Refusal(f"{path}: a failure without policy or why; found {keys_as_text(failed)}")
-        inputs.failures.append(Failure(path.stem + seed_suffix(failed), str(failed["policy"]),
+        if missing_json_keys(failed, ("policy", "why")):
+            raise Refusal(f"{path}: a failure without policy or why; found "
+                          f"{json_keys_as_text(failed)}")
+        inputs.failures.append(Failure(path.stem + seed_label_suffix(failed), str(failed["policy"]),
                                        str(failed["why"]), path))
 
 
@@ -209,16 +210,17 @@ def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
     """Add a timeline; refuse the trace events of other programs, which lack block numbers."""
     for event in document["traceEvents"]:
         if not isinstance(event, dict) or event.get("ph") == "X":
-            lost = missing_keys(event, EVENT_KEYS) or missing_keys(event["args"], ("block", "page"))
+            lost = (missing_json_keys(event, EVENT_KEYS)
+                    or missing_json_keys(event["args"], ("block", "page")))
             if lost:
                 raise Refusal(f"{path}: trace events, but one without {lost}: they are not of "
                               "approxftl sim --timeline")
-    inputs.timelines.append(Timeline(mark_interrupted(path.stem, document), document, path))
+    inputs.timelines.append(Timeline(label_if_interrupted(path.stem, document), document, path))
 
 
 def add_replay(inputs: Inputs, path: Path, document: Json) -> None:
-    inputs.replays.append(Run(mark_interrupted(path.stem, document), path.stem, document, document,
-                              path))
+    inputs.replays.append(Run(label_if_interrupted(path.stem, document), path.stem, document,
+                              document, path))
 
 
 def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
@@ -226,8 +228,8 @@ def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
     if not isinstance(jobs, list) or not jobs:
         raise Refusal(f"{path}: JSON of fio without jobs; fio --output-format=json writes them")
     for job in jobs:
-        if missing_keys(job, ("jobname",)):
-            raise Refusal(f"{path}: a job of fio without a name; found {keys_as_text(job)}")
+        if missing_json_keys(job, ("jobname",)):
+            raise Refusal(f"{path}: a job of fio without a name; found {json_keys_as_text(job)}")
     label = path.name.removesuffix(".json").removesuffix(".fio")
     inputs.fio.append(Run(label, path.stem, document, document, path))
 
@@ -250,8 +252,8 @@ def add_json_document(inputs: Inputs, path: Path, document: Any) -> None:
         add_simulation(inputs, path, document)
     elif has_list_under_key(document, "devices"):
         for device in document["devices"]:
-            if missing_keys(device, ("name",)):
-                raise Refusal(f"{path}: a device without a name; found {keys_as_text(device)}")
+            if missing_json_keys(device, ("name",)):
+                raise Refusal(f"{path}: a device without a name; found {json_keys_as_text(device)}")
             inputs.devices.append(Device(str(device["name"]), device, document, path))
         if not document["devices"]:
             raise Refusal(f"{path}: a list of devices, with none in it")
@@ -263,7 +265,7 @@ def add_json_document(inputs: Inputs, path: Path, document: Any) -> None:
     elif "fio version" in document:
         add_fio_result(inputs, path, document)
     else:
-        raise Refusal(f"{path}: JSON with {shorten_list(document)}; looked for {KNOWN}")
+        raise Refusal(f"{path}: JSON with {format_shortened_list(document)}; looked for {KNOWN}")
 
 
 # ---------------------------------------------------------------- answers to messages
@@ -313,7 +315,7 @@ def add_input_file(inputs: Inputs, path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(len(aft.MAGIC))
         if head == aft.MAGIC:
-            inputs.records.append(aft.open_records(path))
+            inputs.records.append(aft.open_record_file(path))
             return
         if head == aft.LOG_MAGIC:
             inputs.logs.append(aft.open_replay_log(path))
@@ -367,7 +369,7 @@ def read_inputs(paths: Sequence[Path]) -> Inputs:
     for path in files:
         CLAIMS.claim_input(path)
     for path in files:
-        with refuse_bad_values([path]):
+        with refuse_bad_documents([path]):
             add_input_file(inputs, path)
     rename_equal_groups(inputs.runs)
     make_labels_unique(inputs.runs)

@@ -137,7 +137,7 @@ def names_axis(names: Sequence[str]) -> Json:
     return {"labelAngle": 0, "labelExpr": "split(datum.label, ', ')"}
 
 
-def reference_line(channel: str, mark: float | None) -> list[Json]:
+def reference_line_layer(channel: str, mark: float | None) -> list[Json]:
     """Return a layer with a reference line; an empty list if there is none."""
     return [] if mark is None else [
         {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "@--ink 1"},
@@ -164,7 +164,7 @@ def bar_chart_layers(plot: Bars) -> Json:
         "order": {"field": "rank"}, **apart, **fill_channels(plot, "series"),
         "tooltip": tooltip_channel(("c0", ""), ("series", "of"), ("value", plot.unit))}
     return {"height": PLOT_HEIGHT, "layer": [{"mark": "bar", "encoding": encoding},
-                                             *reference_line("y", plot.mark)],
+                                             *reference_line_layer("y", plot.mark)],
             "usermeta": {"melted": True, "words": ["c0", "series"]}}
 
 
@@ -189,7 +189,7 @@ def dot_chart_layers(plot: Dots) -> Json:
             "layer": [*intervals,
                       {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
                        "encoding": {**encoding, "x": x, **layered_mark_channels(plot, "c1")}},
-                      *reference_line("x", plot.mark)],
+                      *reference_line_layer("x", plot.mark)],
             "usermeta": {"words": ["c0", "c1"]}}
 
 
@@ -323,7 +323,7 @@ def study_chart_layers(plot: Means) -> Json:
         own[0]["params"] = [ZOOM]
     layers = [*transformed_layers([{"filter": OWN},
                                        *(stacking_transforms(plot) if plot.has_bars else [])], own),
-              *published_value_chart_layers(plot, place, y), *reference_line("y", plot.line)]
+              *published_value_chart_layers(plot, place, y), *reference_line_layer("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
     said = tooltip_channel(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label),
                            ("c4", "low"), ("c5", "high"), ("c6", "runs"), ("c7", "from"))
@@ -458,7 +458,7 @@ def script_bundle() -> str | None:
     return made
 
 
-def page_drawing_parts(code: str) -> Json:
+def page_script_parts(code: str) -> Json:
     """Return the parts of a page that draw figures; the bundle is unpacked at the first view."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

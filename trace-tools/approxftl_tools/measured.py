@@ -10,11 +10,11 @@ from approxftl_tools.inputs import Device, Inputs, Run
 from approxftl_tools.measures import (
     BY_KEY,
     all_measures,
-    look_up_keys,
     relative_to_base,
-    scale_to_unit,
+    scale_time_to_unit,
     scaled_ratio,
     value_as_text,
+    value_at_path,
 )
 
 Json = dict[str, Any]
@@ -52,7 +52,7 @@ class Table:
     lines: Sequence[Line]
     sources: Sequence[str]
 
-    def rows_as_text(self) -> list[list[str]]:
+    def quantity_rows_as_text(self) -> list[list[str]]:
         """Return the table as text; values after the first column have their ratio to the first."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
@@ -69,7 +69,8 @@ def number_or_none(value: Any) -> float | None:
 def value_with_unit(unit: str, value: Cell) -> str:
     """Return a value as text in a readable unit."""
     found = number_or_none(value)
-    return (scale_to_unit(unit, found) if found is not None else None) or number_as_text(value, 6)
+    scaled = scale_time_to_unit(unit, found) if found is not None else None
+    return scaled or number_as_text(value, 6)
 
 
 # ---------------------------------------------------------------- fio
@@ -80,17 +81,17 @@ def fio_latencies(output: Json) -> dict[str, float]:
     found = {}
     for job in output["jobs"]:
         for op in ("read", "write", "trim"):
-            times = look_up_keys(job, op, "clat_ns") or {}
+            times = value_at_path(job, op, "clat_ns") or {}
             name = op if job["jobname"] == op else f"{job['jobname']}, {op}"
             if times.get("N"):
                 found[f"{name} latency, mean"] = float(times["mean"])
-            p99 = look_up_keys(times, "percentile", "99.000000")
+            p99 = value_at_path(times, "percentile", "99.000000")
             if p99 is not None and times.get("N", 0) >= LEAST_FOR_P99:
                 found[f"{name} latency, p99"] = float(p99)
     return found
 
 
-def fio_table(outputs: Sequence[Run]) -> Table:
+def fio_latency_table(outputs: Sequence[Run]) -> Table:
     """Return a table of the latencies of several fio outputs."""
     columns = [fio_latencies(one.data) for one in outputs]
     titles = dict.fromkeys(title for column in columns for title in column)
@@ -121,10 +122,10 @@ def is_compared_device(inputs: Inputs, device: Device) -> bool:
     return any(len(group) > 1 and device in group for group in device_groups(inputs.devices))
 
 
-def counters_table(devices: Sequence[Device]) -> Table:
+def device_counters_table(devices: Sequence[Device]) -> Table:
     found = [all_measures(device.data) for device in devices]
-    times = [scaled_ratio(look_up_keys(device.data, "counters", "array_program_ns"),
-                          look_up_keys(device.data, "counters", "array_programs"))
+    times = [scaled_ratio(value_at_path(device.data, "counters", "array_program_ns"),
+                          value_at_path(device.data, "counters", "array_programs"))
              for device in devices]
     lines = [Line("program time, mean", times, [value_with_unit("ns", value) for value in times])]
     for key in OF_DEVICE:
@@ -176,7 +177,7 @@ def column_value_text(column: dict[str, Cell], key: str) -> str:
     return value_with_unit(key_title_and_unit(key)[1], column.get(key))
 
 
-def programs_table(programs: Sequence[Run]) -> Table:
+def program_runs_table(programs: Sequence[Run]) -> Table:
     """Return a table of one program's runs; a run's store and read phases share a column."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
@@ -201,7 +202,8 @@ def programs_table(programs: Sequence[Run]) -> Table:
 
 def measured_tables(inputs: Inputs) -> list[Table]:
     """Return all tables of measurements from outside the simulator, the most important first."""
-    return [*([fio_table(inputs.fio)] if inputs.fio else []),
-            *(counters_table(group) for group in device_groups(inputs.devices) if len(group) > 1),
-            *(programs_table([one for one in inputs.programs if one.group == app])
+    return [*([fio_latency_table(inputs.fio)] if inputs.fio else []),
+            *(device_counters_table(group) for group in device_groups(inputs.devices)
+              if len(group) > 1),
+            *(program_runs_table([one for one in inputs.programs if one.group == app])
               for app in dict.fromkeys(program.group for program in inputs.programs))]

@@ -37,7 +37,7 @@ def scaled_ratio(part: float | None, whole: float | None, scale: float = 1.0) ->
     return None if part is None or not whole else scale * part / whole
 
 
-def look_up_keys(data: Json, *keys: str) -> Any:
+def value_at_path(data: Json, *keys: str) -> Any:
     """Return the value in nested JSON objects at a path of keys; None if it is missing."""
     node: Any = data
     for key in keys:
@@ -47,64 +47,64 @@ def look_up_keys(data: Json, *keys: str) -> Any:
     return node
 
 
-def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
+def make_timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
     """Return a function that returns a response time in a result; None without such requests."""
-    def read_timing(data: Json) -> float | None:
-        found = look_up_keys(data, "timing", name, f"{what}_ns")
-        return found if look_up_keys(data, "timing", name, "count") else None
-    return read_timing
+    def response_time_in_result(data: Json) -> float | None:
+        found = value_at_path(data, "timing", name, f"{what}_ns")
+        return found if value_at_path(data, "timing", name, "count") else None
+    return response_time_in_result
 
 
-def number_reader(*keys: str) -> Callable[[Json], float | None]:
+def make_number_reader(*keys: str) -> Callable[[Json], float | None]:
     """Return a function that returns a number in a simulation's result."""
     def read_number(data: Json) -> float | None:
-        found: float | None = look_up_keys(data, *keys)
+        found: float | None = value_at_path(data, *keys)
         return found
     return read_number
 
 
-def counter_reader(name: str) -> Callable[[Json], float | None]:
+def make_counter_reader(name: str) -> Callable[[Json], float | None]:
     """Return a function that returns a counter in a simulation's result."""
-    return number_reader("counters", name)
+    return make_number_reader("counters", name)
 
 
 def approximate_error_rate(data: Json) -> float | None:
     """Return the share of flipped bits among all bits of approximate data read."""
-    bits = scaled_ratio(look_up_keys(data, "counters", "read_flipped_bits"),
-                        look_up_keys(data, "counters", "read_approx_units"))
-    return scaled_ratio(bits, look_up_keys(data, "unit_bits"))
+    bits = scaled_ratio(value_at_path(data, "counters", "read_flipped_bits"),
+                        value_at_path(data, "counters", "read_approx_units"))
+    return scaled_ratio(bits, value_at_path(data, "unit_bits"))
 
 
-def energy_reader(what: str) -> Callable[[Json], float | None]:
+def make_energy_reader(what: str) -> Callable[[Json], float | None]:
     """Return a function that returns energy from a result or from a device's counters."""
-    def read_energy(data: Json) -> float | None:
-        found: float | None = look_up_keys(data, "energy", f"{what}_pj")
+    def energy_in_result(data: Json) -> float | None:
+        found: float | None = value_at_path(data, "energy", f"{what}_pj")
         if found is not None:
             return found
         names = ("read", "program", "erase") if what == "total" else (what,)
-        parts = [look_up_keys(data, "counters", f"{name}_energy_pj") for name in names]
+        parts = [value_at_path(data, "counters", f"{name}_energy_pj") for name in names]
         return None if None in parts else sum(parts)
-    return read_energy
+    return energy_in_result
 
 
 def write_amplification_of(data: Json) -> float | None:
-    found: float | None = look_up_keys(data, "write_amplification", "total")
+    found: float | None = value_at_path(data, "write_amplification", "total")
     if found is None and not isinstance(data.get("write_amplification"), dict):
-        found = look_up_keys(data, "write_amplification")
+        found = value_at_path(data, "write_amplification")
     return found
 
 
 def requests_per_second(data: Json) -> float | None:
     """Return requests per second of simulated time."""
-    return scaled_ratio(look_up_keys(data, "requests"), look_up_keys(data, "simulated_ns"), 1e9)
+    return scaled_ratio(value_at_path(data, "requests"), value_at_path(data, "simulated_ns"), 1e9)
 
 
-def percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
+def make_percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
     """Return a function that computes a measure's share as a percentage."""
-    def read_percentage(data: Json) -> float | None:
+    def percentage_in_result(data: Json) -> float | None:
         found = value(data)
         return None if found is None else 100 * found
-    return read_percentage
+    return percentage_in_result
 
 
 def response_measures(kind: str) -> Iterator[Measure]:
@@ -112,18 +112,18 @@ def response_measures(kind: str) -> Iterator[Measure]:
     for what, title in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"),
                         ("p99_9", "p99.9"), ("max", "max")):
         yield Measure(f"{kind}_response_{what}_ns", f"{kind} response, {title}", group,
-                      timing_reader(f"{kind}_response", what))
+                      make_timing_reader(f"{kind}_response", what))
     yield Measure(f"{kind}_waiting_mean_ns", f"{kind} waiting, mean", group,
-                  timing_reader(f"{kind}_waiting", "mean"))
+                  make_timing_reader(f"{kind}_waiting", "mean"))
     yield Measure(f"{kind}_service_mean_ns", f"{kind} service, mean", group,
-                  timing_reader(f"{kind}_service", "mean"))
+                  make_timing_reader(f"{kind}_service", "mean"))
 
 
 def class_write_measures(name: str, title: str) -> Iterator[Measure]:
     """Yield the measures of writes by data class; reads have none, as they may mix classes."""
     for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
-                      "writes", timing_reader(f"write_{name}_response", what))
+                      "writes", make_timing_reader(f"write_{name}_response", what))
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -133,35 +133,35 @@ MEASURES: tuple[Measure, ...] = (
     *class_write_measures("approx", "approximate"),
     Measure("requests_per_second", "throughput", "load", requests_per_second, False),
     Measure("lun_utilisation_percent", "die utilisation", "load",
-            percentage_reader(number_reader("luns", "mean_utilisation")), None),
-    Measure("total_energy_pj", "energy", "energy", energy_reader("total")),
-    Measure("program_energy_pj", "energy of programs", "energy", energy_reader("program")),
-    Measure("read_energy_pj", "energy of reads", "energy", energy_reader("read")),
-    Measure("erase_energy_pj", "energy of erases", "energy", energy_reader("erase")),
+            make_percentage_reader(make_number_reader("luns", "mean_utilisation")), None),
+    Measure("total_energy_pj", "energy", "energy", make_energy_reader("total")),
+    Measure("program_energy_pj", "energy of programs", "energy", make_energy_reader("program")),
+    Measure("read_energy_pj", "energy of reads", "energy", make_energy_reader("read")),
+    Measure("erase_energy_pj", "energy of erases", "energy", make_energy_reader("erase")),
     Measure("write_amplification", "write amplification", "wear", write_amplification_of),
-    Measure("array_erases", "erases", "wear", counter_reader("array_erases")),
+    Measure("array_erases", "erases", "wear", make_counter_reader("array_erases")),
     Measure("erases_of_a_block_mean", "erase count, mean", "wear",
-            number_reader("blocks", "erase_count", "mean")),
+            make_number_reader("blocks", "erase_count", "mean")),
     Measure("erases_of_a_block_max", "erase count, max", "wear",
-            number_reader("blocks", "erase_count", "max")),
+            make_number_reader("blocks", "erase_count", "max")),
     Measure("wear_mean", "wear in full erases, mean", "wear",
-            number_reader("blocks", "wear", "mean")),
+            make_number_reader("blocks", "wear", "mean")),
     Measure("lifetime_factor", "lifetime factor", "wear",
-            number_reader("lifetime", "factor"), False),
+            make_number_reader("lifetime", "factor"), False),
     Measure("precise_pages", "pages of class precise", "classes",
-            number_reader("class_pages", "precise"), None),
+            make_number_reader("class_pages", "precise"), None),
     Measure("approximate_pages", "pages of class approximate", "classes",
-            number_reader("class_pages", "approximate"), None),
+            make_number_reader("class_pages", "approximate"), None),
     Measure("read_approx_units", "approximate units read", "quality",
-            counter_reader("read_approx_units"), None),
+            make_counter_reader("read_approx_units"), None),
     Measure("read_flipped_bits", "flipped bits read", "quality",
-            counter_reader("read_flipped_bits")),
+            make_counter_reader("read_flipped_bits")),
     Measure("bit_error_rate", "bit error rate of approximate data", "quality",
             approximate_error_rate),
     Measure("read_corrected_bits", "bits corrected", "quality",
-            counter_reader("read_corrected_bits")),
-    Measure("read_lost_units", "units lost", "quality", counter_reader("read_lost_units")),
-    Measure("policy_bugs", "refused proposals", "quality", counter_reader("policy_bugs")),
+            make_counter_reader("read_corrected_bits")),
+    Measure("read_lost_units", "units lost", "quality", make_counter_reader("read_lost_units")),
+    Measure("policy_bugs", "refused proposals", "quality", make_counter_reader("policy_bugs")),
 )
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
@@ -184,7 +184,7 @@ SCALES = {
 }
 
 
-def scale_to_unit(unit: str, value: float) -> str | None:
+def scale_time_to_unit(unit: str, value: float) -> str | None:
     """Return a time in the largest unit in which it is at least 1; None if there is no time."""
     for scale, name in SCALES.get(unit, ()):
         if abs(value) >= scale:
@@ -195,7 +195,7 @@ def scale_to_unit(unit: str, value: float) -> str | None:
 def value_as_text(measure: Measure, value: float | None) -> str:
     if value is None:
         return "\u2013"
-    with_unit = scale_to_unit(measure.unit_of_value, value)
+    with_unit = scale_time_to_unit(measure.unit_of_value, value)
     if with_unit:
         return with_unit
     if measure.unit_of_value == "percent":

@@ -24,7 +24,7 @@ from approxftl.models.choice import (
     merge_ranges,
     whole_units_in_ranges,
 )
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_in_pieces
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_range_parts
 from approxftl.models.source import FileSource, ModelError, printable_name
 from approxftl.models.tensors import Model, Tensor
 from approxftl_tools import command
@@ -74,7 +74,7 @@ def model_parser() -> command.Parser:
     parser.add_argument("--type", metavar="TYPE,...", default="", help="only of these types")
     parser.add_argument("--rule", choices=RULES, default="weights",
                         help="of these: weights (default), or all")
-    parser.add_argument("--planes", metavar="N", type=command.integer_parser(0, 64),
+    parser.add_argument("--planes", metavar="N", type=command.make_integer_parser(0, 64),
                         help="the lowest N bits of each number, of a file by plane")
     parser.add_argument("-l", "--level", metavar="N[:PATTERN]", type=parse_level_pattern,
                         action="append",
@@ -132,7 +132,7 @@ def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
 def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
     """Return the decision about a tensor stored by bit plane."""
     why_not = choice.reason_for_precise(one.tensor, apart=True)
-    low = 0 if why_not else choice.low_planes(one.tensor.element)
+    low = 0 if why_not else choice.count_low_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
                    one.range_of_low_planes(low) if low else None,
                    why_not or ("" if low else "no planes"), low)
@@ -273,14 +273,14 @@ def restore_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
         if not is_model_by_plane(model):
             raise Refusal(f"{args.file}: it is not by plane")
         file = PlaneFile(model)
-        file.check_rest()
+        file.check_remaining_bytes()
         changed = {one.tensor.name: bits for one in file.planes
                    if (bits := file.changed_planes(one))}
         if not args.dry_run:
             with command.temporary_output(args.from_planes) as path, path.open("wb") as out:
-                for piece in read_in_pieces(file, 0, file.size):
+                for piece in read_range_parts(file, 0, file.size):
                     out.write(piece)
-        unchanged = file.is_unchanged
+        unchanged = file.is_original_unchanged
     if args.json:
         print(json.dumps({
             **command.json_document_head("tag", ["model", *argv]), "path": str(args.file),

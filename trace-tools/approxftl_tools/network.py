@@ -93,7 +93,7 @@ def _layer_gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[in
         behind = (behind @ layers[number].weights.T) * (values[number] > 0)
 
 
-def _adam_step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
+def _take_adam_step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
     """Change the weights of a network by one step of the Adam optimiser."""
     moments[0] += np.float32(0.1) * (gradient - moments[0])
     moments[1] += np.float32(0.001) * (gradient**2 - moments[1])
@@ -115,8 +115,8 @@ def train_network(hidden: int, seed: int, data: Digits) -> list[Layer]:
             at += 1
             batch = data.select_images(order[begin:begin + BATCH])
             for number, weights, bias in list(_layer_gradients(layers, batch)):
-                _adam_step(layers[number].weights, weights, moments[number][0], at)
-                _adam_step(layers[number].bias, bias, moments[number][1], at)
+                _take_adam_step(layers[number].weights, weights, moments[number][0], at)
+                _take_adam_step(layers[number].bias, bias, moments[number][1], at)
     return layers
 
 

@@ -33,7 +33,7 @@ def output_path(text: str) -> Path:
     return path if path != STANDARD or text == str(STANDARD) else path.absolute()
 
 
-def stat_of_path(path: Path) -> os.stat_result | None:
+def stat_followed_path(path: Path) -> os.stat_result | None:
     """Return the state of the path, links followed; None if nothing is there."""
     try:
         return os.fstat(1) if path == STANDARD else path.stat()
@@ -50,7 +50,7 @@ def is_standard_output(state: os.stat_result | None) -> bool:
     return False
 
 
-def replaceable_target(path: Path, state: os.stat_result | None) -> Path | None:
+def replaceable_output_path(path: Path, state: os.stat_result | None) -> Path | None:
     """Return the path that a rename replaces; None if the output is written in place."""
     # A path such as /dev/fd/3 stands for an open file, which cannot be replaced.
     if Path(os.path.realpath(path.parent)).is_relative_to("/proc") or is_standard_output(state):
@@ -68,7 +68,7 @@ def copy_content_in_place(content: Path, path: Path, standard: bool) -> None:
         shutil.copyfileobj(source, sink, 1 << 20)
 
 
-def rename_into_place(content: Path, target: Path, old: os.stat_result | None) -> None:
+def move_output_into_place(content: Path, target: Path, old: os.stat_result | None) -> None:
     """Move the new file to its final name, with owner and mode of a file that it replaces."""
     if old is not None:
         with contextlib.suppress(PermissionError):
@@ -79,10 +79,10 @@ def rename_into_place(content: Path, target: Path, old: os.stat_result | None) -
     except OSError as error:
         if old is None or error.errno not in IRREPLACEABLE:
             raise
-        overwrite_target(content, target)
+        overwrite_output_in_place(content, target)
 
 
-def overwrite_target(content: Path, target: Path) -> None:
+def overwrite_output_in_place(content: Path, target: Path) -> None:
     """Overwrite an output file that a rename cannot replace."""
     try:
         copy_content_in_place(content, target, False)
@@ -108,8 +108,8 @@ def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
     """Yield a temporary file to write; at the end, move the file to `path`."""
     CLAIMS.refuse_input_as_output(path)
     try:
-        state = stat_of_path(path)
-        target = replaceable_target(path, state)
+        state = stat_followed_path(path)
+        target = replaceable_output_path(path, state)
         if state is not None and path != STANDARD and not os.access(path, os.W_OK):
             raise PermissionError(13, os.strerror(13))
         if state is not None and stat.S_ISDIR(state.st_mode):
@@ -120,7 +120,7 @@ def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
             if target is None:
                 copy_content_in_place(content, path, is_standard_output(state))
             else:
-                rename_into_place(content, target, state)
+                move_output_into_place(content, target, state)
     except OSError as error:
         raise Refusal(f"{path}: cannot write: {error.strerror or error}") from error
 

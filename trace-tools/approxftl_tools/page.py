@@ -27,7 +27,7 @@ PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
 RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
-def split_off_ratio(cell: str) -> tuple[str, str]:
+def split_value_and_ratio(cell: str) -> tuple[str, str]:
     """Return the texts of a value and of its ratio, which is empty if there is none."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
@@ -48,12 +48,12 @@ def template_environment() -> Any:
     found = library.Environment(
         loader=library.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=library.StrictUndefined)
-    found.filters |= {"cell": cell_as_text, "apart": split_off_ratio,
+    found.filters |= {"cell": cell_as_text, "apart": split_value_and_ratio,
                       "address": lambda text: quote(text, safe=PLAIN)}
     return found
 
 
-def figure_on_page(figure: Figure) -> str:
+def draw_figure_on_page(figure: Figure) -> str:
     """Return a figure's SVG drawing; narrow drawings get a class that page.css styles."""
     if not isinstance(figure.plot, Dots):
         return figure_as_svg(figure)
@@ -68,9 +68,9 @@ def figure_template_data(figure: Figure, spec: str = "") -> Json:
     """Return the template data of a figure; `spec` is its Vega-Lite specification."""
     rows = figure.plot.csv_rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
-            "sources": figure.sources, "svg": figure_on_page(figure),
+            "sources": figure.sources, "svg": draw_figure_on_page(figure),
             "head": figure.plot.csv_head(), "rows": rows[:ROWS], "count": len(rows),
-            "csv": figure.as_csv(DIGITS), "spec": spec}
+            "csv": figure.figure_as_csv(DIGITS), "spec": spec}
 
 
 def render_page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:

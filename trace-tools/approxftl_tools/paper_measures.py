@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from approxftl_tools.measures import MEASURES, look_up_keys, scaled_ratio
+from approxftl_tools.measures import MEASURES, scaled_ratio, value_at_path
 
 Json = dict[str, Any]
 Value = Callable[[Json], float | None]
@@ -17,7 +17,7 @@ def counter_of_run(run: Json, name: str) -> float:
 
 def response_mean_ns(run: Json) -> float | None:
     """Return the mean response time of reads and writes together."""
-    both = [look_up_keys(run, "timing", f"{kind}_response") for kind in ("read", "write")]
+    both = [value_at_path(run, "timing", f"{kind}_response") for kind in ("read", "write")]
     return scaled_ratio(sum(one["sum_ns"] for one in both), sum(one["count"] for one in both))
 
 
@@ -69,7 +69,7 @@ def gc_time_ns(run: Json) -> float:
 
 def parity_percent(run: Json) -> float | None:
     """Return parity writes as a percentage of user writes."""
-    return scaled_ratio(look_up_keys(run, "raid", "parity_write_units"),
+    return scaled_ratio(value_at_path(run, "raid", "parity_write_units"),
                         counter_of_run(run, "host_write_units"), 100)
 
 
@@ -110,7 +110,7 @@ def queue_number_reader(index: int, *keys: str) -> Value:
     """Return a function that returns a figure of a host queue; None if there is no such queue."""
     def read_queue_number(run: Json) -> float | None:
         queues = run.get("queues", [])
-        return look_up_keys(queues[index], *keys) if index < len(queues) else None
+        return value_at_path(queues[index], *keys) if index < len(queues) else None
     return read_queue_number
 
 

@@ -20,7 +20,7 @@ from approxftl_tools.page import render_page, template_environment
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_figure import Spec, figure_specs, study_chart
 from approxftl_tools.study_plan import Plan
-from approxftl_tools.study_run import distinct_points, require_results
+from approxftl_tools.study_run import distinct_points, require_point_results
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
 
@@ -44,7 +44,7 @@ class Made:
         return "networks" in self.spec.table and not find_spec("sklearn")
 
 
-def figures_by_name(names: Sequence[str], setting: Setting) -> list[Made]:
+def find_paper_figures(names: Sequence[str], setting: Setting) -> list[Made]:
     """Return the figures whose names start with one of `names`; without names all figures."""
     tables = {path: [str(one["name"]) for one in study_plan.load_toml(path)["figure"]]
               for path in sorted(FOLDER.glob("*.toml"))}
@@ -73,7 +73,7 @@ def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 def drawable_figures(names: Sequence[str], setting: Setting,
                      say: Callable[[str], None]) -> list[Made]:
     """Return the named figures, or all figures whose requirements are met."""
-    found = figures_by_name(names, setting)
+    found = find_paper_figures(names, setting)
     lacking = [one for one in found if not names and one.is_package_missing()]
     for one in lacking:
         say(f"{one.spec.name}: left out, for lack of the Python package sklearn")
@@ -88,7 +88,7 @@ def reproduction_files(one: Made, store: Store, files: Sequence[Path]) -> Json:
             "files": [path.name for path in files]}
 
 
-def facts_of_all_figures(setting: Setting) -> Json:
+def describe_all_paper_figures(setting: Setting) -> Json:
     seed = setting.more.get("seed") or setting.more["base"]["seed"]
     return {"seeds": f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
             if "seeds" in setting.more else f"seed {seed}",
@@ -101,10 +101,10 @@ def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: S
     """Draw a paper's figure and write its CSV; return the figure, its files and its policies."""
     groups = study_table.finished_groups(one.plan, store)
     chart = study_chart(one.plan, one.spec, groups, reports,
-                        f"In the paper: {one.spec.spec_as_text()} Here: {one.plan.text}")
+                        f"In the paper: {one.spec.figure_spec_as_text()} Here: {one.plan.text}")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
     command.write_file(files[0], figure_file.render_figure(chart, kind, style))
-    command.write_file(files[1], chart.as_csv())
+    command.write_file(files[1], chart.figure_as_csv())
     return chart, files, study_report.study_policies(groups)
 
 
@@ -124,7 +124,7 @@ def make_figures(names: Sequence[str], setting: Setting, folder: Path, kind: str
     store = Store(folder / "runs")
     points = distinct_points([point for one in chosen for point in one.plan.points])
     say(f"{len(chosen)} figures, {len(points)} runs")
-    require_results(points, store, Processes(command.simulator_path(), jobs))
+    require_point_results(points, store, Processes(command.simulator_path(), jobs))
     made = []
     for one in chosen:
         made.append((one, *draw_paper_figure(one, store, folder, kind, style, reports)))
@@ -139,5 +139,5 @@ def make_figures(names: Sequence[str], setting: Setting, folder: Path, kind: str
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
     command.write_file(folder / f"{stem}.html", render_page(
         "papers.html", "The papers' figures", bundle=bundle, systems=systems,
-        **facts_of_all_figures(setting)))
+        **describe_all_paper_figures(setting)))
     return folder / f"{stem}.html"

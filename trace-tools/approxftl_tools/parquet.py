@@ -24,7 +24,7 @@ COLUMNS = (("t_ns", "uint64"), ("op", "string"), ("offset_bytes", "uint64"), ("b
            ("latency_ns", "uint64"), ("pid", "uint32"), ("stream", "uint16"), ("class", "string"))
 
 
-def pyarrow_module(name: str) -> Any:
+def import_pyarrow(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
@@ -50,7 +50,7 @@ def open_parquet_sink(target: Path) -> Iterator[BinaryIO]:
 
 def write_parquet(source: Any, target: Path) -> None:
     """Write a Parquet file, one block of records at a time."""
-    arrow, csv, parquet = map(pyarrow_module, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
+    arrow, csv, parquet = map(import_pyarrow, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
                           metadata={"approxftl": command.simulator_version()})
     types = csv.ConvertOptions(column_types=schema, include_columns=schema.names)

@@ -16,7 +16,7 @@ import approxftl
 from approxftl import Class
 from approxftl.models import parse_model
 from approxftl.models.choice import Choice
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_in_pieces
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_range_parts
 from approxftl.models.source import FileSource, MemorySource, ModelError
 from approxftl.models.tensors import Tensor
 from approxftl_tools import command, lossy
@@ -42,7 +42,7 @@ def parse_plane_level(text: str) -> tuple[int, int | None]:
     return int(level), int(planes) if colon else None
 
 
-def parse_labels(text: str) -> dict[str, str]:
+def parse_run_labels(text: str) -> dict[str, str]:
     found = dict(one.partition("=")[::2] for one in text.split(","))
     if not all(key.isidentifier() and value for key, value in found.items()):
         raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE,...")
@@ -87,7 +87,7 @@ def plane_app_parser(subject: Subject) -> command.Parser:
     parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
                         help="what of it is to be done (default all)")
     parser.add_argument("--type", choices=tuple(KINDS), help="of a number (default bfloat16)")
-    parser.add_argument("--planes", metavar="N", type=command.integer_parser(0, 16),
+    parser.add_argument("--planes", metavar="N", type=command.make_integer_parser(0, 16),
                         help="lowest bits of a number that are approximate (default: the mantissa "
                              "of a bfloat16, four of an int8)")
     parser.add_argument("-l", "--level", metavar="N[:PLANES]", type=parse_plane_level,
@@ -96,16 +96,16 @@ def plane_app_parser(subject: Subject) -> command.Parser:
                              "them; what is said last holds (default 1)")
     for name, one in subject.parameters.items():
         parser.add_argument(f"--{name}", metavar="N",
-                            type=command.integer_parser(one.least, one.most),
+                            type=command.make_integer_parser(one.least, one.most),
                             help=f"{one.about} (default {one.usual})")
-    parser.add_argument("--draws", metavar="N", type=command.integer_parser(8, 100000), default=100,
-                        help="copies that a prediction is made of (default 100)")
+    parser.add_argument("--draws", metavar="N", type=command.make_integer_parser(8, 100000),
+                        default=100, help="copies that a prediction is made of (default 100)")
     parser.add_argument("-p", "--precise", action="store_true", help="declare nothing approximate")
     parser.add_argument("--require", action="store_true",
                         help="fail where there is no device of dm-approxftl")
     parser.add_argument("-f", "--force", action="store_true",
                         help="replace files that are not of this program")
-    parser.add_argument("--label", metavar="KEY=VALUE,...", type=parse_labels, default={},
+    parser.add_argument("--label", metavar="KEY=VALUE,...", type=parse_run_labels, default={},
                         help="what the report is to be known by, such as cycles=1000,months=3")
     command.add_json_option(parser)
     return parser
@@ -125,7 +125,7 @@ def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> lis
 def stored_parameters(subject: Subject, args: argparse.Namespace) -> Json:
     """Return the parameters of the data, which are stored in the files."""
     kind = args.type or "bfloat16"
-    usual = Choice(planes=args.planes).low_planes(KINDS[kind])
+    usual = Choice(planes=args.planes).count_low_planes(KINDS[kind])
     if args.planes not in (None, usual):
         raise Refusal(f"--planes: a number of {kind} has {KINDS[kind].bits}", command.USAGE)
     return {"app": subject.name, "type": kind, "planes": usual,
@@ -265,7 +265,7 @@ def flips_by_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> lis
 
 def count_file_flips(stored: PlaneFile, precise: PlaneFile) -> int:
     """Return the number of bits that differ between two files."""
-    parts = zip(*(read_in_pieces(file.source, 0, file.source.size) for file in (stored, precise)),
+    parts = zip(*(read_range_parts(file.source, 0, file.source.size) for file in (stored, precise)),
                 strict=True)
     return sum(count_differing_bits(one, other) for one, other in parts)
 
@@ -283,8 +283,8 @@ def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
             "flipped_bits_by_level": [one.flipped_bits for one in levels]}
 
 
-def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
-                    draws: int) -> Json:
+def predicted_quality(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
+                      draws: int) -> Json:
     """Judge copies whose bits flip at random at the measured rates, and return the findings."""
     tensors, original = parse_model(precise).tensors, read_tensors(precise)
     chance = np.random.default_rng([setup["seed"], 2])
@@ -300,7 +300,7 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
     """Read the approximate and the precise file back and return their comparison."""
     with open_both_copies(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
-            file.check_rest()
+            file.check_remaining_bytes()
         setup = parameters_in_file(subject, stored)
         if parameters_in_file(subject, precise) != setup or precise.sha256 != stored.sha256:
             raise Refusal(f"{args.directory / subject.precise_copy_name}: it is of other numbers")
@@ -310,15 +310,15 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
             if said[name] not in (None, setup[key]):
                 raise Refusal(f"--{name}: {args.directory / subject.name} was made with "
                               f"{setup[key]}", command.USAGE)
-        if not precise.is_unchanged:
+        if not precise.is_original_unchanged:
             raise Refusal(f"{args.directory / subject.precise_copy_name}: precise data are damaged",
                           command.NOT_VERIFIED)
         told = reported_errors(args.directory, fd, args.require)
-        return compare_with_precise(subject, setup, (stored, precise), told, args.draws)
+        return compare_with_precise_copy(subject, setup, (stored, precise), told, args.draws)
 
 
-def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile],
-                         told: Json | None, draws: int) -> Json:
+def compare_with_precise_copy(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile],
+                              told: Json | None, draws: int) -> Json:
     """Compare the stored numbers with their precise copy."""
     stored, precise = files
     levels, tensors = setup["levels"], parse_model(precise).tensors
@@ -330,7 +330,7 @@ def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, 
     data, original = read_tensors(stored), read_tensors(precise)
     share, repaired = subject.judge(setup, tensors, data)
 
-    def quality_of_one_tensor(name: str) -> float:
+    def numbers_of_single_tensor(name: str) -> float:
         mixed = [one if tensor.name == name else other
                  for tensor, one, other in zip(tensors, data, original, strict=True)]
         return subject.judge(setup, tensors, mixed)[0]
@@ -344,10 +344,10 @@ def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, 
         "repaired_values": repaired,
         "share": {
             "of": subject.measure, "precise": subject.judge(setup, tensors, original)[0],
-            "stored": share, "predicted": predicted_share(subject, setup, precise, rates, draws)},
-        "arrays": [{"name": planes.tensor.name, "numbers": planes.count_of_numbers,
+            "stored": share, "predicted": predicted_quality(subject, setup, precise, rates, draws)},
+        "arrays": [{"name": planes.tensor.name, "numbers": planes.count_numbers_of_tensor,
                     "flipped_bits_by_plane": flips[at],
-                    "share": quality_of_one_tensor(planes.tensor.name)}
+                    "share": numbers_of_single_tensor(planes.tensor.name)}
                    for at, planes in enumerate(stored.planes)],
     }
 

@@ -16,21 +16,21 @@ from approxftl_tools.figure import Figure, number_as_text
 from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_named_kind
 from approxftl_tools.figure_runs import (
     Lacking,
+    count_workloads_if_too_many,
     first_run_of_policy,
     ordered_policies,
-    workload_count_if_many,
 )
-from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, mark_interrupted, read_inputs
+from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, label_if_interrupted, read_inputs
 from approxftl_tools.measures import relative_to_base
 from approxftl_tools.page import DIGITS, figure_template_data, render_page
 from approxftl_tools.report_words import (
     compare_policies,
     describe_simulation,
-    interval_rows,
+    mean_interval_rows,
     report_first_sentence,
 )
 from approxftl_tools.seeds import average_over_seeds
-from approxftl_tools.study_report import folder_tables
+from approxftl_tools.study_report import result_tables_of_folder
 
 Json = dict[str, Any]
 
@@ -38,7 +38,7 @@ Json = dict[str, Any]
 ALIKE, FIRST = 24, 4
 def measures_as_csv(runs: Sequence[Run]) -> str:
     values = [compare.measures_of_run(run) for run in runs]
-    shown = compare.shown_measures(values, every=True)
+    shown = compare.measures_with_values(values, every=True)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["input", "policy", *(measure.key for measure in shown)])
@@ -48,7 +48,7 @@ def measures_as_csv(runs: Sequence[Run]) -> str:
     return out.getvalue()
 
 
-def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
+def policy_ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
     """Return a table of mean ratios to the first policy over all inputs, header first."""
     others = ordered_policies(inputs.runs)[1:]
     groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
@@ -56,8 +56,8 @@ def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
                       for group in groups if (run := first_run_of_policy(group, policy))]
              for policy in others}
     lines = [["", *others]]
-    for measure in compare.shown_measures([ours for found in pairs.values() for ours, _ in found],
-                                          every=False):
+    values = [ours for found in pairs.values() for ours, _ in found]
+    for measure in compare.measures_with_values(values, every=False):
         cells = []
         for found in pairs.values():
             ratios = [one for ours, base in found
@@ -70,32 +70,32 @@ def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
 
 def report_tables(inputs: Inputs) -> Json:
     """Return a report's tables: comparisons of runs, all measures, and inputs other than runs."""
-    many = workload_count_if_many(inputs)
-    over = {"lines": ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
+    many = count_workloads_if_too_many(inputs)
+    over = {"lines": policy_ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "
                        "geometric mean, least and most"} if many else None
     blocks = []
     for runs in compare.comparable_groups(inputs) if not many else ():
-        rows, beside = (interval_rows, ", and intervals of 95 %") if runs[0].seeds else \
+        rows, beside = (mean_interval_rows, ", and intervals of 95 %") if runs[0].seeds else \
             (compare.comparison_rows, "")
         caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
                    f"{beside}")
         blocks.append((rows(runs, every=False), rows(runs, every=True), caption))
     alone = [one for one in inputs.devices if not measured.is_compared_device(inputs, one)]
-    return {"over": over, "blocks": blocks, "failures": compare.failure_lines(inputs),
-            "replays": [(compare.replay_headline(one), compare.replay_latencies(one),
-                         compare.fact_table_rows(one.label, compare.replay_facts(one)))
+    return {"over": over, "blocks": blocks, "failures": compare.list_failed_policies(inputs),
+            "replays": [(compare.replay_headline_rows(one), compare.replay_latency_rows(one),
+                         compare.rows_of_device_facts(one.label, compare.replay_facts(one)))
                         for one in inputs.replays],
-            "measured": [([["", *table.labels], *table.rows_as_text()[1:]], table.title)
+            "measured": [([["", *table.labels], *table.quantity_rows_as_text()[1:]], table.title)
                          for table in measured.measured_tables(inputs)],
             "facts": [("Device", compare.device_rows(one)) for one in inputs.devices
                       if one not in alone],
             "others": [*(("Device", compare.device_rows(one)) for one in alone),
                        *(("Record file",
-                          compare.fact_table_rows(one.label, compare.record_facts(one)))
+                          compare.rows_of_device_facts(one.label, compare.record_file_facts(one)))
                          for one in inputs.records),
                        *(("Log of a replay",
-                          compare.fact_table_rows(one.label, compare.log_facts(one)))
+                          compare.rows_of_device_facts(one.label, compare.replay_log_facts(one)))
                          for one in inputs.logs)]}
 
 
@@ -115,7 +115,7 @@ def input_provenance(inputs: Inputs) -> list[list[str]]:
         rows[str(device.path)] = document_origin(device.path, device.document, "device")
     for timeline in inputs.timelines:
         rows[str(timeline.path)] = document_origin(
-            timeline.path, timeline.document, mark_interrupted("timeline", timeline.document))
+            timeline.path, timeline.document, label_if_interrupted("timeline", timeline.document))
     for replay in inputs.replays:
         rows[str(replay.path)] = document_origin(replay.path, replay.document, "replay")
     for output in inputs.fio:
@@ -178,13 +178,13 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                                                else ""),
                         "first": not figures and unique.name.startswith("ratios")})
     return render_page("report.html", heading,
-                       bundle=live.page_drawing_parts(code) if code else None,
+                       bundle=live.page_script_parts(code) if code else None,
                        answer=report_first_sentence(inputs),
                        simulated=describe_simulation(inputs) if inputs.runs else "",
                        verdicts=compare_policies(inputs) if inputs.runs else [],
                        summary=count_inputs(given, studies), figures=figures,
                        provenance=input_provenance(inputs),
-                       studies=[(str(path), folder_tables(path)) for path in studies],
+                       studies=[(str(path), result_tables_of_folder(path)) for path in studies],
                        lacking=[(kind.title, reason) for kind, reason in lacking],
                        own=f"{command.simulator_version()}: {join(['approxftl', 'report', *argv])}",
                        **report_tables(inputs))
@@ -214,7 +214,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command.CLAIMS.claim_output(args.output, "--output")
         studies = [path for path in args.files if is_study_folder(path)]
         inputs = read_inputs([path for path in args.files if path not in studies])
-        with command.refuse_bad_values(args.files):
+        with command.refuse_bad_documents(args.files):
             page_ = report_as_html(inputs, studies, args.title, given)
         command.write_file(args.output, page_)
         if args.output != command.STANDARD:

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from statistics import geometric_mean
 from typing import Any
 
-from approxftl_tools.compare import measures_of_run, shown_measures
+from approxftl_tools.compare import measures_of_run, measures_with_values
 from approxftl_tools.figure_runs import (
     are_policies_compared,
     mean_of_measure,
@@ -15,7 +15,7 @@ from approxftl_tools.figure_runs import (
 )
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measured import Table, measured_tables
-from approxftl_tools.measures import BY_KEY, scale_to_unit, value_as_text
+from approxftl_tools.measures import BY_KEY, scale_time_to_unit, value_as_text
 from approxftl_tools.seeds import statistics_groups
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Yardstick
@@ -31,7 +31,7 @@ JUDGED = (("write_response_mean_ns", "write_response_p99_ns"),
 def describe_device(document: Json) -> str:
     """Return a description of the simulated device."""
     shape = document["geometry"]
-    sizes = [scale_to_unit("bytes", shape[key]) for key in ("capacity_bytes", "physical_bytes")
+    sizes = [scale_time_to_unit("bytes", shape[key]) for key in ("capacity_bytes", "physical_bytes")
              if key in shape]
     return ", ".join([str(document.get("profile") or "a device of its own"),
                       *([" of ".join(map(str, sizes))] if sizes else []),
@@ -45,7 +45,7 @@ def describe_requests(document: Json) -> str:
         return f"requests of {PurePath(stream['trace']).name}"
     if "workload" not in stream:
         return "requests"
-    sizes = " and ".join(str(scale_to_unit("bytes", one["bytes"])) for one in stream["sizes"])
+    sizes = " and ".join(str(scale_time_to_unit("bytes", one["bytes"])) for one in stream["sizes"])
     busy = stream.get("utilisation_percent")
     load = f", dies {busy:g} % busy" if busy else ""
     writes = f"{stream['write_share_percent']:g} % writes"
@@ -161,11 +161,11 @@ def report_first_sentence(inputs: Inputs) -> str:
         sentence_about_tables(measured_tables(inputs))
 
 
-def interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
+def mean_interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return a table of means over seeds with intervals, header first."""
     groups = [run_as_group(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
-    for measure in shown_measures([measures_of_run(run) for run in runs], every):
+    for measure in measures_with_values([measures_of_run(run) for run in runs], every):
         row = [measure.title]
         for group in groups:
             ratio = None if group is groups[0] else group.estimate_ratio(groups[0], measure.key)

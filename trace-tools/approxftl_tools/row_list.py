@@ -46,7 +46,7 @@ class Choice:
     #: True if any list option was given.
     chosen: bool
 
-    def sorted_rows(self, rows: Sequence[Row]) -> list[Row]:
+    def sort_rows_of_list(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows sorted by the chosen columns; the sort is stable."""
         found = list(rows)
         for column, falls in reversed(self.by):
@@ -56,25 +56,25 @@ class Choice:
                 row[key] is not None, "" if row[key] is None else row[key]), reverse=falls)
         return found
 
-    def cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
+    def list_cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
         """Return the cells of a list as text, titles first."""
         head = [[column.title for column in self.shown]] if self.head else []
         return head + [[column.value_as_cell_text(row) for column in self.shown]
-                       for row in self.sorted_rows(rows)]
+                       for row in self.sort_rows_of_list(rows)]
 
     def list_as_text(self, rows: Sequence[Row]) -> str:
-        return align_columns(self.cells_as_text(rows), [column.right for column in self.shown])
+        return align_columns(self.list_cells_as_text(rows), [column.right for column in self.shown])
 
-    def rows_as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    def list_rows_as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         return [{column.key: row[column.key] for column in self.shown}
-                for row in self.sorted_rows(rows)]
+                for row in self.sort_rows_of_list(rows)]
 
-    def print_rows(self, arguments: argparse.Namespace, verb: str, argv: Sequence[str],
-                   rows: Sequence[Row]) -> None:
+    def print_list_rows(self, arguments: argparse.Namespace, verb: str, argv: Sequence[str],
+                        rows: Sequence[Row]) -> None:
         """Print the list, or write it as JSON."""
         if arguments.json:
             command.write_json_answer(arguments.json, {**command.json_document_head(verb, argv),
-                                                       "rows": self.rows_as_json(rows)})
+                                                       "rows": self.list_rows_as_json(rows)})
         else:
             sys.stdout.write(self.list_as_text(rows))
 
@@ -96,7 +96,7 @@ def add_list_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-head", action="store_true", help="a list without its titles")
 
 
-def find_column(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Column:
+def find_column_of_list(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Column:
     """Return the column with a given name; refuse an unknown or repeated column."""
     for column in columns:
         if name.lower() in (column.key.lower(), column.title.lower()):
@@ -104,7 +104,7 @@ def find_column(columns: Sequence[Column], name: str, before: Sequence[Column]) 
                 raise command.Refusal(f'column "{name}" is there twice', command.USAGE)
             return column
     known = [word for column in columns for word in (column.key, column.title)]
-    nearest = command.suggest_word(name, known, '; "-o help" lists them')
+    nearest = command.suggest_known_word(name, known, '; "-o help" lists them')
     raise command.Refusal(f'no column "{name}"{nearest}', command.USAGE)
 
 
@@ -115,7 +115,7 @@ def choose_shown_columns(columns: Sequence[Column], names: str | None) -> tuple[
         return tuple(usual)
     found = usual if names.startswith("+") else []
     for name in split_column_names(names.removeprefix("+")):
-        found.append(find_column(columns, name, found))
+        found.append(find_column_of_list(columns, name, found))
     return tuple(found)
 
 
@@ -129,19 +129,19 @@ def choose_sort_columns(columns: Sequence[Column], names: str | None) -> tuple[t
     """Return the list columns by which the option -S sorts."""
     found: list[tuple[Column, bool]] = []
     for name in split_column_names(names) if names is not None else ():
-        column = find_column(columns, name[1:] if name[:1] in ("+", "-") else name,
-                             [one for one, _ in found])
+        column = find_column_of_list(columns, name[1:] if name[:1] in ("+", "-") else name,
+                                     [one for one, _ in found])
         found.append((column, name.startswith("-")))
     return tuple(found)
 
 
-def refuse_without_list(arguments: argparse.Namespace, option: str) -> None:
+def refuse_list_options_without_list(arguments: argparse.Namespace, option: str) -> None:
     for name in ("show", "sort"):
         if getattr(arguments, name) is not None:
             raise command.Refusal(f"--{name} needs {option}", command.USAGE)
 
 
-def choose_columns(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
+def choose_list_columns(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
     """Return the options of a list; "-o help" prints the columns and exits."""
     if arguments.show == "help":
         notes = ("; not shown by default" if column.more else "" for column in columns)

@@ -10,8 +10,8 @@ from approxftl_tools.figure_runs import are_policies_compared, pool_histograms, 
 from approxftl_tools.inputs import (
     Inputs,
     Run,
+    label_if_interrupted,
     make_labels_unique,
-    mark_interrupted,
     rename_equal_groups,
 )
 from approxftl_tools.measures import is_number
@@ -20,7 +20,7 @@ from approxftl_tools.study_table import Group
 Json = dict[str, Any]
 
 
-def mean_of_objects(parts: Sequence[Json]) -> Json:
+def mean_of_json_objects(parts: Sequence[Json]) -> Json:
     """Return the mean of JSON objects; a missing number counts as 0."""
     # Leave out times without requests.
     counted = [part for part in parts if part.get("count", 1)] or parts[:1]
@@ -42,7 +42,7 @@ def mean_of_values(values: Sequence[Any]) -> Any:
     if all(map(is_number, values)):
         return sum(values) / len(values)
     if isinstance(first, dict):
-        return mean_of_objects(values)
+        return mean_of_json_objects(values)
     if (isinstance(first, list) and all(map(is_number, first))
             and {len(value) for value in values} == {len(first)}):
         return [sum(column) / len(values) for column in zip(*values, strict=True)]
@@ -53,7 +53,7 @@ def mean_of_runs(runs: Sequence[Run]) -> Run:
     """Return the mean of runs that differ in their seeds."""
     first = runs[0]
     data = {**mean_of_values([run.data for run in runs]), "seed": first.data["seed"]}
-    return replace(first, label=mark_interrupted(first.policy, data), group=first.path.stem,
+    return replace(first, label=label_if_interrupted(first.policy, data), group=first.path.stem,
                    data=data, seeds={run.data["seed"]: run.data for run in runs})
 
 

@@ -47,9 +47,9 @@ class Estimate:
     @property
     def has_equal_samples(self) -> bool:
         """Tell whether all samples are equal up to rounding."""
-        return self.is_narrower_than(1e-9)
+        return self.is_interval_narrower(1e-9)
 
-    def is_narrower_than(self, share: float) -> bool:
+    def is_interval_narrower(self, share: float) -> bool:
         """Tell whether the half width of the interval is at most a given share of the mean."""
         return self.half is not None and self.half <= share * abs(self.mean)
 
@@ -98,7 +98,7 @@ def t_quantile(share: float, freedom: int) -> float:
     return (low + high) / 2
 
 
-def interval_half_widths(samples: Array) -> Array:
+def t_interval_half_widths(samples: Array) -> Array:
     """Return the half widths of intervals of means by Student's t."""
     count = samples.shape[-1]
     widths: Array = (t_quantile((1 + CONFIDENCE) / 2, count - 1)
@@ -115,7 +115,7 @@ def resample_indices(count: int) -> NDArray[np.int64]:
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
 
-def bootstrap_widths(samples: Array) -> Array:
+def bootstrap_half_widths(samples: Array) -> Array:
     """Return the half widths of bootstrap intervals, which assume no distribution.
 
     This is the symmetric studentised bootstrap. Percentile bootstrap intervals are too narrow for
@@ -140,14 +140,14 @@ def estimate_mean(samples: Any, tail: bool = False) -> Estimate:
     count = values.shape[-1]
     if count < LEAST:
         return Estimate(float(values.mean()), None, count)
-    half = float((bootstrap_widths if tail else interval_half_widths)(values))
+    half = float((bootstrap_half_widths if tail else t_interval_half_widths)(values))
     if not math.isfinite(half):
         # Too few samples for the bootstrap: of two, half of the resamples are constant.
-        half = float(interval_half_widths(values))
+        half = float(t_interval_half_widths(values))
     return Estimate(float(values.mean()), half, count)
 
 
-def paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate | None:
+def estimate_paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate | None:
     """Return the mean ratio of runs paired by seed; None if a base value is 0."""
     base = np.asarray(yardstick, dtype=np.float64)
     if not base.all():
@@ -157,7 +157,7 @@ def paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate |
 
 def estimate_runs_needed(found: Estimate, share: float) -> int:
     """Return the estimated number of runs for a confidence interval with a given half width."""
-    if found.half is None or found.is_narrower_than(share) or not found.mean:
+    if found.half is None or found.is_interval_narrower(share) or not found.mean:
         return found.count
     spread = found.half / t_quantile((1 + CONFIDENCE) / 2, found.count - 1)
     runs = found.count + 1

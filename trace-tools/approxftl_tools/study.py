@@ -27,8 +27,8 @@ from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import Engine, Processes
 from approxftl_tools.study_figure import figure_specs, study_chart
 from approxftl_tools.study_plan import Plan
-from approxftl_tools.study_queue import TIME_LIMIT, Queue, store_commands, write_job_array
-from approxftl_tools.study_run import Progress, distinct_points, run_points
+from approxftl_tools.study_queue import TIME_LIMIT, Queue, result_store_commands, write_job_array
+from approxftl_tools.study_run import Progress, distinct_points, run_study_points
 from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
 from approxftl_tools.study_streams import Setting
 from approxftl_tools.study_table import Group
@@ -79,7 +79,7 @@ Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 4 not verified, 
 """
 
 
-def parse_jobs(text: str) -> int:
+def parse_job_count(text: str) -> int:
     """Parse the number of processes of --jobs."""
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
         raise argparse.ArgumentTypeError(f'"{text}" is not from 1 to {MOST_JOBS}')
@@ -116,7 +116,7 @@ def study_parser() -> command.Parser:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB",
                                   parser_class=command.Parser)
     add = {name: verbs.add_parser(name, help=text, description=text, allow_abbrev=False,
-                                  formatter_class=command.fixed_width_help)
+                                  formatter_class=command.make_fixed_width_help_formatter)
            for name, text in VERB_HELP}
     for name, one in add.items():
         archive = name == "verify"
@@ -127,13 +127,14 @@ def study_parser() -> command.Parser:
         if not archive:
             one.add_argument("--results", metavar="DIR", type=Path, dest="out",
                              help="where results lie (default: beside the file, NAME.results)")
-            one.accept_old_name("--out", "--results")
+            one.accept_old_option_name("--out", "--results")
             one.add_argument("--full", action="store_true",
                              help='of values such as "1000|10000" the second')
             one.add_argument("--traces", metavar="DIR", type=Path,
                              help="record files NAME.aft, in place of those of [synth]")
     for name in ("run", "optimise", "verify"):
-        add[name].add_argument("--jobs", metavar="N", type=parse_jobs, default=os.cpu_count() or 1,
+        add[name].add_argument("--jobs", metavar="N", type=parse_job_count,
+                               default=os.cpu_count() or 1,
                                help="processes at a time, up to 1024 (default: as many as "
                                     "processors)")
     for name in ("run", "optimise"):
@@ -168,7 +169,7 @@ def add_figure_options(add: Mapping[str, command.Parser]) -> None:
     figure = add["figure"]
     figure.add_argument("-O", "--output", metavar="DIR", type=Path, dest="figures",
                         help="where figures go (default: beside the file)")
-    figure.accept_old_name("--figures", "--output")
+    figure.accept_old_option_name("--figures", "--output")
     figure.add_argument("--format", default="svg", metavar="A,...",
                         help="of svg (default), pdf and png")
     figure.add_argument("--width", default="", choices=tuple(figure_file.WIDTHS),
@@ -182,20 +183,20 @@ def add_figure_options(add: Mapping[str, command.Parser]) -> None:
     export = add["export"]
     export.add_argument("--slurm", metavar="FILE", type=command.output_path,
                         help="write a job array, and FILE.manifest with its commands")
-    export.add_argument("--chunk", metavar="N", type=parse_jobs, default=10,
+    export.add_argument("--chunk", metavar="N", type=parse_job_count, default=10,
                         help="with --slurm: points of a task, up to 1024 (default 10)")
-    export.add_argument("--time", metavar="H:M:S", default="1:00:00", type=parse_hours,
+    export.add_argument("--time", metavar="H:M:S", default="1:00:00", type=parse_time_limit,
                         help="with --slurm: limit of a task (default 1:00:00)")
 
 
-def parse_hours(text: str) -> str:
+def parse_time_limit(text: str) -> str:
     """Parse the time limit of --time."""
     if not TIME_LIMIT.fullmatch(text):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time such as 1:00:00')
     return text
 
 
-def select_engine(arguments: argparse.Namespace) -> Engine:
+def select_study_engine(arguments: argparse.Namespace) -> Engine:
     if arguments.scheduler:
         return Cluster(command.simulator_path(), arguments.scheduler, arguments.memory,
                        arguments.tls)
@@ -204,7 +205,7 @@ def select_engine(arguments: argparse.Namespace) -> Engine:
     return Processes(command.simulator_path(), arguments.jobs, arguments.memory)
 
 
-def print_failures(plan: Plan, store: Store) -> int:
+def print_failed_points(plan: Plan, store: Store) -> int:
     """Print the failed points of a study, and return the exit status."""
     failed = [point for point in plan.points if store.point_state(point) == FAILED]
     for point in failed:
@@ -218,7 +219,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
     measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
-        base = study_table.yardstick_group(group, groups, rules.yardstick)
+        base = study_table.reference_group_of(group, groups, rules.yardstick)
         found = group.estimate_ratio(base, measure) if base else group.estimate_measure(measure)
         if found:
             wanted = max(wanted, estimate_runs_needed(found, plan.rules.until))
@@ -251,7 +252,7 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
                        store: Store) -> int:
     """Run a study's missing points; with "until", add seeds until intervals are narrow enough."""
     keys = study_table.choose_measures(arguments.measures, plan)
-    row_list.choose_columns(arguments, study_table.table_columns(plan, keys))
+    row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
     store.create_directory()
     whole, seeds = True, 0
     plan, now = plan_with_all_seeds(plan, store)
@@ -261,10 +262,10 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
         points = distinct_points([point for point in plan.points
                                   if store.point_state(point) in wanted])
         progress = Progress(len(points), arguments.progress or sys.stderr.isatty())
-        whole = run_points(points, store, select_engine(arguments), progress)
+        whole = run_study_points(points, store, select_study_engine(arguments), progress)
         plan, now = add_missing_seeds(plan, store, now)
     status = max(print_finished_points(arguments, argv, plan, store, keys),
-                 print_failures(plan, store))
+                 print_failed_points(plan, store))
     if not whole:
         done = sum(store.point_state(point) == DONE for point in plan.points)
         sys.stderr.write(f"approxftl study: interrupted, {done} of {len(plan.points)} points are "
@@ -289,9 +290,9 @@ def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], pl
                           store: Store, keys: Sequence[str]) -> int:
     groups = study_table.finished_groups(plan, store)
     rows = study_table.group_rows(groups, plan.rules.yardstick, keys)
-    choice = row_list.choose_columns(arguments, study_table.table_columns(plan, keys))
+    choice = row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
     if choice.chosen:
-        choice.print_rows(arguments, "study", argv, rows)
+        choice.print_list_rows(arguments, "study", argv, rows)
     elif arguments.json:
         command.write_json_answer(arguments.json,
                                   {**command.json_document_head("study", argv), "study": plan.name,
@@ -299,7 +300,7 @@ def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], pl
     elif arguments.csv:
         sys.stdout.write(study_table.rows_as_csv(rows))
     else:
-        shown = keys if arguments.measures else study_table.drawn_measures(plan)
+        shown = keys if arguments.measures else study_table.measures_in_figures(plan)
         all_keys = tuple(dict.fromkeys([*shown, *keys]))
         rows = study_table.group_rows(groups, plan.rules.yardstick, all_keys)
         sys.stdout.write(study_table.measure_tables(rows, shown))
@@ -327,7 +328,7 @@ def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan:
     else:
         print(f"{plan.name}: {len(plan.points)} points, "
               + ", ".join(f"{count} {state}" for state, count in counts.items()))
-    return print_failures(plan, store)
+    return print_failed_points(plan, store)
 
 
 def note_other_results(plan: Plan, store: Store) -> str:
@@ -368,7 +369,7 @@ def parse_formats(text: str) -> list[str]:
 def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
     kinds = parse_formats(arguments.format)
-    style = figure_file.read_style(arguments.style, arguments.width)
+    style = figure_file.read_figure_style(arguments.style, arguments.width)
     specs = figure_specs(plan)
     if not specs:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
@@ -384,7 +385,7 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
             command.write_file(folder / f"{spec.name}.{kind}",
                                figure_file.render_figure(chart, kind, style))
             print(folder / f"{spec.name}.{kind}")
-        command.write_file(folder / f"{spec.name}.csv", chart.as_csv())
+        command.write_file(folder / f"{spec.name}.csv", chart.figure_as_csv())
         command.write_file(folder / f"{spec.name}.json", json.dumps(
             {**command.json_document_head("study", argv), "figure": {
                 "name": chart.name, "title": chart.title, **asdict(chart.plot)}}, indent=1) + "\n")
@@ -420,14 +421,14 @@ def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan
     return command.DONE
 
 
-def export_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan,
-                    store: Store) -> int:
+def export_point_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan,
+                          store: Store) -> int:
     """Print the commands of missing points, or write them as a Slurm job array."""
     plan, _ = plan_with_all_seeds(plan, store)
     missing = distinct_points([point for point in plan.points
                                if store.point_state(point) == MISSING])
     if arguments.slurm is None:
-        for line in store_commands(missing, store):
+        for line in result_store_commands(missing, store):
             print(line)
     else:
         write_job_array(Queue(plan.name, arguments.slurm, arguments.chunk, arguments.time), missing,
@@ -438,18 +439,18 @@ def export_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: P
 def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
     """Search the option values that optimise a measure, and print the trials."""
-    choice = row_list.choose_columns(arguments,
-                                     study_optimise.trial_columns(study_optimise.parse_optimise(plan)))
+    columns = study_optimise.trial_columns(study_optimise.parse_optimise(plan))
+    choice = row_list.choose_list_columns(arguments, columns)
     store.create_directory()
     search = study_optimise.Search(
         plan, study_optimise.parse_optimise(plan), store, command.simulator_path(),
-                                   lambda: select_engine(arguments),
+                                   lambda: select_study_engine(arguments),
         arguments.retry, arguments.progress or sys.stderr.isatty())
     whole = search.run_all_trials()
     if search.shown and search.trials:
         sys.stderr.write("\n")
     if choice.chosen:
-        choice.print_rows(arguments, "study", argv, study_optimise.trial_rows(search))
+        choice.print_list_rows(arguments, "study", argv, study_optimise.trial_rows(search))
     elif arguments.json:
         command.write_json_answer(arguments.json,
                                   {**command.json_document_head("study", argv), "study": plan.name,
@@ -468,7 +469,7 @@ def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan:
 
 VERBS = {"run": run_missing_points, "status": print_point_states, "table": print_table_of_points,
          "figure": draw_study_figures, "report": write_report_page, "pack": write_archive,
-         "export": export_commands, "optimise": search_best_values}
+         "export": export_point_commands, "optimise": search_best_values}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

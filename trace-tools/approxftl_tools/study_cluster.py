@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, Refusal
-from approxftl_tools.study_engine import OWN, Outcome, process_outcome
+from approxftl_tools.study_engine import OWN, Outcome, outcome_of_process
 from approxftl_tools.study_plan import ATTEMPTS, Point
 
 #: Name of the Dask resource that limits memory (dask worker --resources "memory=16e9").
@@ -36,11 +36,11 @@ Task = tuple[Sequence[str], str, Sequence[tuple[str, str]]]
 Ended = tuple[int, str, str, int]
 
 
-def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
+def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     """Return the function that workers execute: a closure, since workers lack this package."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
-    def worker_folder() -> tuple[Path, Callable[[], bool]]:
+    def find_worker_folder() -> tuple[Path, Callable[[], bool]]:
         """Return a Dask worker's folder, and a function that tells if a point lacks a result."""
         try:
             worker_of = importlib.import_module("distributed.worker")
@@ -88,7 +88,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
             return 1, "", "the worker has no approxftl in its PATH", 1
         if worker_file_digest(Path(program)) != digest:
             return 1, "", f"the worker's {program} is of another build", 1
-        place, wanted = worker_folder()
+        place, wanted = find_worker_folder()
         with tempfile.TemporaryDirectory(dir=place, prefix="approxftl-") as folder:
             words, names = [program, "sim", *arguments, *own], []
             for number, (name, wanted_digest) in enumerate(files):
@@ -118,7 +118,7 @@ class Cluster:
     client: Any = None
     futures: dict[Any, Point] = field(default_factory=dict)
 
-    def tls_security(self) -> Any:
+    def make_tls_settings(self) -> Any:
         """Return the TLS settings of the connection to the scheduler; None without --tls."""
         if self.tls is None:
             return None
@@ -130,7 +130,7 @@ class Cluster:
         return self.dask.Security(tls_ca_file=authority, tls_client_cert=certificate,
                                   tls_client_key=key, require_encryption=True)
 
-    def resources_of_point(self) -> dict[str, float]:
+    def worker_memory_of_point(self) -> dict[str, float]:
         """Return the memory that a point asks of a worker; empty if no worker declares memory."""
         if not self.memory:
             return {}
@@ -141,7 +141,7 @@ class Cluster:
             return {MEMORY: float(self.memory)}
         return {}
 
-    def send_files(self, points: Sequence[Point]) -> dict[str, Any]:
+    def send_files_to_workers(self, points: Sequence[Point]) -> dict[str, Any]:
         """Send each file's content to the workers once, by its digest; refuse a changed file."""
         contents: dict[str, Any] = {}
         for name, digest in {file for point in points for file in point.files[1:]}:
@@ -163,12 +163,13 @@ class Cluster:
             raise Refusal("--scheduler needs the Python package distributed: "
                           "pip install distributed", FAILED) from error
         try:
-            self.client = self.dask.Client(self.address, timeout="5s", security=self.tls_security())
+            self.client = self.dask.Client(self.address, timeout="5s",
+                                           security=self.make_tls_settings())
         except (OSError, ValueError, TypeError, TimeoutError) as error:
             raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
                           '"dask scheduler" and "dask worker" start one') from error
-        task, share, contents = worker_task(
-            self.memory), self.resources_of_point(), self.send_files(points)
+        task, share, contents = make_worker_task(
+            self.memory), self.worker_memory_of_point(), self.send_files_to_workers(points)
         for point in points:
             needed = {digest: contents[digest] for _, digest in point.files[1:]}
             future = self.client.submit(
@@ -182,7 +183,7 @@ class Cluster:
         error = future.exception()
         if error is not None:
             return Outcome(point, None, f"the cluster lost it: {error}")
-        return process_outcome(point, *future.result())
+        return outcome_of_process(point, *future.result())
 
     def stop_all_points(self) -> None:
         """Cancel all points; the workers kill the running simulators."""

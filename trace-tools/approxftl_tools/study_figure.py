@@ -11,7 +11,7 @@ from typing import Any
 from approxftl_tools.command import USAGE, Refusal
 from approxftl_tools.figure import LEVEL, Figure, Mark, Means, axis_value_as_number
 from approxftl_tools.figure_times import cumulative_percentages
-from approxftl_tools.measures import BY_KEY, SCALES, is_number, look_up_keys
+from approxftl_tools.measures import BY_KEY, SCALES, is_number, value_at_path
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_plan import (
@@ -19,13 +19,13 @@ from approxftl_tools.study_plan import (
     Value,
     Yardstick,
     check_string_values,
-    is_option_value,
+    is_valid_option_value,
+    option_values_as_list,
     refuse_unknown_words,
     text_in_one_line,
-    value_as_list,
     values_as_strings,
 )
-from approxftl_tools.study_table import Group, axis_title, column_title, yardstick_group
+from approxftl_tools.study_table import Group, axis_title, column_title, reference_group_of
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
         "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
@@ -57,14 +57,14 @@ class Spec:
     across: str
 
     @property
-    def yardstick_of_means(self) -> Yardstick:
+    def reference_of_figure_means(self) -> Yardstick:
         return Yardstick(self.relative_to, self.across)
 
     def choice_or_default_of_key(self, key: str) -> str:
         """Return the value of a key that has fixed choices, or the key's default."""
         return str(self.table.get(key, CHOICES[key][0]))
 
-    def spec_as_text(self) -> str:
+    def figure_spec_as_text(self) -> str:
         """Return one line of text that describes the figure."""
         return text_in_one_line(self.table.get("text", ""))
 
@@ -95,10 +95,10 @@ def check_value_types(path: Path, table: dict[str, Any]) -> None:
         value = table.get(key, "")
         if value == []:
             raise Refusal(f"{path}: {key}{where} is a word, or a list of them", USAGE)
-        for one in value_as_list(value):
+        for one in option_values_as_list(value):
             check_string_values(path, {key: one}, [key], where)
-    if not all(map(is_option_value, value_as_list(table.get("show", [])))) or \
-            not is_option_value(table.get("relative_to", "")):
+    if not all(map(is_valid_option_value, option_values_as_list(table.get("show", [])))) or \
+            not is_valid_option_value(table.get("relative_to", "")):
         raise Refusal(f"{path}: show and relative_to{where} are values of an axis", USAGE)
     if not isinstance(table.get("shares", False), bool):
         raise Refusal(f"{path}: shares{where} is true or false", USAGE)
@@ -116,11 +116,11 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
                           "[{ x = 7, y = 0.9 }]", USAGE)
     for point in table.get("points", []):
         refuse_unknown_words(plan.path, "key of a point in [[figure]]", point, POINT_KEYS)
-        if not is_number(point.get("y")) or not is_option_value(point.get("x", "")):
+        if not is_number(point.get("y")) or not is_valid_option_value(point.get("x", "")):
             raise Refusal(f"{plan.path}: each point of [[figure]] has a number y, and an x unless "
                           "it is a level", USAGE)
         if not all(is_number(point.get(key, 0)) for key in ("low", "high")) or \
-                not all(is_option_value(point.get(key, "")) for key in ("series", "facet")):
+                not all(is_valid_option_value(point.get(key, "")) for key in ("series", "facet")):
             raise Refusal(f"{plan.path}: low and high of a point in [[figure]] are numbers, series "
                           "and facet are values of an axis", USAGE)
     for one in table.get("networks", []):
@@ -162,13 +162,13 @@ def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str
     if len({*x, facets, series}) < len(x) + 2 and (series,) != x:
         raise Refusal(f"{plan.path}: x, series and facets of [[figure]] are different axes",
                       USAGE)
-    relative_to = yardstick_value(plan, table, series)
+    relative_to = find_reference_mean(plan, table, series)
     known = {str(value) for point in plan.points for key, value in point.varied if key == series}
     across = series if series == "policy" or relative_to in known else "policy"
     return Spec(table, name, str(table.get("kind", "")), x, y, series, facets, relative_to, across)
 
 
-def yardstick_value(plan: Plan, table: dict[str, Any], series: str) -> str:
+def find_reference_mean(plan: Plan, table: dict[str, Any], series: str) -> str:
     """Return the value that a figure's means are relative to; the study may set a default."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
@@ -224,7 +224,7 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the means of a figure; the reference mean is left out, as it is drawn as a line."""
     for group in groups_in_figure(spec, groups):
-        base = yardstick_group(group, groups, spec.yardstick_of_means)
+        base = reference_group_of(group, groups, spec.reference_of_figure_means)
         for measure in spec.y:
             if not spec.relative_to:
                 one = group.estimate_measure(measure)
@@ -238,9 +238,9 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the parts of stacked bars: absolute, or relative to their or the reference bar."""
     for group in groups_in_figure(spec, groups):
-        base = group if spec.table.get("shares") else yardstick_group(
-            group, groups, spec.yardstick_of_means)
-        wholes = base.sums_by_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
+        base = group if spec.table.get("shares") else reference_group_of(
+            group, groups, spec.reference_of_figure_means)
+        wholes = base.sum_measures_by_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
         scale = 100 if spec.table.get("shares") else 1
         for measure in spec.y:
             values = [scale * value / wholes[seed]
@@ -250,7 +250,7 @@ def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
                             values)
 
 
-def ratio_in_notation(spec: Spec, one: Estimate) -> Estimate:
+def format_figure_ratio(spec: Spec, one: Estimate) -> Estimate:
     """Return a ratio in the figure's notation."""
     sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.choice_or_default_of_key("change")]
     if not sign or not spec.relative_to:
@@ -259,8 +259,8 @@ def ratio_in_notation(spec: Spec, one: Estimate) -> Estimate:
                    half=None if one.half is None else 100 * one.half)
 
 
-def error_bar_ends(spec: Spec, found: Found, one: Estimate, scale: float
-                   ) -> tuple[float | None, float | None]:
+def ends_of_error_bar(spec: Spec, found: Found, one: Estimate, scale: float
+                      ) -> tuple[float | None, float | None]:
     if spec.choice_or_default_of_key("error") == "none" or one.half is None:
         return None, None
     if spec.choice_or_default_of_key("error") == "range" and not spec.relative_to:
@@ -279,8 +279,8 @@ def panel_heading(spec: Spec, value: object) -> str:
 def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
     """Yield the marks of a figure that show the study's means."""
     for found in every:
-        one = ratio_in_notation(spec, found.one)
-        low, high = error_bar_ends(spec, found, one, scale)
+        one = format_figure_ratio(spec, found.one)
+        low, high = ends_of_error_bar(spec, found, one, scale)
         yield Mark(panel_of_mean(spec, found.where), str(found.where[spec.series]),
                    found.axis_value(spec.x), one.mean * scale, low, high, one.count, "approxftl")
 
@@ -306,7 +306,7 @@ def response_distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> l
     for group in groups_in_figure(spec, groups):
         bins: Counter[float] = Counter()
         for run in group.runs.values():
-            bins.update(dict(look_up_keys(run, "timing", spec.y[0], "bins") or ()))
+            bins.update(dict(value_at_path(run, "timing", spec.y[0], "bins") or ()))
         facet, series = panel_of_mean(spec, group.varied), str(group.varied[spec.series])
         firsts.append(Mark(facet, series, "", 0, None, None, len(group.runs), "approxftl"))
         if bins:
@@ -323,7 +323,7 @@ NETWORK_KEYS = ("name", "type", "planes")
 NETWORK_LAYER = "layer"
 
 
-def network_axes(one: dict[str, Any]) -> dict[str, str]:
+def error_rate_axes(one: dict[str, Any]) -> dict[str, str]:
     """Return the axis values of the runs whose bit error rates a network is tested with."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
@@ -333,7 +333,7 @@ def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Yield the accuracy of networks at the simulated bit error rates."""
     told = import_module("approxftl_tools.digits_told").mean_accuracy
     for one in spec.table["networks"]:
-        own = network_axes(one)
+        own = error_rate_axes(one)
         for group in groups:
             rate = group.estimate_measure(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
@@ -348,7 +348,8 @@ def accuracy_in_report(report: dict[str, Any], one: dict[str, Any]) -> float | N
     hidden = import_module("approxftl_tools.digits_told").HIDDEN
     if "share" not in report or set(setup["levels"]) - {1} or (
             setup["type"], setup["planes"], setup.get("hidden")) != (
-            one["type"], one["planes"], hidden) or not network_axes(one).items() <= labels.items():
+            one["type"], one["planes"], hidden) or not (
+            error_rate_axes(one).items() <= labels.items()):
         return None
     if NETWORK_LAYER not in one:
         return 100 * float(report["share"]["stored"])
@@ -394,7 +395,7 @@ def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
             str(table.get("y_label", y_label)))
 
 
-def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
+def study_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
     """Return the marks of a study's figure and the unit of their values."""
     if spec.kind == "cdf":
         return response_distributions(plan, spec, groups), "% of requests"
@@ -410,12 +411,12 @@ def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[lis
     return marks, unit
 
 
-def yardstick_line(spec: Spec) -> float | None:
+def draw_reference_line(spec: Spec) -> float | None:
     """Return the reference mean that other means are compared with; None without a reference."""
     return 1.0 if spec.relative_to and spec.choice_or_default_of_key("change") == "ratio" else None
 
 
-def repeat_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
+def repeat_marks_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
     """Yield published marks; marks of no facet (panel) are repeated in each facet."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
@@ -425,7 +426,7 @@ def repeat_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[
 def study_chart(plan: Plan, spec: Spec, groups: Sequence[Group],
                 reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
     """Return a figure of finished points, published values and reports of devices."""
-    marks, unit = marks_and_unit(plan, spec, groups)
+    marks, unit = study_marks_and_unit(plan, spec, groups)
     if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
     heading, x_label, y_label = figure_labels(plan, spec, unit)
@@ -434,8 +435,9 @@ def study_chart(plan: Plan, spec: Spec, groups: Sequence[Group],
     kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")
     facets = tuple(dict.fromkeys(mark.facet for mark in marks))
     every = (*marks,
-             *repeat_in_facets(facets, [*published_marks(spec), *device_accuracies(spec, reports)]))
-    return Figure(spec.name, heading, said or spec.spec_as_text(), Means(
+             *repeat_marks_in_facets(facets,
+                                     [*published_marks(spec), *device_accuracies(spec, reports)]))
+    return Figure(spec.name, heading, said or spec.figure_spec_as_text(), Means(
         kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
-        every, yardstick_line(spec), spec.choice_or_default_of_key("x_scale") == "log",
+        every, draw_reference_line(spec), spec.choice_or_default_of_key("x_scale") == "log",
         spec.choice_or_default_of_key("scale") == "log"))

@@ -23,12 +23,12 @@ from approxftl_tools.study_engine import Engine
 from approxftl_tools.study_plan import (
     Plan,
     Value,
-    integer_key,
-    is_option_value,
+    integer_of_key,
+    is_valid_option_value,
     option_name,
     refuse_unknown_words,
 )
-from approxftl_tools.study_run import Progress, distinct_points, run_points
+from approxftl_tools.study_run import Progress, distinct_points, run_study_points
 from approxftl_tools.study_store import DONE, MISSING, Store
 from approxftl_tools.study_store import FAILED as POINT_FAILED
 
@@ -61,7 +61,7 @@ class Range:
             return kinds.IntDistribution(self.low, self.high, log=self.log, step=self.step or 1)
         return kinds.FloatDistribution(self.low, self.high, log=self.log, step=self.step)
 
-    def value_as_option(self, value: Any) -> Value:
+    def format_option_value(self, value: Any) -> Value:
         """Return a value in the simulator's syntax."""
         if self.choices:
             chosen: Value = value
@@ -98,7 +98,7 @@ class Trial:
     plan: Plan | None = field(default=None, repr=False)
 
 
-def range_number(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
+def parse_range_number(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
     value = table.get(which)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise Refusal(f'{path}: [optimise.range] {key}: "{which}" is a number', USAGE)
@@ -107,8 +107,8 @@ def range_number(path: Path, key: str, table: Mapping[str, Any], which: str) -> 
 
 def parse_number_range(path: Path, key: str, table: Mapping[str, Any]) -> Range:
     refuse_unknown_words(path, f"key of {key} in [optimise.range]", table, RANGE_KEYS)
-    low, high = (range_number(path, key, table, which) for which in ("from", "to"))
-    step = range_number(path, key, table, "step") if "step" in table else None
+    low, high = (parse_range_number(path, key, table, which) for which in ("from", "to"))
+    step = parse_range_number(path, key, table, "step") if "step" in table else None
     log, unit = table.get("log", False), table.get("unit", "")
     whole = isinstance(low, int) and isinstance(high, int)
     if low >= high or (step is not None and (step <= 0 or step > high - low)):
@@ -123,11 +123,11 @@ def parse_number_range(path: Path, key: str, table: Mapping[str, Any]) -> Range:
     return Range(low=low, high=high, step=step, log=log, unit=unit)
 
 
-def parse_range(path: Path, key: str, given: object) -> Range:
+def parse_option_range(path: Path, key: str, given: object) -> Range:
     """Parse the possible values of an option."""
     if isinstance(given, dict):
         return parse_number_range(path, key, given)
-    if isinstance(given, list) and len(given) > 1 and all(map(is_option_value, given)):
+    if isinstance(given, list) and len(given) > 1 and all(map(is_valid_option_value, given)):
         return Range(choices=tuple(given))
     raise Refusal(f"{path}: [optimise.range] {key} is a list of values, or {{ from = 7, to = 28, "
                   'unit = "%" }', USAGE)
@@ -159,9 +159,10 @@ def parse_optimise(plan: Plan) -> Goal:
     ranges = check_optimise_keys(plan, table, table.get("range"))
     measure = table.get("minimise", table.get("maximise"))
     refuse_unknown_words(plan.path, "measure", [str(measure)], list(VALUES))
-    counts = {key: integer_key(plan.path, table, key, *bounds) for key, bounds in COUNTS.items()}
+    counts = {key: integer_of_key(plan.path, table, key, *bounds) for key, bounds in COUNTS.items()}
     return Goal(str(measure), "maximise" in table, **counts,
-                ranges={key: parse_range(plan.path, key, given) for key, given in ranges.items()})
+                ranges={key: parse_option_range(plan.path, key, given)
+                        for key, given in ranges.items()})
 
 
 @dataclass
@@ -183,7 +184,7 @@ class Search:
         sign = -1 if self.goal.largest else 1
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
 
-    def plan_trial(self, values: dict[str, Value]) -> Trial:
+    def plan_trial_points(self, values: dict[str, Value]) -> Trial:
         """Return a trial with its points, or with the simulator's reason for refusing it."""
         trial = Trial(values)
         try:
@@ -233,13 +234,15 @@ class Search:
         while len(self.trials) < self.goal.trials:
             asked = [study.ask(kinds) for _ in range(min(self.goal.together,
                                                          self.goal.trials - len(self.trials)))]
-            trials = [self.plan_trial({key: self.goal.ranges[key].value_as_option(value)
-                                       for key, value in one.params.items()}) for one in asked]
+            trials = [self.plan_trial_points({key: self.goal.ranges[key].format_option_value(value)
+                                              for key, value in one.params.items()})
+                      for one in asked]
             wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
             points = distinct_points([point for trial in trials if trial.plan
                                       for point in trial.plan.points
                                       if self.store.point_state(point) in wanted])
-            if not run_points(points, self.store, self.engine(), Progress(len(points), False)):
+            if not run_study_points(points, self.store, self.engine(),
+                                    Progress(len(points), False)):
                 return False
             for one, trial in zip(asked, trials, strict=True):
                 self.set_trial_value(trial)

@@ -50,7 +50,7 @@ def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Seq
     }, indent=1) + "\n"
 
 
-def add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+def add_tar_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     """Add a member to the archive, without time and owner."""
     member = tarfile.TarInfo(name)
     member.size, member.mode = len(content), 0o644
@@ -68,18 +68,18 @@ def pack_study(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[
     with command.temporary_output(path) as file, file.open("wb") as sink, gzip.GzipFile(
             fileobj=sink, mode="wb", filename="", mtime=0) as packed, tarfile.open(
             fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        add_member(archive, STUDY, plan.path.read_bytes())
-        add_member(archive, PROVENANCE, results_provenance(plan, seeds, results, argv).encode())
+        add_tar_member(archive, STUDY, plan.path.read_bytes())
+        add_tar_member(archive, PROVENANCE, results_provenance(plan, seeds, results, argv).encode())
         for i, name in enumerate(plan.files):
-            add_member(archive, f"files/{i}", plan.files[name].read_bytes())
+            add_tar_member(archive, f"files/{i}", plan.files[name].read_bytes())
         for i, result in enumerate(results):
-            add_member(archive, f"results/{i}.json", result.encode())
+            add_tar_member(archive, f"results/{i}.json", result.encode())
 
 
 # ---------------------------------------------------------------- verify
 
 
-def read_member(archive: tarfile.TarFile, name: str) -> bytes:
+def read_tar_member(archive: tarfile.TarFile, name: str) -> bytes:
     """Return the contents of an archive's member; refuse a member that is no regular file."""
     member = archive.getmember(name)
     file = archive.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
@@ -90,18 +90,18 @@ def read_member(archive: tarfile.TarFile, name: str) -> bytes:
 
 def unpack_study(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
     """Extract the study and its files into a folder, under names that differ from the archive's."""
-    (folder / STUDY).write_bytes(read_member(archive, STUDY))
-    found: dict[str, Any] = json.loads(read_member(archive, PROVENANCE))
+    (folder / STUDY).write_bytes(read_tar_member(archive, STUDY))
+    found: dict[str, Any] = json.loads(read_tar_member(archive, PROVENANCE))
     if found["study_archive"] != FORMAT:
         raise ValueError(f"archive of version {found['study_archive']}")
     files = {}
     for i, name in enumerate(found["files"]):
         files[str(name)] = folder / f"file-{i}"
-        files[str(name)].write_bytes(read_member(archive, f"files/{i}"))
+        files[str(name)].write_bytes(read_tar_member(archive, f"files/{i}"))
     return found, files
 
 
-def differing_points(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[str]:
+def rerun_and_compare_points(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[str]:
     """Run every point of a study again; return the points whose result differs from the archive."""
     places: dict[str, list[int]] = {}
     for i, point in enumerate(plan.points):
@@ -111,7 +111,7 @@ def differing_points(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> li
     try:
         for outcome in engine.run_all_points(unique):
             for i in places[outcome.point.address]:
-                packed = comparable_result(read_member(archive, f"results/{i}.json").decode())
+                packed = comparable_result(read_tar_member(archive, f"results/{i}.json").decode())
                 if outcome.result is None:
                     found.append(f"{outcome.point.point_name()}: {outcome.why}")
                 elif comparable_result(outcome.result) != packed:
@@ -132,7 +132,7 @@ def verify_archive(path: Path, program: Path, engine: Engine) -> int:
                                              Setting(full=bool(known.get("full", False))))
                 if len(plan.points) != len(known["points"]):
                     raise ValueError("it has results of other points")
-                wrong = differing_points(plan, archive, engine)
+                wrong = rerun_and_compare_points(plan, archive, engine)
         except OSError as error:
             raise Refusal(f"{path}: cannot read: {error.strerror or error}",
                           FAILED if path.is_file() else command.NOT_FOUND) from error

@@ -129,7 +129,7 @@ def file_signature(path: Path) -> Signature:
 
 
 @cache
-def digest_of_version(path: Path, _signature: Signature) -> str:
+def digest_by_file_signature(path: Path, _signature: Signature) -> str:
     """Return a digest of a file's content, cached by the file's signature."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -137,7 +137,7 @@ def digest_of_version(path: Path, _signature: Signature) -> str:
 
 def cached_file_digest(path: Path) -> str:
     """Return a digest of a file's content."""
-    return digest_of_version(path, file_signature(path))
+    return digest_by_file_signature(path, file_signature(path))
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def load_toml(path: Path) -> dict[str, Any]:
 def suggest_or_list(wrong: str, known: Iterable[str]) -> str:
     """Return a suffix for an error message with the nearest known word, or with all known words."""
     words = list(known)
-    return command.suggest_word(wrong, words, f"; there are {', '.join(words) or 'none'}")
+    return command.suggest_known_word(wrong, words, f"; there are {', '.join(words) or 'none'}")
 
 
 def refuse_unknown_words(path: Path, what: str, words: Iterable[str], known: Sequence[str]) -> None:
@@ -162,7 +162,7 @@ def refuse_unknown_words(path: Path, what: str, words: Iterable[str], known: Seq
             raise Refusal(f'{path}: unknown {what} "{word}"{suggest_or_list(word, known)}', USAGE)
 
 
-def is_option_value(value: object) -> bool:
+def is_valid_option_value(value: object) -> bool:
     return isinstance(value, str | int | float) and "\0" not in str(value)
 
 
@@ -181,7 +181,7 @@ def options_of_axis(key: str, values: Any) -> list[str]:
 def check_option_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
     """Refuse malformed named sets of options in [vary]."""
     for name, options in sets.items():
-        if not isinstance(options, dict) or not all(map(is_option_value, options.values())):
+        if not isinstance(options, dict) or not all(map(is_valid_option_value, options.values())):
             raise Refusal(f'{path}: [vary.{key}] "{name}" is a set of options, such as '
                           '{ approx-share = "10%" }', USAGE)
 
@@ -202,17 +202,17 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
                           USAGE)
         seen[option_name(key)] = section
     for key, value in document.get("base", {}).items():
-        if not is_option_value(value):
+        if not is_valid_option_value(value):
             raise Refusal(f'{path}: [base] "{key}" is one value; [vary] takes lists', USAGE)
 
 
-def value_as_list(value: Any) -> list[Any]:
+def option_values_as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
 def values_as_strings(values: Any) -> list[str]:
     """Return one value or a list of values as strings, as they are on a command line."""
-    return [str(value) for value in value_as_list(values)]
+    return [str(value) for value in option_values_as_list(values)]
 
 
 def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
@@ -235,7 +235,7 @@ def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, li
     result: dict[str, list[Value]] = {}
     for key, values in document.get("vary", {}).items():
         known = isinstance(values, dict) or (
-            isinstance(values, list) and all(map(is_option_value, values)))
+            isinstance(values, list) and all(map(is_valid_option_value, values)))
         if not known or not values:
             raise Refusal(f'{path}: [vary] "{key}" is a list of values, such as '
                           f'{key} = [{json.dumps(values, default=str)[:40]}], or a table of sets',
@@ -244,13 +244,13 @@ def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, li
     if seeds:
         if "seed" in result or "seed" in document.get("base", {}):
             raise Refusal(f"{path}: seeds are given and derived; leave out seeds or seed", USAGE)
-        result["seed"] = derived_seeds(integer_key(path, document, "seed", 1, *COUNTS["seed"]),
-                                       seeds)
+        result["seed"] = derive_seeds(integer_of_key(path, document, "seed", 1, *COUNTS["seed"]),
+                                      seeds)
     return result
 
 
-def integer_key(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
-                most: int) -> int:
+def integer_of_key(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
+                   most: int) -> int:
     """Return an integer key of the study, or its default."""
     value = document.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -258,7 +258,7 @@ def integer_key(path: Path, document: dict[str, Any], key: str, usual: int, leas
     return value
 
 
-def percentage_key(path: Path, document: dict[str, Any], key: str) -> float:
+def percentage_of_key(path: Path, document: dict[str, Any], key: str) -> float:
     """Return a percentage key as a share; 0 if it is missing."""
     text = document.get(key, "0%")
     if not isinstance(text, str) or not re.search(SHARE, text) or text.endswith("\n"):
@@ -266,8 +266,8 @@ def percentage_key(path: Path, document: dict[str, Any], key: str) -> float:
     return float(text.removesuffix("%")) / 100
 
 
-def word_list_key(path: Path, document: dict[str, Any], key: str,
-                  usual: Sequence[str]) -> tuple[str, ...]:
+def word_list_of_key(path: Path, document: dict[str, Any], key: str,
+                     usual: Sequence[str]) -> tuple[str, ...]:
     """Return a non-empty list of words, or its default."""
     value = document.get(key, list(usual))
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
@@ -284,13 +284,13 @@ def check_string_values(path: Path, table: dict[str, Any], keys: Iterable[str],
 
 
 def study_rules(path: Path, document: dict[str, Any]) -> Rules:
-    until = percentage_key(path, document, "until")
-    seeds = integer_key(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
+    until = percentage_of_key(path, document, "until")
+    seeds = integer_of_key(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
         if until or "seeds" in document else 0
-    most = integer_key(path, document, "most", 40, *COUNTS["most"])
+    most = integer_of_key(path, document, "most", 40, *COUNTS["most"])
     if until and seeds > most:
         raise Refusal(f"{path}: seeds begin with {seeds}, but most is {most}", USAGE)
-    measures = word_list_key(path, document, "measures", DEFAULT)
+    measures = word_list_of_key(path, document, "measures", DEFAULT)
     refuse_unknown_words(path, "measure", measures, list(VALUES))
     check_string_values(path, document, TEXTS)
     yardstick = Yardstick(document.get("relative_to", ""))
@@ -302,7 +302,7 @@ def study_rules(path: Path, document: dict[str, Any]) -> Rules:
     return Rules(seeds, until, most, measures, yardstick, warmup)
 
 
-def derived_seeds(master: int, count: int) -> list[Value]:
+def derive_seeds(master: int, count: int) -> list[Value]:
     """Return seeds derived from a master seed; equal master seeds give equal seeds."""
     return [int.from_bytes(hashlib.sha256(f"{master} {number}".encode()).digest()[:4], "little")
             for number in range(count)]
@@ -407,8 +407,8 @@ def make_point(program: tuple[str, str], arguments: Iterable[str],
     return Point(varied, given, digest.hexdigest()[:24], (program, *files.items()))
 
 
-def point_with_values(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
-                      streams: Streams) -> Point:
+def make_point_of_values(document: dict[str, Any], varied: dict[str, Value],
+                         program: tuple[str, str], streams: Streams) -> Point:
     options: dict[str, Value] = dict(document.get("base", {}))
     for key, value in varied.items():
         sets = document.get("vary", {}).get(key)
@@ -426,7 +426,7 @@ def simulator_and_digest(program: Path) -> tuple[str, str]:
                       "into PATH, or name it in APPROXFTL", NOT_FOUND) from error
 
 
-def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
+def values_of_study_axes(points: Iterable[Point]) -> dict[str, dict[str, None]]:
     """Return the values of each axis of a study, policies first, without the axis of seeds."""
     found: dict[str, dict[str, None]] = {"policy": {}}
     for point in points:
@@ -439,9 +439,9 @@ def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
     return found
 
 
-def find_yardstick(path: Path, points: Iterable[Point], value: str) -> Yardstick:
+def find_reference_value(path: Path, points: Iterable[Point], value: str) -> Yardstick:
     """Return the reference value and its axis; refuse a reference value that no run has."""
-    found = axis_values(points)
+    found = values_of_study_axes(points)
     axes_of_it = [axis for axis, values in found.items() if value in values]
     if axes_of_it or not value or "all" in found["policy"]:
         return Yardstick(value, [*axes_of_it, "policy"][0])
@@ -491,11 +491,11 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
     own = simulator_and_digest(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
     streams.check_synth_options()
-    points = [point_with_values(document, varied, own, streams)
+    points = [make_point_of_values(document, varied, own, streams)
               for varied in combinations_of_axes(document, varying)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)
-    rules = replace(rules, yardstick=find_yardstick(path, points, rules.yardstick.value))
+    rules = replace(rules, yardstick=find_reference_value(path, points, rules.yardstick.value))
     if not seeds and not sure:
         check_axis_values(path, program, points)
     return Plan(path, document.get("name", path.stem), text_in_one_line(document.get("text", "")),

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from approxftl_tools import live, study_table
-from approxftl_tools.colours import COLOURS, SHADES, colour_figure
+from approxftl_tools.colours import COLOURS, SHADES, assign_figure_colours
 from approxftl_tools.figure import Figure, Hue
 from approxftl_tools.page import Json, figure_template_data, render_page
 from approxftl_tools.statistics import Estimate
@@ -17,7 +17,7 @@ from approxftl_tools.study_table import (
     axis_title,
     column_title,
     groups_in_folder,
-    yardstick_group,
+    reference_group_of,
 )
 
 
@@ -25,7 +25,7 @@ def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
     """Yield each compared policy (or value of another axis) with its ratios to the reference."""
     for group in groups:
-        base = yardstick_group(group, groups, yardstick)
+        base = reference_group_of(group, groups, yardstick)
         found = group.estimate_ratio(base, measure) if base and base is not group else None
         if found:
             yield str(group.varied[yardstick.axis]), found
@@ -94,10 +94,10 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
     known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES)
              for i, name in enumerate(dict.fromkeys(policies))}
     code = live.script_bundle() if figures else None
-    found = [colour_figure(one, known) for one in figures]
+    found = [assign_figure_colours(one, known) for one in figures]
     return ([figure_template_data(one, live.specification_as_json(one) if code else "")
              for one in found],
-            live.page_drawing_parts(code) if code else None)
+            live.page_script_parts(code) if code else None)
 
 
 def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
@@ -130,7 +130,7 @@ def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
                        **mean_sentences(groups, plan.rules.yardstick, keys))
 
 
-def folder_tables(root: Path) -> list[Json]:
+def result_tables_of_folder(root: Path) -> list[Json]:
     """Return the tables of a folder's results, one for each set of options that points share."""
     parts = []
     for rest, groups in groups_in_folder(root).items():

@@ -38,7 +38,8 @@ class Progress:
             sys.stderr.write("\n")
 
 
-def run_points(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
+def run_study_points(points: Sequence[Point], store: Store, engine: Engine,
+                     progress: Progress) -> bool:
     """Run points of a study and store their outcomes; return False if interrupted."""
     try:
         for outcome in engine.run_all_points(points):
@@ -60,13 +61,13 @@ def distinct_points(points: Sequence[Point]) -> list[Point]:
     return list({point.address: point for point in points}.values())
 
 
-def require_results(points: Sequence[Point], store: Store, engine: Engine,
-                    shown: bool = False,
-                    tell: Callable[[int, int], object] | None = None) -> None:
+def require_point_results(points: Sequence[Point], store: Store, engine: Engine,
+                          shown: bool = False,
+                          tell: Callable[[int, int], object] | None = None) -> None:
     """Run the points of a study that lack results; raise Refusal if one fails."""
     store.create_directory()
     missing = distinct_points([point for point in points if store.point_state(point) != DONE])
-    if not run_points(missing, store, engine, Progress(len(missing), shown, tell)):
+    if not run_study_points(missing, store, engine, Progress(len(missing), shown, tell)):
         raise KeyboardInterrupt
     for point in missing:
         if store.point_state(point) == FAILED:

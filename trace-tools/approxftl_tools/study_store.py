@@ -51,7 +51,7 @@ class Store:
         except OSError as error:
             raise Refusal(f"{self.root}: cannot make it: {error.strerror}") from error
 
-    def write_point_file(self, point: Point, name: str, document: Any) -> None:
+    def write_file_of_point(self, point: Point, name: str, document: Any) -> None:
         place = self.point_directory(point)
         place.mkdir(parents=True, exist_ok=True)
         write_file(place / name, document if isinstance(document, str)
@@ -59,14 +59,15 @@ class Store:
 
     def store_result(self, point: Point, result: str) -> None:
         """Store a result, and remove the reason of an earlier failure."""
-        self.write_point_file(point, "point.json", {"varied": dict(point.varied),
-                                                    "command": point.shell_command()})
-        self.write_point_file(point, "result.json", result)
+        self.write_file_of_point(point, "point.json", {"varied": dict(point.varied),
+                                                       "command": point.shell_command()})
+        self.write_file_of_point(point, "result.json", result)
         (self.point_directory(point) / "failure.json").unlink(missing_ok=True)
 
     def store_failure(self, point: Point, why: str) -> None:
-        self.write_point_file(point, "failure.json", {"varied": dict(point.varied),
-                                                      "command": point.shell_command(), "why": why})
+        self.write_file_of_point(point, "failure.json", {"varied": dict(point.varied),
+                                                         "command": point.shell_command(),
+                                                         "why": why})
 
     def read_point_result(self, point: Point) -> dict[str, Any]:
         return read_result(self.point_directory(point) / "result.json")

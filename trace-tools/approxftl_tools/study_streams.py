@@ -70,10 +70,10 @@ class Streams:
         made = like and not self.setting.traces and name not in (self.packed or ())
         key = f"{name}, seed {seed}" if made else name
         if key not in self.named:
-            self.named[key] = self.generated_path(key, name, seed, like)
+            self.named[key] = self.generated_record_path(key, name, seed, like)
         return self.named[key]
 
-    def generated_path(self, key: str, name: str, seed: object, like: bool) -> Path:
+    def generated_record_path(self, key: str, name: str, seed: object, like: bool) -> Path:
         if self.packed is not None:
             if key not in self.packed:
                 raise Refusal(f'{self.path}: "{key}" is not in the archive', NOT_FOUND)

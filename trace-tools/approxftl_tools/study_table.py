@@ -15,11 +15,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from approxftl_tools.command import USAGE, Refusal, refuse_bad_values
+from approxftl_tools.command import USAGE, Refusal, refuse_bad_documents
 from approxftl_tools.measures import BY_KEY, value_as_text
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.row_list import Column, align_columns
-from approxftl_tools.statistics import Estimate, estimate_mean, paired_ratio
+from approxftl_tools.statistics import Estimate, estimate_mean, estimate_paired_ratio
 from approxftl_tools.study_plan import (
     DEFAULT,
     Plan,
@@ -61,7 +61,7 @@ class Group:
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
-    def sums_by_seed(self, measures: Sequence[str]) -> dict[Value, float]:
+    def sum_measures_by_seed(self, measures: Sequence[str]) -> dict[Value, float]:
         found = [self.values_by_seed(measure) for measure in measures]
         return {seed: sum(values[seed] for values in found) for seed in self.runs
                 if all(seed in values for values in found)}
@@ -79,21 +79,21 @@ class Group:
         seeds = [seed for seed in ours if seed in theirs]
         if not seeds or len(seeds) < len(self.runs):
             return None
-        return paired_ratio([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds],
-                            bool(TAIL.search(measure)))
+        return estimate_paired_ratio([ours[seed] for seed in seeds],
+                                     [theirs[seed] for seed in seeds], bool(TAIL.search(measure)))
 
 
 def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
     """Yield the policy and the measures of each run in a simulator's result."""
-    with refuse_bad_values([where]):
+    with refuse_bad_documents([where]):
         bits = 8 * int(document["geometry"]["unit_bytes"])
         shared = {key: document[key] for key in ("geometry", "parameters")}
         for run in document["runs"]:
             yield str(run["policy"]), {**shared, **run, "unit_bits": bits}
 
 
-def add_result(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
-               document: dict[str, Any]) -> None:
+def add_result_to_groups(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
+                         document: dict[str, Any]) -> None:
     varied = {key: value for key, value in point_varied.items() if key != "seed"}
     for policy, run in runs_of_result(where, document):
         name = varied | {"policy": varied.get("policy", policy)}
@@ -106,8 +106,8 @@ def finished_groups(plan: Plan, store: Store) -> list[Group]:
     found: dict[Key, Group] = {}
     for point in plan.points:
         if store.point_state(point) == DONE:
-            add_result(found, dict(point.varied), store.point_directory(point),
-                       store.read_point_result(point))
+            add_result_to_groups(found, dict(point.varied), store.point_directory(point),
+                                 store.read_point_result(point))
     return list(found.values())
 
 
@@ -121,17 +121,17 @@ def groups_in_folder(root: Path) -> dict[str, list[Group]]:
     """Return the groups of any studies in a folder, by the options that their points share."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
-        with refuse_bad_values([path]):
+        with refuse_bad_documents([path]):
             known = json.loads(path.read_text("utf-8"))
             groups = found.setdefault(common_options(known["command"], known["varied"]), {})
         result = path.with_name("result.json")
         if result.exists():
-            add_result(groups, known["varied"], result, read_result(result))
+            add_result_to_groups(groups, known["varied"], result, read_result(result))
     return {rest: sorted(groups.values(), key=lambda one: [str(v) for v in one.varied.values()])
             for rest, groups in found.items() if groups}
 
 
-def yardstick_group(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
+def reference_group_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
     """Return the group that differs only in having the axis's reference value, or None."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
@@ -141,7 +141,7 @@ def yardstick_group(group: Group, groups: Sequence[Group], yardstick: Yardstick)
     return None
 
 
-def explain_measures() -> str:
+def list_measures_as_text() -> str:
     """Return a list of the measures by group; the measures of queues are listed once."""
     groups: dict[str, list[str]] = {}
     for key in VALUES:
@@ -164,7 +164,7 @@ def other_names_of_measure(key: str) -> str:
 def choose_measures(text: str | None, plan: Plan) -> tuple[str, ...]:
     """Return the measures of a comma-separated list; "help" prints them and exits."""
     if text == "help":
-        sys.stdout.write(explain_measures())
+        sys.stdout.write(list_measures_as_text())
         sys.exit(0)
     keys = tuple(ALIASES.get(key, key) for key in text.split(",")) if text else plan.rules.measures
     for key in keys:
@@ -184,7 +184,7 @@ def group_rows(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str
     for group in groups:
         row: Row = {**group.varied, "runs": len(group.runs),
                     "drifting_runs": group.count_drifting_runs()}
-        base = yardstick_group(group, groups, yardstick)
+        base = reference_group_of(group, groups, yardstick)
         for key in keys:
             row |= interval_columns(key, group.estimate_measure(key))
             if yardstick.value:
@@ -236,7 +236,7 @@ def column_title(key: str) -> str:
     return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
 
 
-def drawn_measures(plan: Plan) -> tuple[str, ...]:
+def measures_in_figures(plan: Plan) -> tuple[str, ...]:
     """Return the measures that the figures of a study show, or all measures of its table."""
     found = [ALIASES.get(key, key) for one in plan.figures
              for key in values_as_strings(one.get("y", []))]

@@ -145,7 +145,7 @@ def css_class_of_line(plot: Panel, index: int) -> str:
     return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
 
 
-def line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
+def svg_line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
     """Return an SVG line in its colour above a wider line, which is its edge."""
     own = series_colour(plot, index)
     edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
@@ -337,7 +337,7 @@ def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str]
 # ---------------------------------------------------------------- dots
 
 
-def estimate_text(one: Estimate) -> str:
+def format_estimate(one: Estimate) -> str:
     """Return a mean and its confidence interval as text."""
     ends = "" if one.low is None else f" ({number_as_text(one.low)} to {number_as_text(one.high)})"
     return number_as_text(one.mean) + ends
@@ -365,8 +365,8 @@ def dot_element(plot: Dots, index: int, about: str, one: Estimate, y: float,
     """Return the dot of a mean and the line of its interval."""
     low, x, high = (at(one.mean if value is None else value)
                     for value in (one.low, one.mean, one.high))
-    said = title_element(f"{about}: {estimate_text(one)}")
-    return (line_with_edge(f"M{px(low)} {px(y)}H{px(high)}", said, plot, index)
+    said = title_element(f"{about}: {format_estimate(one)}")
+    return (svg_line_with_edge(f"M{px(low)} {px(y)}H{px(high)}", said, plot, index)
             + svg_element("circle", said, cx=x, cy=y, r=5, class_=css_class_of_series(plot, index)))
 
 
@@ -409,7 +409,7 @@ def point_coordinates(xs: Sequence[float], ys: Sequence[float], plot: Curves, pl
             for x, y in zip(xs, ys, strict=True)]
 
 
-def path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
+def svg_path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
     """Return the path through points, without steps that are too small to be seen."""
     places = [(px(x), px(y)) for x, y in points]
     way = [f"M{' '.join(places[0])}"]
@@ -426,7 +426,8 @@ def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
     if not points:
         return ""
     if not plot.points:
-        return line_with_edge(path_through(points, plot.steps), title_element(name), plot, index)
+        return svg_line_with_edge(svg_path_through(points, plot.steps), title_element(name), plot,
+                                  index)
     _, xs, ys = plot.curves[index]
     return "".join(
         svg_element("circle", title_element(f"{name}: {number_as_text(xs[i])} {plot.x_label}, "
@@ -496,7 +497,7 @@ def round_scale(values: Sequence[float], log: bool) -> list[float]:
 def tick_positions(plots: Sequence[Means]) -> list[float]:
     """Return ticks at the x values of a study's means; empty if their labels would overlap."""
     xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
-                 if (x := plot.x_position(mark)) is not None})
+                 if (x := plot.x_position_of_mark(mark)) is not None})
     if not xs or len(xs) > TICKS or (plots[0].log_x and xs[0] <= 0):
         return []
     at = [math.log(x) for x in xs] if plots[0].log_x else xs
@@ -516,7 +517,7 @@ def positions_with_margin(xs: Sequence[float], log: bool) -> list[float]:
 def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of the x and the y axis."""
     xs = [x for plot in plots if plot.has_numeric_axis for mark in plot.marks
-          if (x := plot.x_position(mark)) is not None]
+          if (x := plot.x_position_of_mark(mark)) is not None]
     few = tick_positions(plots)
     return (positions_with_margin(few, plots[0].log_x) if few else round_scale(xs, plots[0].log_x),
             round_scale([value for plot in plots for value in vertical_axis_values(plot)],
@@ -542,7 +543,7 @@ class Ground:
 
     def x_of_mark(self, mark: Mark) -> float | None:
         """Return the x coordinate of a mark; None if the axis lacks its value."""
-        at = self.plot.x_position(mark)
+        at = self.plot.x_position_of_mark(mark)
         if at is None:
             return None
         if self.plot.has_numeric_axis:
@@ -577,7 +578,7 @@ def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int
     way = f"M{px(x)} {low}V{high}"
     if ground.plot.has_bars and mark.runs is not None:
         return svg_element("path", mark_title(mark, ground.plot), d=way, class_="interval")
-    return line_with_edge(way, mark_title(mark, ground.plot), ground.plot, index)
+    return svg_line_with_edge(way, mark_title(mark, ground.plot), ground.plot, index)
 
 
 def draw_published_value(mark: Mark, ground: Ground, index: int) -> str:
@@ -611,8 +612,8 @@ def draw_mark(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> 
 def line_through_means(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
     if len(places) < 2 or not plot.has_numeric_axis:
         return ""
-    return line_with_edge(path_through(places, plot.kind == "cdf"),
-                          title_element(plot.series[index]), plot, index)
+    return svg_line_with_edge(svg_path_through(places, plot.kind == "cdf"),
+                              title_element(plot.series[index]), plot, index)
 
 
 def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
@@ -707,7 +708,7 @@ def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
 # ---------------------------------------------------------------- grids
 
 
-def runs_of_classes(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+def runs_of_equal_cells(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and CSS class of runs of equally coloured cells."""
     begin = 0
     for i in range(1, len(classes) + 1):
@@ -778,8 +779,8 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
     cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
-        for begin, end, klass in runs_of_classes([css_class_of_grid_cell(v, plot, low, high)
-                                                  for v in row]):
+        for begin, end, klass in runs_of_equal_cells([css_class_of_grid_cell(v, plot, low, high)
+                                                      for v in row]):
             cells.setdefault(klass, []).append(
                 (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
     # Edges are at most a quarter of a cell wide.

@@ -40,7 +40,7 @@ def parse_share(text: str) -> float:
     return value
 
 
-parse_request_count = command.integer_parser(1, 10**9, "10^9")
+parse_request_count = command.make_integer_parser(1, 10**9, "10^9")
 
 
 def synth_parser() -> command.Parser:
@@ -58,7 +58,7 @@ def synth_parser() -> command.Parser:
     parser.add_argument("--requests", metavar="N", type=parse_request_count, default=100000,
                         help="how many (default 100000)")
     parser.add_argument("--seed", metavar="N", default=1, help="(default 1)",
-                        type=command.integer_parser(0, 2**64 - 1, "2^64 - 1"))
+                        type=command.make_integer_parser(0, 2**64 - 1, "2^64 - 1"))
     parser.add_argument("--approx-share", metavar="SHARE", type=parse_share,
                         help="places whose data are approximate (default: as in the profile)")
     parser.add_argument("--read-places-share", metavar="SHARE", type=parse_share,
@@ -73,7 +73,8 @@ def synth_parser() -> command.Parser:
     return parser
 
 
-def refuse_contradictions(arguments: argparse.Namespace, switch: str, names: Sequence[str]) -> None:
+def refuse_contradicting_options(arguments: argparse.Namespace, switch: str,
+                                 names: Sequence[str]) -> None:
     """Refuse an option that contradicts another option."""
     for name in names:
         if getattr(arguments, name) is not None:
@@ -85,21 +86,21 @@ KEYS = ("name", "writes_percent", "updates_percent", "write_kb", "read_kb",
         "update_zones_percent", "arrival_mean_ms")
 
 
-def percentage_column(key: str, about: str, title: str) -> Column:
+def make_percentage_column(key: str, about: str, title: str) -> Column:
     return Column(key, title, about, said=lambda row: f"{row[key]:.1f}%")
 
 
-def length_column(key: str, about: str, title: str) -> Column:
+def make_length_column(key: str, about: str, title: str) -> Column:
     return Column(key, title, about, said=lambda row: f"{row[key]:.1f} KB")
 
 
 COLUMNS = (
     Column("name", "volume", "of the published traces", False),
-    percentage_column("writes_percent", "requests that write", "writes"),
-    percentage_column("updates_percent", "writes to what was written before", "updates"),
-    length_column("write_kb", "mean length of a write", "write"),
-    length_column("read_kb", "mean length of a read", "read"),
-    percentage_column("hot_updates_percent", "updates in the three youngest zones", "hot"),
+    make_percentage_column("writes_percent", "requests that write", "writes"),
+    make_percentage_column("updates_percent", "writes to what was written before", "updates"),
+    make_length_column("write_kb", "mean length of a write", "write"),
+    make_length_column("read_kb", "mean length of a read", "read"),
+    make_percentage_column("hot_updates_percent", "updates in the three youngest zones", "hot"),
     Column("arrival_mean_ms", "between", "mean time between requests",
            said=lambda row: f"{row['arrival_mean_ms']:g} ms" if row["arrival_mean_ms"]
            else "unknown"))
@@ -112,25 +113,26 @@ def volumes_of_published_traces() -> list[dict[str, Any]]:
 
 def list_trace_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Print the published volumes."""
-    refuse_contradictions(arguments, "--list", ("output", "profile_out", "approx_share", "within",
+    refuse_contradicting_options(arguments, "--list",
+                                 ("output", "profile_out", "approx_share", "within",
                                                   "reads_of_a_place", "read_places_share"))
-    choice = row_list.choose_columns(arguments, COLUMNS)
+    choice = row_list.choose_list_columns(arguments, COLUMNS)
     if arguments.json and not choice.chosen:
         command.write_json_answer(arguments.json,
                                   {**command.json_document_head("synth",
                                                                 argv),
                                    "volumes": volumes_of_published_traces()})
     else:
-        choice.print_rows(arguments, "synth", argv, [
+        choice.print_list_rows(arguments, "synth", argv, [
             {**row, "hot_updates_percent": round(sum(row["update_zones_percent"][:3]), 6)}
             for row in volumes_of_published_traces()])
     return command.DONE
 
 
-def chosen_profile(arguments: argparse.Namespace) -> Profile:
+def choose_workload_profile(arguments: argparse.Namespace) -> Profile:
     """Return the selected profile, with the options applied."""
     if arguments.like:
-        profile = workload_profile.find_profile(arguments.like)
+        profile = workload_profile.published_profile(arguments.like)
     elif arguments.fit:
         profile = workload_profile.profile_of_record_file(arguments.fit)
     else:
@@ -155,8 +157,8 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
         command.write_json_answer(arguments.json, {
             **command.json_document_head("synth", argv), "name": profile.name,
             "source": profile.source,
-"assumed": list(profile.assumed), "requests": arguments.requests,
-"seed": arguments.seed, "wanted": wanted, "made": made})
+             "assumed": list(profile.assumed), "requests": arguments.requests,
+             "seed": arguments.seed, "wanted": wanted, "made": made})
         return
     print(f"{arguments.output}: {arguments.requests} synthetic requests, {profile.source}, "
           f"{profile.name}, seed {arguments.seed}")
@@ -179,7 +181,7 @@ def output_files_by_option(arguments: argparse.Namespace) -> dict[str, Path]:
     return {option: path for option, path in given.items() if path}
 
 
-def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+def write_synthetic_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Write the output files that the options select."""
     for path in (arguments.fit, arguments.profile):
         if path:
@@ -188,7 +190,7 @@ def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         if path == command.STANDARD and arguments.json:
             raise Refusal(f"{option} - and --json both want standard output", command.USAGE)
         command.CLAIMS.claim_output(path, option)
-    profile = chosen_profile(arguments)
+    profile = choose_workload_profile(arguments)
     if arguments.profile_out:
         command.write_file(arguments.profile_out, workload_profile.profile_to_json(profile))
     if not arguments.output:
@@ -201,7 +203,7 @@ def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     # Open the output first, so that a wrong name fails before any work.
     with command.temporary_output(arguments.output, record_writer.OUTPUT) as file:
         stream = synthesis.generate_stream(profile, arguments.requests, arguments.seed)
-        record_writer.write_record_file(file, stream.record_columns(), stream.device_bytes,
+        record_writer.write_record_file(file, stream.as_record_columns(), stream.device_bytes,
                                         f"synthetic {profile.name}", about)
         made = workload_profile.profile_of_record_file(file).compared_characteristics()
     if command.STANDARD not in output_files_by_option(arguments).values():
@@ -222,8 +224,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     def run_synth() -> int:
         arguments = synth_parser().parse_args(words)
         if not arguments.list:
-            row_list.refuse_without_list(arguments, "--list")
-        run = list_trace_volumes if arguments.list else write_streams
+            row_list.refuse_list_options_without_list(arguments, "--list")
+        run = list_trace_volumes if arguments.list else write_synthetic_streams
         return run(arguments, words)
 
     return command.run_command("synth", run_synth)

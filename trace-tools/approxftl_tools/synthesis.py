@@ -42,7 +42,7 @@ class Stream:
     tag: Array
     device_bytes: int
 
-    def record_columns(self) -> dict[str, Array]:
+    def as_record_columns(self) -> dict[str, Array]:
         return {"t_ns": self.t_ns, "off_sect": self.off_sect, "nsect": self.nsect, "op": self.op,
                 "class": self.tag}
 
@@ -79,7 +79,7 @@ class Places:
         self.where[place] = zone, len(self.zones[zone])
         self.zones[zone].append(place)
 
-    def record_write(self, place: int, t_ns: int) -> None:
+    def record_extent_write(self, place: int, t_ns: int) -> None:
         self.writes[place] += 1
         self.move_extent_to_zone(place, 0)
         self.leaving[0].append((t_ns, place, self.writes[place]))
@@ -142,7 +142,7 @@ class Writer:
         return self.new > 0 and (not self.places.zones[zone] or
                                  self.draw.random() < self.new / self.left)
 
-    def extent_of_write(self, number: int, t_ns: int) -> int:
+    def choose_extent_of_write(self, number: int, t_ns: int) -> int:
         self.places.move_aged_extents(t_ns)
         zone = int(self.zones[number])
         new = self.creates_new_extent(zone)
@@ -175,13 +175,13 @@ def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
     for i in np.flatnonzero(~alone):
         now = int(t_ns[i])
         if write[i]:
-            place = writer.extent_of_write(written, now)
+            place = writer.choose_extent_of_write(written, now)
             if place == len(approximate):
                 approximate.append(bool(draw.random() < profile.approx_share))
                 # No random number is needed if all places are read.
                 if profile.read_places_share == 1 or draw.random() < profile.read_places_share:
                     read.append(place)
-            places.record_write(place, now)
+            places.record_extent_write(place, now)
             written += 1
         elif read:
             place = read[int(draw.integers(len(read)))]

@@ -109,7 +109,7 @@ ASSUMED_READ_WRITTEN = 0.12
 ASSUMED_BURST = 100.0
 
 
-def geometric_sizes(mean_size_kib: float) -> Sizes:
+def geometric_request_sizes(mean_size_kib: float) -> Sizes:
     """Return geometrically distributed request lengths with a given mean."""
     stop = min(1.0, KIB_PER_UNIT / mean_size_kib)
     longest = max(1, int(np.ceil(np.log(1e-4) / np.log1p(-stop)))) if stop < 1 else 1
@@ -118,7 +118,7 @@ def geometric_sizes(mean_size_kib: float) -> Sizes:
     return Sizes(tuple(map(int, units)), tuple(map(float, weights / weights.sum())))
 
 
-def bursty_arrivals(mean_ms: float) -> tuple[float, ...]:
+def bursty_arrival_gaps(mean_ms: float) -> tuple[float, ...]:
     """Return quantiles of the time between requests, half of which are in bursts."""
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
     gaps = -np.log1p(-np.concatenate((shares[::2], shares[1::2])))
@@ -133,7 +133,7 @@ def name_without_separators(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def find_profile(name: str) -> Profile:
+def published_profile(name: str) -> Profile:
     """Return the published profile of a volume of MSR Cambridge."""
     found = [row for row in PUBLISHED
              if name_without_separators(row[0]) == name_without_separators(name)]
@@ -145,15 +145,16 @@ def find_profile(name: str) -> Profile:
     if not arrival:
         assumed.append(f"{ASSUMED_ARRIVAL_MS:g} ms between requests")
     return Profile(name, "published characteristics of MSR Cambridge", writes / 100, updates / 100,
-                   tuple(zone / sum(zones) for zone in zones), geometric_sizes(write_kb),
-                   geometric_sizes(read_kb), bursty_arrivals(arrival or ASSUMED_ARRIVAL_MS),
+                   tuple(zone / sum(zones) for zone in zones), geometric_request_sizes(write_kb),
+                   geometric_request_sizes(read_kb),
+                   bursty_arrival_gaps(arrival or ASSUMED_ARRIVAL_MS),
                    ASSUMED_READ_WRITTEN, ASSUMED_READS_OF_A_PLACE, assumed=tuple(assumed))
 
 
 # ---------------------------------------------------------------- fitted to a trace
 
 
-def length_distribution(units: Array) -> Sizes:
+def request_length_distribution(units: Array) -> Sizes:
     if not len(units):
         return Sizes((1,), (1.0,))
     lengths, counts = np.unique(units, return_counts=True)
@@ -184,7 +185,7 @@ def share_of_true_values(part: Array) -> float:
 
 
 def profile_of_record_file(path: Path) -> Profile:
-    file = aft.open_records(path)
+    file = aft.open_record_file(path)
     ops = file.operations_without_flags()
     kept = ops <= aft.OPERATIONS.index("write")
     if not kept.any():
@@ -202,11 +203,11 @@ def profile_of_record_file(path: Path) -> Profile:
         path.stem, f"fitted to {path.name}", share_of_true_values(write),
         share_of_true_values(ages >= 0),
         update_zone_shares(ages),
-length_distribution(units[write]), length_distribution(units[~write]),
-tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))), share_of_true_values(written),
-len(alone) / max(1, len(np.unique(alone))),
-share_of_true_values(classes[file.field_of_records("class")[kept][write]]),
-("order within zones", "independent times between requests"))
+        request_length_distribution(units[write]), request_length_distribution(units[~write]),
+        tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))),
+        share_of_true_values(written), len(alone) / max(1, len(np.unique(alone))),
+        share_of_true_values(classes[file.field_of_records("class")[kept][write]]),
+        ("order within zones", "independent times between requests"))
 
 
 # ---------------------------------------------------------------- as a file
@@ -226,13 +227,13 @@ def profile_from_json(path: Path) -> Profile:
         sizes = {key: Sizes(*map(tuple, (document[key]["units"], document[key]["weights"])))
                  for key in ("write_sizes", "read_sizes")}
         lists = {key: tuple(document[key]) for key in ("zone_shares", "arrival_ns", "assumed")}
-        return check_profile(path, Profile(**{**document, **sizes, **lists}))
+        return check_workload_profile(path, Profile(**{**document, **sizes, **lists}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refusal(f"{path}: no workload profile ({error}); "
                       '"approxftl synth --fit TRACE --profile-out FILE" writes one') from error
 
 
-def check_profile(path: Path, profile: Profile) -> Profile:
+def check_workload_profile(path: Path, profile: Profile) -> Profile:
     """Return the profile; refuse a profile that no stream can be generated from."""
     shares = (profile.write_share, profile.update_share, profile.read_written_share,
               profile.approx_share, profile.read_places_share, *profile.zone_shares)

@@ -22,7 +22,7 @@ from approxftl_tools import command, row_list
 from approxftl_tools.children import Children
 from approxftl_tools.page import render_page
 from approxftl_tools.refusal import FAILED, Refusal
-from approxftl_tools.study import parse_jobs
+from approxftl_tools.study import parse_job_count
 from approxftl_tools.study_plan import load_toml, refuse_unknown_words
 from approxftl_tools.worn_judge import Outcome
 from approxftl_tools.worn_table import (
@@ -106,7 +106,7 @@ class Plan:
         return f"{self.kernel}, seed {self.seed}"
 
     @property
-    def result_file(self) -> str:
+    def record_file_name(self) -> str:
         """Return the name of the file with the cell's record."""
         kernel = self.kernel.strip("/").replace("/", "-")
         plain = "plain-" if self.is_plain else ""
@@ -123,9 +123,9 @@ class Plan:
                 f"{' --plain' if self.is_plain else ''}{only}")
 
 
-def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
+def name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
     """Return a function that parses a comma-separated list of the names in a table."""
-    def parse_names(text: str) -> list[Any]:
+    def parse_names_of_table(text: str) -> list[Any]:
         found = []
         for name in text.split(","):
             entry = next((one for one in table if one.name == name), None)
@@ -134,12 +134,12 @@ def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
                 raise argparse.ArgumentTypeError(f'there is no {kind} "{name}"; there are {known}')
             found.append(entry)
         return found
-    return parse_names
+    return parse_names_of_table
 
 
 def parse_cells(text: str) -> list[tuple[Stack, Life]]:
     """Parse a list of cells, STACK/LIFE,...: a storage stack and the failures of its drive."""
-    return [(find_entries(STACKS, "stack")(stack)[0], find_entries(LIVES, "life")(life)[0])
+    return [(name_list_parser(STACKS, "stack")(stack)[0], name_list_parser(LIVES, "life")(life)[0])
             for stack, _, life in (name.partition("/") for name in text.split(","))]
 
 
@@ -160,7 +160,7 @@ def parse_event(text: str) -> Event:
     return Event(int(found[1]) if found[1].isdecimal() else found[1], found[2])
 
 
-def parse_only(text: str) -> str:
+def parse_transaction_numbers(text: str) -> str:
     """Parse the numbers of the transactions to write, such as 1-90."""
     if not re.fullmatch("[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", text) or not (
             numbers := parse_numbers(text)) or numbers[0] < 1 or numbers[-1] > TRANSACTIONS:
@@ -176,9 +176,9 @@ def worn_parser() -> command.Parser:
         EPILOG)
     parser.add_argument("--cell", metavar="CELLS", type=parse_cells, action="extend",
                         help="only these cells, STACK/LIFE, separated by commas")
-    parser.add_argument("--stacks", metavar="NAMES", type=find_entries(STACKS, "stack"),
+    parser.add_argument("--stacks", metavar="NAMES", type=name_list_parser(STACKS, "stack"),
                         help="only these rows, separated by commas (default: all)")
-    parser.add_argument("--lives", metavar="NAMES", type=find_entries(LIVES, "life"),
+    parser.add_argument("--lives", metavar="NAMES", type=name_list_parser(LIVES, "life"),
                         help="only these columns, separated by commas (default: all)")
     parser.add_argument("--list", action="store_true", help="print the stacks and the lives")
     parser.add_argument("--seed", metavar="NUMBERS", type=parse_seeds, default=[1],
@@ -193,7 +193,7 @@ def worn_parser() -> command.Parser:
     parser.add_argument("--plain", action="store_true",
                         help="dm-dust on a RAM disk instead of the emulated drives: unreadable "
                              "pages and power failures")
-    parser.add_argument("--only", metavar="NUMBERS", type=parse_only, default=ALL,
+    parser.add_argument("--only", metavar="NUMBERS", type=parse_transaction_numbers, default=ALL,
                         help=f"only these transactions of the workload (default {ALL})")
     parser.add_argument("--event", metavar="EVENT", type=parse_event, action="append",
                         help='in place of the life\'s events, such as "55 message fault die 1"; '
@@ -201,7 +201,7 @@ def worn_parser() -> command.Parser:
     parser.add_argument("--reduce", action="store_true",
                         help="look for the fewest events and transactions with which the cell has "
                              "the same outcome, and print a script that repeats it")
-    parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=1,
+    parser.add_argument("--jobs", metavar="N", type=parse_job_count, default=1,
                         help="virtual machines at a time (default 1)")
     parser.add_argument("--results", metavar="DIR", type=Path,
                         help="keep the records there, and run no cell whose record is there")
@@ -212,7 +212,7 @@ def worn_parser() -> command.Parser:
     return parser
 
 
-def has_package(package: str) -> bool:
+def is_package_installed(package: str) -> bool:
     """Tell whether a package that a stack needs is installed."""
     if package in MODULES:
         return bool(list(Path("/usr/lib/python3/dist-packages").glob(f"{MODULES[package]}*")))
@@ -224,7 +224,7 @@ def has_package(package: str) -> bool:
 def missing_packages(stack: Stack) -> list[str]:
     """Return the packages that a stack needs and this machine lacks."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    missing = [package for package in stack.packages if not has_package(package)]
+    missing = [package for package in stack.packages if not is_package_installed(package)]
     if any(not shutil.which(program, path=path) for program in stack.programs):
         missing += [package for package in stack.packages if package not in missing]
     return missing
@@ -254,7 +254,7 @@ def read_study(path: Path) -> list[argparse.Namespace]:
     runs = load_toml(path)
     refuse_unknown_words(path, "key", runs, ["run"])
     found = []
-    with command.refuse_bad_values([path]):
+    with command.refuse_bad_documents([path]):
         for run in runs["run"]:
             refuse_unknown_words(path, "key of a run", run, STUDY_KEYS)
             found.append(worn_parser().parse_args(
@@ -320,9 +320,9 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
         for plan in plans:
-            if (folder / plan.result_file).exists():
-                with command.refuse_bad_values([folder / plan.result_file]):
-                    record = json.loads((folder / plan.result_file).read_text())
+            if (folder / plan.record_file_name).exists():
+                with command.refuse_bad_documents([folder / plan.record_file_name]):
+                    record = json.loads((folder / plan.record_file_name).read_text())
                     if not record["error"]:
                         kept[plan] = {**record, "variant": plan.kernel_and_seed}
     children, show = Children(), arguments.progress or sys.stderr.isatty()
@@ -345,7 +345,8 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
                 record = record_without_guest(plan, str(error), "the cell could not be run", "")
             kept[plan] = record = {**record, "variant": plan.kernel_and_seed}
             if folder:
-                command.write_file(folder / plan.result_file, json.dumps(record, indent=1) + "\n")
+                command.write_file(folder / plan.record_file_name,
+                                   json.dumps(record, indent=1) + "\n")
             if show:
                 sys.stderr.write(f"{len(kept)} of {len(plans)}: {plan.cell_name}: "
                                  f"{record['outcome']}\n")
@@ -385,7 +386,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
             plans[0], events=tuple(one for one in items if isinstance(one, Event)),
             numbers=format_numbers([one for one in items if isinstance(one, int)])), children)
 
-    def keeps_outcome(items: Sequence[Event | int]) -> bool:
+    def keeps_cell_outcome(items: Sequence[Event | int]) -> bool:
         nonlocal attempts
         numbers = sum(isinstance(one, int) for one in items)
         if not 0 < numbers < len(items) or attempts == ATTEMPTS:
@@ -404,7 +405,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
                                 for part in one.get("parts", [one["what"]])]
     if not items:
         raise Refusal("a life without an event has nothing to reduce", FAILED)
-    items = reduce_failing_list([*items, *parse_numbers(plans[0].numbers)], keeps_outcome)
+    items = reduce_failing_list([*items, *parse_numbers(plans[0].numbers)], keeps_cell_outcome)
     begun = time.monotonic()
     record = run_reduced_cell(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
@@ -412,7 +413,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
     last = f"{attempts} cells were run for it, the last one in {time.monotonic() - begun:.0f} s"
     print("\n# ".join(["#!/bin/sh", f"{record['cell']}: {record['outcome']}",
                        ", ".join([f"Linux {record['kernel']}", *versions]), *events,
-                       *explain_cell(record)[:5], last]))
+                       *explain_cell_outcome(record)[:5], last]))
     print(f"exec {record['again']}")
     return command.DONE
 
@@ -438,7 +439,7 @@ def matrix_rows(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str
         rows, cells
 
 
-def describe_variants(records: Sequence[Json]) -> list[str]:
+def describe_matrix_axes(records: Sequence[Json]) -> list[str]:
     """Return for each kernel and seed how many cells were run on which kernel release."""
     return [f"{name}: {len(found)} cells on Linux "
             f"{', '.join(sorted({one['kernel'] for one in found}))}"
@@ -450,18 +451,18 @@ def matrix_as_text(records: Sequence[Json]) -> str:
     """Return the matrix as a table, and sentences about the cells with a bad outcome."""
     variants, lives, rows, cells = matrix_rows(records)
 
-    def cell_text(cell: str) -> str:
+    def cell_outcomes(cell: str) -> str:
         words = [outcome_word(cells[cell][one]) if one in cells[cell] else "-" for one in variants]
         return "/".join(words if len({*words} - {"-"}) > 1 else {*words} - {"-"})
 
     text = row_list.align_columns([["", *lives], *(
-        [stack, *(cell_text(f"{stack}/{life}") if life in row else "" for life in lives)]
+        [stack, *(cell_outcomes(f"{stack}/{life}") if life in row else "" for life in lives)]
         for stack, row in rows.items())])
     if len(variants) > 1:
-        text += "\n".join(["In this order, where they differ:", *describe_variants(records), ""])
+        text += "\n".join(["In this order, where they differ:", *describe_matrix_axes(records), ""])
     for record in records:
         about = record["cell"] + (f" ({record['variant']})" if len(variants) > 1 else "")
-        for detail in explain_cell(record)[:3] if outcome_word(record).isupper() else []:
+        for detail in explain_cell_outcome(record)[:3] if outcome_word(record).isupper() else []:
             text += f"{about}: {detail}\n"
         if record["error"]:
             text += f"{about}: {record['error']}\n"
@@ -469,7 +470,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
     return text + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + "\n"
 
 
-def explain_cell(record: Json) -> list[str]:
+def explain_cell_outcome(record: Json) -> list[str]:
     """Return sentences about the objects that gave a cell its outcome."""
     notes: list[str] = record["notes"]
     return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
@@ -479,18 +480,19 @@ def explain_cell(record: Json) -> list[str]:
 def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
     """Return the HTML page of the results."""
     variants, lives, rows, cells = matrix_rows(
-        {**record, "word": outcome_word(record), "explained": explain_cell(record),
+        {**record, "word": outcome_word(record), "explained": explain_cell_outcome(record),
          "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
-         "rank": 7 if record["outcome"] == FAILED_CELL else Outcome(record["outcome"]).badness_rank}
+         "rank": (7 if record["outcome"] == FAILED_CELL
+                  else Outcome(record["outcome"]).rank_of_outcome)}
         for record in records)
     return render_page("worn.html", "File systems and databases on worn flash", lives=lives,
                        variants=variants, stacks=list(rows), cells=cells, left_out=LEFT_OUT,
                        about={one.name: one.about for one in (*STACKS, *LIVES)},
-                       ran=describe_variants(records),
+                       ran=describe_matrix_axes(records),
                        own=f"{command.simulator_version()}: approxftl worn {' '.join(argv)}")
 
 
-def print_lists() -> None:
+def print_stacks_and_faults() -> None:
     """Print the names of the storage stacks and fault scenarios of the matrix."""
     for title, table in (("Stacks", STACKS), ("Lives", LIVES)):
         print(f"{title}:")
@@ -502,7 +504,7 @@ def print_lists() -> None:
 def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Run the cells of the matrix and write the outputs that the options ask for."""
     if arguments.list:
-        print_lists()
+        print_stacks_and_faults()
         return command.DONE
     for option in ("json", "html"):
         if getattr(arguments, option):

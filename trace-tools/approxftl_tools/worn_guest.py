@@ -78,7 +78,7 @@ NOTICED = re.compile(r"I/O error|[Mm]edium error|csum (failed|mismatch)|"
 DEFECTS = re.compile(r"WARNING:|BUG:|Oops|general protection|refcount_t|list_(add|del) corruption")
 
 
-def send_message(device: str, text: str) -> None:
+def send_dm_message(device: str, text: str) -> None:
     """Send a message to the device mapper's target without starting dmsetup."""
     head = struct.pack("<3I2IIiIIIQ128s136s", 4, 0, 0, 4096, DM_IOCTL_SIZE, 0, 0, 0, 0, 0, 0,
                        device.encode(), b"")
@@ -117,7 +117,7 @@ def kill_processes(place: Path) -> None:
                 os.kill(int(link.parent.name), signal.SIGKILL)
 
 
-def read_readable(fd: int, start: int, length: int) -> bytes:
+def read_readable_pages(fd: int, start: int, length: int) -> bytes:
     """Read a range of a drive; a page that cannot be read is zeroes.
 
     A read that meets such a page returns the data before that page, or an error.
@@ -128,10 +128,10 @@ def read_readable(fd: int, start: int, length: int) -> bytes:
             return data
     if length == PAGE:
         return bytes(PAGE)
-    return b"".join(read_readable(fd, at, PAGE) for at in range(start, start + length, PAGE))
+    return b"".join(read_readable_pages(fd, at, PAGE) for at in range(start, start + length, PAGE))
 
 
-def start_trace() -> None:
+def trace_failed_requests() -> None:
     """Let the kernel record each request that fails on an emulated drive."""
     if not (TRACEFS / "trace").exists():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACEFS], check=True)
@@ -141,7 +141,7 @@ def start_trace() -> None:
         (event / "enable").write_text("1")
 
 
-def trace_requests(is_on: bool) -> None:
+def switch_request_trace(is_on: bool) -> None:
     """Switch the kernel's record of failed requests on or off."""
     (TRACEFS / "tracing_on").write_text(f"{is_on:d}")
 
@@ -156,7 +156,7 @@ def idle_seconds() -> float:
     return (int(words[4]) + int(words[5])) / os.sysconf("SC_CLK_TCK")
 
 
-def disk_activity() -> list[str]:
+def read_disk_statistics() -> list[str]:
     """Return the numbers of requests that the drives completed, and that are in flight."""
     return [Path(path, "stat").read_text() for path in sorted(Path("/sys/block").iterdir())]
 
@@ -173,7 +173,7 @@ class Watch:
         """Return counters that change while the process makes progress."""
         with suppress(OSError):
             words = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
-            return words[11:13], disk_activity()
+            return words[11:13], read_disk_statistics()
         return None
 
     def raise_if_hung(self, step: str) -> None:
@@ -219,7 +219,7 @@ class Child:
         line, self.rest = self.rest.split(b"\n", 1)
         return line.decode().split(" ")
 
-    def end_process(self) -> str:
+    def end_workload_process(self) -> str:
         """Close the process's pipe, wait for its exit, and return how it failed, or nothing."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
@@ -260,7 +260,7 @@ class Cell:
 
     # ------------------------------------------------------------ commands
 
-    def run_watched(self, text: str, check: bool = True) -> str:
+    def watch_command(self, text: str, check: bool = True) -> str:
         """Run a command of a storage stack while its progress is watched; return its error."""
         line = string.Template(text).substitute(self.names)
         process = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE,
@@ -276,7 +276,7 @@ class Cell:
         self.record["commands"][line] = said[-2000:]
         return f"{line}: {said.strip()[-300:]}" if process.returncode else ""
 
-    def add_note(self, text: str) -> None:
+    def add_note_to_record(self, text: str) -> None:
         """Store a sentence in the record of the cell."""
         self.record["notes"].append(text)
 
@@ -291,33 +291,34 @@ class Cell:
     def make_drives(self) -> None:
         """Create the drives, on a RAM disk if the power will fail; plain drives are dm-dust."""
         if self.is_durable:
-            self.run_watched(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432", check=False)
+            self.watch_command(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432",
+                               check=False)
         for number in range(self.stack.drives):
             store = "ram"
             if self.is_durable:
                 sectors = int(Path(f"/sys/block/ram{number}/size").read_text())
-                self.run_watched(f"dmsetup create below{number} --table '0 {sectors} linear "
-                                 f"/dev/ram{number} 0'")
+                self.watch_command(f"dmsetup create below{number} --table '0 {sectors} linear "
+                                   f"/dev/ram{number} 0'")
                 store = f"/dev/mapper/below{number}"
             if self.plain:
-                self.run_watched(f"dmsetup create drive{number} --table "
-                                 f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
-                self.run_watched(f"dmsetup message drive{number} 0 enable")
+                self.watch_command(f"dmsetup create drive{number} --table "
+                                   f"'0 {PLAIN_SECTORS} dust {store} 0 {PAGE}'")
+                self.watch_command(f"dmsetup message drive{number} 0 enable")
             else:
-                self.run_watched(f"approxftl create drive{number} --store {store} --timing off "
-                                 f"{self.drive_options(number)}")
+                self.watch_command(f"approxftl create drive{number} --store {store} --timing off "
+                                   f"{self.drive_options(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
     def replace_targets_below(self, target: str) -> None:
         """Switch all devices below the drives to another dm target at once, without a flush."""
         for number in range(self.stack.drives):
-            self.run_watched(f"dmsetup suspend --noflush --nolockfs below{number}")
+            self.watch_command(f"dmsetup suspend --noflush --nolockfs below{number}")
         for number in range(self.stack.drives):
             size = int(Path(f"/sys/block/ram{number}/size").read_text())
             rest = f"linear /dev/ram{number} 0" if target == "linear" else target
-            self.run_watched(f"dmsetup load below{number} --table '0 {size} {rest}'")
+            self.watch_command(f"dmsetup load below{number} --table '0 {size} {rest}'")
         for number in range(self.stack.drives):
-            self.run_watched(f"dmsetup resume below{number}")
+            self.watch_command(f"dmsetup resume below{number}")
 
     def cut_power(self) -> None:
         """Cut the power: from now on all requests to the devices below the drives fail."""
@@ -329,29 +330,29 @@ class Cell:
         tables = [subprocess.run(["dmsetup", "table", f"drive{number}"], check=True, text=True,
                                  capture_output=True).stdout for number in range(self.stack.drives)]
         for number in range(self.stack.drives):
-            self.run_watched(f"dmsetup remove --retry drive{number}")
+            self.watch_command(f"dmsetup remove --retry drive{number}")
         self.replace_targets_below("linear")
         for number, table in enumerate(tables):
-            self.run_watched(f"dmsetup create drive{number} --table '{table.strip()}'")
+            self.watch_command(f"dmsetup create drive{number} --table '{table.strip()}'")
             if self.plain:
-                self.run_watched(f"dmsetup message drive{number} 0 enable")
+                self.watch_command(f"dmsetup message drive{number} 0 enable")
 
-    def fault_blocks(self, text: str) -> list[str]:
+    def make_blocks_bad(self, text: str) -> list[str]:
         """Make blocks bad, or "all" that the device accepts; return an event for each."""
         parts = []
         for block in range(BLOCKS) if text == "all" else map(int, text.split()):
             with suppress(OSError):
-                send_message("drive0", f"fault block {block}")
+                send_dm_message("drive0", f"fault block {block}")
                 parts.append(f"fault-blocks {block}")
         return parts
 
-    def find_patterns(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
+    def find_pattern_pages(self, needles: Mapping[str, Sequence[bytes]]) -> dict[str, list[int]]:
         """Return for each object the first drive's pages that have bytes of it, the newest first.
 
         Metadata of btrfs are written to new places, so the pages are sorted by btrfs_node_age().
         The requests of the search are not traced.
         """
-        trace_requests(False)
+        switch_request_trace(False)
         if PLACE.is_mount():
             flush_file_system(PLACE)
         Path("/proc/sys/vm/drop_caches").write_text("3")
@@ -360,7 +361,7 @@ class Cell:
         with Path(self.names["dev0"]).open("rb", buffering=0) as drive:
             size = drive.seek(0, os.SEEK_END)
             for start in range(0, size, CHUNK):
-                data = read_readable(drive.fileno(), start, min(CHUNK, size - start))
+                data = read_readable_pages(drive.fileno(), start, min(CHUNK, size - start))
                 for at in range(0, len(data), PAGE) if any(map(data.__contains__, every)) else ():
                     node, page = at - at % NODE, data[at:at + PAGE]
                     age = btrfs_node_age(data, node) if self.stack.name.startswith("btrfs") else 0
@@ -368,13 +369,13 @@ class Cell:
                         if any(map(page.__contains__, some)):
                             found[key].append((-age, (start + at) // PAGE))
         Path("/proc/sys/vm/drop_caches").write_text("3")
-        trace_requests(True)
+        switch_request_trace(True)
         return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
 
     def object_search_patterns(self, key: str) -> list[bytes]:
         """Return the sector headers of an object's acknowledged version, for a search for them."""
         sectors = self.ledger.sectors
-        value = worn_judge.make_value(key, self.ledger.durable_version(key) or 0, sectors)
+        value = worn_judge.make_object_value(key, self.ledger.durable_version(key) or 0, sectors)
         return [value[at * SECTOR:][:worn_judge.HEADER.size] for at in range(sectors)]
 
     def make_pages_uncorrectable(self, what: str, only: str) -> tuple[list[str], list[str]]:
@@ -392,20 +393,20 @@ class Cell:
                                 if one.status == "durable"), []))
         keys = ["name"] if what == "names" else [only] if only else chosen
         told = []
-        for key, pages in self.find_patterns(
+        for key, pages in self.find_pattern_pages(
                 {key: [b"worn-f1", b"worn."] if key == "name" else self.object_search_patterns(key)
                  for key in keys}).items():
             for page in pages if what in ("copies", "newest") else pages[:1]:
                 if page not in self.spoiled:
                     fault = "addbadblock" if self.plain else "fault unit"
-                    self.run_watched(f"dmsetup message drive0 0 {fault} {page}")
+                    self.watch_command(f"dmsetup message drive0 0 {fault} {page}")
                     self.spoiled.add(page)
                 told.append(f"page {page}: {key}")
             if not pages:
                 told.append(f"{key} is not on the drive")
         return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
 
-    def read_often_around_object(self, limit: str, only: str) -> tuple[str, list[str]]:
+    def read_near_object_until_failure(self, limit: str, only: str) -> tuple[str, list[str]]:
         """Read pages near an object until its page fails; return a description, and the event.
 
         These reads are not traced.
@@ -414,10 +415,10 @@ class Cell:
                             if self.ledger.durable_version(key)), "")
         if not key:
             return "; no object is durable", []
-        page = next(iter(self.find_patterns({key: self.object_search_patterns(key)})[key]), 0)
+        page = next(iter(self.find_pattern_pages({key: self.object_search_patterns(key)})[key]), 0)
         buffer, count = mmap.mmap(-1, CHUNK), 0
         fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
-        trace_requests(False)
+        switch_request_trace(False)
         try:
             while count < int(limit):
                 count += 1
@@ -429,11 +430,11 @@ class Cell:
             pass
         finally:
             os.close(fd)
-            trace_requests(True)
+            switch_request_trace(True)
         return f"; {count} reads of the MiB around page {page}: {key}", [
             f"read-often {limit} {key}"]
 
-    def lost_pages(self) -> Callable[[int], bool]:
+    def make_lost_page_test(self) -> Callable[[int], bool]:
         """Return a function that tells whether the first drive has lost the data of a page."""
         runs, start = [], "0"
         while start:
@@ -450,7 +451,7 @@ class Cell:
         for number in range(self.stack.drives):
             with suppress(OSError):
                 numbers[os.minor(Path(f"/dev/mapper/drive{number}").stat().st_rdev)] = number
-        is_lost = self.lost_pages()
+        is_lost = self.make_lost_page_test()
         trace = TRACEFS / "trace"
         seen = Counter(tuple(map(int, found.groups()[1:])) for found in FAILED_REQUEST.finditer(
             trace.read_text() if trace.exists() else ""))
@@ -469,7 +470,7 @@ class Cell:
 
     # ------------------------------------------------------------ events
 
-    def execute_events_of_moment(self, when: int | str, cut: bool = False) -> None:
+    def execute_due_fault_events(self, when: int | str, cut: bool = False) -> None:
         """Carry out the events that are due: with `cut` the power cuts, else all other events."""
         for event in list(self.pending):
             due = event.when < when if isinstance(event.when, int) and isinstance(when, int) \
@@ -480,16 +481,16 @@ class Cell:
             verb, _, rest = event.what.partition(" ")
             told, parts = "", []
             if verb == "message":
-                self.run_watched(f"dmsetup message drive0 0 {rest}")
+                self.watch_command(f"dmsetup message drive0 0 {rest}")
             elif verb == "fault-blocks":
-                parts = self.fault_blocks(rest)
+                parts = self.make_blocks_bad(rest)
             elif verb == "cut":
                 self.cut_power()
             elif verb == "spoil":
                 pages, parts = self.make_pages_uncorrectable(*f"{rest} ".split(" ")[:2])
                 told = "; " + ", ".join(pages)
             elif verb == "read-often":
-                told, parts = self.read_often_around_object(*[*rest.split(" "), ""][:2])
+                told, parts = self.read_near_object_until_failure(*[*rest.split(" "), ""][:2])
             else:
                 raise RuntimeError(f'there is no event "{event.what}"')
             self.record["events"].append({"when": event.when, "what": event.what + told,
@@ -503,14 +504,14 @@ class Cell:
                        worn_table.format_numbers(self.numbers))
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
         while not self.is_cut:
-            self.execute_events_of_moment(next(numbers))
+            self.execute_due_fault_events(next(numbers))
             writer.request_transaction()
             line = writer.read_words_of_line()
             if not line or line[0] != "begin":
                 break
             number = int(line[1])
             self.ledger.begin_transaction(number, dict.fromkeys(line[2:], number))
-            self.execute_events_of_moment(number, cut=True)
+            self.execute_due_fault_events(number, cut=True)
             line = writer.read_words_of_line()
             if not line:
                 break
@@ -523,7 +524,7 @@ class Cell:
             kill_processes(PLACE)
             # Writes that fail after the power failure say nothing about the stack.
             self.ledger.refused_writes.clear()
-        why = writer.end_process()
+        why = writer.end_workload_process()
         if line and line[0] == "closed":
             error = " ".join(line[1:])
             if not self.ledger.transactions:
@@ -549,7 +550,7 @@ class Cell:
                     yield line[1], Finding(line[1], Outcome.CRASHED, " ".join(line[2:]))
                 else:
                     yield line[1], None if line[0] == "absent" else Refused(" ".join(line[2:]))
-            why = reader.end_process()
+            why = reader.end_workload_process()
             if keys:
                 key = keys.pop(0)
                 yield key, Finding(key, Outcome.CRASHED, f"the reader {why or 'stopped'}")
@@ -585,84 +586,84 @@ class Cell:
 
     # ------------------------------------------------------------ the cell
 
-    def release_stack(self) -> None:
+    def unmount_stack(self) -> None:
         """Unmount the file system, and stop all devices between it and the drives."""
         # A server's process may end a little after its file says so.
         for _ in range(20):
-            why = self.run_watched("umount $place", check=False)
+            why = self.watch_command("umount $place", check=False)
             if "busy" not in why:
                 break
             time.sleep(0.2)
         if why and "not mounted" not in why:
-            self.add_note(why)
-            self.run_watched("umount --lazy $place", check=False)
+            self.add_note_to_record(why)
+            self.watch_command("umount --lazy $place", check=False)
         for line in self.stack.release:
-            if why := self.run_watched(line, check=False):
-                self.add_note(why)
+            if why := self.watch_command(line, check=False):
+                self.add_note_to_record(why)
 
-    def open_stack(self) -> str:
+    def mount_stack(self) -> str:
         """Assemble the array and mount; return the error if one fails."""
         for line in self.stack.assemble:
-            if why := self.run_watched(line, check=False):
+            if why := self.watch_command(line, check=False):
                 return why
-        return self.run_watched(self.stack.mount, check=False)
+        return self.watch_command(self.stack.mount, check=False)
 
     def repair_stack(self) -> None:
         """Repair as the stack's manual says, and count the objects left; losses are expected."""
         if not self.stack.repair:
             return
-        why = self.run_watched(self.stack.repair, check=False)
-        self.add_note(f"repair: {why[-200:] or 'succeeded'}")
-        if why := self.run_watched(self.stack.mount, check=False):
-            self.add_note(f"after the repair: {why}")
+        why = self.watch_command(self.stack.repair, check=False)
+        self.add_note_to_record(f"repair: {why[-200:] or 'succeeded'}")
+        if why := self.watch_command(self.stack.mount, check=False):
+            self.add_note_to_record(f"after the repair: {why}")
             return
         kept = list(self.findings)
         self.read_all_objects("repaired")
         wrong = [one for one in self.findings[len(kept):] if one.outcome == Outcome.WRONG]
         self.findings = kept + wrong
-        self.release_stack()
+        self.unmount_stack()
 
     def run_cell(self) -> None:
         """Run the cell: write, inject the faults, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
-        start_trace()
+        trace_failed_requests()
         for module in self.stack.modules:
-            self.run_watched(f"modprobe -q {module}", check=False)
+            self.watch_command(f"modprobe -q {module}", check=False)
         self.make_drives()
         PLACE.mkdir(exist_ok=True)
         for line in self.stack.make:
-            self.run_watched(line)
+            self.watch_command(line)
         if not self.stack.seal:
-            self.run_watched(self.stack.mount)
+            self.watch_command(self.stack.mount)
         if self.stack.work.startswith("postgres"):
             PLACE.chmod(0o755)
         self.write_transactions()
         for line in self.stack.seal:
-            self.run_watched(line)
+            self.watch_command(line)
         if not self.is_cut:
             Path("/proc/sys/vm/drop_caches").write_text("3")
-            self.execute_events_of_moment("loaded")
+            self.execute_due_fault_events("loaded")
             self.read_all_objects("mounted")
             for line in self.stack.status:
-                self.run_watched(line, check=False)
-        self.release_stack()
+                self.watch_command(line, check=False)
+        self.unmount_stack()
         if self.is_cut:
             self.restore_power()
             subprocess.run(["dmesg", "--clear"], check=True)
             with suppress(OSError):
                 (TRACEFS / "trace").write_text("")
-        self.execute_events_of_moment("unmounted")
-        if why := self.open_stack():
+        self.execute_due_fault_events("unmounted")
+        if why := self.mount_stack():
             self.count_all_objects_as_refused("mounted again", why)
-            self.release_stack()
+            self.unmount_stack()
             self.repair_stack()
             return
         self.read_all_objects("mounted again")
         for line in self.stack.status:
-            self.run_watched(line, check=False)
-        self.release_stack()
+            self.watch_command(line, check=False)
+        self.unmount_stack()
 
-    def complete_record(self) -> Json:
+    def make_cell_record(self) -> Json:
         """Return the record of the cell."""
         log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         lines = log.splitlines()
@@ -675,7 +676,8 @@ class Cell:
         counters = {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", stats, re.M)}
         return {**self.record, "outcome": outcome.value, "seed": self.seed,
                 "transactions": len(self.ledger.transactions),
-                "durable": self.ledger.durable_count(), "objects": len(self.ledger.object_names()),
+                "durable": self.ledger.durable_transactions(),
+                "objects": len(self.ledger.object_names()),
                 "refused_writes": refused[:5], "refused_count": len(refused),
                 "requests": failed[:REQUESTS], "requests_count": len(failed),
                 "noticed": noticed[:12], "noticed_count": len(noticed), "defects": defects[:8],
@@ -685,7 +687,7 @@ class Cell:
                 "kernel": os.uname().release}
 
 
-def find_by_name(table: Sequence[Any], name: str) -> Any:
+def find_worn_table_entry(table: Sequence[Any], name: str) -> Any:
     """Return the drive's fault event of this name."""
     return next(one for one in table if one.name == name)
 
@@ -694,7 +696,7 @@ def main() -> None:
     """Run a cell and write its record, also if it hangs."""
     name, seed, drive, numbers, record, *events = sys.argv[1:]
     stack, _, life = name.partition("/")
-    cell = Cell(find_by_name(STACKS, stack), find_by_name(LIVES, life), int(seed),
+    cell = Cell(find_worn_table_entry(STACKS, stack), find_worn_table_entry(LIVES, life), int(seed),
                 drive == "plain", worn_table.parse_numbers(numbers),
                 [Event(int(when) if when.isdecimal() else when, what)
                  for when, _, what in (text.partition(" ") for text in events)])
@@ -704,10 +706,10 @@ def main() -> None:
         cell.run_cell()
     except HungError as hung:
         cell.findings.append(Finding("", Outcome.HUNG, str(hung)))
-        cell.add_note(str(hung))
+        cell.add_note_to_record(str(hung))
     except (RuntimeError, OSError) as failed:
         error = str(failed)
-    result = {"cell": name, **cell.complete_record(), "error": error,
+    result = {"cell": name, **cell.make_cell_record(), "error": error,
               "seconds": round(time.monotonic() - begun, 1)}
     Path(record).write_text(json.dumps(result, indent=1))
 

@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
 
     @property
-    def badness_rank(self) -> int:
+    def rank_of_outcome(self) -> int:
         """Return the rank of the outcome, from good to bad."""
         return list(Outcome).index(self)
 
@@ -48,7 +48,7 @@ class Refused:
 Answer = bytes | Refused | None
 
 
-def make_value(key: str, version: int, sectors: int) -> bytes:
+def make_object_value(key: str, version: int, sectors: int) -> bytes:
     """Return a version of an object: each sector contains object, number and version."""
     value = b""
     for number in range(sectors):
@@ -136,7 +136,7 @@ class Ledger:
         """Return all objects that the workload wrote or attempted to write."""
         return list(dict.fromkeys(key for one in self.transactions for key in one.versions))
 
-    def durable_count(self) -> int:
+    def durable_transactions(self) -> int:
         """Return the number of acknowledged transactions."""
         return sum(one.status == "durable" for one in self.transactions)
 
@@ -159,7 +159,7 @@ class Ledger:
     def _judge_bytes(self, key: str, value: bytes) -> Finding:
         allowed = self.allowed_versions(key)
         known = [one for one in allowed if one is not None]
-        expected = [make_value(key, one, self.sectors) for one in known]
+        expected = [make_object_value(key, one, self.sectors) for one in known]
         if value in expected:
             return Finding(key, Outcome.CORRECT)
         if key in self.approximate and len(value) == self.sectors * SECTOR:
@@ -201,7 +201,7 @@ class Ledger:
             values = [answers.get(key) for key in one.versions if key not in later]
             if one.status == "durable" or any(isinstance(value, Refused) for value in values):
                 continue
-            present = {value == make_value(key, one.versions[key], self.sectors)
+            present = {value == make_object_value(key, one.versions[key], self.sectors)
                        for key, value in answers.items()
                        if key in one.versions and key not in later}
             if len(present) > 1:
@@ -216,7 +216,7 @@ class Ledger:
 
 def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
     """Return the worst outcome of a list; "correct" if the list is empty."""
-    return max(outcomes, key=lambda one: one.badness_rank, default=Outcome.CORRECT)
+    return max(outcomes, key=lambda one: one.rank_of_outcome, default=Outcome.CORRECT)
 
 
 def judge_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:

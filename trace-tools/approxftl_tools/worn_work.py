@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from approxftl_tools.worn_judge import SECTOR, Answer, Refused, make_value
+from approxftl_tools.worn_judge import SECTOR, Answer, Refused, make_object_value
 from approxftl_tools.worn_table import parse_numbers
 
 #: A writer gives up after so many failed transactions in a row.
@@ -61,12 +61,12 @@ class Work(Protocol):
     def read_object(self, key: str) -> Answer:
         """Read one object back from the file system or database."""
 
-    def close_store(self) -> None:
+    def close_workload_storage(self) -> None:
         """Close the files, or the database, of the workload."""
 
 
 @contextmanager
-def report_errors(*kinds: type[Exception]) -> Iterator[None]:
+def convert_stack_errors(*kinds: type[Exception]) -> Iterator[None]:
     """Turn errors of the file system or database into FailedError."""
     try:
         yield
@@ -129,7 +129,7 @@ class Files:
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write a file and fsync it; a replaced file gets its name after its data are durable."""
-        with report_errors():
+        with convert_stack_errors():
             first = next(iter(values))
             path = self.path_of_object(first)
             target = path.with_suffix(".new") if first.startswith("r") else path
@@ -159,7 +159,7 @@ class Files:
         except FileNotFoundError:
             return None
 
-    def close_store(self) -> None:
+    def close_workload_storage(self) -> None:
         """Do nothing, as no file is kept open."""
 
 
@@ -177,7 +177,7 @@ class Rows:
         while True:
             yield draw.sample(keys, draw.randint(1, 4))
 
-    def close_store(self) -> None:
+    def close_workload_storage(self) -> None:
         """Do nothing, as no file is kept open."""
 
 
@@ -185,14 +185,14 @@ class Sqlite(Rows):
     """SQLite with a given journal mode and a given value of "PRAGMA synchronous"."""
 
     def __init__(self, place: Path, mode: str, synchronous: str = "FULL") -> None:
-        with report_errors(sqlite3.Error):
+        with convert_stack_errors(sqlite3.Error):
             self.base = sqlite3.connect(place / "worn.sqlite", isolation_level=None, timeout=0)
             self.base.execute(f"PRAGMA journal_mode={mode}")
             self.base.execute(f"PRAGMA synchronous={synchronous}")
             self.base.execute("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, v BLOB)")
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        with report_errors(sqlite3.Error):
+        with convert_stack_errors(sqlite3.Error):
             try:
                 self.base.execute("BEGIN IMMEDIATE")
                 self.base.executemany("INSERT OR REPLACE INTO t VALUES (?, ?)", values.items())
@@ -204,11 +204,11 @@ class Sqlite(Rows):
 
     def read_object(self, key: str) -> Answer:
         """Read one row of the database."""
-        with report_errors(sqlite3.Error):
+        with convert_stack_errors(sqlite3.Error):
             row = self.base.execute("SELECT v FROM t WHERE k = ?", (key,)).fetchone()
         return row and bytes(row[0])
 
-    def close_store(self) -> None:
+    def close_workload_storage(self) -> None:
         with suppress(sqlite3.Error):
             self.base.close()
 
@@ -220,17 +220,17 @@ class Lmdb(Rows):
         import lmdb  # type: ignore[import-not-found]
 
         self.error: type[Exception] = lmdb.Error
-        with report_errors(self.error):
+        with convert_stack_errors(self.error):
             self.base: Any = lmdb.open(str(place / "worn.lmdb"), map_size=32 << 20)
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
-        with report_errors(self.error), self.base.begin(write=True) as transaction:
+        with convert_stack_errors(self.error), self.base.begin(write=True) as transaction:
             for key, value in values.items():
                 transaction.put(key.encode(), value)
 
     def read_object(self, key: str) -> Answer:
         """Read one value of the database."""
-        with report_errors(self.error), self.base.begin() as transaction:
+        with convert_stack_errors(self.error), self.base.begin() as transaction:
             value: bytes | None = transaction.get(key.encode())
             return value
 
@@ -243,24 +243,25 @@ class Leveldb(Rows):
 
         self.error: type[Exception] = plyvel.Error
         self.checked = checked
-        with report_errors(self.error):
+        with convert_stack_errors(self.error):
             self.base: Any = plyvel.DB(str(place / "worn.leveldb"), create_if_missing=True,
                                        write_buffer_size=65536, compression=None,
                                        paranoid_checks=checked)
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Write one synchronous batch of values."""
-        with report_errors(self.error), self.base.write_batch(sync=True, transaction=True) as batch:
+        with (convert_stack_errors(self.error),
+              self.base.write_batch(sync=True, transaction=True) as batch):
             for key, value in values.items():
                 batch.put(key.encode(), value)
 
     def read_object(self, key: str) -> Answer:
         """Read one value of the database."""
-        with report_errors(self.error):
+        with convert_stack_errors(self.error):
             value: bytes | None = self.base.get(key.encode(), verify_checksums=self.checked)
         return value
 
-    def close_store(self) -> None:
+    def close_workload_storage(self) -> None:
         self.base.close()
 
 
@@ -307,7 +308,7 @@ class Rocksdb(Rows):
                                       ctypes.c_size_t(len(key)), ctypes.byref(size))
         return ctypes.string_at(found, size.value) if found else None
 
-    def close_store(self) -> None:
+    def close_workload_storage(self) -> None:
         self.call_rocksdb("close", self.base)
 
 
@@ -329,8 +330,8 @@ class Conversation:
         self.command = command
         self.process: subprocess.Popen[bytes] | None = None
 
-    def request_answer(self, request: str,
-                       read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
+    def request_child_answer(self, request: str,
+                             read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
         """Return the answer to a request; the exit of the child counts as an error of the stack."""
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
@@ -342,11 +343,11 @@ class Conversation:
             self.process.stdin.flush()
         answer = read_answer(self.process.stdout)
         if answer is None:
-            self.end_program()
+            self.end_child_program()
             raise FailedError(f"{Path(self.command[0]).name} ended")
         return answer
 
-    def end_program(self) -> None:
+    def end_child_program(self) -> None:
         if self.process:
             with suppress(BrokenPipeError):
                 self.process.communicate()
@@ -368,14 +369,14 @@ class Git(Rows):
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         """Commit the changed files to the repository."""
-        with report_errors():
+        with convert_stack_errors():
             for key, value in values.items():
                 (self.tree / key).write_bytes(value)
         run_for_output([*self.base, "add", *values])
         run_for_output([*self.base, "commit", "-q", "-m", "worn"])
 
     @staticmethod
-    def read_blob(stream: IO[bytes]) -> bytes | None:
+    def read_git_blob(stream: IO[bytes]) -> bytes | None:
         """Return the content of the next object that git prints; None if git prints none."""
         words = stream.readline().split()
         if len(words) != 3 or words[1] != b"blob":
@@ -386,7 +387,7 @@ class Git(Rows):
     def read_object(self, key: str) -> Answer:
         """Read a file of the last commit; after a failure, read it again for git's message."""
         with suppress(FailedError):
-            return self.blobs.request_answer(f"HEAD:{key}\n", self.read_blob)
+            return self.blobs.request_child_answer(f"HEAD:{key}\n", self.read_git_blob)
         try:
             return run_for_output([*self.base, "cat-file", "blob", f"HEAD:{key}"])
         except FailedError as error:
@@ -394,8 +395,8 @@ class Git(Rows):
                 return None
             raise
 
-    def close_store(self) -> None:
-        self.blobs.end_program()
+    def close_workload_storage(self) -> None:
+        self.blobs.end_child_program()
 
 
 class Postgres(Rows):
@@ -415,18 +416,18 @@ class Postgres(Rows):
             words = ["-k"] if checksums else []
             self.run_program("initdb", "-D", str(self.folder), "--wal-segsize=1", "-A", "trust",
                              "--locale=C", *words)
-            self.start_server()
-            self.run_query("CREATE TABLE t (k text PRIMARY KEY, v bytea); "
-                           "ALTER TABLE t ALTER v SET STORAGE PLAIN;")
+            self.start_postgres_server()
+            self.run_postgres_query("CREATE TABLE t (k text PRIMARY KEY, v bytea); "
+                                    "ALTER TABLE t ALTER v SET STORAGE PLAIN;")
         else:
-            self.start_server()
+            self.start_postgres_server()
 
     def run_program(self, name: str, *words: str) -> bytes:
         """Run a program of PostgreSQL as its user."""
         return run_for_output(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
                                str(self.programs / name), *words])
 
-    def start_server(self) -> None:
+    def start_postgres_server(self) -> None:
         options = (f"-c listen_addresses= -c unix_socket_directories={self.socket} "
                    "-c shared_buffers=1MB -c min_wal_size=2MB -c max_wal_size=4MB "
                    "-c autovacuum=off -c max_connections=10 -c checkpoint_timeout=30s")
@@ -443,26 +444,26 @@ class Postgres(Rows):
             lines.append(line)
         return None
 
-    def run_query(self, text: str) -> str:
+    def run_postgres_query(self, text: str) -> str:
         """Run a query of PostgreSQL and return its output."""
-        answer = self.session.request_answer(f"{text}\n\\echo answered\n",
-                                             self.read_result).decode().strip()
+        answer = self.session.request_child_answer(f"{text}\n\\echo answered\n",
+                                                   self.read_result).decode().strip()
         if re.search("^(ERROR|FATAL|PANIC|psql|server closed)", answer, re.MULTILINE):
             raise FailedError(answer)
         return answer
 
     def write_transaction(self, values: Mapping[str, bytes]) -> None:
         rows = ", ".join(f"('{key}', '\\x{value.hex()}')" for key, value in values.items())
-        self.run_query(f"BEGIN; INSERT INTO t VALUES {rows} ON CONFLICT (k) DO UPDATE "
-                       "SET v = EXCLUDED.v; COMMIT;")
+        self.run_postgres_query(f"BEGIN; INSERT INTO t VALUES {rows} ON CONFLICT (k) DO UPDATE "
+                                "SET v = EXCLUDED.v; COMMIT;")
 
     def read_object(self, key: str) -> Answer:
         """Read one row of the database."""
-        text = self.run_query(f"SELECT encode(v, 'hex') FROM t WHERE k = '{key}';")
+        text = self.run_postgres_query(f"SELECT encode(v, 'hex') FROM t WHERE k = '{key}';")
         return bytes.fromhex(text) if text else None
 
-    def close_store(self) -> None:
-        self.session.end_program()
+    def close_workload_storage(self) -> None:
+        self.session.end_child_program()
         with suppress(FailedError):
             self.run_program("pg_ctl", "-D", str(self.folder), "-w", "-m", "fast", "stop")
 
@@ -484,7 +485,7 @@ KINDS: dict[str, Callable[[Path], Work]] = {
 }
 
 
-def print_line(*words: object) -> None:
+def print_line_to_runner(*words: object) -> None:
     """Send a line to the test's runner at once, before the next request to the device."""
     print(*(str(word).replace("\n", " ") for word in words), flush=True)
 
@@ -498,16 +499,17 @@ def run_writer(work: Work, seed: int, numbers: Sequence[int]) -> None:
             continue
         if not sys.stdin.readline():
             return
-        print_line("begin", number, *keys)
+        print_line_to_runner("begin", number, *keys)
         try:
-            work.write_transaction({key: make_value(key, number, work.sectors) for key in keys})
+            work.write_transaction({key: make_object_value(key, number, work.sectors)
+                                    for key in keys})
         except FailedError as error:
-            print_line("fail", number, error)
+            print_line_to_runner("fail", number, error)
             failed += 1
             if failed == PATIENCE:
                 return
         else:
-            print_line("done", number)
+            print_line_to_runner("done", number)
             failed = 0
 
 
@@ -515,29 +517,29 @@ def run_reader(work: Work, keys: Sequence[str]) -> None:
     """Read objects and report each answer."""
     for key in keys:
         try:
-            with report_errors():
+            with convert_stack_errors():
                 answer = work.read_object(key)
         except CrashedError as error:
-            print_line("crashed", key, error)
+            print_line_to_runner("crashed", key, error)
             continue
         except FailedError as error:
             answer = Refused(str(error))
         if isinstance(answer, Refused):
-            print_line("error", key, answer.why)
+            print_line_to_runner("error", key, answer.why)
         elif answer is None:
-            print_line("absent", key)
+            print_line_to_runner("absent", key)
         else:
-            print_line("value", key, answer.hex())
+            print_line_to_runner("value", key, answer.hex())
 
 
 def main() -> None:
     """Run the writer or the reader of a workload."""
     verb, kind, place, *rest = sys.argv[1:]
     try:
-        with report_errors():
+        with convert_stack_errors():
             work = KINDS[kind](Path(place))
     except FailedError as error:
-        print_line("closed", error)
+        print_line_to_runner("closed", error)
         return
     try:
         if verb == "write":
@@ -545,7 +547,7 @@ def main() -> None:
         else:
             run_reader(work, rest)
     finally:
-        work.close_store()
+        work.close_workload_storage()
 
 
 if __name__ == "__main__":

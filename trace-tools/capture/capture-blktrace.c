@@ -139,7 +139,7 @@ static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *
 }
 
 /* Return: blktrace's wait status as from waitpid(); 0 if it was reaped earlier. */
-static int end_blktrace(struct blktrace_run *run)
+static int terminate_blktrace(struct blktrace_run *run)
 {
 	int status = 0;
 
@@ -185,7 +185,7 @@ int blktrace_start(struct blktrace_run *run, const struct capture_device *device
 				       strerror(errno)) :
 			     wait_for_blktrace_start(run, error);
 	if (ret)
-		end_blktrace(run);
+		terminate_blktrace(run);
 	return ret;
 }
 
@@ -211,7 +211,7 @@ static void read_blktrace_totals(struct blktrace_run *run)
 int blktrace_stop(struct blktrace_run *run, struct aftl_error *error)
 {
 	bool ended = has_blktrace_ended(run);
-	int status = end_blktrace(run);
+	int status = terminate_blktrace(run);
 
 	read_blktrace_totals(run);
 	if (!ended && WIFEXITED(status) && !WEXITSTATUS(status))

@@ -31,8 +31,8 @@ static bool read_device_attribute(const struct capture_device *device, const cha
 }
 
 /* Get the kernel's name of the device, which blktrace uses, from the target of its sysfs link. */
-static int find_device_name(struct capture_device *device, const char *path,
-			    struct aftl_error *error)
+static int find_sysfs_device_name(struct capture_device *device, const char *path,
+				  struct aftl_error *error)
 {
 	char link[64], target[PATH_MAX];
 	ssize_t length;
@@ -87,7 +87,7 @@ int capture_device_find(struct capture_device *device, const char *path, struct 
 	number = S_ISBLK(found.st_mode) ? found.st_rdev : found.st_dev;
 	device->major = major(number);
 	device->minor = minor(number);
-	ret = find_device_name(device, path, error);
+	ret = find_sysfs_device_name(device, path, error);
 	if (ret)
 		return ret;
 	if (read_device_attribute(device, "size", text, sizeof(text)))
@@ -135,7 +135,7 @@ void capture_device_sync(const struct capture_device *device)
 }
 
 /* Parse lines "name value". */
-static void write_stats_json(struct json_writer *json, const char *stats)
+static void write_capture_stats_json(struct json_writer *json, const char *stats)
 {
 	char name[64];
 	unsigned long long value;
@@ -149,13 +149,13 @@ static void write_stats_json(struct json_writer *json, const char *stats)
 	json_end_object(json);
 }
 
-static void write_state_json(struct json_writer *json, const char *key,
-			     const struct capture_state *state)
+static void write_capture_state_json(struct json_writer *json, const char *key,
+				     const struct capture_state *state)
 {
 	json_object(json, key);
 	json_string(json, "table", state->table);
 	json_string(json, "status", state->status);
-	write_stats_json(json, state->stats);
+	write_capture_stats_json(json, state->stats);
 	json_end_object(json);
 }
 
@@ -199,6 +199,6 @@ void capture_device_write_json(const struct capture_device *device,
 	if (!device->emulated)
 		return;
 	write_target_json(json, before);
-	write_state_json(json, "before", before);
-	write_state_json(json, "after", after);
+	write_capture_state_json(json, "before", before);
+	write_capture_state_json(json, "after", after);
 }

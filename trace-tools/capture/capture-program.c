@@ -45,7 +45,7 @@ static void ignore_signals_for_program(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static void exec_program(char **argv, int failure)
+static void exec_traced_program(char **argv, int failure)
 {
 	const struct sigaction standard = { .sa_handler = SIG_DFL };
 
@@ -59,21 +59,22 @@ static void exec_program(char **argv, int failure)
 	_exit(127);
 }
 
-static void wait_for_program(struct capture_program *program)
+static void wait_for_traced_program(struct capture_program *program)
 {
 	while (waitpid(program->pid, &program->status, 0) < 0 && errno == EINTR)
 		;
 	atomic_store(&running, 0);
 }
 
-static int launch_program(struct capture_program *program, int failure[2], struct aftl_error *error)
+static int launch_traced_program(struct capture_program *program, int failure[2],
+				 struct aftl_error *error)
 {
 	int code;
 
 	ignore_signals_for_program();
 	program->pid = fork();
 	if (!program->pid)
-		exec_program(program->argv, failure[1]);
+		exec_traced_program(program->argv, failure[1]);
 	close(failure[1]);
 	if (program->pid < 0)
 		return aftl_fail(error, -errno, "cannot create a process for the program: %s",
@@ -81,7 +82,7 @@ static int launch_program(struct capture_program *program, int failure[2], struc
 	atomic_store(&running, program->pid);
 	if (read(failure[0], &code, sizeof(code)) != sizeof(code))
 		return 0;
-	wait_for_program(program);
+	wait_for_traced_program(program);
 	return aftl_fail(error, -code, "%.120s: cannot run: %s", program->argv[0], strerror(code));
 }
 
@@ -94,11 +95,11 @@ int capture_program_run(struct capture_program *program, struct aftl_error *erro
 	if (pipe2(failure, O_CLOEXEC))
 		return aftl_fail(error, -errno, "no pipe: %s", strerror(errno));
 	program->begin_ns = capture_clock_ns(CLOCK_REALTIME);
-	ret = launch_program(program, failure, error);
+	ret = launch_traced_program(program, failure, error);
 	close(failure[0]);
 	if (ret)
 		return ret;
-	wait_for_program(program);
+	wait_for_traced_program(program);
 	program->elapsed_ns = capture_clock_ns(CLOCK_MONOTONIC) - begin;
 	return 0;
 }

@@ -164,8 +164,8 @@ struct document {
 	struct json_writer json;
 };
 
-static int open_json_document(struct document *document, const struct capture *capture,
-			      const char *name, struct aftl_error *error)
+static int open_capture_document(struct document *document, const struct capture *capture,
+				 const char *name, struct aftl_error *error)
 {
 	int ret;
 
@@ -177,7 +177,7 @@ static int open_json_document(struct document *document, const struct capture *c
 	return ret;
 }
 
-static int close_json_document(struct document *document, struct aftl_error *error)
+static int close_capture_document(struct document *document, struct aftl_error *error)
 {
 	json_envelope_end(&document->json);
 	return output_file_close(&document->file, error);
@@ -187,7 +187,7 @@ static int write_device_json(const struct capture *capture, struct aftl_error *e
 {
 	struct document document;
 	struct json_writer *json = &document.json;
-	int ret = open_json_document(&document, capture, "device.json", error);
+	int ret = open_capture_document(&document, capture, "device.json", error);
 
 	if (ret)
 		return ret;
@@ -197,20 +197,20 @@ static int write_device_json(const struct capture *capture, struct aftl_error *e
 	json_u64(json, "dropped_events", capture->blktrace.dropped);
 	json_u64(json, "hidden_write_sectors", capture->hidden_sectors);
 	json_end_object(json);
-	return close_json_document(&document, error);
+	return close_capture_document(&document, error);
 }
 
 static int write_program_json(const struct capture *capture, struct aftl_error *error)
 {
 	struct document document;
-	int ret = open_json_document(&document, capture, "program.json", error);
+	int ret = open_capture_document(&document, capture, "program.json", error);
 
 	if (ret)
 		return ret;
 	json_object(&document.json, "program");
 	capture_program_write_json(&capture->program, &document.json);
 	json_end_object(&document.json);
-	return close_json_document(&document, error);
+	return close_capture_document(&document, error);
 }
 
 /* Capture */

@@ -155,7 +155,7 @@ static void write_process_name(struct trace_output *output, const struct trace_r
 			  bytes, sizeof(bytes));
 }
 
-static u8 level_digit_of_class(const struct trace_output *output, u32 class)
+static u8 quality_level_digit(const struct trace_output *output, u32 class)
 {
 	u8 level = TRACE_PRECISE;
 
@@ -167,7 +167,7 @@ static u8 level_digit_of_class(const struct trace_output *output, u32 class)
 static void write_class_note(struct trace_output *output, const struct trace_request *request)
 {
 	static const char *const levels[TRACE_CLASSES] = { "", "", " 2", " 3" };
-	u8 level = level_digit_of_class(output, request->class);
+	u8 level = quality_level_digit(output, request->class);
 	char note[NOTE_SIZE];
 	int length;
 

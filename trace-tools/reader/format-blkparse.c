@@ -58,7 +58,7 @@ static bool parse_device_field(struct text_cursor *text, u32 *device)
 	return true;
 }
 
-static bool parse_small_number(struct text_cursor *text, u64 most, u64 *number)
+static bool parse_blkparse_number(struct text_cursor *text, u64 most, u64 *number)
 {
 	return text_get_number_to(text, most, number);
 }
@@ -96,23 +96,23 @@ static bool parse_format_field(struct trace_file *file, struct text_cursor *text
 	case 'D':
 		return parse_device_field(text, &event->device);
 	case 'M':
-		right = parse_small_number(text, 4095, &number);
+		right = parse_blkparse_number(text, 4095, &number);
 		event->device |= (u32)number << TRACE_DEVICE_MINOR_BITS;
 		return right;
 	case 'm':
-		right = parse_small_number(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &number);
+		right = parse_blkparse_number(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &number);
 		event->device |= (u32)number;
 		return right;
 	case 'c':
-		right = parse_small_number(text, UINT16_MAX, &number);
+		right = parse_blkparse_number(text, UINT16_MAX, &number);
 		event->cpu = (u16)number;
 		return right;
 	case 'T':
-		return parse_small_number(text, U64_MAX / SECOND_NS - 1, &fields->seconds);
+		return parse_blkparse_number(text, U64_MAX / SECOND_NS - 1, &fields->seconds);
 	case 't':
-		return parse_small_number(text, SECOND_NS - 1, &event->t_ns);
+		return parse_blkparse_number(text, SECOND_NS - 1, &event->t_ns);
 	case 'p':
-		right = parse_small_number(text, U32_MAX, &number);
+		right = parse_blkparse_number(text, U32_MAX, &number);
 		event->pid = (u32)number;
 		return right;
 	case 'S':
@@ -205,8 +205,8 @@ static bool interpret_kind_field(struct fields *fields)
 }
 
 /* Parse the end of a default blkparse line: first sector, "+", and the number of sectors. */
-static bool parse_rest_of_line(struct trace_file *file, struct text_cursor *text,
-			       struct fields *fields)
+static bool parse_rest_of_blkparse_line(struct trace_file *file, struct text_cursor *text,
+					struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
 
@@ -253,7 +253,7 @@ static enum trace_line_verdict parse_event_line(struct trace_file *file, struct 
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}
-	if (state->usual && !parse_rest_of_line(file, &text, fields))
+	if (state->usual && !parse_rest_of_blkparse_line(file, &text, fields))
 		return TRACE_LINE_WRONG;
 	if (!interpret_kind_field(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
 		file->other_events++;

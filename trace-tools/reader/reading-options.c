@@ -13,7 +13,7 @@ static const struct unit time_units[] = {
 
 static const struct unit offset_units[] = { { "bytes", 1 }, { "sectors", TRACE_SECTOR } };
 
-static u64 find_unit_by_name(const struct unit *units, size_t count, const char *name)
+static u64 find_reading_unit_by_name(const struct unit *units, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(units[i].name, name))
@@ -23,7 +23,7 @@ static u64 find_unit_by_name(const struct unit *units, size_t count, const char 
 
 static int set_time_unit_option(const char *name, u64 *unit, struct aftl_error *error)
 {
-	*unit = find_unit_by_name(time_units, ARRAY_SIZE(time_units), name);
+	*unit = find_reading_unit_by_name(time_units, ARRAY_SIZE(time_units), name);
 	return *unit ? 0 : aftl_fail(error, -EINVAL,
 				     "--time-unit: \"%.40s\" is not s, ms, us, ns or 100ns", name);
 }
@@ -32,7 +32,7 @@ static int set_offset_unit_option(const char *name, u64 *unit, struct aftl_error
 {
 	struct text_cursor text = { name, name + strlen(name) };
 
-	*unit = find_unit_by_name(offset_units, ARRAY_SIZE(offset_units), name);
+	*unit = find_reading_unit_by_name(offset_units, ARRAY_SIZE(offset_units), name);
 	if (*unit || (text_get_number_to(&text, 1 << 20, unit) && *unit && is_text_at_end(&text)))
 		return 0;
 	return aftl_fail(error, -EINVAL,

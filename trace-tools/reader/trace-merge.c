@@ -97,7 +97,7 @@ static int refill_merge_source(struct trace_source *source, struct aftl_error *e
 }
 
 /* Find the time of the next request or event of file @i, reading from the file if necessary. */
-static int load_next_item(struct trace_merge *merge, u32 i, struct aftl_error *error)
+static int load_next_merge_item(struct trace_merge *merge, u32 i, struct aftl_error *error)
 {
 	struct trace_source *source = &merge->sources[i];
 	int ret = refill_merge_source(source, error);
@@ -149,7 +149,7 @@ static struct turn find_source_of_next_item(const struct trace_merge *merge)
 	return turn;
 }
 
-static u64 get_item_time(const u8 *item)
+static u64 get_merge_item_time(const u8 *item)
 {
 	return *(const u64 *)item;
 }
@@ -174,7 +174,7 @@ static void merge_items_of_two_sources(struct trace_merge *merge, struct trace_w
 {
 	const u8 *at_a = trace_window_peek_item(a), *at_b = trace_window_peek_item(b);
 	const u8 *end_a = trace_window_ready_end(a), *end_b = trace_window_ready_end(b);
-	u64 a_ns = get_item_time(at_a), b_ns = get_item_time(at_b);
+	u64 a_ns = get_merge_item_time(at_a), b_ns = get_merge_item_time(at_b);
 	size_t bytes = a->item_bytes;
 	u32 count = merge->run_end, from_a = 0, taken;
 
@@ -189,8 +189,8 @@ static void merge_items_of_two_sources(struct trace_merge *merge, struct trace_w
 		at_b += bytes & (is_a - 1);
 		if (at_a == end_a || at_b == end_b)
 			break;
-		a_ns = get_item_time(at_a);
-		b_ns = get_item_time(at_b);
+		a_ns = get_merge_item_time(at_a);
+		b_ns = get_merge_item_time(at_b);
 	} while (count < TRACE_MERGE_RUN && min(a_ns, b_ns) < limit_ns);
 	taken = count - merge->run_end;
 	merge->run_end = count;
@@ -237,7 +237,7 @@ int trace_merge_gather_run(struct trace_merge *merge, struct aftl_error *error)
 	merge->run_next = 0;
 	merge->run_end = 0;
 	for (u32 i = 0; i < merge->count && !ret; i++)
-		ret = load_next_item(merge, i, error);
+		ret = load_next_merge_item(merge, i, error);
 	while (!ret && merge->run_end < TRACE_MERGE_RUN && extend_merged_run(merge))
 		;
 	return ret;

@@ -135,14 +135,14 @@ static u32 sectors_of_request(const struct trace_event *event)
 }
 
 /* Return the first sector of a request; 0 for a flush, which has no sectors. */
-static u64 begin_sector_of_event(const struct trace_event *event)
+static u64 first_sector_of_event(const struct trace_event *event)
 {
 	return event->bytes ? event->sector : 0;
 }
 
 /* ---- hash table of pieces */
 
-static u32 request_piece_key(u16 stream, u8 op)
+static u32 key_of_request_piece(u16 stream, u8 op)
 {
 	return ((u32)stream << 8 | op) + 1;
 }
@@ -250,7 +250,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_request_at(pairing, number);
-	u32 key = request_piece_key(pending->request.stream, pending->request.op);
+	u32 key = key_of_request_piece(pending->request.stream, pending->request.op);
 	u32 place = request_piece_hash_slot(pairing, key, pending->piece_begin);
 
 	for (; pairing->pieces[place].key; place = (place + 1) & (pairing->room - 1))
@@ -262,7 +262,7 @@ static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number
 	return NOWHERE;
 }
 
-static void deliver_oldest_unfinished(struct trace_pairing *pairing)
+static void deliver_oldest_unfinished_request(struct trace_pairing *pairing)
 {
 	struct pending *oldest = pending_request_at(pairing, pairing->first);
 
@@ -319,16 +319,16 @@ static inline void init_pending_request(struct pending *pending, const struct tr
 static void begin_paired_request(struct trace_pairing *pairing, const struct trace_event *event,
 				 u16 stream)
 {
-	u64 number = pairing->next++, begin = begin_sector_of_event(event);
+	u64 number = pairing->next++, begin = first_sector_of_event(event);
 
 	if (number - pairing->first == pairing->ring)
 		grow_request_ring(pairing, number);
 	init_pending_request(pending_request_at(pairing, number), event, stream, begin,
 			     ++pairing->open);
-	add_request_piece(pairing, request_piece_key(stream, event->op), number, begin,
+	add_request_piece(pairing, key_of_request_piece(stream, event->op), number, begin,
 			  begin + sectors_of_request(event));
 	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
-		deliver_oldest_unfinished(pairing);
+		deliver_oldest_unfinished_request(pairing);
 		pairing->ripe = RIPE;
 	}
 }
@@ -372,9 +372,9 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 }
 
 /* Fast path: complete a request of one piece, if no other piece has its hash slot. */
-static inline bool complete_whole_piece(struct trace_pairing *pairing,
-					const struct trace_event *event, u32 key, u64 begin,
-					u64 end)
+static inline bool complete_one_piece_request(struct trace_pairing *pairing,
+					      const struct trace_event *event, u32 key, u64 begin,
+					      u64 end)
 {
 	u32 place = request_piece_hash_slot(pairing, key, begin);
 	struct piece *piece = &pairing->pieces[place];
@@ -396,11 +396,11 @@ static inline bool complete_whole_piece(struct trace_pairing *pairing,
 static void complete_paired_request(struct trace_pairing *pairing, const struct trace_event *event,
 				    u16 stream)
 {
-	u32 key = request_piece_key(stream, event->op);
-	u64 begin = begin_sector_of_event(event), end = begin + sectors_of_request(event);
+	u32 key = key_of_request_piece(stream, event->op);
+	u64 begin = first_sector_of_event(event), end = begin + sectors_of_request(event);
 	bool any = false;
 
-	if (likely(complete_whole_piece(pairing, event, key, begin, end)))
+	if (likely(complete_one_piece_request(pairing, event, key, begin, end)))
 		return;
 	do {
 		u32 place = find_request_piece(pairing, key, begin, end);
@@ -420,7 +420,8 @@ static void complete_paired_request(struct trace_pairing *pairing, const struct 
 /* An event's request is searched among this many of the latest requests. */
 #define RECENT 4096
 
-static bool does_pending_cover(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
+static bool does_pending_contain(const struct pending *pending, u16 stream, u8 op, u64 begin,
+				 u64 end)
 {
 	const struct trace_request *request = &pending->request;
 
@@ -439,7 +440,7 @@ static struct pending *find_newest(const struct trace_pairing *pairing, u16 stre
 	for (i = pairing->next; i > stop; i--) {
 		struct pending *pending = pending_request_at(pairing, i - 1);
 
-		if (!does_pending_cover(pending, stream, op, begin, end) ||
+		if (!does_pending_contain(pending, stream, op, begin, end) ||
 		    (found && pending->cpu != cpu))
 			continue;
 		found = pending;
@@ -486,8 +487,8 @@ static void restart_rest_of_request(struct trace_pairing *pairing, const struct 
 	insert_rest_of_piece(pairing, piece.key, number, event->sector, piece.end);
 }
 
-static void split_request(struct trace_pairing *pairing, const struct trace_event *event,
-			  u16 stream)
+static void split_pending_request(struct trace_pairing *pairing, const struct trace_event *event,
+				  u16 stream)
 {
 	u32 place;
 
@@ -495,7 +496,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 		restart_rest_of_request(pairing, event, stream);
 		return;
 	}
-	place = find_request_piece(pairing, request_piece_key(stream, event->op), event->sector,
+	place = find_request_piece(pairing, key_of_request_piece(stream, event->op), event->sector,
 				   event->detail);
 	if (place != NOWHERE)
 		split_request_piece(pairing, place, event->detail);
@@ -551,8 +552,8 @@ static void apply_note_to_request(struct trace_pairing *pairing, const struct tr
 	add_request_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
 }
 
-static inline void pair_event(struct trace_pairing *pairing, const struct trace_event *event,
-			      u16 stream)
+static inline void pair_trace_event(struct trace_pairing *pairing, const struct trace_event *event,
+				    u16 stream)
 {
 	switch (event->act) {
 	case TRACE_ACT_QUEUE:
@@ -565,7 +566,7 @@ static inline void pair_event(struct trace_pairing *pairing, const struct trace_
 		pairing->ripe++;
 		break;
 	case TRACE_ACT_SPLIT:
-		split_request(pairing, event, stream);
+		split_pending_request(pairing, event, stream);
 		break;
 	case TRACE_ACT_TAG:
 		apply_note_to_request(pairing, event, stream);
@@ -576,7 +577,7 @@ static inline void pair_event(struct trace_pairing *pairing, const struct trace_
 void trace_pairing_add_event(struct trace_pairing *pairing, const struct trace_event *event,
 			     u16 stream)
 {
-	pair_event(pairing, event, stream);
+	pair_trace_event(pairing, event, stream);
 }
 
 u32 trace_pairing_add_events(struct trace_pairing *pairing, const void *const *events, u32 count,
@@ -589,7 +590,7 @@ u32 trace_pairing_add_events(struct trace_pairing *pairing, const void *const *e
 
 		if (event->device != device || event->act > TRACE_ACT_SPLIT)
 			break;
-		pair_event(pairing, event, stream);
+		pair_trace_event(pairing, event, stream);
 	}
 	return done;
 }
@@ -606,7 +607,7 @@ void trace_pairing_end(struct trace_pairing *pairing)
 }
 
 /* Get the request's next part of one class; return false if all parts were delivered. */
-static bool take_part_with_one_class(struct pending *pending, struct trace_request *part)
+static bool take_request_part_of_one_class(struct pending *pending, struct trace_request *part)
 {
 	u64 begin = pending->request.offset + pending->emitted;
 	u64 end = pending->request.offset + pending->request.bytes;
@@ -644,7 +645,7 @@ static bool take_oldest_request(struct trace_pairing *pairing, struct trace_requ
 	if (!oldest->done)
 		return false;
 	if (unlikely(oldest->marks)) {
-		if (take_part_with_one_class(oldest, request))
+		if (take_request_part_of_one_class(oldest, request))
 			return true;
 		free_request_marks(oldest);
 		pairing->first++;

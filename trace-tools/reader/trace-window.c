@@ -21,25 +21,25 @@ void trace_window_free(struct trace_window *window)
 	*window = (struct trace_window){ 0 };
 }
 
-static u8 *window_item(const struct trace_window *window, u8 *items, size_t i)
+static u8 *item_of_window(const struct trace_window *window, u8 *items, size_t i)
 {
 	return items + i * window->item_bytes;
 }
 
 static u64 window_item_time(const struct trace_window *window, u8 *items, size_t i)
 {
-	return *(const u64 *)window_item(window, items, i);
+	return *(const u64 *)item_of_window(window, items, i);
 }
 
 void *trace_window_item_room(struct trace_window *window, u32 *room)
 {
-	memmove(window->items, window_item(window, window->items, window->next),
+	memmove(window->items, item_of_window(window, window->items, window->next),
 		(window->count - window->next) * window->item_bytes);
 	window->count -= window->next;
 	window->next = 0;
 	window->ready = 0;
 	*room = TRACE_WINDOW_ROOM * window->size - window->count;
-	return window_item(window, window->items, window->count);
+	return item_of_window(window, window->items, window->count);
 }
 
 /* Check that the items from index @from on are in order; earlier items are in order. */
@@ -63,8 +63,8 @@ static void merge_window_items(const struct trace_window *window, u8 *to, u8 *it
 				 (right >= end || window_item_time(window, items, left) <=
 							  window_item_time(window, items, right));
 
-		memcpy(window_item(window, to, i),
-		       window_item(window, items, take_left ? left++ : right++),
+		memcpy(item_of_window(window, to, i),
+		       item_of_window(window, items, take_left ? left++ : right++),
 		       window->item_bytes);
 	}
 }

@@ -48,7 +48,7 @@ static void record_expected_content(struct replay_run *run, struct ticket *ticke
 		expected_data_begin_read(&run->expected, first, count, ticket->floors);
 }
 
-static void reap_request_completions(struct pilot *pilot)
+static void reap_completed_requests(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
 	struct ticket *ticket;
@@ -96,7 +96,7 @@ static bool has_replay_finished(const struct pilot *pilot)
 	       !ticket_queue_peek(&pilot->run->ready);
 }
 
-static void submit_or_wait_once(struct pilot *pilot)
+static void submit_ticket_or_wait(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
 	struct ticket *ticket = ticket_queue_peek(&run->ready);
@@ -120,7 +120,7 @@ static void submit_or_wait_once(struct pilot *pilot)
 		pilot->under_way++;
 		pilot->type->submit(pilot->engine, ticket);
 	}
-	reap_request_completions(pilot);
+	reap_completed_requests(pilot);
 }
 
 void lock_pages_in_memory(void)
@@ -186,7 +186,7 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 	if (!ret)
 		ret = raise_thread_priority(run->options, error);
 	while (!ret && !has_replay_finished(&pilot))
-		submit_or_wait_once(&pilot);
+		submit_ticket_or_wait(&pilot);
 	if (pilot.engine)
 		pilot.type->close(pilot.engine);
 	return ret;

@@ -158,8 +158,8 @@ static int reopen_log(struct replay_log *log, const struct output_file *file,
 }
 
 /* Give the log its name once it has a header, so that an aborted replay leaves a readable log. */
-static int prefix_error_with_log(struct replay_log *log, struct output_file *file,
-				 struct aftl_error *error)
+static int prefix_error_with_log_path(struct replay_log *log, struct output_file *file,
+				      struct aftl_error *error)
 {
 	int ret;
 
@@ -187,7 +187,7 @@ int replay_log_create(struct replay_log **out, const char *path,
 	if (!ret) {
 		log->file = file.stream;
 		store_log_header(log);
-		ret = prefix_error_with_log(log, &file, error);
+		ret = prefix_error_with_log_path(log, &file, error);
 	}
 	if (ret)
 		replay_log_close(log);

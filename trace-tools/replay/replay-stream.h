@@ -89,7 +89,7 @@ int __must_check stream_next_request(struct replay_stream *stream, struct aftl_r
 /* Map the class of a request to the kind of its data memory. */
 enum data_kind stream_kind(const struct replay_stream *stream, u32 class);
 
-static inline bool has_survey_writes(const struct stream_survey *survey)
+static inline bool has_stream_writes(const struct stream_survey *survey)
 {
 	return survey->by_op[AFTL_OP_WRITE] || survey->by_op[AFTL_OP_DISCARD] ||
 	       survey->by_op[AFTL_OP_WRITE_ZEROES];

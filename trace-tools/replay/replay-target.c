@@ -131,7 +131,7 @@ static int open_target_device(struct replay_target *target, const struct target_
 	return target->fd < 0 ? report_target_error(options, -errno, "cannot open", error) : 0;
 }
 
-static bool probed_bytes_zero(const u8 *bytes, size_t count)
+static bool are_probed_bytes_zero(const u8 *bytes, size_t count)
 {
 	return !count || (!bytes[0] && !memcmp(bytes, bytes + 1, count - 1));
 }
@@ -144,7 +144,7 @@ static int check_file_system_signatures(const struct replay_target *target,
 	u8 *bytes = memory_alloc_zeroed(1, MARKED_BYTES);
 	int fd = open(options->path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, bytes, min(target->size, (u64)MARKED_BYTES), 0);
-	bool empty = got >= 0 && probed_bytes_zero(bytes, (size_t)got);
+	bool empty = got >= 0 && are_probed_bytes_zero(bytes, (size_t)got);
 	int ret = got < 0 ? report_target_error(options, -errno, "cannot read", error) : 0;
 
 	if (fd >= 0)

@@ -94,7 +94,7 @@ static int open_replay_target(struct replay *replay, struct aftl_error *error)
 	const struct target_options target_options = {
 		.path = options->target,
 		.size = options->size_bytes,
-		.writes = has_survey_writes(&replay->survey),
+		.writes = has_stream_writes(&replay->survey),
 		.buffered = options->buffered,
 		.overwrite = options->overwrite,
 		.force = options->force,

@@ -65,7 +65,7 @@ static void write_ticket_to_log(struct replay_run *run, const struct ticket *tic
 		replay_log_write_entry(run->log, &entry);
 }
 
-static void drain_completions(struct replay_run *run)
+static void drain_completed_tickets(struct replay_run *run)
 {
 	struct ticket *ticket;
 
@@ -102,7 +102,7 @@ void *scribe_thread(void *argument)
 	raise_helper_thread_priority(run);
 	while (!last) {
 		last = atomic_load(&run->flown);
-		drain_completions(run);
+		drain_completed_tickets(run);
 		flush_log_if_due(run, &flushed_ns);
 		if (!last)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);

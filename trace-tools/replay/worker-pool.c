@@ -82,7 +82,7 @@ static int execute_ticket(const struct replay_target *target, const struct ticke
 	}
 }
 
-static void announce_completion(const struct worker_pool *pool)
+static void signal_completion_event(const struct worker_pool *pool)
 {
 	u64 one = 1;
 
@@ -106,7 +106,7 @@ static void *run_worker_thread(void *argument)
 			ticket->complete_ns = machine_clock_now_ns() - pool->config.begin_ns;
 			pthread_mutex_lock(&pool->lock);
 			append_ticket_to_list(&pool->done, ticket);
-			announce_completion(pool);
+			signal_completion_event(pool);
 		} else {
 			pthread_cond_wait(&pool->work, &pool->lock);
 		}

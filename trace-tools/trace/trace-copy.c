@@ -148,7 +148,8 @@ static int begin_trace_copy(struct copy *copy, const char *path, struct aftl_err
 }
 
 /* Get the trace's next request, preview included. Return: 1, 0 at the end, or an error. */
-static int next_request(struct copy *copy, struct trace_request *request, struct aftl_error *error)
+static int next_request_to_copy(struct copy *copy, struct trace_request *request,
+				struct aftl_error *error)
 {
 	int ret = 1;
 
@@ -167,7 +168,7 @@ static int write_all_requests(struct copy *copy, struct aftl_error *error)
 	struct trace_request request, rest;
 	int ret;
 
-	while ((ret = next_request(copy, &request, error)) > 0) {
+	while ((ret = next_request_to_copy(copy, &request, error)) > 0) {
 		ret = trace_change_apply(&copy->change, &request, &rest, error);
 		if (!ret)
 			continue;

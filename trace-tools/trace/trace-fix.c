@@ -42,7 +42,7 @@ struct fix {
 #define ACTION_AT 28
 #define EXTRA_AT 46
 
-static int report_bad_byte(const struct fix *fix, const char *cause, struct aftl_error *error)
+static int report_bad_trace_byte(const struct fix *fix, const char *cause, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %s", fix->in.name,
 			 (unsigned long long)fix->in.offset, cause);
@@ -56,14 +56,16 @@ static int check_event_magic(const struct fix *fix, const u8 *event, struct aftl
 	if (magic == (BLKTRACE_MAGIC | BLKTRACE_V7))
 		return 0;
 	if (magic == (BLKTRACE_MAGIC | BLKTRACE_V8))
-		return report_bad_byte(fix, "version 8, which blkparse 1.2.0 does not read at all",
-				       error);
+		return report_bad_trace_byte(fix,
+					     "version 8, which blkparse 1.2.0 does not read at all",
+					     error);
 	if (!magic)
-		return report_bad_byte(fix,
-				       "zeroes where an event should begin: the end is lost; capture into files, not by \"blktrace -o -\"",
-				       error);
-	return report_bad_byte(fix, "no event of blktrace version 7 of this machine's byte order",
-			       error);
+		return report_bad_trace_byte(fix,
+					     "zeroes where an event should begin: the end is lost; capture into files, not by \"blktrace -o -\"",
+					     error);
+	return report_bad_trace_byte(fix,
+				     "no event of blktrace version 7 of this machine's byte order",
+				     error);
 }
 
 /* Remove the cgroup id from a note. Return: number of bytes that follow the event. */
@@ -90,7 +92,7 @@ static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 	int ret;
 
 	if (trace_input_left(&fix->in) < BLKTRACE_V7_BYTES)
-		return report_bad_byte(fix, "the file ends inside an event", error);
+		return report_bad_trace_byte(fix, "the file ends inside an event", error);
 	memcpy(event, trace_input_next_bytes(&fix->in), sizeof(event));
 	ret = check_event_magic(fix, event, error);
 	if (ret)
@@ -100,7 +102,7 @@ static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (trace_input_left(&fix->in) < BLKTRACE_V7_BYTES + (size_t)extra)
-		return report_bad_byte(fix, "the file ends inside an event", error);
+		return report_bad_trace_byte(fix, "the file ends inside an event", error);
 	kept = remove_cgroup_id(fix, event, extra);
 	fwrite(event, sizeof(event), 1, fix->out);
 	fwrite(trace_input_next_bytes(&fix->in) + BLKTRACE_V7_BYTES + extra - kept, kept, 1,
@@ -123,7 +125,8 @@ static int copy_fixed_events(struct fix *fix, struct aftl_error *error)
 	return ret;
 }
 
-static int fix_file(struct fix *fix, const char *in, const char *out, struct aftl_error *error)
+static int fix_trace_file(struct fix *fix, const char *in, const char *out,
+			  struct aftl_error *error)
 {
 	struct output_file file;
 	int ret = trace_input_open(&fix->in, in, error);
@@ -152,7 +155,7 @@ static int fix_capture_member(struct fix *fix, const char *in, const char *captu
 	if (scnprintf(target, sizeof(target), "%s%s", out, in + strlen(capture)) >=
 	    (int)sizeof(target) - 1)
 		return aftl_fail(error, -ENAMETOOLONG, "%.120s: the file name is too long", out);
-	return fix_file(fix, in, target, error);
+	return fix_trace_file(fix, in, target, error);
 }
 
 static int fix_capture_files(struct fix *fix, struct aftl_error *error)
@@ -162,12 +165,12 @@ static int fix_capture_files(struct fix *fix, struct aftl_error *error)
 	int ret = 0;
 
 	if (!strcmp(in, "-") || !access(in, F_OK))
-		return fix_file(fix, in, out, error);
+		return fix_trace_file(fix, in, out, error);
 	trace_paths_add(&paths, in);
 	for (u32 i = 0; i < paths.count && !ret; i++)
 		ret = strcmp(paths.list[i], in) ?
 			fix_capture_member(fix, paths.list[i], in, out, error) :
-			fix_file(fix, in, out, error);
+			fix_trace_file(fix, in, out, error);
 	trace_paths_free(&paths);
 	return ret;
 }

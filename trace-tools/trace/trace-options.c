@@ -115,7 +115,8 @@ static int add_trace_operand(void *fields, const char *word,
 	return 0;
 }
 
-static bool verb_takes_option(const struct command_line *line, const struct command_option *option)
+static bool does_verb_take_option(const struct command_line *line,
+				  const struct command_option *option)
 {
 	return option->users & *(const enum trace_verb_bit *)line->context;
 }
@@ -128,7 +129,7 @@ static struct command_line command_line_of_verb(const enum trace_verb_bit *verb,
 		.count = ARRAY_SIZE(options_table),
 		.column = 28,
 		.context = verb,
-		.takes = verb_takes_option,
+		.takes = does_verb_take_option,
 		.word = add_trace_operand,
 		.other = take_verb_specific_option,
 	};

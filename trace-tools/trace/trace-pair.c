@@ -47,8 +47,8 @@ static int read_paired_requests(struct trace_run *run, struct trace_summary *sum
 	return ret;
 }
 
-static int read_and_write_rows(struct trace_run *run, struct trace_summary *summary,
-			       struct aftl_error *error)
+static int write_rows_of_paired_requests(struct trace_run *run, struct trace_summary *summary,
+					 struct aftl_error *error)
 {
 	struct output_file file;
 	int ret = output_file_open(&file, run->options.requests, "--requests", true, error);
@@ -101,7 +101,7 @@ static enum exit_code run_pair(struct trace_run *run)
 {
 	struct trace_summary *summary = trace_summary_create();
 	struct aftl_error error;
-	int ret = run->options.requests ? read_and_write_rows(run, summary, &error) :
+	int ret = run->options.requests ? write_rows_of_paired_requests(run, summary, &error) :
 					  read_paired_requests(run, summary, NULL, &error);
 
 	progress_end(&run->progress);

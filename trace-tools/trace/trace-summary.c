@@ -86,7 +86,7 @@ static void push_request_end(struct trace_summary *summary, u64 end_ns)
 	summary->ends[at] = end_ns;
 }
 
-static void pop_earliest_end(struct trace_summary *summary)
+static void pop_earliest_request_end(struct trace_summary *summary)
 {
 	u64 last = summary->ends[--summary->depth];
 	u64 at = 0, child;
@@ -111,7 +111,7 @@ static void compute_queue_depth(struct trace_summary *summary, const struct trac
 	if (!depth) {
 		/* Compute the queue depth that a request met, if the trace does not record it. */
 		while (summary->depth && summary->ends[0] <= request->t_ns)
-			pop_earliest_end(summary);
+			pop_earliest_request_end(summary);
 		push_request_end(summary, request->t_ns + request->latency_ns);
 		depth = summary->depth;
 	}
@@ -207,8 +207,9 @@ static void write_latency_json(struct json_writer *json, const struct latency_hi
 	json_end_object(json);
 }
 
-static void write_share_json(struct json_writer *json, const char *key,
-			     const struct trace_summary *summary, const struct selection *wanted)
+static void write_trace_share_json(struct json_writer *json, const char *key,
+				   const struct trace_summary *summary,
+				   const struct selection *wanted)
 {
 	struct trace_share share = sum_selected_leaves(summary, wanted);
 
@@ -226,8 +227,8 @@ static void write_operations_json(struct json_writer *json, const struct trace_s
 {
 	json_object(json, "operations");
 	for (int op = 0; op < AFTL_OPS; op++)
-		write_share_json(json, trace_op_names[op], summary,
-				 &(struct selection){ -1, op, -1, -1 });
+		write_trace_share_json(json, trace_op_names[op], summary,
+				       &(struct selection){ -1, op, -1, -1 });
 	json_end_object(json);
 }
 
@@ -236,13 +237,13 @@ static void write_classes_json(struct json_writer *json, const struct trace_summ
 {
 	json_object(json, "write_classes");
 	for (int i = 0; i < (int)classes->count; i++)
-		write_share_json(json, classes->names[i], summary,
-				 &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
+		write_trace_share_json(json, classes->names[i], summary,
+				       &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
 	json_end_object(json);
 	json_object(json, "write_classes_said_by");
 	for (int i = 0; i < TRACE_BYS; i++)
-		write_share_json(json, trace_by_names[i], summary,
-				 &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
+		write_trace_share_json(json, trace_by_names[i], summary,
+				       &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
 	json_end_object(json);
 }
 
@@ -250,8 +251,8 @@ static void write_processes_json(struct json_writer *json, const struct trace_su
 {
 	json_object(json, "processes");
 	for (u32 i = 0; i < summary->processes; i++)
-		write_share_json(json, summary->names[i], summary,
-				 &(struct selection){ (int)i, -1, -1, -1 });
+		write_trace_share_json(json, summary->names[i], summary,
+				       &(struct selection){ (int)i, -1, -1, -1 });
 	json_end_object(json);
 }
 
@@ -264,7 +265,7 @@ void trace_summary_write_json(struct json_writer *json, const struct trace_summa
 	json_u64(json, "streams", trace_summary_count_streams(summary));
 	json_u64(json, "fua_requests", summary->fua);
 	json_u64(json, "preflush_requests", summary->preflush);
-	write_share_json(json, "all", summary, &everything);
+	write_trace_share_json(json, "all", summary, &everything);
 	write_operations_json(json, summary);
 	write_classes_json(json, summary, classes);
 	write_processes_json(json, summary);

@@ -20,8 +20,8 @@ static void apply_class_rules(void *context, struct trace_request *request, cons
 	class_rules_apply(context, request, name);
 }
 
-static int prepare_tagging(struct trace_run *run, struct class_rules *rules,
-			   struct aftl_error *error)
+static int parse_tagging_rules(struct trace_run *run, struct class_rules *rules,
+			       struct aftl_error *error)
 {
 	const struct trace_file *first = &run->reader.merge.sources[0].file;
 	int ret;
@@ -45,7 +45,7 @@ static enum exit_code run_tag(struct trace_run *run)
 {
 	struct class_rules rules = { 0 };
 	struct aftl_error error;
-	enum exit_code code = prepare_tagging(run, &rules, &error) ?
+	enum exit_code code = parse_tagging_rules(run, &rules, &error) ?
 				      trace_complain_usage(&error) :
 				      trace_copy(run, apply_class_rules, &rules);
 

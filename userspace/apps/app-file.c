@@ -23,8 +23,8 @@ void *alloc_file_buffer(size_t bytes)
 	return memset(buffer, 0, bytes);
 }
 
-static int report_file_error(const struct app_file *file, int cause, const char *what,
-			     struct aftl_error *error)
+static int report_app_file_error(const struct app_file *file, int cause, const char *what,
+				 struct aftl_error *error)
 {
 	return aftl_fail(error, -cause, "%.80s/%s: cannot %s: %s", file->place->path, file->name,
 			 what, strerror(cause));
@@ -38,7 +38,7 @@ static int map_app_file(struct app_file *file, struct aftl_error *error)
 		return 0;
 	map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
 	if (map == MAP_FAILED)
-		return report_file_error(file, errno, "map", error);
+		return report_app_file_error(file, errno, "map", error);
 	file->map = map;
 	return 0;
 }
@@ -65,7 +65,7 @@ static int open_and_tag_file(struct app_file *file, int flags, struct aftl_error
 	if (file->fd >= 0)
 		return 0;
 	if (errno != ENOENT)
-		return report_file_error(file, errno, "open", error);
+		return report_app_file_error(file, errno, "open", error);
 	return aftl_fail(error, -ENOENT, "%.80s/%s: no such file; --phase write creates it",
 			 file->place->path, file->name);
 }
@@ -99,16 +99,16 @@ static int truncate_old_file(struct app_file *file, struct aftl_error *error)
 	if (file->fd < 0 && errno == ELOOP)
 		return refuse_app_file(file, "is a link, which is not followed; remove it", error);
 	if (file->fd < 0)
-		return report_file_error(file, errno, "open", error);
+		return report_app_file_error(file, errno, "open", error);
 	if (fstat(file->fd, &status))
-		return report_file_error(file, errno, "examine", error);
+		return report_app_file_error(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode))
 		return refuse_app_file(file, "is no regular file; remove it", error);
 	if (status.st_size && !file->place->force && !is_app_file_header(file))
 		return refuse_app_file(file,
 				       "is another program's; name another directory or --force",
 				       error);
-	return ftruncate(file->fd, 0) ? report_file_error(file, errno, "empty", error) : 0;
+	return ftruncate(file->fd, 0) ? report_app_file_error(file, errno, "empty", error) : 0;
 }
 
 static int create_empty_file(struct app_file *file, struct aftl_error *error)
@@ -118,7 +118,7 @@ static int create_empty_file(struct app_file *file, struct aftl_error *error)
 	if (file->fd >= 0)
 		return 0;
 	return errno == EEXIST ? truncate_old_file(file, error) :
-				 report_file_error(file, errno, "make", error);
+				 report_app_file_error(file, errno, "make", error);
 }
 
 static int allocate_file_space(struct app_file *file, struct aftl_error *error)
@@ -126,10 +126,10 @@ static int allocate_file_space(struct app_file *file, struct aftl_error *error)
 	int ret;
 
 	if (file->place->io == APP_IO_DIRECT && fcntl(file->fd, F_SETFL, O_RDWR | O_DIRECT))
-		return report_file_error(file, errno, "open", error);
+		return report_app_file_error(file, errno, "open", error);
 	ret = posix_fallocate(file->fd, 0, (off_t)file->bytes);
 	if (ret)
-		return report_file_error(file, ret, "make room", error);
+		return report_app_file_error(file, ret, "make room", error);
 	if (file->kind != APPROXFTL_PRECISE)
 		ret = tag_written_file_range(file, 0, APPROXFTL_TO_END, file->kind, error);
 	return ret ? ret : map_app_file(file, error);
@@ -161,7 +161,7 @@ int app_file_open(struct app_file *file, const struct app_place *place, const ch
 	if (ret)
 		return ret;
 	if (fstat(file->fd, &status))
-		return report_file_error(file, errno, "examine", error);
+		return report_app_file_error(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode) || status.st_size < HEADER_BYTES)
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: no file of this program; --phase write --force makes it",
@@ -186,7 +186,7 @@ static int write_and_tag_bytes(struct app_file *file, const void *data, u64 offs
 				done = -errno;
 		}
 		if (done <= 0)
-			return report_file_error(file, done ? (int)-done : EIO, "write", error);
+			return report_app_file_error(file, done ? (int)-done : EIO, "write", error);
 		from += done;
 		offset += done;
 		bytes -= done;
@@ -249,7 +249,7 @@ int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 		ssize_t done = pread(file->fd, to, bytes, (off_t)offset);
 
 		if (done <= 0)
-			return report_file_error(file, done ? errno : EIO, "read", error);
+			return report_app_file_error(file, done ? errno : EIO, "read", error);
 		to += done;
 		offset += done;
 		bytes -= done;
@@ -274,11 +274,11 @@ int app_file_read_setup(struct app_file *file, struct app_setup *setup, struct a
 int app_file_sync(struct app_file *file, struct aftl_error *error)
 {
 	if (file->map && msync(file->map, file->bytes, MS_SYNC))
-		return report_file_error(file, errno, "write", error);
+		return report_app_file_error(file, errno, "write", error);
 	if (fdatasync(file->fd))
-		return report_file_error(file, errno, "write", error);
+		return report_app_file_error(file, errno, "write", error);
 	if (file->map && madvise(file->map, file->bytes, MADV_DONTNEED))
-		return report_file_error(file, errno, "drop", error);
+		return report_app_file_error(file, errno, "drop", error);
 	posix_fadvise(file->fd, 0, 0, POSIX_FADV_DONTNEED);
 	return 0;
 }

@@ -39,7 +39,7 @@ static void transform_block_dct(const double *from, double *to, bool back)
 }
 
 /* List the coefficients of a block diagonal by diagonal, each from top to bottom. */
-static void list_diagonals(u8 places[BLOCK_CELLS])
+static void list_block_diagonals(u8 places[BLOCK_CELLS])
 {
 	unsigned int diagonal, row, count = 0;
 
@@ -69,7 +69,7 @@ void block_encode_pixels(const u8 *pixels, u64 width, unsigned int step, u8 cell
 		values[i] = pixels[block_pixel_offset(i, width)] - MIDDLE;
 	transform_block_dct(values, turned, false);
 	transform_block_dct(turned, values, false);
-	list_diagonals(places);
+	list_block_diagonals(places);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
 		cells[i] = clamp_to_byte(values[places[i]] / step + MIDDLE);
 }
@@ -79,7 +79,7 @@ void block_decode_pixels(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pix
 	double values[BLOCK_CELLS], turned[BLOCK_CELLS];
 	u8 places[BLOCK_CELLS];
 
-	list_diagonals(places);
+	list_block_diagonals(places);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
 		values[places[i]] = ((double)cells[i] - MIDDLE) * step;
 	transform_block_dct(values, turned, true);

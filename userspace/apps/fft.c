@@ -96,7 +96,7 @@ struct strip {
 };
 
 /* Copy a tile of the matrix between its page and the strip of tiles in memory. */
-static void copy_tile(struct strip *strip, u64 along, double *words, bool store)
+static void copy_matrix_tile(struct strip *strip, u64 along, double *words, bool store)
 {
 	for (u64 i = 0; i < TILE * TILE; i++) {
 		u64 line = strip->columns ? i % TILE : i / TILE;
@@ -119,8 +119,9 @@ static void copy_strip_of_array(struct strip *strip, struct array *array, bool s
 					     strip->index * strip->grid.columns + along) *
 			   TILE_WORDS;
 
-		copy_tile(strip, along, array_page_values(array, word / ARRAY_PAGE_WORDS, store) +
-			  word % ARRAY_PAGE_WORDS, store);
+		copy_matrix_tile(strip, along,
+				 array_page_values(array, word / ARRAY_PAGE_WORDS, store) +
+				 word % ARRAY_PAGE_WORDS, store);
 	}
 }
 

@@ -15,7 +15,7 @@ struct comparison {
 	enum approxftl_class kind;
 };
 
-static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
+static u64 differing_word_bits(const u64 *a, const u64 *b, size_t bytes)
 {
 	u64 count = 0;
 
@@ -25,11 +25,12 @@ static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 }
 
 /* Compare the bytes at @offset of two files. */
-static void compare_file_pieces(struct app_flips *flips, const struct comparison *of, const char *a,
-				const char *b, u64 offset, size_t bytes)
+static void compare_input_file_pieces(struct app_flips *flips, const struct comparison *of,
+				      const char *a, const char *b, u64 offset, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += FILE_UNIT) {
-		u64 bits = differing_bits((const u64 *)(a + at), (const u64 *)(b + at), FILE_UNIT);
+		u64 bits = differing_word_bits((const u64 *)(a + at), (const u64 *)(b + at),
+					       FILE_UNIT);
 
 		flips->bytes += FILE_UNIT;
 		if (of->kind == APPROXFTL_PRECISE ||
@@ -55,7 +56,7 @@ static int compare_file_range(const struct comparison *of, struct app_file *a, s
 		if (!ret)
 			ret = app_file_read(b, pieces + PIECE, offset, bytes, error);
 		if (!ret)
-			compare_file_pieces(flips, of, pieces, pieces + PIECE, offset, bytes);
+			compare_input_file_pieces(flips, of, pieces, pieces + PIECE, offset, bytes);
 	}
 	free(pieces);
 	return ret;

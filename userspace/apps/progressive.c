@@ -60,7 +60,7 @@ static u32 count_bit_planes_in_scan(const struct app_setup *setup, u32 scan)
 }
 
 /* Return the size (bytes) of a scan of a progressive image without its header. */
-static u64 scan_bytes(const struct app_setup *setup, u32 scan)
+static u64 image_scan_bytes(const struct app_setup *setup, u32 scan)
 {
 	return DIV_ROUND_UP(count_bit_planes_in_scan(setup, scan) * bit_plane_bytes(setup),
 			    FILE_UNIT) *
@@ -68,12 +68,12 @@ static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 }
 
 /* Return the byte offset of a scan's header in the progressive image. */
-static u64 scan_offset(const struct app_setup *setup, u32 scan)
+static u64 image_scan_offset(const struct app_setup *setup, u32 scan)
 {
 	u64 offset = 0;
 
 	while (scan-- > 0)
-		offset += HEADER_BYTES + scan_bytes(setup, scan);
+		offset += HEADER_BYTES + image_scan_bytes(setup, scan);
 	return offset;
 }
 
@@ -81,11 +81,11 @@ bool progressive_is_precise(const struct app_setup *setup, u64 offset)
 {
 	u32 scan = 1;
 
-	if (offset < scan_offset(setup, 1))
+	if (offset < image_scan_offset(setup, 1))
 		return true;
-	while (offset >= scan_offset(setup, scan + 1))
+	while (offset >= image_scan_offset(setup, scan + 1))
 		scan++;
-	return offset - scan_offset(setup, scan) < HEADER_BYTES;
+	return offset - image_scan_offset(setup, scan) < HEADER_BYTES;
 }
 
 static void alloc_image_buffers(struct progressive *image, const struct app_setup *setup)
@@ -93,7 +93,7 @@ static void alloc_image_buffers(struct progressive *image, const struct app_setu
 	image->setup = *setup;
 	image->cells = alloc_file_buffer(picture_pixel_count(setup));
 	/* Scan 0 is the largest scan, so the buffer has its size. */
-	image->scan = alloc_file_buffer(scan_bytes(setup, 0));
+	image->scan = alloc_file_buffer(image_scan_bytes(setup, 0));
 }
 
 static void free_image_buffers(struct progressive *image)
@@ -144,7 +144,7 @@ static void copy_or_add_scan_bit_planes(struct progressive *image, u32 scan, boo
 	u8 *run = image->scan;
 
 	if (store)
-		memset(run, 0, scan_bytes(&image->setup, scan));
+		memset(run, 0, image_scan_bytes(&image->setup, scan));
 	for (u32 cell = 0; cell < BLOCK_CELLS; cell++) {
 		for (u32 plane = PLANES; plane-- > 0;) {
 			if (scan_of_bit_plane(&image->setup, cell, plane) != scan)
@@ -165,7 +165,7 @@ static void make_scan_header(const struct app_setup *setup, u32 scan, char *head
 
 static int write_image_scan(struct progressive *image, u32 scan, struct aftl_error *error)
 {
-	u64 offset = scan_offset(&image->setup, scan);
+	u64 offset = image_scan_offset(&image->setup, scan);
 	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
@@ -177,7 +177,7 @@ static int write_image_scan(struct progressive *image, u32 scan, struct aftl_err
 	copy_or_add_scan_bit_planes(image, scan, true);
 	return (scan ? app_file_write :
 		       app_file_write_precise)(&image->file, image->scan, offset + HEADER_BYTES,
-					       scan_bytes(&image->setup, scan), error);
+					       image_scan_bytes(&image->setup, scan), error);
 }
 
 int progressive_create(const struct app_place *place, const struct app_setup *setup,
@@ -194,7 +194,7 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 		transform_piece_blocks(&image, row, pixels, true);
 	}
 	free(pixels);
-	ret = app_file_create(&image.file, place, NAME, scan_offset(setup, (u32)setup->scans),
+	ret = app_file_create(&image.file, place, NAME, image_scan_offset(setup, (u32)setup->scans),
 			      APPROXFTL_APPROXIMATE, error);
 	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
 		ret = write_image_scan(&image, scan, error);
@@ -210,8 +210,8 @@ static int check_scan_header(struct progressive *image, u32 scan, struct aftl_er
 	int ret;
 
 	make_scan_header(&image->setup, scan, wanted);
-	ret = app_file_read(&image->file, header, scan_offset(&image->setup, scan), HEADER_BYTES,
-			    error);
+	ret = app_file_read(&image->file, header, image_scan_offset(&image->setup, scan),
+			    HEADER_BYTES, error);
 	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
 		ret = aftl_fail(error, -EINVAL,
 				"%.80s/%s: the header of scan %u is damaged; --phase write --force makes it anew",
@@ -226,8 +226,8 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 
 	if (!ret)
 		ret = app_file_read(&image->file, image->scan,
-				    scan_offset(&image->setup, scan) + HEADER_BYTES,
-				    scan_bytes(&image->setup, scan), error);
+				    image_scan_offset(&image->setup, scan) + HEADER_BYTES,
+				    image_scan_bytes(&image->setup, scan), error);
 	if (!ret)
 		copy_or_add_scan_bit_planes(image, scan, false);
 	return ret;
@@ -257,7 +257,7 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	int ret = app_file_open(&image.file, place, NAME, APPROXFTL_APPROXIMATE, error);
 
 	if (!ret)
-		ret = app_file_has_length(&image.file, scan_offset(setup, (u32)setup->scans),
+		ret = app_file_has_length(&image.file, image_scan_offset(setup, (u32)setup->scans),
 					  error);
 	if (!ret)
 		alloc_image_buffers(&image, setup);

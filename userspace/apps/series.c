@@ -188,8 +188,8 @@ static int write_sample_block(struct series *series, u64 number, struct aftl_err
 			      FILE_UNIT, error);
 }
 
-static int create_samples(struct series *series, const struct app_place *place,
-			  struct aftl_error *error)
+static int generate_sample_blocks(struct series *series, const struct app_place *place,
+				  struct aftl_error *error)
 {
 	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
@@ -210,7 +210,7 @@ static int create_series(const struct app_place *place, const struct app_setup *
 	int ret;
 
 	alloc_series_buffers(&series, setup);
-	ret = create_samples(&series, place, error);
+	ret = generate_sample_blocks(&series, place, error);
 	if (!ret)
 		ret = open_series_indices(&series, array_create, place, error);
 	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++)

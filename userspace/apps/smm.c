@@ -160,8 +160,8 @@ static double row_product(struct matrix *matrix, u64 row, struct array *in)
 }
 
 /* The two vectors swap after each product; the last product must be in the output array. */
-static int iterate_products(struct matrix *matrix, struct array *vectors,
-			    const struct app_setup *setup, struct aftl_error *error)
+static int multiply_matrix_repeatedly(struct matrix *matrix, struct array *vectors,
+				      const struct app_setup *setup, struct aftl_error *error)
 {
 	unsigned int from = setup->rounds % 2 ? 0 : 1;
 	int ret = 0;
@@ -208,7 +208,7 @@ static int compute_sparse_products(const struct app_place *place, const struct a
 	if (!ret)
 		ret = create_initial_vector(vectors, place, setup, &result->repaired, error);
 	if (!ret)
-		ret = iterate_products(&matrix, vectors, setup, error);
+		ret = multiply_matrix_repeatedly(&matrix, vectors, setup, error);
 	ret = close_matrix_arrays(&matrix, ret, &result->repaired, error);
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }

@@ -213,7 +213,7 @@ static bool has_block_changed(struct look *former, u32 index, const struct aftl_
 }
 
 /* Return true if all blocks must be painted anew, as view, size, colours or time has changed. */
-static bool is_picture_different(const struct picture *picture, u32 view, u32 erases)
+static bool must_repaint_picture(const struct picture *picture, u32 view, u32 erases)
 {
 	static u32 colours[PLAY_COLOURS];
 	static u64 last[6];
@@ -246,7 +246,7 @@ u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width)
 	looks = looks ? looks : memory_alloc_zeroed(geo->blocks, sizeof(*looks));
 	picture.pixels = pixels;
 	of.most_erases = max_painted_erases(of.media);
-	all = is_picture_different(&picture, view, of.most_erases);
+	all = must_repaint_picture(&picture, view, of.most_erases);
 	if (all)
 		memset(pixels, 0, (size_t)picture.height * picture.stride * sizeof(*pixels));
 	for (u32 i = 0; i < geo->blocks; i++) {

@@ -307,7 +307,7 @@ def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
     return precise, approx
 
 
-def fit_sigma(mean_v: float) -> float:
+def fit_erased_sigma(mean_v: float) -> float:
     """Return the erased sigma (V) for an RBER of 1e-8 of a precise page, given the erased mean."""
     return find_root(
         lambda s: math.log(_reference_pair(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
@@ -316,7 +316,6 @@ def fit_sigma(mean_v: float) -> float:
 
 def fit_erased_state() -> tuple[float, float]:
     """Return erased mean and sigma (V) that meet both published RBERs; takes seconds."""
-    mean = find_root(
-        lambda m: math.log(_reference_pair(m, fit_sigma(m))[1] / RBER_APPROX), 1.5, 2.4, steps=30
-    )
-    return mean, fit_sigma(mean)
+    mean = find_root(lambda m: math.log(_reference_pair(m, fit_erased_sigma(m))[1] / RBER_APPROX),
+                     1.5, 2.4, steps=30)
+    return mean, fit_erased_sigma(mean)

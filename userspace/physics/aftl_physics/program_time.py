@@ -47,7 +47,7 @@ AGCR_READ_LEVEL_NS = (70_000, 170_000, 310_000)
 AGCR_MEDIUM_STEP_V = 0.30
 
 
-def agcr_step_v(cost: int) -> float:
+def agcr_ispp_step_v(cost: int) -> float:
     """Return the ISPP step (V) of AGCR's write cost 0 (low: coarse step), 1 or 2 (fine step)."""
     return AGCR_MEDIUM_STEP_V * AGCR_WRITE_NS[1] / AGCR_WRITE_NS[cost]
 
@@ -88,7 +88,7 @@ class LoopTimes:
     verify_ns: float
 
 
-def state_windows(removed: int) -> list[tuple[int, int]]:
+def verify_windows_of_states(removed: int) -> list[tuple[int, int]]:
     """Return first and last verify loop of each state when `removed` loops are cut from the start
     of the program. The states' last loops are spread evenly from the window length to the number of
     loops.
@@ -105,12 +105,12 @@ def program_verifies(removed: int, skipped: int) -> int:
     """Return the number of verifies of a program that skips some first verifies of each state."""
     return sum(
         last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
-        for first, last in state_windows(removed)
+        for first, last in verify_windows_of_states(removed)
     )
 
 
 @lru_cache(maxsize=1)
-def calibrate_times() -> LoopTimes:
+def calibrate_loop_times() -> LoopTimes:
     """Return the pulse and verify times that fit cubeFTL's leader time and follower saving."""
     redundant = program_verifies(0, 0) - program_verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
@@ -120,7 +120,7 @@ def calibrate_times() -> LoopTimes:
 
 def cube_loops_ns(removed: int, skipped: int) -> float:
     """Return the program time tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
-    times = calibrate_times()
+    times = calibrate_loop_times()
     return (CUBE_LOOPS - removed) * times.pulse_ns + program_verifies(removed,
                                                                       skipped) * times.verify_ns
 

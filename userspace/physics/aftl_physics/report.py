@@ -40,7 +40,7 @@ def relaxation_lines() -> list[str]:
     ]
 
 
-def time_lines() -> list[str]:
+def program_time_lines() -> list[str]:
     """Return lines with the program times of all modes."""
     approx = " ".join(f"{t / 1000:.1f}" for t in program_time.approxftl_program_ns())
     loops = range(program_time.CUBE_MAX_REMOVED + 1)
@@ -56,7 +56,7 @@ def time_lines() -> list[str]:
     ]
 
 
-def code_lines() -> list[str]:
+def cell_encoding_lines() -> list[str]:
     """Return lines with ReSSD's cell encodings."""
     lines = ["ReSSD encodings, values MSB LSB by state:"]
     for code, encoding in reprogram_code.encodings_by_code().items():
@@ -69,5 +69,5 @@ def code_lines() -> list[str]:
 
 
 def physics_report() -> str:
-    parts = (rber_lines(), relaxation_lines(), time_lines(), code_lines())
+    parts = (rber_lines(), relaxation_lines(), program_time_lines(), cell_encoding_lines())
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"

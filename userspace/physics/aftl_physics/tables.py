@@ -58,7 +58,7 @@ def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
 def cell_channels() -> dict[str, cell.Channel]:
     """Return each program mode's cell model; that of Delta_b gives only the growth of errors."""
     window, step = cell.window_channel, cell.step_channel
-    fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
+    fine, medium, coarse = (step(program_time.agcr_ispp_step_v(cost)) for cost in (2, 1, 0))
     return {
         "MLC_PRECISE": window(cell.VMAX_PRECISE_V, cell.STEP_V),
         "MLC_APPROX": window(cell.VMAX_APPROX_V, cell.STEP_V),
@@ -142,7 +142,7 @@ def _disturb_neighbours() -> list[list[int]]:
 
 def _sense_limits() -> list[int]:
     costs = (2, 1, 0)
-    channels = [cell.step_channel(program_time.agcr_step_v(cost)) for cost in costs]
+    channels = [cell.step_channel(program_time.agcr_ispp_step_v(cost)) for cost in costs]
     return [rate_q40(cell.cell_rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
 
 

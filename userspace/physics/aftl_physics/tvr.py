@@ -55,7 +55,7 @@ def state_means_without_margins() -> tuple[float, ...]:
     return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
 
 
-def state_means(m: float) -> tuple[float, ...]:
+def tvr_state_means(m: float) -> tuple[float, ...]:
     """Return the states' mean voltages with a fraction `m` of their margins (linear; assumed)."""
     return tuple(low + m * (high - low)
                  for low, high in zip(state_means_without_margins(), MEANS_V, strict=True))
@@ -70,11 +70,11 @@ def ispp_steps(m: float) -> tuple[int, int]:
     """Return the numbers of ISPP steps of the MSB and of the LSB page. MSB pages go up to S2 and
     LSB pages to S1; the paper leaves S3 out, and so does this model.
     """
-    mu = state_means(m)
+    mu = tvr_state_means(m)
     return ispp_steps_of_swing(mu[2] - mu[0]), ispp_steps_of_swing(mu[1] - mu[0])
 
 
-def errors_per_page(mean_v: float, life: float) -> float:
+def tvr_errors_per_page(mean_v: float, life: float) -> float:
     """Return the errors per page after `life` x 1e5 cycles at a mean state voltage (TVR eq 8)."""
     log = math.log(mean_v)
     return (-5e-4 * log + 0.0019) * math.exp((0.036 * log + 0.6616) * life) - 1.0
@@ -82,8 +82,8 @@ def errors_per_page(mean_v: float, life: float) -> float:
 
 def endurance_cycles(m: float) -> float:
     """Return the P/E cycles (1e5) until the errors by eq (8) reach the error budget."""
-    mean = sum(state_means(m)) / 4.0
-    return find_root(lambda n: errors_per_page(mean, n) - ERROR_BUDGET, 1.0, 40.0)
+    mean = sum(tvr_state_means(m)) / 4.0
+    return find_root(lambda n: tvr_errors_per_page(mean, n) - ERROR_BUDGET, 1.0, 40.0)
 
 
 def state_program_ns() -> tuple[int, ...]:
@@ -118,7 +118,7 @@ def relative_program_time(cycles: int) -> float:
 def tvr_channel(m: float) -> cell.Channel:
     """Return TVR's cell with a fraction `m` of the state margins, for the common voltage model."""
     sigmas = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 3)
-    return cell.gaussian_channel(state_means(m), sigmas)
+    return cell.gaussian_channel(tvr_state_means(m), sigmas)
 
 
 def page_rber_without_margins() -> tuple[float, float]:

@@ -29,7 +29,7 @@ class Chart:
         if kind not in Chart.FORMATS:
             raise ValueError(f"{path}: the name does not end in ."
                              f"{', .'.join(Chart.FORMATS[:-1])} or .{Chart.FORMATS[-1]}")
-        Path(path).write_bytes(self.figure.as_csv().encode() if kind == "csv" else
+        Path(path).write_bytes(self.figure.figure_as_csv().encode() if kind == "csv" else
                                render_figure(self.figure, kind))
 
 

@@ -201,7 +201,7 @@ class Running:
         except BaseException as error:
             self.error = error
             if self.job:
-                self.job.stop_call()
+                self.job.stop_library_call()
             return default
 
     def _prepare_for_device(self, device: Any) -> int | None:
@@ -236,11 +236,11 @@ class Running:
             except BaseException as error:
                 self.error = error
                 if self.job:
-                    self.job.stop_call()
+                    self.job.stop_library_call()
         return 0
 
     @contextmanager
-    def offered_to_job(self, job: Job | None) -> Iterator[None]:
+    def offer_policy_to_job(self, job: Job | None) -> Iterator[None]:
         """Let a job (a call of the simulator) use the policy; then raise the policy's exception."""
         self.job = job
         if job:

@@ -104,7 +104,7 @@ def error_of_exit_code(text: str, code: int) -> SimulationError:
     return {USAGE: OptionError, NO_INPUT: InputError}.get(code, SimulationError)(text, code)
 
 
-def library_places() -> list[Path]:
+def library_search_paths() -> list[Path]:
     """Return the paths where the library may be: beside this Python file, or in the build tree."""
     here = Path(__file__).resolve()
     build = os.environ.get("AFTL_BUILD", here.parents[3] / "build")
@@ -113,7 +113,7 @@ def library_places() -> list[Path]:
 
 def load_library() -> Library:
     """Load the simulator's library."""
-    found = next((place for place in library_places() if place.exists()), None)
+    found = next((place for place in library_search_paths() if place.exists()), None)
     try:
         # Policies in shared objects call its functions.
         library = ctypes.CDLL(str(found or NAME), ctypes.RTLD_GLOBAL)
@@ -177,28 +177,28 @@ class Job:
             raise MemoryError
         weakref.finalize(self, lib.job_destroy, self.handle)
 
-    def stop_call(self) -> None:
+    def stop_library_call(self) -> None:
         """End the library's call soon; any thread may do this."""
         lib.job_stop(self.handle)
 
     @property
-    def messages_of_call(self) -> list[str]:
+    def messages_of_library_call(self) -> list[str]:
         """Return the messages that the finished call of the library wrote."""
         return str(lib.job_messages(self.handle).decode(errors="replace")).splitlines()
 
-    def check_exit_code(self, code: int) -> None:
+    def raise_for_exit_code(self, code: int) -> None:
         """Raise an exception if the call ended with an exit code other than 0."""
         if not code:
             return
         if code == INTERRUPTED:
             raise SimulationError("stopped", code)
-        said = [line for line in self.messages_of_call
+        said = [line for line in self.messages_of_library_call
                 if not line.startswith(("note: ", "warning: "))]
         raise error_of_exit_code(
             said[-1] if said else f"the simulator ended with exit code {code}", code)
 
-    def run_call(self, call: Callable[[], int],
-                 progress: Callable[[int], object] | None = None) -> None:
+    def run_library_call(self, call: Callable[[], int],
+                         progress: Callable[[int], object] | None = None) -> None:
         """Call a function in another thread; raise an exception unless it returns 0."""
         codes: list[int] = []
         done = threading.Event()
@@ -216,8 +216,8 @@ class Job:
                 if progress:
                     progress(lib.job_progress(self.handle))
         except BaseException:
-            self.stop_call()
+            self.stop_library_call()
             thread.join()
             raise
         thread.join()
-        self.check_exit_code(codes[0])
+        self.raise_for_exit_code(codes[0])

@@ -37,7 +37,7 @@ from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import OWN, Engine, Processes
 from approxftl_tools.study_plan import cached_file_digest, make_point, simulator_and_digest
 from approxftl_tools.study_queue import TIME_LIMIT, JobArray, Queue
-from approxftl_tools.study_run import require_results
+from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 
 if TYPE_CHECKING:
@@ -226,8 +226,8 @@ def _write_requests(path: Path, requests: Any) -> None:
     kinds = (np.uint64, np.uint8, np.uint64, np.uint64)
     held = [np.ascontiguousarray(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     job = Job()
-    job.run_call(lambda: lib.write_requests(job.handle, str(path).encode(), len(held[0]),
-                                            *(column.ctypes.data for column in held)))
+    job.run_library_call(lambda: lib.write_requests(job.handle, str(path).encode(), len(held[0]),
+                                                    *(column.ctypes.data for column in held)))
 
 
 def _options_with_trace(options: dict[str, object], folder: str | Path) -> dict[str, object]:
@@ -266,10 +266,10 @@ def _simulate_in_job(job: Job, options: dict[str, object], keep_requests: bool,
         options, policy = replace_policy_by_name(options)
         line = command_line(_options_with_trace(options, folder))
         words = command_line_for_c(line)
-        with policy.offered_to_job(job) if policy else nullcontext():
-            job.run_call(lambda: lib.simulate(job.handle, len(line), words, keep_requests),
-                         progress)
-    return Run(line, options, lib.job_json(job.handle).decode(), job.messages_of_call,
+        with policy.offer_policy_to_job(job) if policy else nullcontext():
+            job.run_library_call(lambda: lib.simulate(job.handle, len(line), words, keep_requests),
+                                 progress)
+    return Run(line, options, lib.job_json(job.handle).decode(), job.messages_of_library_call,
                job if keep_requests else None)
 
 
@@ -366,7 +366,7 @@ def _run_in_threads(plan: Sequence[dict[str, object]], jobs: int,
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for job in begun:
-                job.stop_call()
+                job.stop_library_call()
             raise
     return [future.result() for future in waiting]
 
@@ -384,7 +384,7 @@ def _run_as_points(plan: Sequence[dict[str, object]], engine: Engine, store: Sto
         if progress:
             progress(len(plan) - missing + ended, len(plan))
 
-    require_results(points, store, engine, tell=report_progress)
+    require_point_results(points, store, engine, tell=report_progress)
     return [Run(["approxftl", "sim", *point.arguments, *OWN], one, store.read_result_text(point))
             for point, one in zip(points, plan, strict=True)]
 

@@ -62,9 +62,9 @@ class SimulatedDevice:
         handle = ctypes.c_void_p()
         job = Job()
         try:
-            with policy.offered_to_job(job) if policy else nullcontext():
-                job.run_call(lambda: lib.device_create(job.handle, len(line), words,
-                                                       ctypes.byref(handle)))
+            with policy.offer_policy_to_job(job) if policy else nullcontext():
+                job.run_library_call(lambda: lib.device_create(job.handle, len(line), words,
+                                                               ctypes.byref(handle)))
         finally:
             if handle:
                 self._end = weakref.finalize(self, _destroy_device, handle.value, policy)
@@ -91,7 +91,7 @@ class SimulatedDevice:
         """Execute a request on the device; raise the exception of the policy if there is one."""
         assert self._policy
         is_idle = not lib.device_busy(self._handle)
-        with self._policy.offered_to_job(None) if is_idle else nullcontext():
+        with self._policy.offer_policy_to_job(None) if is_idle else nullcontext():
             return int(lib.device_do(*arguments))
 
     @contextmanager
@@ -102,7 +102,7 @@ class SimulatedDevice:
             return
         if lib.device_busy(self._handle):
             raise self._error_of_result(BUSY, 0, 0)
-        with self._policy.offered_to_job(job):
+        with self._policy.offer_policy_to_job(job):
             yield
 
     def _error_of_result(self, result: int, lpn: int,
@@ -157,10 +157,11 @@ class SimulatedDevice:
         times = np.zeros(len(where), np.int64)
         job = Job()
         with self._require_working_device(job):
-            job.run_call(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op], len(where),
-                                                  where.ctypes.data, many.ctypes.data,
-                                                  operator.index(depth), times.ctypes.data),
-                         progress)
+            job.run_library_call(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op],
+                                                          len(where),
+                                                          where.ctypes.data, many.ctypes.data,
+                                                          operator.index(depth), times.ctypes.data),
+                                 progress)
         return times
 
     def advance(self, ns: int) -> int:
@@ -239,7 +240,7 @@ class SimulatedDevice:
         """Check all invariants of the device; raise SimulationError if one is violated."""
         job = Job()
         with self._require_working_device(job):
-            job.run_call(lambda: lib.device_audit(job.handle, self._handle))
+            job.run_library_call(lambda: lib.device_audit(job.handle, self._handle))
 
 
 def _destroy_device(handle: int | None, policy: Running | None) -> None:

@@ -36,7 +36,7 @@ class Choice:
                 raise ModelError(
                     f"no type {printable_name(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
-    def low_planes(self, element: Element) -> int:
+    def count_low_planes(self, element: Element) -> int:
         """Return the number of approximate bit planes: by default the mantissa or lower half."""
         if self.planes is not None:
             return min(self.planes, element.bits)

@@ -51,7 +51,7 @@ def protected_planes(element: Element, parts: Iterable[str]) -> range:
 
 def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
     """Raise ModelError if a protected plane has changed."""
-    file.check_rest()
+    file.check_remaining_bytes()
     for planes in file.planes:
         for plane in protected_planes(planes.tensor.element, parts):
             if planes.checksum_of_plane(file.source, plane) != planes.sums[plane]:

@@ -49,14 +49,14 @@ class Planes:
     sums: list[int] = field(default_factory=list, compare=False)
 
     @property
-    def count_of_numbers(self) -> int:
+    def count_numbers_of_tensor(self) -> int:
         """Return how many numbers the tensor has."""
         return self.tensor.length * 8 // self.tensor.element.bits
 
     @property
     def bytes_of_plane(self) -> int:
         """Return the distance in bytes between the starts of two planes."""
-        return _padded_length(-(-self.count_of_numbers // 8))
+        return _padded_length(-(-self.count_numbers_of_tensor // 8))
 
     @property
     def end_of_planes(self) -> int:
@@ -171,7 +171,7 @@ class Layout:
     def _write_remaining_bytes(self, fd: int) -> str:
         found, at = hashlib.sha256(), self._begin
         for begin, length in zip(self._gaps.begins, self._gaps.lengths, strict=True):
-            for piece in read_in_pieces(self.model.source, begin, length):
+            for piece in read_range_parts(self.model.source, begin, length):
                 found.update(piece)
                 at += _write_all(fd, piece, at)
         return found.hexdigest()
@@ -179,15 +179,15 @@ class Layout:
     def _write_planes(self, fd: int, planes: Planes) -> None:
         tensor, bits = planes.tensor, planes.tensor.element.bits
         planes.sums[:] = [0] * bits
-        for first in range(0, planes.count_of_numbers, _PIECE):
-            count = min(_PIECE, planes.count_of_numbers - first)
+        for first in range(0, planes.count_numbers_of_tensor, _PIECE):
+            count = min(_PIECE, planes.count_numbers_of_tensor - first)
             numbers = self.model.source.read_range(tensor.offset + first * bits // 8,
                                                    count * bits // 8)
             for plane, data in enumerate(split_into_planes(numbers, bits)):
                 _write_all(fd, data.tobytes(),
                            planes.at + plane * planes.bytes_of_plane + first // 8)
                 planes.sums[plane] = zlib.crc32(data, planes.sums[plane])
-        padding = bytes(planes.bytes_of_plane - -(-planes.count_of_numbers // 8))
+        padding = bytes(planes.bytes_of_plane - -(-planes.count_numbers_of_tensor // 8))
         planes.sums[:] = [zlib.crc32(padding, one) for one in planes.sums]
 
 
@@ -198,7 +198,7 @@ def _write_all(fd: int, data: bytes, offset: int) -> int:
     return done
 
 
-def read_in_pieces(source: Source, begin: int, length: int) -> Iterator[bytes]:
+def read_range_parts(source: Source, begin: int, length: int) -> Iterator[bytes]:
     """Yield parts of a file's range that fit into memory."""
     for at in range(begin, begin + length, _COPY):
         yield source.read_range(at, min(_COPY, begin + length - at))
@@ -207,7 +207,7 @@ def read_in_pieces(source: Source, begin: int, length: int) -> Iterator[bytes]:
 def sha256_of_file(source: Source) -> str:
     """Return the SHA-256 of a whole file."""
     found = hashlib.sha256()
-    for piece in read_in_pieces(source, 0, source.size):
+    for piece in read_range_parts(source, 0, source.size):
         found.update(piece)
     return found.hexdigest()
 
@@ -281,17 +281,18 @@ class PlaneFile:
     def _read_from_planes(self, planes: Planes, offset: int, length: int) -> bytes:
         size = planes.tensor.element.bits // 8
         first = offset // size // 8 * 8
-        count = min(-(-(offset + length) // size), planes.count_of_numbers, first + _PIECE) - first
+        count = min(-(-(offset + length) // size), planes.count_numbers_of_tensor,
+                    first + _PIECE) - first
         stored = [self.source.read_range(planes.at + plane * planes.bytes_of_plane + first // 8,
                                          -(-count // 8))
                   for plane in range(planes.tensor.element.bits)]
         begin = offset - first * size
         return join_planes(stored, count)[begin:begin + length]
 
-    def check_rest(self) -> None:
+    def check_remaining_bytes(self) -> None:
         """Raise ModelError if bytes outside the planes, which are always precise, have changed."""
         found = hashlib.sha256()
-        for piece in read_in_pieces(self.source, self._rest.offset, self._gaps._total_length):
+        for piece in read_range_parts(self.source, self._rest.offset, self._gaps._total_length):
             found.update(piece)
         if found.hexdigest() != self._rest_sha256:
             raise ModelError("what is precise of it has changed: it is damaged")
@@ -302,7 +303,7 @@ class PlaneFile:
                 if planes.checksum_of_plane(self.source, plane) != written]
 
     @property
-    def is_unchanged(self) -> bool:
+    def is_original_unchanged(self) -> bool:
         """Tell whether the original file is unchanged, by its checksum."""
         return sha256_of_file(self) == self.sha256
 
