@@ -152,13 +152,13 @@ def read_header(path: Path) -> Shape:
 
 
 def read_class_names(head: bytes, count: int) -> tuple[str, ...]:
-    """Return the names of tag classes."""
+    """Return the names of the tag classes that a header lists."""
     return tuple(decode_c_string(head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES])
                  for i in range(min(count, 16)))
 
 
 def map_record_array(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -> Records:
-    """Return the records as a memory-mapped array."""
+    """Return the records of a file as a memory-mapped array."""
     kind = record_dtype(path, shape.head, shape.fields, shape.record_bytes, needed)
     if not count:
         return np.zeros(0, kind)

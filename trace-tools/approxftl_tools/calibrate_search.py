@@ -70,7 +70,7 @@ class Known:
 
     @property
     def is_determined(self) -> bool:
-        """Tell whether the interval is narrow enough to be useful."""
+        """Tell whether the confidence interval is narrow enough to be useful."""
         return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
 
     @property
@@ -367,7 +367,7 @@ class Search:
 
 
 def pair_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
-    """Return each informative figure with its simulated value."""
+    """Return each informative measured figure with its simulated value."""
     return [row for row in trial.simulated_values([model])[0]
             if is_informative_measurement(row[0], row[1])]
 

@@ -19,7 +19,7 @@ PATIENCE_S = 0.5
 
 @dataclass
 class Children:
-    """The running child processes."""
+    """The child processes that a command runs."""
 
     running: set[subprocess.Popen[str]] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -110,7 +110,7 @@ class Parser(argparse.ArgumentParser):
         return False
 
     def options_as_json(self) -> dict[str, Any]:
-        """Return the options in the format that the commands in C print."""
+        """Return the command's options as JSON, in the format that the commands in C print."""
         found = []
         for action in self._actions:
             names = {len(name) > 2: name.lstrip("-") for name in action.option_strings}

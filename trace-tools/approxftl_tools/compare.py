@@ -109,7 +109,7 @@ def rows_of_device_facts(label: str, facts: Sequence[tuple[str, Cell]]) -> list[
 
 
 def device_rows(device: Device) -> list[list[str]]:
-    """Return the rows of a device's table."""
+    """Return the table rows with the facts of a device."""
     by_key = {measure.key: measure for measure in MEASURES}
     lines = rows_of_device_facts(device.label, device_facts(device))
     lines += [[by_key[key].title, value_as_text(by_key[key], value)]
@@ -158,7 +158,7 @@ def replay_log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
 
 
 def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
-    """Return the values of a replay's report that are compared."""
+    """Return the values of a replay's report that a comparison shows."""
     return [(key, value) for key, value in flatten_document(replay.data)
             if not key.startswith("tool.")]
 

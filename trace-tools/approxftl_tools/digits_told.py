@@ -27,7 +27,7 @@ def train_network_from_seed(seed: int) -> tuple[list[network.Layer], network.Dig
 
 
 def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[float]:
-    """Yield the accuracy (%) for each seed, with bits lost in one layer or in all layers."""
+    """Yield the network's accuracy (%) for each seed, with bits lost in one or in all layers."""
     for seed in range(1, SEEDS + 1):
         layers, others = train_network_from_seed(seed)
         source = MemorySource(network.pack_network(layers, KINDS[kind], {}))
@@ -43,5 +43,5 @@ def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> 
 
 
 def mean_accuracy(kind: str, planes: int, rate: float, layer: int | None = None) -> Estimate:
-    """Return the mean accuracy (%) over the seeds, and its confidence interval."""
+    """Return the network's mean accuracy (%) over the seeds, and its confidence interval."""
     return estimate_mean(list(accuracy_by_seed(kind, planes, rate, layer)))

@@ -72,7 +72,7 @@ class Search:
     seen: dict[Values, Vector] = field(default_factory=dict)
 
     def errors_of_values(self, values: Values) -> Vector:
-        """Return the errors of a set of values; evaluate equal sets only once."""
+        """Return the errors of a set of parameter values; evaluate equal sets only once."""
         if values not in self.seen:
             if len(self.seen) >= self.budget:
                 raise SpentError
@@ -108,7 +108,7 @@ class Search:
                 for one, value, move in zip(self.free, values, far.tolist(), strict=True)))
 
     def neighbouring_values(self, values: Values) -> Iterator[Values]:
-        """Yield the sets of values, within the bounds, that differ by one step of one parameter."""
+        """Yield the sets of values, within bounds, that differ by one step of one parameter."""
         for which in range(len(self.free)):
             yield from (one for one in (self.shift_parameter(values, which, way) for way in (1, -1))
                         if one != values)

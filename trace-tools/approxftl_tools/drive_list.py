@@ -27,7 +27,7 @@ class Free:
                              "range to fit in")
 
     def value_as_text(self, value: float) -> str:
-        """Return a value in the simulator's syntax."""
+        """Return a parameter's value in the simulator's syntax."""
         return f"{value:.6g}{self.unit}"
 
     def reported_parameter_value(self, parameters: Mapping[str, Any]) -> float:

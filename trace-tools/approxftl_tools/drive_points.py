@@ -45,7 +45,7 @@ RUN = ("pattern", "parameter", "precondition", "filled_gib", "block_kib", "workl
 
 @dataclass(frozen=True)
 class Load:
-    """The simulator's options of a run, without those of the device."""
+    """The simulator's options for a run, without the options of the device."""
 
     arguments: tuple[str, ...]
 
@@ -131,7 +131,7 @@ def share_as_text(part: float) -> str:
 
 
 def field_as_number(row: Row, column: str) -> float | None:
-    """Return a field as a number; None if it is empty."""
+    """Return a field of a table as a number; None if the field is empty."""
     text = row.get(column) or ""
     return float(text) if text else None
 

@@ -95,7 +95,7 @@ def parse_block_answer(message: Message, pages: int) -> Json:
 
 
 def page_maps_of_devices(inputs: Inputs) -> list[Figure]:
-    """Return page maps from devices' answers; a run of the same geometry gives the layer's size."""
+    """Return page maps from devices' answers; a run with equal geometry gives a layer's size."""
     result = []
     for message in inputs.messages:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]

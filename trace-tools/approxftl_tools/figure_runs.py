@@ -28,7 +28,7 @@ def source_files_of_runs(runs: Iterable[Run]) -> tuple[str, ...]:
 
 
 def require_runs(inputs: Inputs) -> list[Run]:
-    """Return the runs among the inputs; raise Lacking if there are none."""
+    """Return the runs among the input files; raise Lacking if there are none."""
     if not inputs.runs:
         raise Lacking("a result of approxftl sim --json=FILE has it")
     return inputs.runs

@@ -118,7 +118,7 @@ def response_times_by_class(inputs: Inputs) -> list[Figure]:
 
 
 def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
-    """Return times (us) and the cumulative percentage of requests, starting at 0."""
+    """Return response times (us) and the cumulative percentage of requests, starting at 0."""
     total = sum(count for _, count in bins)
     below = list(accumulate(count for _, count in bins))
     times = [top / 1000 for top, _ in bins]
@@ -131,7 +131,7 @@ def select_records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
 
 
 def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
-    """Return times and percentages at evenly spaced quantiles."""
+    """Return response times and percentages of requests at evenly spaced quantiles."""
     shares = np.linspace(0, 100, QUANTILES + 1)
     return list(np.percentile(times_us, shares)), list(shares)
 
@@ -143,7 +143,7 @@ def allows_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]
 
 def slower_request_shares(times_us: Sequence[float], shares: Sequence[float]
                           ) -> tuple[list[float], list[float]]:
-    """Return times and the percentage of slower requests; the curve ends at the slowest request."""
+    """Return response times and the percentages of slower requests, up to the slowest request."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
 

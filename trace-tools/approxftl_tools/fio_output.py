@@ -57,7 +57,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measured:
-    """A load of one job, or of jobs that ran together, and its figures."""
+    """The load of one fio job, or of jobs that ran together, and the measured figures."""
 
     name: str
     path: Path
@@ -81,7 +81,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Unused:
-    """A job that cannot be used, and the reason."""
+    """A fio job that cannot be used, and the reason."""
 
     name: str
     path: Path
@@ -232,7 +232,7 @@ class Job:
 
 
 def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
-    """Yield the figures of processes with the same job."""
+    """Yield the measured figures of processes that ran the same job."""
     for kind in ("read", "write"):
         parts = [job.data[kind] for job in jobs if job.completed_fio_requests(kind)]
         counts = [int(checked_measurement(part["clat_ns"]["N"])) for part in parts]
@@ -255,7 +255,7 @@ def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
 
 
 def load_of_process(jobs: Sequence[Job]) -> Measured:
-    """Return the load of processes with the same job."""
+    """Return the load of processes that ran the same job."""
     job, options = jobs[0], jobs[0].options
     # With group_reporting fio reports all processes as one entry.
     processes = max(len(jobs), options.option_as_integer("numjobs"))

@@ -65,7 +65,7 @@ class Device:
 
 @dataclass
 class Timeline:
-    """Operations of LUNs over time."""
+    """A timeline: the operations of LUNs over time."""
 
     label: str
     document: Json

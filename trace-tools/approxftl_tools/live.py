@@ -138,7 +138,7 @@ def names_axis(names: Sequence[str]) -> Json:
 
 
 def reference_line_layer(channel: str, mark: float | None) -> list[Json]:
-    """Return a layer with a reference line; an empty list if there is none."""
+    """Return a chart layer with a reference line; an empty list if there is none."""
     return [] if mark is None else [
         {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "@--ink 1"},
          "encoding": {channel: {"datum": mark}}}]

@@ -34,7 +34,7 @@ def output_path(text: str) -> Path:
 
 
 def stat_followed_path(path: Path) -> os.stat_result | None:
-    """Return the state of the path, links followed; None if nothing is there."""
+    """Return the stat() of a path, links followed; None if the path does not exist."""
     try:
         return os.fstat(1) if path == STANDARD else path.stat()
     except FileNotFoundError:

@@ -31,7 +31,7 @@ class Engine(Protocol):
     """The interface of classes that run points."""
 
     def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
-        """Run all points and yield outcomes in the order in which they end."""
+        """Run all points of a study; yield outcomes in the order in which the points end."""
 
     def stop_all_points(self) -> None:
         """Start no more simulators and end the running simulators."""

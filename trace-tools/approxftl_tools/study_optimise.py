@@ -62,7 +62,7 @@ class Range:
         return kinds.FloatDistribution(self.low, self.high, log=self.log, step=self.step)
 
     def format_option_value(self, value: Any) -> Value:
-        """Return a value in the simulator's syntax."""
+        """Return an option's value in the simulator's syntax."""
         if self.choices:
             chosen: Value = value
             return chosen

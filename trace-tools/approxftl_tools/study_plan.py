@@ -251,7 +251,7 @@ def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, li
 
 def integer_of_key(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
                    most: int) -> int:
-    """Return an integer key of the study, or its default."""
+    """Return the value of an integer key of the study, or the key's default."""
     value = document.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise Refusal(f"{path}: {key} is a number from {least} to {most}", USAGE)
@@ -268,7 +268,7 @@ def percentage_of_key(path: Path, document: dict[str, Any], key: str) -> float:
 
 def word_list_of_key(path: Path, document: dict[str, Any], key: str,
                      usual: Sequence[str]) -> tuple[str, ...]:
-    """Return a non-empty list of words, or its default."""
+    """Return the non-empty list of words under a key, or the key's default."""
     value = document.get(key, list(usual))
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise Refusal(f"{path}: {key} is a list of words", USAGE)

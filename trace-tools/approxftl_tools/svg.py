@@ -324,7 +324,7 @@ def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
 
 
 def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
-    """Return the drawing of bars and its lower end."""
+    """Return the SVG of a bar plot, and the y coordinate of its lower end."""
     below, room = category_names(plot.categories, area)
     parts = [*area.horizontal_grid_lines(scale, plot.unit), *bar_elements(plot, area, scale),
              *below]
@@ -376,7 +376,7 @@ def height_of_dots(plot: Dots) -> float:
 
 def draw_dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str],
                                                                                    float]:
-    """Return a drawing of dots and its lower end; each category has a row below its name."""
+    """Return the SVG of a dot plot, a row for each category, and the y coordinate of its end."""
     tall = LINE * (1 + len(plot.series))
     parts = [*horizontal_axis(scale, place, Curves(plot.unit, "", [], log_x=log))]
     if plot.mark is not None:
@@ -462,7 +462,7 @@ def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
 
 def draw_curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
                 ) -> tuple[list[str], float]:
-    """Return the drawing of curves and its lower end."""
+    """Return the SVG of curves, and the y coordinate of its lower end."""
     parts = [*place.horizontal_grid_lines(y_scale, plot.y_label, plot.log_y),
              *horizontal_axis(x_scale, place, plot)]
     for i, (name, x_values, y_values) in enumerate(plot.curves):
@@ -618,7 +618,7 @@ def line_through_means(plot: Means, index: int, places: Sequence[tuple[float, fl
 
 def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
                ) -> tuple[list[str], float]:
-    """Return the drawing of means and its lower end."""
+    """Return the SVG of a study's means, and the y coordinate of its lower end."""
     ground = Ground(plot, area, x_scale, y_scale)
     below, room = ground.horizontal_axis_below()
     parts = [*area.horizontal_grid_lines(y_scale, plot.y_label, plot.log_y), *below]

@@ -112,7 +112,7 @@ def volumes_of_published_traces() -> list[dict[str, Any]]:
 
 
 def list_trace_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Print the published volumes."""
+    """Print the list of the published trace volumes."""
     refuse_contradicting_options(arguments, "--list",
                                  ("output", "profile_out", "approx_share", "within",
                                                   "reads_of_a_place", "read_places_share"))
@@ -130,7 +130,7 @@ def list_trace_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> in
 
 
 def choose_workload_profile(arguments: argparse.Namespace) -> Profile:
-    """Return the selected profile, with the options applied."""
+    """Return the selected workload profile, changed by the options."""
     if arguments.like:
         profile = workload_profile.published_profile(arguments.like)
     elif arguments.fit:

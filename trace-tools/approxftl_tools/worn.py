@@ -231,7 +231,7 @@ def missing_packages(stack: Stack) -> list[str]:
 
 
 def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
-    """Yield the cells that are asked for; leave out stacks whose packages are missing."""
+    """Yield the requested cells of the matrix; leave out stacks whose packages are missing."""
     cells = arguments.cell or [
         (stack, life) for stack in arguments.stacks or STACKS for life in arguments.lives or LIVES]
     lacking: dict[str, list[str]] = {}
@@ -271,7 +271,7 @@ def package_versions(stack: Stack) -> dict[str, str]:
 
 
 def record_without_guest(plan: Plan, error: str, note: str, said: str) -> Json:
-    """Return the record of a cell whose guest died, or, with @error, of one that was not run."""
+    """Return the record of a cell whose guest died, or, with @error, of a cell that was not run."""
     outcome = FAILED_CELL if error else Outcome.CRASHED.value
     return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
             "events": [], "error": error, "notes": [note],

@@ -373,7 +373,7 @@ class Cell:
         return {key: [page for _, page in sorted(pages)] for key, pages in found.items()}
 
     def object_search_patterns(self, key: str) -> list[bytes]:
-        """Return the sector headers of an object's acknowledged version, for a search for them."""
+        """Return the sector headers of an object's acknowledged version, to search for it."""
         sectors = self.ledger.sectors
         value = worn_judge.make_object_value(key, self.ledger.durable_version(key) or 0, sectors)
         return [value[at * SECTOR:][:worn_judge.HEADER.size] for at in range(sectors)]

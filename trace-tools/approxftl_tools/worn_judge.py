@@ -60,7 +60,7 @@ def make_object_value(key: str, version: int, sectors: int) -> bytes:
 
 
 def identify_sector(sector: bytes) -> tuple[str, int, int] | None:
-    """Return the key, the number and the version in an intact sector."""
+    """Return object key, sector number and version that an intact sector stores."""
     if len(sector) != SECTOR or zlib.crc32(sector[:-4]).to_bytes(4, "little") != sector[-4:]:
         return None
     magic, key, number, _, version = HEADER.unpack_from(sector)

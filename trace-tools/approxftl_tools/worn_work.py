@@ -160,7 +160,7 @@ class Files:
             return None
 
     def close_workload_storage(self) -> None:
-        """Do nothing, as no file is kept open."""
+        """Do nothing, as this workload keeps no file open."""
 
 
 class Rows:
@@ -178,7 +178,7 @@ class Rows:
             yield draw.sample(keys, draw.randint(1, 4))
 
     def close_workload_storage(self) -> None:
-        """Do nothing, as no file is kept open."""
+        """Do nothing, as this workload keeps no file open."""
 
 
 class Sqlite(Rows):

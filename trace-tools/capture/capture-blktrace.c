@@ -129,7 +129,8 @@ static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *
 		if (has_blktrace_ended(run))
 			return report_blktrace_failure(run, error);
 		if (ms >= PATIENCE_MS)
-			return aftl_fail(error, -ETIMEDOUT, "blktrace does not start to record");
+			return aftl_fail(error, -ETIMEDOUT,
+					 "blktrace has not begun to record in time; try again");
 		sleep_milliseconds(LOOK_MS);
 	}
 	sleep_milliseconds(10L * LOOK_MS);

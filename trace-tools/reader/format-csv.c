@@ -104,7 +104,8 @@ static int set_csv_columns(struct csv *csv, const char *map, struct aftl_error *
 					 (int)min_t(size_t, word.end - word.at, 40), word.at);
 	} while (text_skip_if_equal(&text, ','));
 	if ((found & needed) != needed)
-		return aftl_fail(error, -EINVAL, "--columns must say time, op, offset and bytes");
+		return aftl_fail(error, -EINVAL,
+				 "--columns must name columns of time, op, offset and bytes");
 	return 0;
 }
 

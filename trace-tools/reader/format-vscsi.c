@@ -65,7 +65,8 @@ static int open_vscsi_trace(struct trace_file *file, struct aftl_error *error)
 	layout = detect_vscsi_layout(trace_input_next_bytes(&file->input),
 				     trace_input_left(&file->input));
 	if (!layout)
-		return aftl_fail(error, -EINVAL, "%.80s: neither version 1 nor version 2 of vscsi",
+		return aftl_fail(error, -EINVAL,
+				 "%.80s: records of neither version 1 nor version 2 of vscsi",
 				 file->input.name);
 	*kept = *layout;
 	return 0;

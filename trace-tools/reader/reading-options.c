@@ -61,9 +61,10 @@ int reading_format_check(const char *option, const char *name, struct aftl_error
 	const struct trace_format *format = trace_format_find(name);
 
 	if (format && !strcmp(option, "from") && !format->line && !format->fill)
-		return aftl_fail(error, -EINVAL, "--from: format %s is only written", name);
+		return aftl_fail(error, -EINVAL, "--from: format %s is only written, not read",
+				 name);
 	if (format && !strcmp(option, "to") && !format->put)
-		return aftl_fail(error, -EINVAL, "--to: format %s is only read", name);
+		return aftl_fail(error, -EINVAL, "--to: format %s is only read, not written", name);
 	if (format)
 		return 0;
 	return aftl_fail(error, -EINVAL,

@@ -270,7 +270,7 @@ ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 	if (codec->begin == codec->end && codec->at_start)
 		return 0;
 	if (codec->failed)
-		return aftl_fail(error, -ENOMEM, "there is no memory to expand the data in");
+		return aftl_fail(error, -ENOMEM, "not enough memory to decompress the trace");
 	got = decompress_stream(codec, out, room, error);
 	if (!got && codec->ended && !codec->at_start)
 		return aftl_fail(error, -EINVAL, "the compressed data end too early");

@@ -32,7 +32,7 @@ bool trace_codec_needs_input(const struct trace_codec *codec);
 u8 *trace_codec_input_room(struct trace_codec *codec, size_t *room);
 void trace_codec_add_input(struct trace_codec *codec, size_t size);
 
-/* Return: bytes written to @out, or a negative error number with a message. */
+/* Decompress to @out. Return: the number of bytes, or a negative error number with a message. */
 ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 			   struct aftl_error *error);
 

@@ -187,7 +187,8 @@ static int begin_trace_format(struct trace_file *file, struct aftl_error *error)
 		return ret ? ret : aftl_fail(error, -EINVAL, "there is no format \"%.40s\"",
 					     file->hints->format);
 	if (!file->format->line && !file->format->fill)
-		return aftl_fail(error, -EINVAL, "format %s is only written", file->format->name);
+		return aftl_fail(error, -EINVAL, "format %s is only written, not read",
+				 file->format->name);
 	ret = set_format_units(file, error);
 	if (!ret && file->format->open)
 		ret = file->format->open(file, error);

@@ -42,7 +42,7 @@ struct trace_merge {
 	u32 run_end;
 };
 
-/* Marks a file without further items; greater than any valid time. */
+/* A time greater than any valid time, which marks a file without further items. */
 #define TRACE_MERGE_OVER U64_MAX
 
 /* Open all files. Either all files must hold events, or all must hold requests. */

@@ -134,7 +134,7 @@ static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl
 	if (i && !wanted)
 		return report_several_devices(reader, device, error);
 	if (i == TRACE_DEVICES)
-		return aftl_fail(error, -EINVAL, "a capture has more than %u devices",
+		return aftl_fail(error, -EINVAL, "capture of more than %u devices; use --device",
 				 TRACE_DEVICES);
 	reader->devices[reader->device_count++] = device;
 	return (int)i;

@@ -46,7 +46,7 @@ static int start_replay_thread(pthread_t *id, void *(*body)(void *argument), str
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	ret = pthread_create(id, NULL, body, run);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return ret ? aftl_fail(error, -ret, "cannot make a thread: %s", strerror(ret)) : 0;
+	return ret ? aftl_fail(error, -ret, "cannot create a thread: %s", strerror(ret)) : 0;
 }
 
 void raise_helper_thread_priority(const struct replay_run *run)

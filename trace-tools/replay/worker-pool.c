@@ -125,7 +125,7 @@ static int start_workers(struct worker_pool *pool, u32 threads, struct aftl_erro
 		if (!ret)
 			pool->threads++;
 	}
-	return ret ? aftl_fail(error, -ret, "cannot make %u threads: %s", threads,
+	return ret ? aftl_fail(error, -ret, "cannot create %u threads: %s", threads,
 			       strerror(ret)) : 0;
 }
 

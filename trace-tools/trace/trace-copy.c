@@ -72,7 +72,7 @@ static int set_output_format(struct copy *copy, const char *path, struct aftl_er
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: the name does not say a format; say it with --to", path);
 	if (!copy->output.format->put)
-		return aftl_fail(error, -EINVAL, "format %s is only read",
+		return aftl_fail(error, -EINVAL, "format %s is only read, not written",
 				 copy->output.format->name);
 	return 0;
 }

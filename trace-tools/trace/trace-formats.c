@@ -94,7 +94,7 @@ static int check_format_options(struct trace_options *options, struct aftl_error
 				      options->sort, error);
 
 	if (!ret && options->word_count)
-		ret = aftl_fail(error, -EINVAL, "the verb formats takes no file");
+		ret = aftl_fail(error, -EINVAL, "approxftl trace formats takes no file name");
 	return ret;
 }
 

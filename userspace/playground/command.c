@@ -7,6 +7,6 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "sim"))
 		return sim_main(argc, argv);
-	complain("this build supports only the verb sim");
+	complain("the playground supports only approxftl sim");
 	return EXIT_USAGE;
 }

@@ -46,10 +46,10 @@ int playground_run_to(u32 requests, double ns);
  */
 int playground_finish(void);
 
-/* Return: aftl_digest() of the device. */
+/* Return: the digest (hash) of the device's state. */
 u64 playground_digest(void);
 
-/* Return: aftl_audit() of the device. */
+/* Check the device's invariants. Return: as aftl_audit() does. */
 int playground_audit(void);
 
 /* Maximum of the parameter "age": a hundred years. */

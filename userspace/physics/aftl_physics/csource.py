@@ -87,7 +87,7 @@ Item = Macro | Enum | Table
 
 @dataclass(frozen=True)
 class Section:
-    """Definitions of a generated C file under one heading."""
+    """The definitions under one heading of a generated C file."""
 
     title: str
     items: Sequence[Item]

@@ -161,7 +161,7 @@ def command_line(options: Mapping[str, object]) -> list[str]:
 
 
 def command_line_for_c(line: list[str]) -> ctypes.Array[ctypes.c_char_p]:
-    """Return a command line as an array for C."""
+    """Return a command line as an array of strings for C."""
     for word in line:
         if "\0" in word:
             raise ValueError(f"{word.split(chr(0))[0]}: a zero byte in an argument")
