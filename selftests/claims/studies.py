@@ -28,7 +28,7 @@ def plan_of_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
     """Read a study; add options to its base settings, and the available trace volumes."""
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
-    document = study_plan.load_toml(path)
+    document = study_plan.load_toml_file(path)
     vary, real = document.get("vary", {}), bool(real_traces.trace_directory())
     more = {"base": {"seed": runs.seed_of_runs(), **given}, "vary": vary}
     if "synth" in document:
@@ -63,7 +63,8 @@ def drop_repeated_options(words: Iterable[str]) -> list[str]:
 def falsify_point(point: Point, program: Path) -> Point:
     """Return a point with the falsified settings of a negative control."""
     arguments = drop_repeated_options((*point.arguments, *runs.false_arguments))
-    return study_plan.make_point(study_plan.simulator_and_digest(program), arguments, point.varied)
+    return study_plan.make_run_point(study_plan.simulator_and_digest(program), arguments,
+                                     point.varied)
 
 
 def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = None,

@@ -774,7 +774,7 @@ class Event(NamedTuple):
     text: str
 
     @classmethod
-    def parse_event(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
+    def parse_fault_event(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
         """Parse a record of linux/blktrace_api.h; return None for other actions."""
         _, _, when, sector, size, action, _, _, _, _, _ = header
         act, category = action & 0xFFFF, action >> 16
@@ -803,7 +803,7 @@ def blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
 
 def read_blktrace_events(path: Path) -> list[Event]:
     """Return the events of a blktrace file in order of time."""
-    events = (Event.parse_event(*record) for record in blktrace_records(path))
+    events = (Event.parse_fault_event(*record) for record in blktrace_records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
 
 

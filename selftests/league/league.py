@@ -37,7 +37,7 @@ from approxftl_tools.study_engine import Processes  # noqa: E402
 from approxftl_tools.study_plan import (  # noqa: E402
     Point,
     derive_seeds,
-    make_point,
+    make_run_point,
     simulator_and_digest,
 )
 from approxftl_tools.study_run import Progress, run_study_points  # noqa: E402
@@ -139,8 +139,8 @@ def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
     seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
     def point_of_entry(options: Options, load: str, entry: str, seed: int) -> Point:
-        return make_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
-                          (("entry", entry), ("load", load), ("seed", seed)))
+        return make_run_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
+                              (("entry", entry), ("load", load), ("seed", seed)))
     return Games(entries, loads, seeds, {
         (entry, load, seed): point_of_entry(options, load, entry, seed)
         for load in loads for entry, options in entries.items() for seed in seeds}, {
@@ -150,7 +150,7 @@ def make_league_points(arguments: argparse.Namespace, program: Path) -> Games:
 
 def run_of_finished_point(store: Store, point: Point) -> Json | None:
     """Return the run of a finished point; None if the run failed."""
-    if store.point_state(point) != DONE:
+    if store.state_of_point(point) != DONE:
         return None
     run: Json = store.read_point_result(point)["runs"][0]
     return run
@@ -174,7 +174,7 @@ def results_of_entry(games: Games, store: Store, entry: str, load: str) -> Cell:
     if len(runs) < len(points):
         return Cell(entry, load, None, {}, next(
             store.read_point_failure(point) for point in points
-            if store.point_state(point) != DONE))
+            if store.state_of_point(point) != DONE))
     factor = None
     if len(bounds) == len(runs) and all(bound.get("reached") for bound in bounds):
         factor = estimate_mean([run["write_amplification"]["total"] / bound["reached"]
@@ -325,7 +325,7 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     store = Store(arguments.output / "results")
     games = make_league_points(arguments, program)
     store.create_directory()
-    missing = [point for point in games.all_points() if store.point_state(point) != DONE]
+    missing = [point for point in games.all_points() if store.state_of_point(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
     if not run_study_points(missing, store, Processes(program, arguments.jobs), progress):
         raise KeyboardInterrupt

@@ -351,7 +351,8 @@ def split_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str],
     """Return some tensors of a model file that is split by bit plane."""
     model = parse_model_bytes(WRITERS[form](tensors))
     layout = Layout(model,
-                    [one for one in model.tensors if which(one.name) and one.element.has_planes])
+                    [one for one in model.tensors if which(one.name)
+                     and one.element.can_store_by_plane])
     path = folder / "planes"
     for _ in range(2):
         with path.open("wb") as file:

@@ -74,7 +74,7 @@ def test_checked_in_tables_are_regenerated(name: str) -> None:
 def test_checked_in_voltage_states_are_regenerated() -> None:
     """The playground draws the cell states from which the tables were generated."""
     checked_in = (ROOT / "userspace" / "playground" / tables.STATES).read_text()
-    assert checked_in == tables.states_text() == run_physics("states").stdout
+    assert checked_in == tables.cell_states_text() == run_physics("states").stdout
 
 
 @pytest.mark.slow

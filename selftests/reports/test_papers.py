@@ -49,7 +49,7 @@ def tiny_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     first = tmp_path / "HM_0.aft"
     simulate_to_file(tmp_path / "x.json", "--requests", "1", "--record", first)
     for path in STUDIES:
-        document = study_plan.load_toml(path)
+        document = study_plan.load_toml_file(path)
         for name in document["vary"]["trace"] if "synth" in document else ():
             (tmp_path / f"{name}.aft").write_bytes(first.read_bytes())
     return Setting(True, tmp_path, more={"base": {"seed": 1}})
@@ -83,7 +83,7 @@ def results_of_figures(directory: Path) -> Iterator[Json]:
 
 
 def test_each_simulated_system_has_paper_figures() -> None:
-    systems = {study_plan.load_toml(path)["name"] for path in STUDIES}
+    systems = {study_plan.load_toml_file(path)["name"] for path in STUDIES}
     assert systems == set(papers.SYSTEMS)
     listed = run_successfully("figures", "--papers", "--list").splitlines()
     assert [line.split()[0] for line in listed] == NAMES
@@ -92,7 +92,7 @@ def test_each_simulated_system_has_paper_figures() -> None:
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_each_study_describes_itself_and_its_figures(path: Path) -> None:
-    document = study_plan.load_toml(path)
+    document = study_plan.load_toml_file(path)
     text = study_plan.text_in_one_line(document["text"])
     assert text.endswith(".")
     assert re.search("synthetic|the bit error rate behind", text, re.I), "what stands in"
@@ -162,7 +162,7 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
 def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options: tuple[str, ...],
                                                         most: str) -> None:
     """The kinds of blocks add up to all pages, and each stream fills the expected kind."""
-    measures = study_plan.load_toml(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
+    measures = study_plan.load_toml_file(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
                      "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",
                      "tcad18", *options)
@@ -253,7 +253,7 @@ def test_the_option_full_makes_runs_longer() -> None:
             yield value
 
     for path in STUDIES:
-        for value in find_size_pairs(study_plan.load_toml(path)):
+        for value in find_size_pairs(study_plan.load_toml_file(path)):
             assert int(pick_quick_or_full_size(value, True)) > int(
                 pick_quick_or_full_size(value, False)), path
 

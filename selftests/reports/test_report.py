@@ -728,7 +728,7 @@ def report_of_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "r.html"
 
 
-def values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
+def measure_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
     """Return a value of each run of a policy, ordered by seed."""
     values: list[Any] = []
     for run in json.loads((page.parent / "seeds.json").read_text())["runs"]:
@@ -741,7 +741,7 @@ def values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
 
 def mean_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
     """Return the mean of the ratios to the baseline's runs, paired by seed, and its interval."""
-    ours, base = values_by_seed(page, policy, *keys), values_by_seed(page, "baseline", *keys)
+    ours, base = measure_by_seed(page, policy, *keys), measure_by_seed(page, "baseline", *keys)
     assert len(ours) == SEEDS
     values = [a / b for a, b in zip(ours, base, strict=True)]
     mean = float(np.mean(values))
@@ -804,13 +804,14 @@ def test_a_policys_column_is_the_mean_over_seeds(report_of_seeds: Path) -> None:
     rows = figure_csv_rows(html, "energy")
     for policy, *parts in rows[1:]:
         assert sum(map(float, parts)) == pytest.approx(
-            np.mean(values_by_seed(report_of_seeds, policy, "energy", "total_pj"))
-            / np.mean(values_by_seed(report_of_seeds, "baseline", "energy", "total_pj")))
+            np.mean(measure_by_seed(report_of_seeds, policy, "energy", "total_pj"))
+            / np.mean(measure_by_seed(report_of_seeds, "baseline", "energy", "total_pj")))
     assert 'Block' in html and ", approxftl, seed 1: pages</h3>" in html
     curve = [float(row[2]) for row in figure_csv_rows(html, "cdf-write")[1:] if row[0] == "vth_b"]
-    requests = sum(values_by_seed(report_of_seeds, "vth_b", "timing", "write_response", "count"))
+    requests = sum(measure_by_seed(report_of_seeds, "vth_b", "timing", "write_response", "count"))
     tops = [run[-1]
-            for run in values_by_seed(report_of_seeds, "vth_b", "timing", "write_response", "bins")]
+            for run in measure_by_seed(report_of_seeds, "vth_b", "timing", "write_response",
+                                       "bins")]
     longest = sum(count for top, count in tops if top == max(tops)[0])
     assert curve[-1] == pytest.approx(100 * longest / requests)
 

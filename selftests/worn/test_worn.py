@@ -28,8 +28,8 @@ from approxftl_tools.worn_table import (
     MIDDLE,
     STACKS,
     TRANSACTIONS,
-    format_numbers,
-    parse_numbers,
+    format_number_ranges,
+    parse_number_ranges,
 )
 
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
@@ -63,7 +63,7 @@ def test_a_workload_reads_what_it_wrote(kind: str, tmp_path: Path) -> None:
         ledger.acknowledge_transaction(number)
     work.close_workload_storage()
     again = worn_work.KINDS[kind](tmp_path)
-    found = ledger.judge_answers({key: again.read_object(key) for key in ledger.object_names()})
+    found = ledger.judge_all_answers({key: again.read_object(key) for key in ledger.object_names()})
     assert again.read_object("k999" if work.atomic else "r999") is None
     again.close_workload_storage()
     assert worst_outcome(one.outcome for one in found) == Outcome.CORRECT
@@ -178,7 +178,7 @@ def test_a_cell_without_result_is_run_again(tmp_path: Path,
     monkeypatch.setattr(worn, "run_cell",
                         lambda plan, children: make_record(plan.cell_name, Outcome.CORRECT))
     arguments = worn.worn_parser().parse_args(["--results", str(tmp_path)])
-    assert [one["error"] for one in worn.run_cells([plan], arguments)] == [""]
+    assert [one["error"] for one in worn.run_worn_cells([plan], arguments)] == [""]
 
 
 def test_a_workload_that_cannot_be_opened_is_refused_and_does_not_crash(
@@ -205,8 +205,8 @@ def test_a_workload_that_cannot_start_is_no_outcome_of_the_stack(
 
 @given(st.sets(st.integers(1, 300), min_size=1))
 def test_numbers_of_transactions_are_printed_as_they_are_parsed(numbers: set[int]) -> None:
-    text = format_numbers(sorted(numbers))
-    assert parse_numbers(text) == sorted(numbers)
+    text = format_number_ranges(sorted(numbers))
+    assert parse_number_ranges(text) == sorted(numbers)
     assert not any(f"{one}," in text and f",{one + 1}," in text for one in numbers)
 
 
@@ -232,7 +232,7 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
                                                                for block in range(40)]},
             {"when": 70, "what": "cut", "parts": ["cut"]}]
         parts = {part for one in events for part in one["parts"]}
-        is_lost = {3, 70} <= set(parse_numbers(plan.numbers)) and {
+        is_lost = {3, 70} <= set(parse_number_ranges(plan.numbers)) and {
             "fault-blocks 7", "fault-blocks 31"} <= parts
         record = make_record(plan.cell_name, Outcome.LOST if is_lost else Outcome.CORRECT)
         return {**record, "events": events, "again": plan.command_line(),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_plan import Point, make_point, simulator_and_digest
+from approxftl_tools.study_plan import Point, make_run_point, simulator_and_digest
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 
@@ -26,8 +26,8 @@ class Bench:
     progress: bool = False
 
     def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        points = {options: make_point(simulator_and_digest(self.program),
-                                      options) for options in runs}
+        points = {options: make_run_point(simulator_and_digest(self.program),
+                                          options) for options in runs}
         return dict(zip(points, self.run_missing_points(list(points.values())), strict=True))
 
     def run_missing_points(self, points: Sequence[Point]) -> list[Json]:

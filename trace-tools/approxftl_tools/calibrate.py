@@ -103,7 +103,7 @@ def compared_figure_row(row: Compared) -> list[str]:
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
 
 
-def median_error(rows: Sequence[Compared]) -> str:
+def median_relative_error(rows: Sequence[Compared]) -> str:
     """Return the median of relative errors, as text."""
     middle = median_high(abs(ours / figure.value - 1) for _, figure, ours in rows)
     return f"{middle * 100:.1f} %"
@@ -191,10 +191,10 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         text = align_columns([HEAD, *(format_parameter_row(known) for known in found.known)])
         text += "\n" + align_columns([COMPARED,
                                       *(compared_figure_row(row) for row in found.comparison)])
-        text += f"median error of what was fitted: {median_error(found.comparison)}\n"
+        text += f"median error of what was fitted: {median_relative_error(found.comparison)}\n"
         if against:
             text += "\n" + align_columns([COMPARED, *(compared_figure_row(row) for row in against)])
-            text += f"median error of what was not: {median_error(against)}\n"
+            text += f"median error of what was not: {median_relative_error(against)}\n"
         sys.stdout.write(text + "".join(f"{line}\n"
                                         for line in list_unused_fio_jobs(output.unused)))
     return command.DONE

@@ -49,7 +49,7 @@ class Children:
                 self.running.discard(process)
         return process.returncode, out, err
 
-    def stop_programs(self) -> None:
+    def stop_child_programs(self) -> None:
         """Start no more programs and end the running programs: two SIGTERMs, then SIGKILL."""
         with self.lock:
             self.stopped = True

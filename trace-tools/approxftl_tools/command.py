@@ -221,7 +221,7 @@ def raise_interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def byte_safe_stream(number: int, stream: TextIO | None) -> TextIO:
+def make_stream_byte_safe(number: int, stream: TextIO | None) -> TextIO:
     """Return a standard stream that can print any file name."""
     if stream is None:
         # The descriptor was closed. Occupy it, or the next opened file would get it and receive
@@ -311,9 +311,9 @@ def status_of_failed_write(verb: str, status: int, error: OSError) -> int:
 def run_command(verb: str, body: Callable[[], int]) -> int:
     """Run a command and return its exit status; `body` also parses the command line."""
     CLAIMS.forget_claims()
-    sys.stdin = byte_safe_stream(0, sys.stdin)
-    sys.stdout = byte_safe_stream(1, sys.stdout)
-    sys.stderr = byte_safe_stream(2, sys.stderr)
+    sys.stdin = make_stream_byte_safe(0, sys.stdin)
+    sys.stdout = make_stream_byte_safe(1, sys.stdout)
+    sys.stderr = make_stream_byte_safe(2, sys.stderr)
     try:
         status = run_for_exit_status(verb, body)
     except OSError as error:

@@ -11,7 +11,7 @@ from typing import Any
 from approxftl_tools.command import USAGE, Refusal, write_file
 from approxftl_tools.figure import Figure
 from approxftl_tools.page import HERE
-from approxftl_tools.study_plan import load_toml, refuse_unknown_words
+from approxftl_tools.study_plan import load_toml_file, refuse_unknown_words
 from approxftl_tools.svg import WIDTH, figure_as_svg
 
 FORMATS = ("svg", "pdf", "png")
@@ -81,7 +81,7 @@ def parse_width_in_inches(path: Path, value: object) -> float:
 
 def read_figure_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     """Read a style file; the width of the command line takes precedence."""
-    table = load_toml(path) if path else {}
+    table = load_toml_file(path) if path else {}
     where = path or Path("--width")
     refuse_unknown_words(where, "key", table, STYLE_KEYS)
     wide = width or table.get("width", own.width)

@@ -31,7 +31,7 @@ def request_rate_figure(file: aft.RecordFile) -> Figure:
                   Curves("s", "requests/s", curves, steps=True), (str(file.path),))
 
 
-def address_figure(file: aft.RecordFile) -> Figure:
+def request_address_figure(file: aft.RecordFile) -> Figure:
     """Return a map of addresses over time."""
     t_ns, sectors = file.field_of_records("t_ns"), file.field_of_records("off_sect")
     moves = np.isin(file.operations_without_flags(), (0, 1))
@@ -71,7 +71,7 @@ def record_file_figures(inputs: Inputs) -> list[Figure]:
         if len(file.records):
             found.append(request_rate_figure(file))
             if np.isin(file.operations_without_flags(), (0, 1)).any():
-                found += [address_figure(file), request_size_figure(file)]
+                found += [request_address_figure(file), request_size_figure(file)]
     return require_figures(found,
                            "approxftl trace convert and approxftl trace record write record files, "
                        "and so does approxftl sim --record FILE")

@@ -232,7 +232,7 @@ def replay_latency_figures(inputs: Inputs) -> list[Figure]:
     return require_figures(found, "approxftl replay --json=FILE records it")
 
 
-def lag_figure(log: aft.ReplayLog) -> Figure:
+def replay_lag_figure(log: aft.ReplayLog) -> Figure:
     """Return a figure of the lateness of a replay's requests."""
     due, lags = log.field_of_entries("due_ns"), log.request_lags_ns()
     edges = np.linspace(0, max(int(due.max()), 1), INTERVALS + 1)
@@ -248,7 +248,7 @@ def lag_figure(log: aft.ReplayLog) -> Figure:
 
 
 def lateness_figures(inputs: Inputs) -> list[Figure]:
-    found = [lag_figure(log) for log in inputs.logs if len(log.entries)]
+    found = [replay_lag_figure(log) for log in inputs.logs if len(log.entries)]
     return require_figures(found, "approxftl replay --record LOG records it")
 
 

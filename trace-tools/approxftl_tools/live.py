@@ -41,9 +41,9 @@ from approxftl_tools.refusal import Refusal
 from approxftl_tools.svg import (
     LINE,
     PLOT_HEIGHT,
-    dots_scale,
     means_scales,
     panels_per_row,
+    scale_of_dot_axis,
     tick_positions,
 )
 
@@ -171,7 +171,7 @@ def bar_chart_layers(plot: Bars) -> Json:
 @plot_chart_layers.register
 def dot_chart_layers(plot: Dots) -> Json:
     """Return the chart layers of means with their intervals."""
-    scale, log = dots_scale([plot])
+    scale, log = scale_of_dot_axis([plot])
     encoding = {
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": {"labelLimit": 130}},
@@ -392,7 +392,7 @@ def panel_chart_layers(plot: Panels) -> Json:
     found = plot_chart_layers(replace(whole, hues=[*hues.values()]))
     height, meta = found.pop("height"), found.pop("usermeta")
     if isinstance(first, Dots):
-        scale, _ = dots_scale([one for one in plots if isinstance(one, Dots)])
+        scale, _ = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
         for layer in found["layer"][:3]:
             layer["encoding"]["x"]["scale"]["domain"] = [scale[0], scale[-1]]
     return {"facet": {"field": "panel", "type": "nominal", "title": None,
@@ -438,7 +438,7 @@ def specification_as_json(figure: Figure) -> str:
 # ---------------------------------------------------------------- the bundle
 
 
-def script_bundle() -> str | None:
+def build_script_bundle() -> str | None:
     """Return Vega, Vega-Lite and Vega-Embed as one script; None without vl-convert."""
     try:
         library: Any = import_module("vl_convert")

@@ -141,7 +141,8 @@ def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
 def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
     """Return the tensors that are large enough to be stored by bit plane."""
     return [tensor for tensor in model.tensors
-            if tensor.element.has_planes and tensor.length * 8 >= NUMBERS * tensor.element.bits
+            if tensor.element.can_store_by_plane
+            and tensor.length * 8 >= NUMBERS * tensor.element.bits
             and not choice.reason_for_precise(tensor, apart=True)]
 
 

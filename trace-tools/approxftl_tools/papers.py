@@ -46,7 +46,7 @@ class Made:
 
 def find_paper_figures(names: Sequence[str], setting: Setting) -> list[Made]:
     """Return the figures whose names start with one of `names`; without names all figures."""
-    tables = {path: [str(one["name"]) for one in study_plan.load_toml(path)["figure"]]
+    tables = {path: [str(one["name"]) for one in study_plan.load_toml_file(path)["figure"]]
               for path in sorted(FOLDER.glob("*.toml"))}
     known = sorted(name for own in tables.values() for name in own)
     for name in names:
@@ -65,7 +65,7 @@ def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Return the names and titles of all figures without running their studies."""
     start = tuple(names) or ("",)
     found = [(SYSTEMS.index(study["name"]), one["name"], one["title"])
-             for study in map(study_plan.load_toml, FOLDER.glob("*.toml"))
+             for study in map(study_plan.load_toml_file, FOLDER.glob("*.toml"))
              for one in study["figure"]]
     return ((name, title) for _, name, title in sorted(found) if name.startswith(start))
 

@@ -151,7 +151,7 @@ def device_counters(folder: Path) -> Json | None:
     return found
 
 
-def costs_between_counters(before: Json | None, after: Json | None) -> Json | None:
+def device_costs_between(before: Json | None, after: Json | None) -> Json | None:
     """Return the device's costs from two readings of its counters; None if one is missing."""
     if before is None or after is None:
         return None
@@ -200,8 +200,8 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             os.sync()
             counts.append(device_counters(args.directory))
-    return {"parameters": setup, "cost": {"precise": costs_between_counters(*counts[:2]),
-                                          "tagged": costs_between_counters(*counts[1:])}}
+    return {"parameters": setup, "cost": {"precise": device_costs_between(*counts[:2]),
+                                          "tagged": device_costs_between(*counts[1:])}}
 
 
 # Reading

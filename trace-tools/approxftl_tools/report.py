@@ -154,7 +154,7 @@ def is_study_folder(path: Path) -> bool:
     return path.is_dir() and any(path.glob("*/point.json"))
 
 
-def count_inputs(inputs: Inputs, studies: Sequence[Path]) -> str:
+def count_inputs_and_studies(inputs: Inputs, studies: Sequence[Path]) -> str:
     """Return the numbers of input files and studies as text."""
     named = [f"results of a study in {path}" for path in studies]
     return ", ".join([*named,
@@ -165,7 +165,7 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                    argv: Sequence[str]) -> str:
     inputs = average_over_seeds(given)
     found, lacking = draw_figures(inputs)
-    code = live.script_bundle() if found else None
+    code = live.build_script_bundle() if found else None
     # Names are unique within a kind, but two kinds may share one.
     taken: set[str] = set()
     figures: list[Json] = []
@@ -182,7 +182,7 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                        answer=report_first_sentence(inputs),
                        simulated=describe_simulation(inputs) if inputs.runs else "",
                        verdicts=compare_policies(inputs) if inputs.runs else [],
-                       summary=count_inputs(given, studies), figures=figures,
+                       summary=count_inputs_and_studies(given, studies), figures=figures,
                        provenance=input_provenance(inputs),
                        studies=[(str(path), result_tables_of_folder(path)) for path in studies],
                        lacking=[(kind.title, reason) for kind, reason in lacking],
@@ -218,7 +218,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             page_ = report_as_html(inputs, studies, args.title, given)
         command.write_file(args.output, page_)
         if args.output != command.STANDARD:
-            print(f"{args.output}: {count_inputs(inputs, studies)}")
+            print(f"{args.output}: {count_inputs_and_studies(inputs, studies)}")
         return command.DONE
 
     return command.run_command("report", run_report)

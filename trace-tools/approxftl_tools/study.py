@@ -207,7 +207,7 @@ def select_study_engine(arguments: argparse.Namespace) -> Engine:
 
 def print_failed_points(plan: Plan, store: Store) -> int:
     """Print the failed points of a study, and return the exit status."""
-    failed = [point for point in plan.points if store.point_state(point) == FAILED]
+    failed = [point for point in plan.points if store.state_of_point(point) == FAILED]
     for point in failed:
         sys.stderr.write(
             f"approxftl study: {point.point_name()}: {store.read_point_failure(point)}\n")
@@ -228,7 +228,7 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
 
 def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
     """Return the study's plan with the number of seeds that its results require."""
-    if not plan.rules.until or any(store.point_state(point) != DONE for point in plan.points):
+    if not plan.rules.until or any(store.state_of_point(point) != DONE for point in plan.points):
         return plan, seeds
     wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
                  plan.rules.most)
@@ -260,14 +260,14 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
         seeds = now or 1
         wanted = {MISSING, FAILED} if arguments.retry else {MISSING}
         points = distinct_points([point for point in plan.points
-                                  if store.point_state(point) in wanted])
+                                  if store.state_of_point(point) in wanted])
         progress = Progress(len(points), arguments.progress or sys.stderr.isatty())
         whole = run_study_points(points, store, select_study_engine(arguments), progress)
         plan, now = add_missing_seeds(plan, store, now)
     status = max(print_finished_points(arguments, argv, plan, store, keys),
                  print_failed_points(plan, store))
     if not whole:
-        done = sum(store.point_state(point) == DONE for point in plan.points)
+        done = sum(store.state_of_point(point) == DONE for point in plan.points)
         sys.stderr.write(f"approxftl study: interrupted, {done} of {len(plan.points)} points are "
                          "done; the same command goes on\n")
     return status if whole else command.INTERRUPTED
@@ -289,7 +289,7 @@ def warn_about_drift(plan: Plan, groups: Sequence[Group]) -> int:
 def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                           store: Store, keys: Sequence[str]) -> int:
     groups = study_table.finished_groups(plan, store)
-    rows = study_table.group_rows(groups, plan.rules.yardstick, keys)
+    rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, keys)
     choice = row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
     if choice.chosen:
         choice.print_list_rows(arguments, "study", argv, rows)
@@ -298,11 +298,11 @@ def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], pl
                                   {**command.json_document_head("study", argv), "study": plan.name,
                                                    "rows": rows, **unfinished_points(plan, store)})
     elif arguments.csv:
-        sys.stdout.write(study_table.rows_as_csv(rows))
+        sys.stdout.write(study_table.table_rows_as_csv(rows))
     else:
         shown = keys if arguments.measures else study_table.measures_in_figures(plan)
         all_keys = tuple(dict.fromkeys([*shown, *keys]))
-        rows = study_table.group_rows(groups, plan.rules.yardstick, all_keys)
+        rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, all_keys)
         sys.stdout.write(study_table.measure_tables(rows, shown))
     return warn_about_drift(plan, groups)
 
@@ -310,15 +310,15 @@ def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], pl
 def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
     """Return the failed and the missing points of a study."""
     return {"failed": [{"point": dict(point.varied), "why": store.read_point_failure(point)}
-                       for point in plan.points if store.point_state(point) == FAILED],
+                       for point in plan.points if store.state_of_point(point) == FAILED],
             "missing": [dict(point.varied) for point in plan.points
-                        if store.point_state(point) == MISSING]}
+                        if store.state_of_point(point) == MISSING]}
 
 
 def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                        store: Store) -> int:
     plan, _ = plan_with_all_seeds(plan, store)
-    states = Counter(store.point_state(point) for point in plan.points)
+    states = Counter(store.state_of_point(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
     if arguments.json:
         command.write_json_answer(arguments.json,
@@ -341,7 +341,7 @@ def note_other_results(plan: Plan, store: Store) -> str:
 
 def print_absent_points(plan: Plan, store: Store, where: str) -> None:
     """Print the number of the study's points that lack results in the output."""
-    states = Counter(store.point_state(point) for point in plan.points)
+    states = Counter(store.state_of_point(point) for point in plan.points)
     others = "" if states[DONE] else note_other_results(plan, store)
     if states[DONE] < len(plan.points):
         sys.stderr.write(f"approxftl study: {states[DONE]} of {len(plan.points)} points are in the "
@@ -374,7 +374,7 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
     if not specs:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
     plan, _ = plan_with_all_seeds(plan, store)
-    if all(store.point_state(point) != DONE for point in plan.points):
+    if all(store.state_of_point(point) != DONE for point in plan.points):
         raise command.Refusal(f"{plan.path}: no point is done{note_other_results(plan, store)}")
     groups = study_table.finished_groups(plan, store)
     folder = arguments.figures or plan.path.parent
@@ -426,7 +426,7 @@ def export_point_commands(arguments: argparse.Namespace, _argv: Sequence[str], p
     """Print the commands of missing points, or write them as a Slurm job array."""
     plan, _ = plan_with_all_seeds(plan, store)
     missing = distinct_points([point for point in plan.points
-                               if store.point_state(point) == MISSING])
+                               if store.state_of_point(point) == MISSING])
     if arguments.slurm is None:
         for line in result_store_commands(missing, store):
             print(line)

@@ -57,7 +57,7 @@ def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def quote_path(name: str) -> str:
+    def quote_worker_path(name: str) -> str:
         return json.dumps(name, ensure_ascii=False)[1:-1]
 
     def run_worker_once(words: Sequence[str], wanted: Callable[[], bool]) -> tuple[int, str, str]:
@@ -96,7 +96,7 @@ def make_worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
                 copy.write_bytes(contents[wanted_digest])
                 words = [word.replace(f"={name}", f"={copy}") if word.endswith(f"={name}") else word
                          for word in words]
-                names.append((quote_path(str(copy)), quote_path(name)))
+                names.append((quote_worker_path(str(copy)), quote_worker_path(name)))
             status, out, err, attempts = run_program_until_end(words, wanted)
         for copied, named in names:
             out, err = out.replace(copied, named), err.replace(copied, named)

@@ -103,4 +103,4 @@ class Processes:
 
     def stop_all_points(self) -> None:
         """End the running simulator processes."""
-        self.children.stop_programs()
+        self.children.stop_child_programs()

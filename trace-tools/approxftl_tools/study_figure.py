@@ -25,7 +25,7 @@ from approxftl_tools.study_plan import (
     text_in_one_line,
     values_as_strings,
 )
-from approxftl_tools.study_table import Group, axis_title, column_title, reference_group_of
+from approxftl_tools.study_table import Group, axis_title, measure_title, reference_group_of
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
         "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
@@ -104,7 +104,7 @@ def check_value_types(path: Path, table: dict[str, Any]) -> None:
         raise Refusal(f"{path}: shares{where} is true or false", USAGE)
 
 
-def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
+def check_figure_spec(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse an invalid [[figure]] of a study."""
     check_value_types(plan.path, table)
     several = isinstance(table.get("y"), list)
@@ -143,7 +143,7 @@ def figure_specs(plan: Plan) -> list[Spec]:
             *(("policy",) if "policy" not in plan.keys else ())]
     result: list[Spec] = []
     for number, table in enumerate(plan.figures, 1):
-        check_figure(plan, table, axes)
+        check_figure_spec(plan, table, axes)
         spec = figure_spec(plan, table, str(table.get("name", f"{plan.name}-{number}")), axes)
         if any(one.name == spec.name for one in result) or "/" in spec.name or \
                 spec.name.startswith("."):
@@ -199,7 +199,7 @@ class Found:
     #: The samples of the mean.
     values: Sequence[float] = ()
 
-    def axis_value(self, axes: Sequence[str]) -> Value:
+    def value_on_figure_axis(self, axes: Sequence[str]) -> Value:
         """Return the value of one axis, or the joined values of several axes."""
         return self.where[axes[0]] if len(axes) == 1 else " ".join(
             str(self.where[axis]) for axis in axes)
@@ -231,8 +231,8 @@ def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
             else:
                 one = group.estimate_ratio(base, measure) if base and base is not group else None
             if one:
-                yield Found(group.varied | {MEASURE: column_title(measure)}, one,
-                            list(group.values_by_seed(measure).values()))
+                yield Found(group.varied | {MEASURE: measure_title(measure)}, one,
+                            list(group.measure_by_seed(measure).values()))
 
 
 def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
@@ -244,9 +244,9 @@ def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
         scale = 100 if spec.table.get("shares") else 1
         for measure in spec.y:
             values = [scale * value / wholes[seed]
-                      for seed, value in group.values_by_seed(measure).items() if wholes.get(seed)]
+                      for seed, value in group.measure_by_seed(measure).items() if wholes.get(seed)]
             if values:
-                yield Found(group.varied | {MEASURE: column_title(measure)}, estimate_mean(values),
+                yield Found(group.varied | {MEASURE: measure_title(measure)}, estimate_mean(values),
                             values)
 
 
@@ -282,7 +282,8 @@ def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Ma
         one = format_figure_ratio(spec, found.one)
         low, high = ends_of_error_bar(spec, found, one, scale)
         yield Mark(panel_of_mean(spec, found.where), str(found.where[spec.series]),
-                   found.axis_value(spec.x), one.mean * scale, low, high, one.count, "approxftl")
+                   found.value_on_figure_axis(spec.x), one.mean * scale, low, high, one.count,
+                   "approxftl")
 
 
 def published_marks(spec: Spec) -> Iterator[Mark]:
@@ -384,7 +385,7 @@ def x_axis_title(spec: Spec, plan: Plan) -> str:
 
 def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
     """Return the titles and labels of the x and the y axis."""
-    measures = ", ".join(map(column_title, spec.y))
+    measures = ", ".join(map(measure_title, spec.y))
     yardstick_is = f"{spec.relative_to} = 1" if spec.relative_to else ""
     said = ", ".join(filter(None, (measures, yardstick_is)))
     # Several measures are labelled at their marks.

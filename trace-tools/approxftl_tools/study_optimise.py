@@ -200,7 +200,7 @@ class Search:
         if trial.plan is None:
             return
         for point in trial.plan.points:
-            if self.store.point_state(point) != DONE:
+            if self.store.state_of_point(point) != DONE:
                 trial.why = f"{point.point_name()}: {self.store.read_point_failure(point)}"
                 return
         found = [group.estimate_measure(self.goal.measure)
@@ -215,7 +215,7 @@ class Search:
     def print_search_progress(self) -> None:
         if self.shown:
             best = self.best_trial()
-            value = measure_as_text(self.goal.measure, best.value if best else None)
+            value = format_trial_measure(self.goal.measure, best.value if best else None)
             sys.stderr.write(f"\r{len(self.trials)} of {self.goal.trials} trials, "
                              f"best {value}\033[K")
             sys.stderr.flush()
@@ -240,7 +240,7 @@ class Search:
             wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
             points = distinct_points([point for trial in trials if trial.plan
                                       for point in trial.plan.points
-                                      if self.store.point_state(point) in wanted])
+                                      if self.store.state_of_point(point) in wanted])
             if not run_study_points(points, self.store, self.engine(),
                                     Progress(len(points), False)):
                 return False
@@ -255,7 +255,7 @@ class Search:
         return True
 
 
-def measure_as_text(key: str, value: float | None) -> str:
+def format_trial_measure(key: str, value: float | None) -> str:
     if value is None:
         return "\u2013"
     return value_as_text(BY_KEY[key], value) if key in BY_KEY else f"{value:.4g}"
@@ -271,7 +271,7 @@ def ordered_trials(search: Search) -> list[tuple[int, Trial]]:
 def trials_as_text(search: Search) -> str:
     """Return the trials as an aligned table."""
     measure = search.goal.measure
-    head = ["trial", *search.goal.ranges, study_table.column_title(measure)]
+    head = ["trial", *search.goal.ranges, study_table.measure_title(measure)]
     cells = [[str(number), *(str(trial.values[key]) for key in search.goal.ranges),
               study_table.cell_with_interval({**study_table.interval_columns(measure,
                                                                              trial.estimate),
@@ -284,9 +284,9 @@ def trials_as_text(search: Search) -> str:
 
 def trial_columns(goal: Goal) -> tuple[Column, ...]:
     return (Column("trial", "trial", "its number"),
-            *(Column(key, study_table.column_title(key), "what is looked for")
+            *(Column(key, study_table.measure_title(key), "what is looked for")
               for key in goal.ranges),
-            *study_table.measure_columns(goal.measure, study_table.column_title(goal.measure)),
+            *study_table.measure_columns(goal.measure, study_table.measure_title(goal.measure)),
             Column("why", "why", "why it has no value", False, True),
             Column("command", "command", "that runs its first point", False, True))
 

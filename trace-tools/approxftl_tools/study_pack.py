@@ -59,7 +59,7 @@ def add_tar_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
 
 def pack_study(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[str]) -> None:
     """Write a study and its results; equal input gives an equal archive."""
-    missing = sum(store.point_state(point) != IS_DONE for point in plan.points)
+    missing = sum(store.state_of_point(point) != IS_DONE for point in plan.points)
     if missing:
         raise Refusal(f"{plan.path}: {missing} of {len(plan.points)} points are not done; "
                       '"approxftl study run" does them')

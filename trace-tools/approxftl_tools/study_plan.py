@@ -140,7 +140,7 @@ def cached_file_digest(path: Path) -> str:
     return digest_by_file_signature(path, file_signature(path))
 
 
-def load_toml(path: Path) -> dict[str, Any]:
+def load_toml_file(path: Path) -> dict[str, Any]:
     """Return the contents of a TOML file."""
     try:
         with refuse_read_errors(path):
@@ -394,8 +394,8 @@ def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> Non
     sys.stderr.writelines(f"approxftl study: {path}: {line}\n" for line in warnings)
 
 
-def make_point(program: tuple[str, str], arguments: Iterable[str],
-               varied: tuple[tuple[str, Value], ...] = ()) -> Point:
+def make_run_point(program: tuple[str, str], arguments: Iterable[str],
+                   varied: tuple[tuple[str, Value], ...] = ()) -> Point:
     """Return a point of a study; refuse unknown and repeated options."""
     given = tuple(arguments)
     files = dict(input_files(given))
@@ -415,7 +415,7 @@ def make_point_of_values(document: dict[str, Any], varied: dict[str, Value],
         options |= sets[str(value)] if isinstance(sets, dict) else {key: value}
     if document.get("warmup") != "ignore":
         options["series"] = True
-    return make_point(program, command_arguments(options, streams), tuple(varied.items()))
+    return make_run_point(program, command_arguments(options, streams), tuple(varied.items()))
 
 
 def simulator_and_digest(program: Path) -> tuple[str, str]:
@@ -456,7 +456,7 @@ def text_in_one_line(text: object) -> str:
 
 def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
     """Return the study's document after a setting from the command line is applied to it."""
-    document = load_toml(path)
+    document = load_toml_file(path)
     refuse_unknown_words(path, "key", document, KEYS)
     if document.get("study") is not LANGUAGE:
         raise Refusal(f'{path}: a study begins with "study = {LANGUAGE}", the version of its '

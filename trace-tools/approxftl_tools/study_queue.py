@@ -137,7 +137,7 @@ class JobArray:
         left, ended = list(points), False
         while left and not ended:
             ended = self.submitted.poll() is not None
-            for point in [one for one in left if self.store.point_state(one) == DONE]:
+            for point in [one for one in left if self.store.state_of_point(one) == DONE]:
                 left.remove(point)
                 yield Outcome(point, self.store.read_result_text(point))
             if not ended:

@@ -15,8 +15,8 @@ from approxftl_tools.study_plan import DEFAULT, Plan, Yardstick
 from approxftl_tools.study_table import (
     Group,
     axis_title,
-    column_title,
     groups_in_folder,
+    measure_title,
     reference_group_of,
 )
 
@@ -58,7 +58,7 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
     span = ratio_text(least)
     if len(found) > 1:
         span = f"from {span} to {ratio_text(most)}"
-    title = column_title(measure)
+    title = measure_title(measure)
     return f"{title}: {name} has {span} of {yardstick}'s; {ratio_certainty_clause(found)}."
 
 
@@ -93,7 +93,7 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
     """Return the template data of figures and the script bundle; None without vl-convert."""
     known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES)
              for i, name in enumerate(dict.fromkeys(policies))}
-    code = live.script_bundle() if figures else None
+    code = live.build_script_bundle() if figures else None
     found = [assign_figure_colours(one, known) for one in figures]
     return ([figure_template_data(one, live.specification_as_json(one) if code else "")
              for one in found],
@@ -102,15 +102,15 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
 
 def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
     """Return sentences about the means of a study, and a table for each measure."""
-    rows = study_table.group_rows(groups, yardstick, keys)
+    rows = study_table.table_rows_of_groups(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
     tables = []
     for key in keys:
         columns = [*axes, *(name for name in (key, f"{key}_ratio") if rows and name in rows[0])]
         there = [row for row in rows if row[key] is not None]
         if there and any(row[key] for row in there):
-            tables.append({"caption": column_title(key), "head": [*map(axis_title, axes), "mean",
-                                                                  "ratio"][:len(columns)],
+            tables.append({"caption": measure_title(key), "head": [*map(axis_title, axes), "mean",
+                                                                   "ratio"][:len(columns)],
                            "rows": [[study_table.cell_with_interval(row, name) for name in columns]
                                     for row in there]})
     return {"said": [one for key in keys for one in comparison_sentences(groups, yardstick, key)],

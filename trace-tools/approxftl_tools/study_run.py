@@ -66,9 +66,9 @@ def require_point_results(points: Sequence[Point], store: Store, engine: Engine,
                           tell: Callable[[int, int], object] | None = None) -> None:
     """Run the points of a study that lack results; raise Refusal if one fails."""
     store.create_directory()
-    missing = distinct_points([point for point in points if store.point_state(point) != DONE])
+    missing = distinct_points([point for point in points if store.state_of_point(point) != DONE])
     if not run_study_points(missing, store, engine, Progress(len(missing), shown, tell)):
         raise KeyboardInterrupt
     for point in missing:
-        if store.point_state(point) == FAILED:
+        if store.state_of_point(point) == FAILED:
             raise Refusal(f"{point.shell_command()}: {store.read_point_failure(point)}")

@@ -38,7 +38,7 @@ class Store:
     def point_directory(self, point: Point) -> Path:
         return self.root / point.address
 
-    def point_state(self, point: Point) -> str:
+    def state_of_point(self, point: Point) -> str:
         """Return the state of a point: done, failed or missing."""
         place = self.point_directory(point)
         if (place / "result.json").exists():

@@ -57,25 +57,25 @@ class Group:
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
 
-    def values_by_seed(self, measure: str) -> dict[Value, float]:
+    def measure_by_seed(self, measure: str) -> dict[Value, float]:
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
     def sum_measures_by_seed(self, measures: Sequence[str]) -> dict[Value, float]:
-        found = [self.values_by_seed(measure) for measure in measures]
+        found = [self.measure_by_seed(measure) for measure in measures]
         return {seed: sum(values[seed] for values in found) for seed in self.runs
                 if all(seed in values for values in found)}
 
     def estimate_measure(self, measure: str) -> Estimate | None:
         """Return the mean of a measure over the seeds; None if a run lacks the measure."""
-        values = self.values_by_seed(measure)
+        values = self.measure_by_seed(measure)
         if not values or len(values) < len(self.runs):
             return None
         return estimate_mean(list(values.values()), bool(TAIL.search(measure)))
 
     def estimate_ratio(self, yardstick: Group, measure: str) -> Estimate | None:
         """Return the mean ratio to another group's runs, paired by seed."""
-        ours, theirs = self.values_by_seed(measure), yardstick.values_by_seed(measure)
+        ours, theirs = self.measure_by_seed(measure), yardstick.measure_by_seed(measure)
         seeds = [seed for seed in ours if seed in theirs]
         if not seeds or len(seeds) < len(self.runs):
             return None
@@ -105,7 +105,7 @@ def finished_groups(plan: Plan, store: Store) -> list[Group]:
     """Return the groups of finished points, in the order of the points."""
     found: dict[Key, Group] = {}
     for point in plan.points:
-        if store.point_state(point) == DONE:
+        if store.state_of_point(point) == DONE:
             add_result_to_groups(found, dict(point.varied), store.point_directory(point),
                                  store.read_point_result(point))
     return list(found.values())
@@ -179,7 +179,8 @@ def interval_columns(name: str, found: Estimate | None) -> Row:
             f"{name}_high": found.high if found else None}
 
 
-def group_rows(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> list[Row]:
+def table_rows_of_groups(groups: Sequence[Group], yardstick: Yardstick,
+                         keys: Sequence[str]) -> list[Row]:
     rows = []
     for group in groups:
         row: Row = {**group.varied, "runs": len(group.runs),
@@ -194,7 +195,7 @@ def group_rows(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str
     return rows
 
 
-def rows_as_csv(rows: Sequence[Row]) -> str:
+def table_rows_as_csv(rows: Sequence[Row]) -> str:
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
@@ -227,10 +228,10 @@ AXES = {"op": "spare space", "approx_share": "approximate share", "write_share":
 
 
 def axis_title(key: str) -> str:
-    return AXES.get(key.replace("-", "_")) or column_title(key.replace("-", "_"))
+    return AXES.get(key.replace("-", "_")) or measure_title(key.replace("-", "_"))
 
 
-def column_title(key: str) -> str:
+def measure_title(key: str) -> str:
     if key.endswith("_ratio"):
         return "ratio"
     return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
@@ -251,7 +252,7 @@ def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
         return "no point is done\n"
 
     def columns_as_text(columns: Sequence[str]) -> str:
-        return align_columns([list(map(column_title, columns)),
+        return align_columns([list(map(measure_title, columns)),
                               *([cell_with_interval(row, key) for key in columns] for row in rows)],
                              [True] * len(columns))
 
@@ -285,11 +286,11 @@ def measure_columns(key: str, what: str) -> tuple[Column, ...]:
 def table_columns(plan: Plan, keys: Sequence[str]) -> tuple[Column, ...]:
     """Return the columns that a study's table can show."""
     varied = dict.fromkeys([*(key for key, _ in plan.points[0].varied if key != "seed"), "policy"])
-    found = [Column(key, column_title(key), "what is varied") for key in varied]
+    found = [Column(key, measure_title(key), "what is varied") for key in varied]
     found += [Column("runs", "runs", "that differ in their seeds"),
               Column("drifting_runs", "drifting runs", "whose means are not worth much")]
     for key in keys:
-        found += measure_columns(key, column_title(key))
+        found += measure_columns(key, measure_title(key))
         if plan.rules.yardstick.value:
-            found += measure_columns(f"{key}_ratio", f"{column_title(key)}, ratio")
+            found += measure_columns(f"{key}_ratio", f"{measure_title(key)}, ratio")
     return tuple(found)

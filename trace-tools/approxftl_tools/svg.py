@@ -343,7 +343,7 @@ def format_estimate(one: Estimate) -> str:
     return number_as_text(one.mean) + ends
 
 
-def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
+def scale_of_dot_axis(plots: Sequence[Dots]) -> tuple[list[float], bool]:
     """Return a scale that covers all intervals; it is logarithmic for ratios that are far apart."""
     found = [one for plot in plots for _, values in plot.series for one in values if one]
     ends = [end for one in found for end in (one.low, one.mean, one.high) if end is not None]
@@ -657,7 +657,7 @@ def panel_drawers(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], floa
         scale = round_ticks(min([0, *values]), max([0, *values]))
         return lambda plot, area: draw_bars(plot, area, scale), lambda plot: PLOT_HEIGHT
     if isinstance(first, Dots):
-        own, log = dots_scale([one for one in plots if isinstance(one, Dots)])
+        own, log = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
         return lambda plot, area: draw_dots(plot, area, own, log), height_of_dots
     if isinstance(first, Means):
         both = means_scales([one for one in plots if isinstance(one, Means)])

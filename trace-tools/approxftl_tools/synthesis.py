@@ -102,7 +102,7 @@ class Places:
         raise ValueError("nothing was written")
 
 
-def random_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
+def draw_request_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
     weights = np.array(sizes.weights)
     return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
 
@@ -110,7 +110,7 @@ def random_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
 def read_only_requests(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
     """Return starts and lengths (units) of reads of read-only data, and the size of these data."""
     places = max(1, round(count / profile.reads_of_a_place))
-    units = random_lengths(draw, profile.read_sizes, places)
+    units = draw_request_lengths(draw, profile.read_sizes, places)
     starts = np.concatenate(([0], np.cumsum(units)))
     popularity = np.arange(1, places + 1) ** -SKEW
     chosen = draw.permutation(places)[draw.choice(places, count, p=popularity / popularity.sum())]
@@ -129,7 +129,7 @@ class Writer:
         """Draw in advance the random numbers that do not depend on earlier writes."""
         self.places = Places()
         self.end = begin
-        self.units = random_lengths(draw, profile.write_sizes, count)
+        self.units = draw_request_lengths(draw, profile.write_sizes, count)
         self.left = count
         self.new = round(count * (1 - profile.update_share))
         zones = np.array(profile.zone_shares)

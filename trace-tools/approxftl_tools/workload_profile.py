@@ -37,7 +37,7 @@ class Sizes:
     units: tuple[int, ...]
     weights: tuple[float, ...]
 
-    def mean_size_kib(self) -> float:
+    def mean_request_kib(self) -> float:
         """Return the mean request length (KiB)."""
         return float(np.average(self.units, weights=self.weights)) * KIB_PER_UNIT
 
@@ -71,8 +71,8 @@ class Profile:
                  for number, share in enumerate(self.zone_shares, 1)}
         middle = np.convolve(self.arrival_ns, (0.5, 0.5), "valid")
         return {"write_share": self.write_share, "update_share": self.update_share, **zones,
-                "write_mean_kib": self.write_sizes.mean_size_kib(),
-                "read_mean_kib": self.read_sizes.mean_size_kib(),
+                "write_mean_kib": self.write_sizes.mean_request_kib(),
+                "read_mean_kib": self.read_sizes.mean_request_kib(),
                 "arrival_mean_ms": (float(np.mean(middle)) / 1e6),
                 "read_written_share": self.read_written_share,
                 "approx_share": self.approx_share}
@@ -109,9 +109,9 @@ ASSUMED_READ_WRITTEN = 0.12
 ASSUMED_BURST = 100.0
 
 
-def geometric_request_sizes(mean_size_kib: float) -> Sizes:
+def geometric_request_sizes(mean_request_kib: float) -> Sizes:
     """Return geometrically distributed request lengths with a given mean."""
-    stop = min(1.0, KIB_PER_UNIT / mean_size_kib)
+    stop = min(1.0, KIB_PER_UNIT / mean_request_kib)
     longest = max(1, int(np.ceil(np.log(1e-4) / np.log1p(-stop)))) if stop < 1 else 1
     units = np.arange(1, longest + 1)
     weights = stop * (1 - stop) ** (units - 1)
@@ -128,7 +128,7 @@ def bursty_arrival_gaps(mean_ms: float) -> tuple[float, ...]:
     return tuple(map(float, gaps / middle * mean_ms * 1e6))
 
 
-def name_without_separators(name: str) -> str:
+def strip_name_separators(name: str) -> str:
     """Return a name in lower case without separators."""
     return name.lower().replace("_", "").replace("-", "")
 
@@ -136,7 +136,7 @@ def name_without_separators(name: str) -> str:
 def published_profile(name: str) -> Profile:
     """Return the published profile of a volume of MSR Cambridge."""
     found = [row for row in PUBLISHED
-             if name_without_separators(row[0]) == name_without_separators(name)]
+             if strip_name_separators(row[0]) == strip_name_separators(name)]
     if not found:
         raise Refusal(f'no volume "{name}" is published; there are '
                       + ", ".join(row[0] for row in PUBLISHED), NOT_FOUND)

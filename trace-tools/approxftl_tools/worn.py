@@ -23,7 +23,7 @@ from approxftl_tools.children import Children
 from approxftl_tools.page import render_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.study import parse_job_count
-from approxftl_tools.study_plan import load_toml, refuse_unknown_words
+from approxftl_tools.study_plan import load_toml_file, refuse_unknown_words
 from approxftl_tools.worn_judge import Outcome
 from approxftl_tools.worn_table import (
     LEFT_OUT,
@@ -33,8 +33,8 @@ from approxftl_tools.worn_table import (
     Event,
     Life,
     Stack,
-    format_numbers,
-    parse_numbers,
+    format_number_ranges,
+    parse_number_ranges,
 )
 
 Json = dict[str, Any]
@@ -137,13 +137,13 @@ def name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[An
     return parse_names_of_table
 
 
-def parse_cells(text: str) -> list[tuple[Stack, Life]]:
+def parse_cell_list(text: str) -> list[tuple[Stack, Life]]:
     """Parse a list of cells, STACK/LIFE,...: a storage stack and the failures of its drive."""
     return [(name_list_parser(STACKS, "stack")(stack)[0], name_list_parser(LIVES, "life")(life)[0])
             for stack, _, life in (name.partition("/") for name in text.split(","))]
 
 
-def parse_seeds(text: str) -> list[int]:
+def parse_seed_numbers(text: str) -> list[int]:
     """Parse seeds, separated by commas."""
     if not re.fullmatch("[0-9]{1,9}(,[0-9]{1,9})*", text):
         raise argparse.ArgumentTypeError(
@@ -151,7 +151,7 @@ def parse_seeds(text: str) -> list[int]:
     return [int(seed) for seed in text.split(",")]
 
 
-def parse_event(text: str) -> Event:
+def parse_fault_event(text: str) -> Event:
     """Parse an event of a drive's fault scenario."""
     found = EVENT.fullmatch(text)
     if not found or (found[1].isdecimal() and not 0 < int(found[1]) <= TRANSACTIONS):
@@ -163,10 +163,10 @@ def parse_event(text: str) -> Event:
 def parse_transaction_numbers(text: str) -> str:
     """Parse the numbers of the transactions to write, such as 1-90."""
     if not re.fullmatch("[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", text) or not (
-            numbers := parse_numbers(text)) or numbers[0] < 1 or numbers[-1] > TRANSACTIONS:
+            numbers := parse_number_ranges(text)) or numbers[0] < 1 or numbers[-1] > TRANSACTIONS:
         raise argparse.ArgumentTypeError(
             f'"{text}" are no numbers of transactions: some of {ALL}, such as 1-3,70')
-    return format_numbers(numbers)
+    return format_number_ranges(numbers)
 
 
 def worn_parser() -> command.Parser:
@@ -174,14 +174,14 @@ def worn_parser() -> command.Parser:
     parser = command.make_verb_parser(
         "worn", "Shows what file systems and databases do on a drive that fails as flash does.",
         EPILOG)
-    parser.add_argument("--cell", metavar="CELLS", type=parse_cells, action="extend",
+    parser.add_argument("--cell", metavar="CELLS", type=parse_cell_list, action="extend",
                         help="only these cells, STACK/LIFE, separated by commas")
     parser.add_argument("--stacks", metavar="NAMES", type=name_list_parser(STACKS, "stack"),
                         help="only these rows, separated by commas (default: all)")
     parser.add_argument("--lives", metavar="NAMES", type=name_list_parser(LIVES, "life"),
                         help="only these columns, separated by commas (default: all)")
     parser.add_argument("--list", action="store_true", help="print the stacks and the lives")
-    parser.add_argument("--seed", metavar="NUMBERS", type=parse_seeds, default=[1],
+    parser.add_argument("--seed", metavar="NUMBERS", type=parse_seed_numbers, default=[1],
                         help="seeds of the workload, separated by commas (default 1)")
     parser.add_argument("-k", "--kernel", metavar="KERNELS", default=["uml"],
                         type=lambda text: text.split(","),
@@ -195,7 +195,7 @@ def worn_parser() -> command.Parser:
                              "pages and power failures")
     parser.add_argument("--only", metavar="NUMBERS", type=parse_transaction_numbers, default=ALL,
                         help=f"only these transactions of the workload (default {ALL})")
-    parser.add_argument("--event", metavar="EVENT", type=parse_event, action="append",
+    parser.add_argument("--event", metavar="EVENT", type=parse_fault_event, action="append",
                         help='in place of the life\'s events, such as "55 message fault die 1"; '
                              "may be repeated")
     parser.add_argument("--reduce", action="store_true",
@@ -251,7 +251,7 @@ def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
 
 def read_study(path: Path) -> list[argparse.Namespace]:
     """Return the arguments of each run of a study file, whose keys are options."""
-    runs = load_toml(path)
+    runs = load_toml_file(path)
     refuse_unknown_words(path, "key", runs, ["run"])
     found = []
     with command.refuse_bad_documents([path]):
@@ -313,7 +313,7 @@ def run_cell(plan: Plan, children: Children) -> Json:
     return found
 
 
-def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
+def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
     """Run the cells without a record, and return all records in the order of the cells."""
     kept: dict[Plan, Json] = {}
     folder = arguments.results
@@ -351,7 +351,7 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
                 sys.stderr.write(f"{len(kept)} of {len(plans)}: {plan.cell_name}: "
                                  f"{record['outcome']}\n")
     finally:
-        children.stop_programs()
+        children.stop_child_programs()
         pool.shutdown(cancel_futures=True)
     return [kept[plan] for plan in plans]
 
@@ -384,7 +384,7 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
     def run_reduced_cell(items: Sequence[Event | int]) -> Json:
         return run_cell(replace(
             plans[0], events=tuple(one for one in items if isinstance(one, Event)),
-            numbers=format_numbers([one for one in items if isinstance(one, int)])), children)
+            numbers=format_number_ranges([one for one in items if isinstance(one, int)])), children)
 
     def keeps_cell_outcome(items: Sequence[Event | int]) -> bool:
         nonlocal attempts
@@ -405,7 +405,8 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
                                 for part in one.get("parts", [one["what"]])]
     if not items:
         raise Refusal("a life without an event has nothing to reduce", FAILED)
-    items = reduce_failing_list([*items, *parse_numbers(plans[0].numbers)], keeps_cell_outcome)
+    items = reduce_failing_list([*items, *parse_number_ranges(plans[0].numbers)],
+                                keeps_cell_outcome)
     begun = time.monotonic()
     record = run_reduced_cell(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
@@ -418,13 +419,13 @@ def reduce_cell(plans: Sequence[Plan]) -> int:
     return command.DONE
 
 
-def outcome_word(record: Json) -> str:
+def word_of_outcome(record: Json) -> str:
     """Return the short word of an outcome for the matrix."""
     found = record["outcome"]
     return found if found == FAILED_CELL else SHORT[Outcome(found)]
 
 
-def matrix_rows(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str, list[str]],
+def worn_matrix(records: Iterable[Json]) -> tuple[list[str], list[str], dict[str, list[str]],
                                                   dict[str, dict[str, Json]]]:
     """Return kernels and seeds, fault scenarios (all, and by stack), and each cell's records."""
     cells: dict[str, dict[str, Json]] = {}
@@ -449,10 +450,11 @@ def describe_matrix_axes(records: Sequence[Json]) -> list[str]:
 
 def matrix_as_text(records: Sequence[Json]) -> str:
     """Return the matrix as a table, and sentences about the cells with a bad outcome."""
-    variants, lives, rows, cells = matrix_rows(records)
+    variants, lives, rows, cells = worn_matrix(records)
 
     def cell_outcomes(cell: str) -> str:
-        words = [outcome_word(cells[cell][one]) if one in cells[cell] else "-" for one in variants]
+        words = [word_of_outcome(cells[cell][one]) if one in cells[cell] else "-"
+                 for one in variants]
         return "/".join(words if len({*words} - {"-"}) > 1 else {*words} - {"-"})
 
     text = row_list.align_columns([["", *lives], *(
@@ -462,7 +464,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
         text += "\n".join(["In this order, where they differ:", *describe_matrix_axes(records), ""])
     for record in records:
         about = record["cell"] + (f" ({record['variant']})" if len(variants) > 1 else "")
-        for detail in explain_cell_outcome(record)[:3] if outcome_word(record).isupper() else []:
+        for detail in explain_cell_outcome(record)[:3] if word_of_outcome(record).isupper() else []:
             text += f"{about}: {detail}\n"
         if record["error"]:
             text += f"{about}: {record['error']}\n"
@@ -479,8 +481,8 @@ def explain_cell_outcome(record: Json) -> list[str]:
 
 def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
     """Return the HTML page of the results."""
-    variants, lives, rows, cells = matrix_rows(
-        {**record, "word": outcome_word(record), "explained": explain_cell_outcome(record),
+    variants, lives, rows, cells = worn_matrix(
+        {**record, "word": word_of_outcome(record), "explained": explain_cell_outcome(record),
          "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
          "rank": (7 if record["outcome"] == FAILED_CELL
                   else Outcome(record["outcome"]).rank_of_outcome)}
@@ -515,7 +517,7 @@ def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         raise Refusal("no cell is left to run", FAILED)
     if arguments.reduce:
         return reduce_cell(plans)
-    records = run_cells(plans, arguments)
+    records = run_worn_cells(plans, arguments)
     if arguments.json:
         command.write_json_answer(arguments.json, {
             **command.json_document_head("worn", argv), "cells": records})

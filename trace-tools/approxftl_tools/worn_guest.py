@@ -150,7 +150,7 @@ class HungError(Exception):
     """Raised when a process makes no progress."""
 
 
-def idle_seconds() -> float:
+def idle_processor_seconds() -> float:
     """Return the seconds that the guest's processors were idle."""
     words = Path("/proc/stat").read_text().split("\n", 1)[0].split()
     return (int(words[4]) + int(words[5])) / os.sysconf("SC_CLK_TCK")
@@ -167,7 +167,7 @@ class Watch:
     def __init__(self, process: int) -> None:
         self.process = process
         self.last = self.progress_counters()
-        self.since = idle_seconds()
+        self.since = idle_processor_seconds()
 
     def progress_counters(self) -> object:
         """Return counters that change while the process makes progress."""
@@ -176,12 +176,12 @@ class Watch:
             return words[11:13], read_disk_statistics()
         return None
 
-    def raise_if_hung(self, step: str) -> None:
+    def raise_if_process_hung(self, step: str) -> None:
         """Raise HungError if the process has made no progress for long."""
         now = self.progress_counters()
         if now != self.last:
-            self.last, self.since = now, idle_seconds()
-        elif idle_seconds() - self.since > IDLE_SECONDS:
+            self.last, self.since = now, idle_processor_seconds()
+        elif idle_processor_seconds() - self.since > IDLE_SECONDS:
             Path("/proc/sysrq-trigger").write_text("w")
             raise HungError(f"{step}: no progress in {IDLE_SECONDS} idle seconds")
 
@@ -210,7 +210,7 @@ class Child:
         assert self.process.stdout
         while b"\n" not in self.rest:
             if not select.select([self.process.stdout], [], [], 1)[0]:
-                self.watch.raise_if_hung(self.step)
+                self.watch.raise_if_process_hung(self.step)
                 continue
             data = os.read(self.process.stdout.fileno(), 1 << 20)
             if not data:
@@ -228,7 +228,7 @@ class Child:
             with suppress(subprocess.TimeoutExpired):
                 status = self.process.wait(1)
                 break
-            self.watch.raise_if_hung(self.step)
+            self.watch.raise_if_process_hung(self.step)
         self.errors.seek(0)
         last = self.errors.read().decode(errors="replace").strip().splitlines()[-1:] or [""]
         if status < 0:
@@ -270,7 +270,7 @@ class Cell:
             with suppress(subprocess.TimeoutExpired):
                 said = process.communicate(timeout=1)[0].decode(errors="replace")
                 break
-            watch.raise_if_hung(line)
+            watch.raise_if_process_hung(line)
         if process.returncode and check:
             raise RuntimeError(f"{line}: exited with {process.returncode}: {said.strip()[-300:]}")
         self.record["commands"][line] = said[-2000:]
@@ -282,7 +282,7 @@ class Cell:
 
     # ------------------------------------------------------------ drives
 
-    def drive_options(self, number: int) -> str:
+    def table_options_of_drive(self, number: int) -> str:
         """Return the table-line options of a drive; only the first drive has faults."""
         words = f"{SHAPE} {self.life.options if number == 0 or self.is_durable else ''}"
         keys = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
@@ -306,10 +306,10 @@ class Cell:
                 self.watch_command(f"dmsetup message drive{number} 0 enable")
             else:
                 self.watch_command(f"approxftl create drive{number} --store {store} --timing off "
-                                   f"{self.drive_options(number)}")
+                                   f"{self.table_options_of_drive(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
-    def replace_targets_below(self, target: str) -> None:
+    def replace_dm_targets_below(self, target: str) -> None:
         """Switch all devices below the drives to another dm target at once, without a flush."""
         for number in range(self.stack.drives):
             self.watch_command(f"dmsetup suspend --noflush --nolockfs below{number}")
@@ -322,7 +322,7 @@ class Cell:
 
     def cut_power(self) -> None:
         """Cut the power: from now on all requests to the devices below the drives fail."""
-        self.replace_targets_below("error")
+        self.replace_dm_targets_below("error")
         self.is_cut = True
 
     def restore_power(self) -> None:
@@ -331,7 +331,7 @@ class Cell:
                                  capture_output=True).stdout for number in range(self.stack.drives)]
         for number in range(self.stack.drives):
             self.watch_command(f"dmsetup remove --retry drive{number}")
-        self.replace_targets_below("linear")
+        self.replace_dm_targets_below("linear")
         for number, table in enumerate(tables):
             self.watch_command(f"dmsetup create drive{number} --table '{table.strip()}'")
             if self.plain:
@@ -501,7 +501,7 @@ class Cell:
     def write_transactions(self) -> None:
         """Run the writer; events happen between transactions, a power cut during a transaction."""
         writer = Child("write", self.kind, str(PLACE), str(self.seed),
-                       worn_table.format_numbers(self.numbers))
+                       worn_table.format_number_ranges(self.numbers))
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
         while not self.is_cut:
             self.execute_due_fault_events(next(numbers))
@@ -518,7 +518,7 @@ class Cell:
             if line[0] == "done":
                 self.ledger.acknowledge_transaction(number)
             else:
-                self.ledger.fail_transaction(number, " ".join(line[2:]))
+                self.ledger.note_failed_transaction(number, " ".join(line[2:]))
         if self.is_cut:
             writer.process.kill()
             kill_processes(PLACE)
@@ -566,7 +566,7 @@ class Cell:
                 answers[key] = Refused(answer.detail)
             else:
                 answers[key] = answer
-        found += self.ledger.judge_answers(answers)
+        found += self.ledger.judge_all_answers(answers)
         self.count_findings_of_pass(name, found)
 
     def count_findings_of_pass(self, name: str, found: Sequence[Finding]) -> None:
@@ -697,7 +697,7 @@ def main() -> None:
     name, seed, drive, numbers, record, *events = sys.argv[1:]
     stack, _, life = name.partition("/")
     cell = Cell(find_worn_table_entry(STACKS, stack), find_worn_table_entry(LIVES, life), int(seed),
-                drive == "plain", worn_table.parse_numbers(numbers),
+                drive == "plain", worn_table.parse_number_ranges(numbers),
                 [Event(int(when) if when.isdecimal() else when, what)
                  for when, _, what in (text.partition(" ") for text in events)])
     begun = time.monotonic()

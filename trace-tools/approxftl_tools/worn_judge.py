@@ -127,7 +127,7 @@ class Ledger:
         """Record that fsync or commit returned success."""
         self._last_transaction(number).status = "durable"
 
-    def fail_transaction(self, number: int, why: str) -> None:
+    def note_failed_transaction(self, number: int, why: str) -> None:
         """Record that the stack reported an error to the writer."""
         self._last_transaction(number).status = "failed"
         self.refused_writes.append(f"transaction {number}: {why}")
@@ -183,7 +183,7 @@ class Ledger:
                 return Finding(key, Outcome.LOST, f"{told}; allowed: {wanted}")
         return Finding(key, Outcome.WRONG, f"{told}; allowed: {wanted}")
 
-    def judge_answer(self, key: str, answer: Answer) -> Finding:
+    def judge_object_answer(self, key: str, answer: Answer) -> Finding:
         """Judge the answer to the read of one object."""
         if isinstance(answer, Refused):
             return Finding(key, Outcome.REFUSED, answer.why)
@@ -208,9 +208,9 @@ class Ledger:
                 yield Finding(f"transaction {one.number}", Outcome.WRONG,
                               "a transaction that was not acknowledged is there in part")
 
-    def judge_answers(self, answers: Mapping[str, Answer]) -> list[Finding]:
+    def judge_all_answers(self, answers: Mapping[str, Answer]) -> list[Finding]:
         """Judge a read of all objects; an object without an answer counts as absent."""
-        findings = [self.judge_answer(key, answers.get(key)) for key in self.object_names()]
+        findings = [self.judge_object_answer(key, answers.get(key)) for key in self.object_names()]
         return findings + (list(self._judge_atomicity(answers)) if self.atomic else [])
 
 

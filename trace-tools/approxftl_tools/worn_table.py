@@ -18,15 +18,15 @@ LEFT_OUT = {"bcachefs": "its tools are in neither Debian 12 nor 13, and only Deb
                         "has its module, not 6.1 and 7.3"}
 
 
-def parse_numbers(text: str) -> list[int]:
+def parse_number_ranges(text: str) -> list[int]:
     """Return the ascending numbers that a text such as "1-3,7" lists."""
     ranges = (part.partition("-") for part in text.split(","))
     return sorted({number for first, _, last in ranges
                    for number in range(int(first), int(last or first) + 1)})
 
 
-def format_numbers(numbers: Sequence[int]) -> str:
-    """Return ascending numbers as a text that parse_numbers() reads."""
+def format_number_ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as a text that parse_number_ranges() reads."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from approxftl_tools.worn_judge import SECTOR, Answer, Refused, make_object_value
-from approxftl_tools.worn_table import parse_numbers
+from approxftl_tools.worn_table import parse_number_ranges
 
 #: A writer gives up after so many failed transactions in a row.
 PATIENCE = 4
@@ -274,7 +274,7 @@ class Rocksdb(Rows):
         self.call_rocksdb("options_set_create_if_missing", options, 1)
         self.call_rocksdb("options_set_write_buffer_size", options, ctypes.c_size_t(65536))
         self.call_rocksdb("options_set_compression", options, 0)
-        self.base = self.try_call_rocksdb("open", options, str(place / "worn.rocksdb").encode())
+        self.base = self.check_rocksdb_call("open", options, str(place / "worn.rocksdb").encode())
         self.how_to_read = self.call_rocksdb("readoptions_create")
         self.how_to_write = self.call_rocksdb("writeoptions_create")
         self.call_rocksdb("writeoptions_set_sync", self.how_to_write, 1)
@@ -285,7 +285,7 @@ class Rocksdb(Rows):
         function.restype = ctypes.c_void_p
         return ctypes.c_void_p(function(*words))
 
-    def try_call_rocksdb(self, name: str, *words: object) -> ctypes.c_void_p:
+    def check_rocksdb_call(self, name: str, *words: object) -> ctypes.c_void_p:
         """Call a function of RocksDB that may fail."""
         error = ctypes.c_char_p()
         found = self.call_rocksdb(name, *words, ctypes.byref(error))
@@ -299,13 +299,13 @@ class Rocksdb(Rows):
         for key, value in values.items():
             self.call_rocksdb("writebatch_put", batch, key.encode(), ctypes.c_size_t(len(key)),
                               value, ctypes.c_size_t(len(value)))
-        self.try_call_rocksdb("write", self.base, self.how_to_write, batch)
+        self.check_rocksdb_call("write", self.base, self.how_to_write, batch)
 
     def read_object(self, key: str) -> Answer:
         """Read one value of the database."""
         size = ctypes.c_size_t()
-        found = self.try_call_rocksdb("get", self.base, self.how_to_read, key.encode(),
-                                      ctypes.c_size_t(len(key)), ctypes.byref(size))
+        found = self.check_rocksdb_call("get", self.base, self.how_to_read, key.encode(),
+                                        ctypes.c_size_t(len(key)), ctypes.byref(size))
         return ctypes.string_at(found, size.value) if found else None
 
     def close_workload_storage(self) -> None:
@@ -543,7 +543,7 @@ def main() -> None:
         return
     try:
         if verb == "write":
-            run_writer(work, int(rest[0]), parse_numbers(rest[1]))
+            run_writer(work, int(rest[0]), parse_number_ranges(rest[1]))
         else:
             run_reader(work, rest)
     finally:

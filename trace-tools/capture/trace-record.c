@@ -270,7 +270,7 @@ static int fill_output_directory(struct capture *capture, struct aftl_error *err
 	return ret;
 }
 
-static int record_trace(struct capture *capture, struct aftl_error *error)
+static int record_program_trace(struct capture *capture, struct aftl_error *error)
 {
 	char standard[CAPTURE_NAME_SIZE + 8];
 	int ret = check_blktrace_possible(error);
@@ -310,7 +310,7 @@ static int exit_status_of_capture(const struct capture *capture)
 static int run_capture(struct capture *capture)
 {
 	struct aftl_error error;
-	int ret = record_trace(capture, &error);
+	int ret = record_program_trace(capture, &error);
 
 	capture_state_free(&capture->before);
 	capture_state_free(&capture->after);

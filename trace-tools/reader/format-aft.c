@@ -131,7 +131,7 @@ static int begin_aft_file(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static u32 latency_to_units_of_record(u64 latency_ns)
+static u32 latency_in_record_units(u64 latency_ns)
 {
 	u64 units = DIV_ROUND_UP(latency_ns, LATENCY_UNIT_NS);
 
@@ -161,7 +161,7 @@ u32 trace_request_records(const struct trace_request *request, struct aftl_recor
 		.life = request->op == AFTL_OP_WRITE ? request->life : 0,
 		.class = request->op == AFTL_OP_WRITE ? request->class : 0,
 		.stream = request->stream,
-		.lat_100ns = latency_to_units_of_record(request->latency_ns),
+		.lat_100ns = latency_in_record_units(request->latency_ns),
 		.pid = request->pid,
 	};
 	return count;

@@ -263,7 +263,7 @@ static enum trace_line_verdict parse_event_line(struct trace_file *file, struct 
 	return TRACE_LINE_DONE;
 }
 
-static bool is_summary_line(struct text_cursor text)
+static bool is_blkparse_summary_line(struct text_cursor text)
 {
 	return (text.end - text.at >= 3 && !memcmp(text.at, "CPU", 3)) ||
 	       (text.end - text.at >= 7 && !memcmp(text.at, "Total (", 7));
@@ -278,7 +278,7 @@ static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struc
 
 	if (state->over || is_text_at_end(&text))
 		return TRACE_LINE_EMPTY;
-	if (is_summary_line(text)) {
+	if (is_blkparse_summary_line(text)) {
 		state->over = true;
 		return TRACE_LINE_EMPTY;
 	}

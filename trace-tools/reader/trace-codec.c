@@ -194,7 +194,7 @@ static ssize_t decompress_gzip(struct trace_codec *codec, u8 *out, size_t room,
 }
 
 /* Prepare for another compressed stream that may follow in the file. */
-static void restart_codec(struct trace_codec *codec)
+static void restart_decompressor(struct trace_codec *codec)
 {
 	end_codec_stream(codec);
 	begin_codec_stream(codec);
@@ -215,7 +215,7 @@ static ssize_t expand_xz(struct trace_codec *codec, u8 *out, size_t room, struct
 	room -= xz->avail_out;
 	codec->at_start = false;
 	if (ret == LZMA_STREAM_END)
-		restart_codec(codec);
+		restart_decompressor(codec);
 	else if (ret == LZMA_MEMLIMIT_ERROR)
 		return aftl_fail(error, -EINVAL,
 				 "the xz data take more than %llu MiB of memory; expand them first: xz -dc",
@@ -240,7 +240,7 @@ static ssize_t decompress_bzip2(struct trace_codec *codec, u8 *out, size_t room,
 	room -= bzip2->avail_out;
 	codec->at_start = false;
 	if (ret == BZ_STREAM_END)
-		restart_codec(codec);
+		restart_decompressor(codec);
 	else if (ret != BZ_OK)
 		return aftl_fail(error, -EINVAL, "the bzip2 data are damaged");
 	return (ssize_t)room;

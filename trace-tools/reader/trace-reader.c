@@ -28,7 +28,7 @@ static bool add_capture_files(struct trace_paths *paths, const char *name, const
 	return true;
 }
 
-static bool is_directory(const char *name)
+static bool is_path_directory(const char *name)
 {
 	struct stat found;
 
@@ -37,7 +37,7 @@ static bool is_directory(const char *name)
 
 void trace_paths_add(struct trace_paths *paths, const char *name)
 {
-	bool directory = is_directory(name);
+	bool directory = is_path_directory(name);
 
 	if (!strcmp(name, "-") || (!directory && !access(name, F_OK)) ||
 	    !add_capture_files(paths, name, directory ? "/?*" : ""))

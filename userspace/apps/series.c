@@ -69,7 +69,7 @@ static u64 count_series_blocks(const struct app_setup *setup)
 	return DIV_ROUND_UP(setup->size, BLOCK_SAMPLES);
 }
 
-static u64 samples_bytes(const struct app_setup *setup)
+static u64 sample_file_bytes(const struct app_setup *setup)
 {
 	return HEADER_BYTES + count_series_blocks(setup) * FILE_UNIT;
 }
@@ -194,7 +194,7 @@ static int generate_sample_blocks(struct series *series, const struct app_place 
 	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
-	ret = app_file_create(&series->file, place, SAMPLES_NAME, samples_bytes(&series->setup),
+	ret = app_file_create(&series->file, place, SAMPLES_NAME, sample_file_bytes(&series->setup),
 			      APPROXFTL_APPROXIMATE, error);
 	app_header_make(header, MAGIC_SERIES, &series->setup, "");
 	if (!ret)
@@ -262,7 +262,7 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 	alloc_series_buffers(&series, setup);
 	ret = app_file_open(&series.file, place, SAMPLES_NAME, APPROXFTL_APPROXIMATE, error);
 	if (!ret)
-		ret = app_file_has_length(&series.file, samples_bytes(setup), error);
+		ret = app_file_has_length(&series.file, sample_file_bytes(setup), error);
 	if (!ret)
 		ret = open_series_indices(&series, array_open, place, error);
 	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++) {

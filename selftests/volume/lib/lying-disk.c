@@ -179,7 +179,7 @@ static size_t mapped_bytes(size_t bytes)
 	return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/* map_pages - zeroed pages followed by a guard page */
+/* map_arena_pages - zeroed pages followed by a guard page */
 static void *map_guarded_pages(size_t bytes)
 {
 	char *pages = mmap(NULL, mapped_bytes(bytes) + page_bytes(), PROT_NONE,

@@ -45,7 +45,8 @@ def main() -> int:
             return 0
         if args.command == "check":
             return check_files(args.against)
-        print(tables.states_text() if args.command == "states" else report.physics_report(), end="")
+        print(tables.cell_states_text() if args.command == "states" else report.physics_report(),
+              end="")
     except OSError as error:
         print(f"aftl_physics: {error}", file=sys.stderr)
         return 1

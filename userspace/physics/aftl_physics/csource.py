@@ -24,7 +24,7 @@ class Macro:
 
     def header_declaration(self) -> str:
         """Return the text of the #define with its comment."""
-        comment = plain_comment(self.doc) if self.doc else ""
+        comment = comment_above_constant(self.doc) if self.doc else ""
         return f"{comment}#define {self.name} {self.value}\n"
 
     def source_definition(self) -> str:
@@ -98,7 +98,7 @@ def _comment_lines(text: str, first: str = " * ") -> list[str]:
     return [first + line if line else first.rstrip() for line in wrapped]
 
 
-def plain_comment(text: str) -> str:
+def comment_above_constant(text: str) -> str:
     """Return the text of a C comment above a constant."""
     if len(text) <= 88:
         return f"/* {text} */\n"

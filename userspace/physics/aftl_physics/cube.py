@@ -23,7 +23,7 @@ RETRY_SPREAD = 1
 
 
 @lru_cache(maxsize=1)
-def layer_errors() -> list[float]:
+def errors_by_layer() -> list[float]:
     """Return by layer the relative errors (mean about 1) between the erased state and P1 after a
     program. These errors vary with the square root of the layer's error factor (assumed).
     """
@@ -32,17 +32,17 @@ def layer_errors() -> list[float]:
 
 def largest_errors() -> float:
     """Return BER_EP1(max), at which a new device's best layer has the published spare margin."""
-    return min(layer_errors()) * program_time.CUBE_MARGIN
+    return min(errors_by_layer()) * program_time.CUBE_MARGIN
 
 
 def growth_of_layer_errors(cycles: float) -> float:
     """Return how layers' errors grow with wear: the worst meets its limit at LIFE_CYCLES."""
-    return 1.0 + (largest_errors() / max(layer_errors()) - 1.0) * cycles / LIFE_CYCLES
+    return 1.0 + (largest_errors() / max(errors_by_layer()) - 1.0) * cycles / LIFE_CYCLES
 
 
 def spare_margin(point: int, cycles: float) -> float:
     """Return the spare margin S_M of a layer: the factor by which its errors may grow."""
-    return max(1.0, largest_errors() / (layer_errors()[point] * growth_of_layer_errors(cycles)))
+    return max(1.0, largest_errors() / (errors_by_layer()[point] * growth_of_layer_errors(cycles)))
 
 
 def voltage_margins_mv(spare: float) -> tuple[float, float]:
@@ -73,7 +73,7 @@ def early_verify_loops() -> list[int]:
     the same for all layers. The quarter of the layers with the most errors needs one loop more, and
     the best quarter one loop less (assumed).
     """
-    ranked = sorted(range(layers.POINTS), key=lambda point: layer_errors()[point])
+    ranked = sorted(range(layers.POINTS), key=lambda point: errors_by_layer()[point])
     early = [program_time.CUBE_EARLY_VERIFIES] * layers.POINTS
     for point in ranked[:layers.POINTS // 4]:
         early[point] -= 1
@@ -91,9 +91,9 @@ def vertftl_reduction_mv() -> list[float]:
     only the last voltage, and by less than the margin, so the savings are scaled to
     CUBE_VERT_SAVING.
     """
-    worst = max(layer_errors())
+    worst = max(errors_by_layer())
     savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))
-               for errors in layer_errors()]
+               for errors in errors_by_layer()]
     scale = program_time.CUBE_VERT_SAVING * len(savings) / sum(savings)
     return [program_time.cube_step_mv() * loops_with_saving(saving * scale) for saving in savings]
 

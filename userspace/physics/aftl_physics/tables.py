@@ -202,7 +202,7 @@ def cube_section() -> Section:
         for skipped in range(max(cube.early_verify_loops()) + 1)
     ]
     errors = [[scaled_integer(one * cube.growth_of_layer_errors(pe), Q12)
-               for one in cube.layer_errors()] for pe in PE_AXIS]
+               for one in cube.errors_by_layer()] for pe in PE_AXIS]
     retries = [[scaled_integer(cube.retry_probability(pe, h), Q16) for h in HOUR_AXIS]
                for pe in PE_AXIS]
     points = ("AFTL_CUBE_MARGIN_POINTS",)
@@ -343,7 +343,7 @@ def _state_rows(channel: cell.Channel, most: int) -> list[list[int]]:
     return rows + [[0, 0, 0]] * (most - len(rows))
 
 
-def states_text() -> str:
+def cell_states_text() -> str:
     """Return the text of cell-states.h."""
     parts = [
         f"/* {LICENCE} */\n/*\n * {states_section().title}.\n"
@@ -374,7 +374,7 @@ def _spaced_declarations(section: Section) -> list[str]:
     ]
 
 
-def header_text() -> str:
+def tables_header_text() -> str:
     """Return the text of physics-tables.h."""
     parts = [
         f"/* {LICENCE} */\n"
@@ -388,7 +388,7 @@ def header_text() -> str:
     return "".join(parts)
 
 
-def source_text() -> str:
+def tables_source_text() -> str:
     """Return the text of physics-tables.c."""
     parts = [
         f"// {LICENCE}\n"
@@ -402,7 +402,7 @@ def source_text() -> str:
 
 def generated_files() -> dict[str, str]:
     """Return name and content of the generated files."""
-    return {HEADER: header_text(), SOURCE: source_text()}
+    return {HEADER: tables_header_text(), SOURCE: tables_source_text()}
 
 
 def first_differing_item(name: str, text: str) -> str | None:

@@ -45,7 +45,7 @@ class _Arena:
     def file_size(self) -> int:
         return os.fstat(self.fd).st_size
 
-    def map_pages(self, offset: int, size: int) -> int:
+    def map_arena_pages(self, offset: int, size: int) -> int:
         memory = mmap.mmap(self.fd, size, offset=offset)
         address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         self.pieces.append(_Piece(address, offset, memory))
@@ -55,7 +55,7 @@ class _Arena:
         offset = -(-self.file_size() // mmap.PAGESIZE) * mmap.PAGESIZE
         pages = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
         os.ftruncate(self.fd, offset + pages)
-        return self.map_pages(offset, pages)
+        return self.map_arena_pages(offset, pages)
 
 
 class Absent:
@@ -136,7 +136,7 @@ class Absent:
         for piece in arena.pieces:
             if piece.offset == 0 and len(piece.memory) == size:
                 return piece.address + offset
-        return arena.map_pages(0, size) + offset
+        return arena.map_arena_pages(0, size) + offset
 
     def arena_sync(self, handle: Any) -> int:
         """Write the arena's changed memory back to the file."""

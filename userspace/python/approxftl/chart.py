@@ -9,7 +9,7 @@ from approxftl_tools.figure import Figure, Mark, Means, axis_value_as_number
 from approxftl_tools.figure_file import render_figure
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import unit_shared_by_marks
-from approxftl_tools.study_table import axis_title, column_title
+from approxftl_tools.study_table import axis_title, measure_title
 
 
 class Chart:
@@ -45,7 +45,7 @@ def chart_means(measure: str, x: str, relative_to: object,
              for at, series, one in every]
     places = list(dict.fromkeys(mark.x for mark in marks))
     lines = len(places) > 1 and all(axis_value_as_number(at) is not None for at in places)
-    title, x_title = column_title(measure), axis_title(x)
+    title, x_title = measure_title(measure), axis_title(x)
     if lines and all(str(at).endswith("%") for at in places):
         x_title += ", %"
     plot = Means("lines" if lines else "dots", x_title, f"{title}, {unit}" if unit else title, [""],

@@ -35,7 +35,7 @@ from approxftl_tools.measures import all_measures
 from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import OWN, Engine, Processes
-from approxftl_tools.study_plan import cached_file_digest, make_point, simulator_and_digest
+from approxftl_tools.study_plan import cached_file_digest, make_run_point, simulator_and_digest
 from approxftl_tools.study_queue import TIME_LIMIT, JobArray, Queue
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
@@ -378,7 +378,7 @@ def _run_as_points(plan: Sequence[dict[str, object]], engine: Engine, store: Sto
                           " scheduler and slurm", USAGE)
     program = simulator_and_digest(simulator_path())
     named = (replace_policy_by_name(one)[0] for one in plan)
-    points = [make_point(program, command_line(one)[2:-1]) for one in named]
+    points = [make_run_point(program, command_line(one)[2:-1]) for one in named]
 
     def report_progress(ended: int, missing: int) -> None:
         if progress:

@@ -121,7 +121,7 @@ class Layout:
         self.model = model
         self.tensors = sorted((t for t in tensors if t.length), key=lambda tensor: tensor.offset)
         for tensor in self.tensors:
-            if tensor.name == _REST or not tensor.element.has_planes:
+            if tensor.name == _REST or not tensor.element.can_store_by_plane:
                 raise ModelError(
                     f'tensor "{printable_name(tensor.name)}": its bits cannot be apart')
         self._gaps = _Gaps._gaps_between(self.tensors, model.source.size)
@@ -241,7 +241,7 @@ class PlaneFile:
     def _parse_planes(entry: Any, places: dict[str, Tensor]) -> Planes:
         name, kind, shape, offset, sums = _require_list(entry, 5)
         element = ELEMENTS.get(str(kind))
-        if element is None or not element.has_planes:
+        if element is None or not element.can_store_by_plane:
             raise ModelError(f'its type "{printable_name(str(kind), 20)}" has no planes')
         tensor = make_tensor(str(name), element, map(_require_number, _require_list(shape)),
                              _require_number(offset))

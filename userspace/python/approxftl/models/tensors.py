@@ -40,7 +40,7 @@ class Element:
         return count // self.block * self.block_bytes + count * self.bits // 8
 
     @property
-    def has_planes(self) -> bool:
+    def can_store_by_plane(self) -> bool:
         """Tell whether the type can be stored by plane."""
         return not self.exact and self.bits in (8, 16, 32, 64)
 
