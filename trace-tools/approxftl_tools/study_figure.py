@@ -301,7 +301,7 @@ def published_marks(spec: Spec) -> Iterator[Mark]:
 
 
 def response_distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]:
-    """Return the cumulative percentage of requests over response time, all seeds pooled."""
+    """Return the cumulative percentage of requests over response time, pooled over seeds."""
     marks: list[Mark] = []
     firsts: list[Mark] = []
     for group in groups_in_figure(spec, groups):

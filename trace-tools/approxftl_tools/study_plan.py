@@ -136,7 +136,7 @@ def digest_by_file_signature(path: Path, _signature: Signature) -> str:
 
 
 def cached_file_digest(path: Path) -> str:
-    """Return a digest of a file's content."""
+    """Return the SHA-256 digest of a file's content."""
     return digest_by_file_signature(path, file_signature(path))
 
 

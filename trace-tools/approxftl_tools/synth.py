@@ -151,7 +151,7 @@ def list_missed_characteristics(wanted: dict[str, float], made: dict[str, float]
 
 def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
                           made: dict[str, float]) -> None:
-    """Print the characteristics of the profile beside the characteristics of the stream."""
+    """Print the workload profile's characteristics beside those of the generated stream."""
     wanted = profile.compared_characteristics()
     if arguments.json:
         command.write_json_answer(arguments.json, {

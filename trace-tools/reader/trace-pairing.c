@@ -417,7 +417,7 @@ static void complete_paired_request(struct trace_pairing *pairing, const struct 
 	} while (begin < end);
 }
 
-/* An event's request is searched among this many of the latest requests. */
+/* The request of an event is searched among this many of the latest requests. */
 #define RECENT 4096
 
 static bool does_pending_contain(const struct pending *pending, u16 stream, u8 op, u64 begin,

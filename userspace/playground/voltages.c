@@ -43,7 +43,7 @@ static double laplace_tail(double x, double scale)
 	return 0.5 * exp(-x / scale);
 }
 
-/* Subtract small tails: a difference of numbers near one would lose precision. */
+/* Subtract small tail probabilities: a difference of numbers near one loses precision. */
 static double probability_between(double low, double high, double scale, survival beyond)
 {
 	if (low >= 0)

@@ -349,5 +349,5 @@ def _find_place(places: dict[str, Tensor], name: str) -> Tensor:
 
 
 def is_model_by_plane(model: Model) -> bool:
-    """Tell whether a model is a file by plane."""
+    """Tell whether a model file is stored by bit plane."""
     return _KEY in model.metadata
