@@ -2,8 +2,12 @@
 """Claims of the paper about AGCR, computed or simulated."""
 
 from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
 
 from selftests.claims import census
+from selftests.claims.real_traces import scratch_directory, trace_directory
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
     arithmetic_mean,
@@ -14,9 +18,12 @@ from selftests.claims.rows import (
     measure_of_run,
     numbers_as_text,
     saving_in_percent,
+    sensing_us_per_page,
 )
 from selftests.claims.runs import Json, run_two_streams_on_one_device
 from selftests.claims.studies import record_files_of_trace_volumes, results_of_study
+
+from approxftl_tools import aft
 
 
 def response_change_by_cost(state: str) -> tuple[float, float, float, float]:
@@ -132,6 +139,44 @@ def measure_ag8_slow_reads() -> list[Measured]:
     return [*map(make_measured, changes), make_measured(*low)]
 
 
+def make_writing_copy(path: Path) -> Path:
+    """Return a copy of a record file in which each read has become a write."""
+    records, data = aft.open_records(path).records, bytearray(path.read_bytes())
+    np.frombuffer(data, records.dtype, offset=len(data) - records.nbytes)["op"] = census.WRITE
+    copy = scratch_directory() / f"writing-{path.name}"
+    copy.write_bytes(data)
+    return copy
+
+
+def runs_on_own_data(policy: str, *options: str) -> list[Json]:
+    """Return the runs of the talk's volumes, the policy having written all their data before.
+
+    It wrote them at the volume's pace: the first stream has the same requests, all of them writes.
+    """
+    common = ("--whole-units", "--fold", "--arrival=trace")
+    device = ("--profile=fast16", "--allocate=static", "--order=fcfs", "--fill=none",
+              f"--blocks={2048 if trace_directory() else 16}", f"--policy={policy}", *options)
+    return [run_two_streams_on_one_device((*device, *common, f"--trace={make_writing_copy(path)}"),
+                                          (*common, f"--trace={path}"))
+            for path in record_files_of_trace_volumes("agcr-combinations").values()]
+
+
+def measure_ag9_own_data() -> list[Measured]:
+    """Compare AGCR with li, whose cost is high or medium while no command waits, on own data."""
+    ours = runs_on_own_data("agcr")
+    rivals = (runs_on_own_data("li"),
+              runs_on_own_data("li", "--program_fine=600us", "--read_fine=170us"))
+    pairs = [[mean_responses_us(run) for run in runs] for runs in (ours, *rivals)]
+    sensing = [arithmetic_mean(map(sensing_us_per_page, runs)) for runs in (*rivals, ours)]
+    return [
+        *(average_measured(saving_in_percent(a[kind], b[kind])
+                           for a, b in zip(pairs[0], rival, strict=True))
+          for rival in pairs[1:] for kind in (0, 1)),
+        make_measured(*sensing[1:], shown=numbers_as_text(sensing, 0)),
+        average_measured((measure_of_run(run, "rewrite_percent") for run in ours), 2),
+    ]
+
+
 def ablate_agcr() -> list[Measured]:
     """Ablate AGCR: mean response of reads and of writes in us, re-writes in percent."""
     steps = ("traditional", "agcr, off", "agcr, low", "agcr")
@@ -157,5 +202,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AG-6": measure_ag6_window,
     "AG-7": measure_ag7_mapping_entry,
     "AG-8": measure_ag8_slow_reads,
+    "AG-9": measure_ag9_own_data,
     "AG-A": ablate_agcr,
 }

@@ -91,7 +91,7 @@ def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...])
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
         device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")
         subprocess.run([*command, *first, f"--seed={seed_of_runs()}", *false_arguments,
-                        f"--dump={device}"], stdout=subprocess.DEVNULL, check=True)
+                        f"--dump={device}", "-q"], stdout=subprocess.DEVNULL, check=True)
         done = subprocess.run([*command, f"--load={device}", *then, "--json", "-q"],
                               stdout=subprocess.PIPE, check=True)
     run: Json = json.loads(done.stdout)["runs"][0]
