@@ -532,6 +532,19 @@ TAP_TEST(small_requests_go_to_the_hot_pool)
 	CHECK(!(probe.block->note & NOTE_HOT));
 }
 
+TAP_TEST(young_updates_of_any_size_go_to_the_hot_pool)
+{
+	open_device("approxftl", ONE_DIE " hot_size=8KiB hot_age=1s");
+	test_device_listen(&device, &probe.listener);
+	write_unit_and_time(0, AFTL_PRECISE);
+	CHECK(!(probe.block->note & NOTE_HOT));
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, NULL), 0);
+	CHECK(probe.block->note & NOTE_HOT);
+	test_advance_by(&device, 2000000000);
+	write_unit_and_time(0, AFTL_PRECISE);
+	CHECK(!(probe.block->note & NOTE_HOT));
+}
+
 /* Set the wear of the free list's first four blocks to @first, of the other blocks to @others. */
 static void set_free_block_wear(u32 first, u32 others)
 {

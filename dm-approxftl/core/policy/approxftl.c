@@ -14,10 +14,13 @@
  * nothing is written to phase 1.
  */
 #include "core/policy/policies.h"
+#include "core/policy/hotness.h"
 
 #define PARAMS(PARAM)								\
 	PARAM(hot_size, BYTES, 0, 1ULL << 30, 8192,				\
 	      "requests up to this size are hot (approxftl)")			\
+	PARAM(hot_age, TIME, 0, 365 * AFTL_DAY_NS, 0,				\
+	      "updates of data up to this age are hot, of any size; 0: by size (approxftl)") \
 	PARAM(promote, COUNT, 1, 7, 2,						\
 	      "approximate writes of data after which relocation makes it precise (approxftl)") \
 	PARAM(wear_period, COUNT, 1, 1 << 20, 1024,				\
@@ -90,7 +93,10 @@ static void approxftl_restore_state_word(struct aftl_policy *policy, u64 memory)
 static u32 approxftl_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u64 bytes = (u64)write->units * aftl_policy_geometry(policy)->unit_bytes;
+	u64 hot_age = approxftl_params(policy)->hot_age;
 
+	if (hot_age)
+		return aftl_hotness_age_ns(policy, write) <= hot_age ? HOT : COLD;
 	return bytes <= approxftl_params(policy)->hot_size ? HOT : COLD;
 }
 

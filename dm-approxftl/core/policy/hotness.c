@@ -18,16 +18,21 @@ AFTL_PARAM_TABLE(zones, PARAMS);
 
 const struct aftl_param_group aftl_hotness_params = AFTL_PARAM_GROUP(zones, true);
 
-u32 aftl_hotness_class(struct aftl_policy *policy, const struct aftl_host_write *write)
+u64 aftl_hotness_age_ns(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
-	const struct zones *zones = policy->params[0];
 	s64 now_ns = aftl_policy_now(policy);
-	u64 age_ns;
 
 	if (!old || aftl_policy_is_filling(policy) || old->opened_ns > now_ns)
-		return AFTL_HOTNESS_COLD;
-	age_ns = (u64)(now_ns - old->opened_ns);
+		return U64_MAX;
+	return (u64)(now_ns - old->opened_ns);
+}
+
+u32 aftl_hotness_class(struct aftl_policy *policy, const struct aftl_host_write *write)
+{
+	const struct zones *zones = policy->params[0];
+	u64 age_ns = aftl_hotness_age_ns(policy, write);
+
 	if (age_ns > zones->zone3)
 		return AFTL_HOTNESS_COLD;
 	return age_ns <= zones->zone1 ? 1 : age_ns <= zones->zone2 ? 2 : 3;
