@@ -14,6 +14,7 @@ from selftests.claims import classifiers
 from selftests.claims.real_traces import trace_directory
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
+    arithmetic_mean,
     average_measured,
     counter_of_run,
     lifetime_gain_percent,
@@ -352,6 +353,54 @@ def measure_ax16_open_blocks() -> list[Measured]:
     return [make_measured(min(opened), max(opened), digits=0)]
 
 
+APPS = ("fft", "smm", "lu", "sor", "img", "vid")
+
+
+def runs_of_applications(dies: str, rule: str) -> dict[str, dict[str, Json]]:
+    """Return the runs of the captured applications on so many dies, with a rule for hot data."""
+    return results_of_study("approx-apps", "app", "policy", dies=dies, rule=rule)
+
+
+def mean_application_cuts(dies: str, rule: str) -> tuple[float, float]:
+    """Return ApproxFTL's mean cuts of the responses of reads and of writes over six programs."""
+    runs = runs_of_applications(dies, rule)
+    read, write = (arithmetic_mean(cuts) for cuts in zip(*(response_cuts(runs[app])
+                                                           for app in APPS), strict=True))
+    return read, write
+
+
+def cut_over_vth_b(runs: dict[str, Json]) -> float:
+    """Return by how many points ApproxFTL cuts the response of writes more than Vth_b."""
+    base, vth_b, ours = (mean_response_us(runs[name], "write")
+                         for name in ("baseline", "vth_b", "approxftl"))
+    return saving_in_percent(ours, base) - saving_in_percent(vth_b, base)
+
+
+def measure_ax17_applications() -> list[Measured]:
+    """Replay our annotated applications, by number of dies and by rule for hot data."""
+    rules = ("size", "age")
+    cuts = [zip(*(mean_application_cuts(dies, rule) for dies in "1248"), strict=True)
+            for rule in rules]
+    by_rule = [runs_of_applications("4", rule) for rule in rules]
+    energy = {app: saving_in_percent(*(by_rule[0][app][policy]["energy"]["total_pj"]
+                                       for policy in ("approxftl", "baseline"))) for app in APPS}
+    again = [runs_of_applications("1, again", rule) for rule in rules]
+    many, few = (response_cuts(runs["mc"])[0]
+                 for runs in (runs_of_applications("32", "size"), by_rule[0]))
+    return [
+        *(make_measured(*means) for pair in cuts for means in pair),
+        *(make_measured(cut) for cut in mean_application_cuts("32", "size")),
+        *(make_measured(*(cut_over_vth_b(runs[app]) for app in APPS)) for runs in by_rule),
+        *(average_measured(lifetime_gain_percent(runs[app]["vth_b"])
+                           - lifetime_gain_percent(runs[app]["approxftl"]) for app in APPS)
+          for runs in again),
+        average_measured(energy.values()),
+        make_measured(energy["smm"], holds=min(energy, key=energy.__getitem__) == "smm"),
+        make_measured(*(checkerboard_share(by_rule[1][app]["approxftl"]) for app in APPS)),
+        make_measured(few, shown=f"{few:.1f}; on 32 dies: {many:.1f}"),
+    ]
+
+
 def measure_ax_tagged_traces() -> list[Measured]:
     """Measure the paper's averages on synthetic streams with tags, or on tagged real traces."""
     found: dict[str, list[float]] = {}
@@ -469,6 +518,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-14": measure_ax14_implied_share,
     "AX-15": measure_ax15_neighbours,
     "AX-16": measure_ax16_open_blocks,
+    "AX-17": measure_ax17_applications,
     "AX-A": ablate_approxftl,
     "AX-T": measure_ax_tagged_traces,
 }

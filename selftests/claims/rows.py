@@ -68,7 +68,8 @@ def saving_in_percent(of: float, base: float) -> float:
 
 def numbers_as_text(values: Sequence[float], digits: int = 1) -> str:
     """Format numbers with blanks between them."""
-    return " ".join(f"{value:.{digits}f}" for value in values)
+    # Adding zero leaves no sign on a rounded zero.
+    return " ".join(f"{round(value, digits) + 0:.{digits}f}" for value in values)
 
 
 def lifetime_gain_percent(run: Json) -> float:
