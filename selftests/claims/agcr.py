@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-
 from selftests.claims import census
 from selftests.claims.real_traces import scratch_directory, trace_directory
 from selftests.claims.register import Measured, make_measured

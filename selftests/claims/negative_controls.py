@@ -106,7 +106,7 @@ CONTROLS = (
             mutant="approx-checkerboard-of-precise"),
     Control("AX-15", (2, 3, 4), "a block has one layer", "--layers 1"),
     Control("AX-16", (0,), "nothing is approximate", "--approx-share 0"),
-    Control("AX-17", (0, 1, 2, 3, 5, 10, 11), "no program is faster",
+    Control("AX-17", (0, 1, 2, 3, 5, 10, 11, 14, 15), "no program is faster",
             "--program_reduced 700us --program_between 700us --program_after 700us"),
     Control("AX-17", (7,), "placement makes no precise page faster",
             "--program_between 700us --program_after 700us"),

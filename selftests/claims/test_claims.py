@@ -25,7 +25,7 @@ from approxftl_tools.workload_profile import published_profile
 REPORTED = {"DE-A": 1, "PL-A": 2, "IP-A": 3, "UP-1": 1, "UP-2": 1, "HY-3": 5}
 EXPLAINED = {"IP-A": 1}
 #: Claims whose figures change when a directory of traces is given.
-TRACED = ("AG-2", "AG-3", "AG-4", "AG-5", "AG-6", "AX-T", "CU-9", "TV-5")
+TRACED = ("AG-2", "AG-3", "AG-4", "AG-5", "AG-6", "AG-9", "AX-T", "CU-9", "TV-5")
 TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 
 
