@@ -504,7 +504,7 @@ void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested);
  */
 void aftl_dev_return_claimed_ops(struct aftl_dev *dev, u32 ops);
 
-/* Return true if no operation, flush or release is left. Context: under @lock. */
+/* Return true if the queue has no operation, flush or release. Context: under @lock. */
 bool aftl_dev_queue_is_empty(const struct aftl_dev *dev);
 
 /* Allocate the ring. Context: process. Return: 0, or -ENOMEM; aftl_dev_ring_exit() frees a part. */
@@ -536,7 +536,7 @@ u64 aftl_dev_ring_needed_bytes(const struct aftl_geometry *geo);
 
 /* readers.c: number of reads in flight, by block */
 
-/* Context: process; may sleep. Return: 0 or -ENOMEM. */
+/* Allocate the counters of reads in flight. Context: process; may sleep. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_readers_init(struct aftl_dev *dev);
 void aftl_dev_readers_exit(struct aftl_dev *dev);
 
@@ -577,7 +577,7 @@ void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io);
 /* Return the bytes of memory of @fetch_sets and @readers. */
 u64 aftl_dev_fetch_memory_bytes(const struct aftl_geometry *geo);
 
-/* Context: process; may sleep. Return: 0 or -ENOMEM. */
+/* Allocate what fetches need. Context: process; may sleep. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);
 void aftl_dev_fetch_exit(struct aftl_dev *dev);
 

@@ -23,7 +23,7 @@ struct aftl_disk_ops {
 	/* End the bios of the list @done, linked by next. Context: any but a hard interrupt. */
 	void (*finish)(struct aftl_disk *disk, struct aftl_request *done);
 
-	/* The queue may have room again, or the store has failed. Context: no lock held. */
+	/* Continue after the queue got room, or the store has failed. Context: no lock held. */
 	void (*go_on)(struct aftl_disk *disk);
 
 	/* Retire blocks that have remapped data, see aftl_dev_find_worn_block(). Context: any. */

@@ -164,7 +164,7 @@ static void dev_store_destroy(struct aftl_store *store)
 	kvfree(dev);
 }
 
-/* Byte on the block device where the volume of shard @index begins. */
+/* Return the byte of the block device at which the volume of shard @index begins. */
 static u64 locate_volume_of_shard(const struct aftl_dev *first, u32 index)
 {
 	return first ? aftl_shard_offset(&aftl_volume_get_header(first->volume)->layout, index) : 0;
@@ -318,7 +318,7 @@ void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* Give back memory and room of logical pages that were not buffered: @bytes, @missing pages. */
+/* Free the pages @bytes; give back the queue's room for them and for @missing more pages. */
 static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
 {
 	unsigned int units = missing;

@@ -89,7 +89,7 @@ static void bdev_bio_ended(struct bio *bio)
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
-	/* A failed write of metadata is permanent; data may be remapped by done(). */
+	/* A write error of metadata is permanent; data may be remapped by done(). */
 	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
 		aftl_bdev_set_error(device, error);
 	/* Free a read's bio before done(), which may free @device; writes keep @device. */

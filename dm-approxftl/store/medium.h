@@ -103,7 +103,7 @@ bool aftl_bdev_is_alive(struct aftl_bdev *device);
 u64 aftl_bdev_memory_bytes(const struct aftl_bdev *device);
 u64 aftl_bdev_needed_bytes(void);
 
-/* Wait for writes and queued reads, and free all. Context: process; sleeps. */
+/* Wait for writes and queued reads of @device, and free its parts. Context: process; sleeps. */
 void aftl_bdev_exit(struct aftl_bdev *device);
 
 /**

@@ -601,7 +601,7 @@ static u32 find_batch_end(const struct aftl_dev *dev)
 	return number;
 }
 
-/* Return true if there is work: operations, or only flushes or releases. */
+/* Return true if there is work for the worker: operations, or only flushes or releases. */
 static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 {
 	bool busy;
@@ -862,7 +862,7 @@ static u32 report_lost_run_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
 	return run;
 }
 
-/* Write a run in one transfer. It is of one program only: other operations separate programs. */
+/* Write a run in one transfer. No run spans two programs: other operations separate these. */
 static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -1096,7 +1096,7 @@ static int record_op_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op, u32
 	}
 }
 
-/* Execute operation @number; a write includes its run. Return: number of executed operations. */
+/* Execute operation @number; a write with its run. Return: number of executed operations. */
 static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -1277,7 +1277,7 @@ static size_t lost_bitmap_bytes(const struct aftl_geometry *geo)
 	return BITS_TO_LONGS(geo->ppns) * sizeof(long);
 }
 
-/* Memory of a queue besides its ring of operations. */
+/* Return the bytes of memory of a queue besides its ring of operations. */
 static u64 queue_fixed_bytes(const struct aftl_geometry *geo)
 {
 	return (sizeof(struct hlist_head) << pending_table_bits(geo)) + lost_bitmap_bytes(geo) +

@@ -39,7 +39,7 @@
  */
 #define MOST_UNITS BIT(17)
 
-/* Unused chunks of operations that are kept for the next writes. */
+/* Number of unused chunks that are kept for the next operations. */
 #define SPARE_CHUNKS 32
 
 #define CHUNK_BYTES (sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT)
@@ -60,7 +60,7 @@ static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 	return aftl_max_host_calls(geo) + max_t(u64, programs, LEAST_OPS);
 }
 
-/* Number of chunks that a new store allocates. */
+/* Number of chunks of the ring that a new store allocates. */
 static u64 initial_ring_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
