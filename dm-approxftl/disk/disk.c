@@ -18,10 +18,10 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Units of aftl_count_work() after which the disk's lock is released: about 100 us. */
+/* Work, as aftl_count_work() counts it, after which the disk's lock is released: about 100 us. */
 #define SLICE_WORK 128
 
-/* Slices that a submitter or a store's worker executes before disk_catch_up() takes over. */
+/* Number of work slices of a submitter or a store's worker before disk_catch_up() takes over. */
 #define OWN_SLICES 64
 
 /* Limit of the sectors of requests that a soft interrupt ends: copying them takes about 50 us. */
@@ -30,7 +30,7 @@
 /* Workqueue for aftl_disk.catch_up. Memory reclaim may depend on it. */
 static struct workqueue_struct *workers;
 
-/* Return true if the store lacks room for the operations that one FTL call may queue. */
+/* Return true if the store's queue lacks room for the operations that one FTL call may add. */
 static bool store_is_congested(const struct aftl_disk *disk)
 {
 	return disk->durable && aftl_dev_is_congested(disk->durable);
@@ -263,7 +263,7 @@ static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
 
 	spin_lock_bh(&disk->lock);
 	disk->armed_ns = KTIME_MAX;
-	/* The timer may have waited for the lock while the disk was being stopped. */
+	/* Do nothing if the disk was stopped while the timer waited for its lock. */
 	if (!disk->running) {
 		spin_unlock_bh(&disk->lock);
 		return HRTIMER_NORESTART;
@@ -547,7 +547,7 @@ static void stop_disk_clock(struct aftl_disk *disk)
 	disk->behind = false;
 }
 
-/* Process events until no request is pending; if the store is full, wait for room in it. */
+/* Process events until no request is pending; if the store's queue is full, wait for room. */
 static void drain_disk_without_timing(struct aftl_disk *disk)
 {
 	while (disk_has_due_work(disk)) {

@@ -35,7 +35,7 @@ static u32 get_tag_of_range_entry(const void *entry)
 	return xa_to_value(entry);
 }
 
-/* Extend the range over adjacent ranges with the same tag. */
+/* Extend a new range over adjacent ranges with the same tag, which it replaces. */
 static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 tag)
 {
 	MA_STATE(mas, tree_of_ranges(ranges), *first ? *first - 1 : 0, 0);

@@ -229,7 +229,7 @@ static int attach_file_to_inode(struct aftl_file *file, struct inode *inode)
 	return ret;
 }
 
-/* Return a new entry without ranges, with a reference, or an ERR_PTR(). */
+/* Return a new tagged file without ranges, with a reference, or an ERR_PTR(). */
 static struct aftl_file *add_tagged_file(struct inode *inode, u32 *reason)
 {
 	struct aftl_file *file = alloc_tagged_file(inode);
@@ -248,7 +248,7 @@ static struct aftl_file *add_tagged_file(struct inode *inode, u32 *reason)
 	return ERR_PTR(ret);
 }
 
-/* Return the number of ranges that the user may still add. */
+/* Return the number of ranges that the file's owner may still add. */
 static u32 count_free_ranges(const struct aftl_account *account)
 {
 	u32 left;

@@ -602,7 +602,7 @@ static int handle_fault_message(struct message *message)
 	return ret;
 }
 
-/* Take the lock for each line only: printing all LUNs of a large device would delay I/O. */
+/* Take the disk's lock for each line only: printing all LUNs of a large device would delay I/O. */
 static int handle_luns_message(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;

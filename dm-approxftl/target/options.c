@@ -72,7 +72,7 @@ static int parse_argument_count(unsigned int words, const char *text, struct aft
 	return 0;
 }
 
-/* Index of @key among the target's keys and the FTL's parameters, or -ENOENT. */
+/* Return the index of @key among the target's keys and the FTL's parameters, or -ENOENT. */
 static int find_option_key(const char *key)
 {
 	int index;

@@ -293,7 +293,7 @@ static int transfer_units(struct aftl_device *to, struct aftl_device *from, cons
 	return ret;
 }
 
-/* Number of units from @unit on that are consecutive in a shard of both devices. */
+/* Return the number of units from @unit on that are consecutive in a shard of both devices. */
 static u32 count_units_contiguous_in_both(const struct aftl_device *to,
 					  const struct aftl_device *from, u64 unit, u64 end)
 {

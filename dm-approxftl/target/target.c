@@ -484,7 +484,7 @@ static int create_and_use_new_device(struct aftl_target *target, struct aftl_err
 	return ret;
 }
 
-/* Move data in memory to the spare; on failure they stay where they are. */
+/* Move data in memory to the spare device; on failure they stay where they are. */
 static int move_data_to_spare(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = create_spare_device(target, error);

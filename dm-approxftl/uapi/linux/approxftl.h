@@ -69,7 +69,7 @@ enum approxftl_reason {
 
 /* Capabilities: bits of struct approxftl_caps.can and .may. */
 #define APPROXFTL_CAN_FILE	_BITULL(0) /* the ioctls TAG, UNTAG and QUERY work on files */
-#define APPROXFTL_CAN_BUFFER	_BITULL(1) /* TAG, UNTAG, QUERY of memfds, for O_DIRECT writes */
+#define APPROXFTL_CAN_BUFFER	_BITULL(1) /* memfds can be tagged, for O_DIRECT writes */
 #define APPROXFTL_CAN_SCOPE	_BITULL(2) /* SCOPE, PWRITEV */
 #define APPROXFTL_CAN_DEVICE	_BITULL(3) /* DEVICE_TAG, DEVICE_QUERY */
 #define APPROXFTL_CAN_STORED	_BITULL(4) /* STORED */
