@@ -21,7 +21,7 @@ void exponential_init(struct exponential *exponential)
 		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
 	}
-	/* Rounding has lost the rest of the series: the search for a term must end here. */
+	/* The last sum is the maximum: rounding has lost the rest of the series. */
 	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
 }
 

@@ -23,7 +23,7 @@
 /* The number 1 as a value of AFTL_PARAM_RATE; FACTOR and SHARE values are parsed as this type. */
 #define RATE_ONE 1000000000000ULL
 
-/* Elements that contain other elements. */
+/* XML elements of ssdconfig.xml that contain other elements. */
 enum element { ROOT, HOST, DEVICE, FLASH, ELEMENTS };
 
 static const struct {
@@ -197,7 +197,7 @@ static int read_mqsim_value(struct config *config, const char *name, const char 
 	return 0;
 }
 
-/* Read one tag and, if it is a parameter, its value. */
+/* Read one XML tag and, if it is a parameter, its value. */
 static int read_mqsim_tag(struct config *config, struct aftl_error *error)
 {
 	bool ends = config->at[0] == '<' && config->at[1] == '/';

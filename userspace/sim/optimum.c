@@ -354,7 +354,6 @@ static bool collect_emptiest_block(struct collector *log)
 	return true;
 }
 
-/* Close the open blocks of windows that have passed. */
 static void close_blocks_of_passed_windows(struct collector *log)
 {
 	for (u32 i = 0; i < log->levels * log->windows; i++)

@@ -42,7 +42,7 @@ struct raid_operation {
 	struct raid_operation *next;
 };
 
-/* The callbacks of struct aftl_host_ops */
+/* Callbacks of a member's FTL, see struct aftl_host_ops */
 
 /* Called while a member advances: queue the completion and process it afterwards. */
 static void queue_member_completion(void *host, struct aftl_request *request)
@@ -185,7 +185,7 @@ static void add_waiter_to_row(struct raid_array *array, u32 index, struct raid_r
 	array->waiting[index] = waiter;
 }
 
-/* Put units into the cache; return false if the cache has no room for all of them. */
+/* Put units into the stripe cache; return false if it has no room for all of them. */
 static bool admit_raid_write(struct raid_array *array, struct raid_request *request)
 {
 	for (; request->admitted < request->units; request->admitted++) {

@@ -22,7 +22,7 @@ struct request_pool {
 	struct aftl_request *free;
 };
 
-/* Requests have @size bytes and begin with a struct aftl_request. */
+/* Initialise a pool of requests, which begin with a struct aftl_request and have @size bytes. */
 void request_pool_init(struct request_pool *pool, size_t size);
 void request_pool_release(struct request_pool *pool);
 

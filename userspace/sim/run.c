@@ -52,7 +52,7 @@ struct run {
 	struct aftl_host_ops ops;
 };
 
-/* The callbacks of struct aftl_host_ops */
+/* Callbacks of the FTL, see struct aftl_host_ops */
 
 static void complete_run_request(void *host, struct aftl_request *request)
 {

@@ -19,7 +19,7 @@
 #include "sums.h"
 #include "core/base/random.h"
 
-/* Requests in a chunk: the number per shard, and the upper limit. */
+/* Number of requests in a chunk: for each shard, and at most. */
 #define CHUNK_SHARE 1024
 #define CHUNK_MAX 32768
 
@@ -129,7 +129,7 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 	return recording_get_error(&run->recording, &run->error);
 }
 
-/* Append the next request to the lists, if there is one. */
+/* Append the next request of the stream, if any, to the lists of its shards. */
 static void add_next_request_to_lists(struct run *run, struct shard_list *lists)
 {
 	struct sim_request wanted;
@@ -242,7 +242,7 @@ static u64 get_next_event_ns_of_shards(const struct run *run)
 	return next_ns;
 }
 
-/* Process all events at @now_ns before the queue is refilled. */
+/* Process all events at @now_ns before the closed queue is refilled. */
 static void advance_shards(struct run *run, u64 now_ns)
 {
 	for (u32 i = 0; i < run->layout.count; i++)

@@ -5,7 +5,7 @@
 
 #include "core/base/params.h"
 
-/* A share of one: percentages have two decimals, fractions four. */
+/* The value of the share 1: percentages have two decimals, fractions four. */
 #define SHARE_WHOLE 10000
 
 /**

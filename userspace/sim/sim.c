@@ -361,7 +361,7 @@ static void report_child_failure(const struct sim_options *options, unsigned int
 		aftl_fail(&outcome->error, -EIO, "%s: its process ended without a result", name);
 }
 
-/* A failed run does not discard the results of the others. */
+/* A failed run does not discard the results of the other runs. */
 static void receive_run_outcome(struct runs *all, const struct sim_options *options,
 				unsigned int index, struct sim_outcome *outcome)
 {

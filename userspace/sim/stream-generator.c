@@ -125,7 +125,7 @@ struct generator {
 
 /* Lengths */
 
-/* Every list has at least one size. Sizes are rounded up to a multiple of @sectors. */
+/* Every list of request sizes has at least one. Sizes are rounded up to a multiple of @sectors. */
 static void request_lengths_init(struct lengths *lengths, const struct sim_size_list *list,
 				 u32 sectors)
 {

@@ -113,7 +113,7 @@ static void convert_trace_record(struct trace *trace, struct sim_request *reques
 		first &= ~mask;
 		end = (end + mask) & ~mask;
 	} else if (partial && record->op == AFTL_OP_WRITE_ZEROES) {
-		/* Write zeroes as data: a drive must keep the rest of the unit. */
+		/* Make write-zeroes a write: a drive must keep the rest of the unit. */
 		request->op = AFTL_OP_WRITE;
 	}
 	fit_trace_sectors_to_device(trace, request, first, end - first);
@@ -156,7 +156,7 @@ static u8 get_queue_of_trace_record(const struct trace *trace, const struct aftl
 
 /* Records */
 
-/* Start the next pass. Return: 1, 0 if no pass is left, or a negative error number. */
+/* Begin the file's next pass. Return: 1, 0 if none is left, or a negative error number. */
 static int begin_next_trace_pass(struct trace *trace, struct aftl_error *error)
 {
 	int ret;

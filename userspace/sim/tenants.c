@@ -67,7 +67,7 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 	return 0;
 }
 
-/* Return the options of one tenant's stream. */
+/* Return the options with those of tenant @index in place of the lists. */
 static struct sim_options options_of_tenant(const struct sim_options *options, u32 index)
 {
 	const struct sim_tenant_choice *choice = &options->tenant_choices[index];

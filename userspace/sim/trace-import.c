@@ -120,7 +120,7 @@ static enum exit_code write_converted_trace(int fd, const struct sim_options *op
 		complain_as("sim", "no new process: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
-	/* A terminal interrupts both processes; forward a signal that only this process got. */
+	/* A terminal interrupts both processes; forward signals to this process alone. */
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		if (interrupted())
 			kill(child, SIGTERM);

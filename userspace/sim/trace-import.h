@@ -16,7 +16,7 @@
  */
 enum exit_code trace_import(struct sim_options *options);
 
-/* Close the copy, which no run of @options needs any more. */
+/* Close the converted copy of the trace, which no run of @options needs any more. */
 void trace_import_release(struct sim_options *options);
 
 #endif
