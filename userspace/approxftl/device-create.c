@@ -28,7 +28,7 @@ struct plan {
 	bool made;
 };
 
-/* Set the profile (if @profiles) or all other keys of the line; the profile must be set first. */
+/* Set the profile (if @profiles) or the line's other keys; the profile must be set first. */
 static int set_table_line_keys(const struct device_options *options, bool profiles, bool *blocks,
 			       struct target_line *line, struct aftl_error *error)
 {
@@ -43,7 +43,7 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 	return ret;
 }
 
-/* Return true if the store is a volume: its header, not the line, determines the initial data. */
+/* Return true if the store is a volume: its header, not the table line, determines the data. */
 static bool is_store_of_line_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl list" and "approxftl status".
- */
+/* "approxftl list" and "approxftl status": print devices and their state. */
 #include <stdlib.h>
 
 #include "checked-memory.h"

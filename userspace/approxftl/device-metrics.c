@@ -61,7 +61,7 @@ static unsigned int get_decimals_of_metric_unit(const char *name)
 	return has_name_suffix(name, "_ns") ? NS : has_name_suffix(name, "_pj") ? PJ : 0;
 }
 
-/* Convert a name to Prometheus conventions: host_program_ns becomes host_program_seconds. */
+/* Convert a name as Prometheus requires: host_program_ns becomes host_program_seconds. */
 static void make_metric_name(char text[METRIC_NAME], const char *part, const char *name,
 			     const char *end)
 {

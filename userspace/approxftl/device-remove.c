@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl remove" and "approxftl message".
- */
+/* "approxftl remove" and "approxftl message": remove a device, or send it a message. */
 #include <stdlib.h>
 
 #include "device-holders.h"

@@ -32,7 +32,7 @@ struct dm_device {
 	bool deferred;
 };
 
-/* Lines that device-mapper reports for a target. */
+/* The two lines that device-mapper reports for a target. */
 enum dm_device_text {
 	DM_DEVICE_TEXT_TABLE,
 	DM_DEVICE_TEXT_STATUS,

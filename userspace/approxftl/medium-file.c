@@ -10,7 +10,7 @@
 #include "interruption.h"
 #include "medium-file.h"
 
-/* Read or write all bytes of a range; continue after a signal or a short transfer. */
+/* Read or write all bytes of a range of the medium; continue after a signal or a short transfer. */
 int medium_file_transfer(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
 {
 	offset += file->base;

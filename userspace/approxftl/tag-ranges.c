@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* "approxftl tag add", "tag del" and "tag list". */
+/* "approxftl tag add", "tag del" and "tag list": set, remove and print tags of files. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -159,7 +159,7 @@ static int rewrite_tagged_range(const struct change *change, off_t offset, off_t
 	return ret;
 }
 
-/* Check all ranges before the first is tagged. */
+/* Check all ranges of the command line before the first is tagged. */
 static enum exit_code check_all_ranges(const struct device_options *options)
 {
 	off_t offset, length;

@@ -8,7 +8,7 @@
 #include "tag-verbs.h"
 #include "unix-socket.h"
 
-/* The addresses that "approxftl serve" prints */
+/* How an address begins that "approxftl serve" prints */
 #define ADDRESS "nbd+unix:///?socket="
 
 bool is_server_address(const char *word)
@@ -16,7 +16,7 @@ bool is_server_address(const char *word)
 	return !strncmp(word, ADDRESS, strlen(ADDRESS));
 }
 
-/* Send a request; return the answer without its last line, to be freed, or NULL after a message. */
+/* Ask the server; return its answer without the last line, to be freed; NULL after a message. */
 static char *send_request_to_server(const struct device_options *options, const char *address,
 				    const char *request)
 {

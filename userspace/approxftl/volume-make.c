@@ -282,7 +282,7 @@ static int make_volume_after_checks(struct making *making, struct aftl_error *er
 {
 	int ret = open_volume_medium(making, making->options->words[0], error);
 
-	/* The medium is open exclusively, so that it stays empty if it is empty now. */
+	/* The medium is open exclusively, so it stays empty after this check. */
 	if (!ret)
 		ret = choose_volume_block_count(making, error);
 	if (!ret)

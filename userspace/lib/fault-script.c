@@ -48,7 +48,7 @@ static int add_fault_of_script(struct reader *reader, struct aftl_error *error)
 	return 0;
 }
 
-/* Copy the value of a line without its quotes; return false if @text is no valid value. */
+/* Copy the value of a TOML line without its quotes; return false if @text is no valid value. */
 static bool copy_toml_value(char value[FAULT_WORD], const char *text)
 {
 	bool quoted = *text == '"';

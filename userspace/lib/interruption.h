@@ -26,7 +26,7 @@ void interruption_set_flag(const atomic_bool *flag);
 /* Return this thread's flag of interruption_set_flag(), for threads that work for it. */
 const atomic_bool *stop_flag_of_thread(void);
 
-/* Return true if the flag of stop_flag_of_thread() is set. Its owner needs no partial results. */
+/* Return true if this thread's flag is set: its owner wants an end, and no partial results. */
 bool is_stop_requested(void);
 
 /*

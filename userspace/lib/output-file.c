@@ -257,7 +257,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	return create_temporary_file(file, there ? &state : NULL, error);
 }
 
-/* Copy the rest of a file. Return: 0 or a positive error number. */
+/* Copy the rest of the temporary file. Return: 0 or a positive error number. */
 static int copy_file_bytes(int from, int to)
 {
 	char bytes[COPIED];
@@ -273,7 +273,7 @@ static int copy_file_bytes(int from, int to)
 	return got < 0 || ftruncate(to, size) ? errno : 0;
 }
 
-/* Overwrite the existing target. Return: 0 or a positive error number. */
+/* Overwrite the existing file at the output's path. Return: 0 or a positive error number. */
 static int overwrite_output_target(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);

@@ -32,7 +32,7 @@ struct progress {
 void progress_begin(struct progress *progress, enum progress_when when, const char *what,
 		    u64 total);
 
-/* Call this every few thousand steps; it prints at most five times a second. */
+/* Update the line; call this every few thousand steps. It prints at most five times a second. */
 void progress_report(struct progress *progress, u64 done);
 
 /**

@@ -5,7 +5,7 @@
 #include "file-claims.h"
 #include "record-file.h"
 
-/* Records in a buffer, 128 KiB: large reads amortise the cost of the system call. */
+/* Number of records in a buffer of 128 KiB: large reads amortise the cost of the system call. */
 #define BUFFERED 4096
 
 struct record_reader {

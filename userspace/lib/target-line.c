@@ -15,7 +15,7 @@
 /* Attempts to enlarge a small device by a sixteenth until the policy has enough blocks. */
 #define FIT_TRIES 64
 
-/* A mapping unit is a logical block of the kernel, which is at most this large. */
+/* Largest mapping unit: it becomes a logical block of the kernel, which is at most this large. */
 #define UNIT_MAX 4096
 
 static int set_line_store(struct target_line *line, const char *value, struct aftl_error *error)
@@ -352,7 +352,7 @@ static size_t skip_blanks_to_word(const char **at)
 	return strcspn(*at, " ");
 }
 
-/* Copy the next word; return false if there is none or it is too long. */
+/* Copy the next word of the line; return false if there is none or it is too long. */
 static bool copy_next_word_of_line(const char **at, char *word, size_t size)
 {
 	size_t length = skip_blanks_to_word(at);

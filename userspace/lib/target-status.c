@@ -13,7 +13,7 @@ struct reader {
 	bool good;
 };
 
-/* Return the next word of the text and its length, which is 0 at the end of the text. */
+/* Return the next word of the status line and its length, which is 0 at the end of the text. */
 static const char *find_next_word_of_status(struct reader *reader, size_t *length)
 {
 	const char *word = reader->at + strspn(reader->at, " ");

@@ -50,7 +50,7 @@ struct list_choice {
 	bool explain;
 };
 
-/* Help texts of the options of a list. */
+/* Help texts of the options -o and -S of a list. */
 #define LIST_BARE_HELP "a list without its titles"
 #define LIST_SHOW_HELP "only these columns, or +A,... more of them; help lists them"
 #define LIST_SORT_HELP "rows by these columns; with - before it, the largest first"

@@ -72,7 +72,7 @@ enum approxftl_reason {
 
 /* Bits of struct approxftl_info.can and .may. */
 #define APPROXFTL_CAN_FILE   0x01u /* files: tag, untag, query */
-#define APPROXFTL_CAN_BUFFER 0x02u /* tags of memfds, for O_DIRECT writes from their memory */
+#define APPROXFTL_CAN_BUFFER 0x02u /* memfds can be tagged, for O_DIRECT writes from them */
 #define APPROXFTL_CAN_SCOPE  0x04u /* regions and approxftl_pwrite() work */
 #define APPROXFTL_CAN_DEVICE 0x08u /* ranges of raw devices */
 #define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored() and approxftl_errors() work */
@@ -239,7 +239,7 @@ APPROXFTL_PUBLIC int approxftl_caps(struct approxftl *a, struct approxftl_info *
 APPROXFTL_PUBLIC int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 				   enum approxftl_class kind);
 
-/* Remove the declaration of a range. Stored data do not change. */
+/* Remove the tag of a range. Stored data do not change. */
 APPROXFTL_PUBLIC int approxftl_untag(struct approxftl *a, int fd, off_t offset, off_t length);
 
 /* approxftl_tag() with APPROXFTL_PRECISE: for headers and indices amid approximate data. */

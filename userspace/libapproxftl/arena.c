@@ -198,7 +198,7 @@ static struct piece *find_free_piece(const struct approxftl_arena *arena, size_t
 	return piece;
 }
 
-/* Append a free piece to the arena. */
+/* Grow the file of the arena, and append a free piece. */
 static struct piece *grow_arena(struct approxftl_arena *arena, size_t bytes)
 {
 	size_t more = bytes < GROWTH ? GROWTH : bytes;
@@ -247,7 +247,6 @@ void *approxftl_alloc(struct approxftl_arena *arena, size_t size)
 	return memory;
 }
 
-/* Merge a free piece with free neighbours. */
 static void join_free_arena_pieces(struct piece *piece)
 {
 	while (piece) {

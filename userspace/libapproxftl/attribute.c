@@ -15,7 +15,7 @@ static const char *const endings[] = {
 	[APPROXFTL_LEVEL_3] = "=approximate_3",
 };
 
-/* Return: the class that the range was tagged with. */
+/* Return: class of a tagged range, from its kind and its level. */
 static enum approxftl_class class_of_extent(const struct approxftl_extent *extent)
 {
 	return extent->kind == APPROXFTL_PRECISE || extent->level < 2 ?

@@ -9,7 +9,7 @@
 
 /* Buffer size for a request line, longer than any valid one */
 #define LINE 80
-/* A client that neither writes nor reads for so long loses its connection. */
+/* Seconds after which a client that neither writes nor reads loses its connection. */
 #define PATIENCE_S 2
 
 static u32 get_default_quality_level(const struct nbd_device *device)

@@ -91,7 +91,7 @@ void nbd_device_close(struct nbd_device *device);
 int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset,
 			       u32 count, bool fua);
 
-/* Take the lock and advance the device to the present. */
+/* Take the device's lock and advance the device to the present. */
 void nbd_device_lock_and_advance(struct nbd_device *device);
 void nbd_device_unlock(struct nbd_device *device);
 

@@ -58,7 +58,7 @@ static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 		set_volume_error(volume, ret);
 }
 
-/* A commit frees slots for pages that wait for one. */
+/* A commit frees PLP slots for the buffered pages that wait for one. */
 static void persist_waiting_pages(struct nbd_volume *volume)
 {
 	u32 tags = aftl_buffer_tag_count(volume->device->ftl);

@@ -42,8 +42,8 @@ static size_t ledger_file_bytes(const struct ledger_header *header)
 }
 
 /*
- * Write a change to the file, with O_DSYNC for --sync. Abort on failure: a run with an incomplete
- * ledger cannot be checked.
+ * Write a change to the ledger file, with O_DSYNC for --sync. Abort on failure: a run with an
+ * incomplete ledger cannot be checked.
  */
 static void write_ledger(struct ledger *ledger, const void *from, size_t bytes)
 {
@@ -63,7 +63,7 @@ static void write_ledger_units(struct ledger *ledger, u64 first, u64 count)
 	write_ledger(ledger, ledger->units + first, count * sizeof(*ledger->units));
 }
 
-/* Map the file; some file systems, such as a VM's shared directory, allow no writable mappings. */
+/* Map the ledger; some file systems, such as a VM's shared directory, refuse writable maps. */
 static void *map_ledger_file(struct ledger *ledger)
 {
 	void *memory = ledger->apart ? MAP_FAILED :

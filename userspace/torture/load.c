@@ -37,7 +37,7 @@ static u64 draw_number_by_power_of_two(struct load *load, u64 most)
 	return min(value, most);
 }
 
-/* Choose the region of a phase: the whole device, or an area so small that requests collide. */
+/* Choose a phase's region: the whole device, or an area so small that requests collide. */
 static void draw_load_region(struct load *load)
 {
 	u64 units = load->shape.units;

@@ -256,7 +256,7 @@ static void prepare_torture_sqe(const struct press *press, const struct slot *sl
 	}
 }
 
-/* Submit the next request. Return: false if it has to wait until others complete. */
+/* Submit the next request. Return: false if it has to wait until other requests complete. */
 static bool submit_next_torture_request(struct press *press)
 {
 	struct io_uring_sqe *sqe;

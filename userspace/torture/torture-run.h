@@ -33,7 +33,7 @@ struct torture_run {
 	u32 unit_bytes;
 };
 
-/* Return true if failing requests are acceptable. */
+/* Return true if requests may fail: with --errors, or after a power failure. */
 static inline bool are_failing_requests_allowed(const struct torture_run *run)
 {
 	return run->options.errors || ledger_header(run->ledger)->frozen;
