@@ -103,7 +103,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 	}
 	/* Device-mapper duplicates the bio for each shard: trace only the first duplicate. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
-		aftl_trace_zeroing(target, bio);
+		aftl_trace_zeroes_note(target, bio);
 	request->queue = select_host_queue(target->table.device->disks[0], bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND)
@@ -175,7 +175,7 @@ static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)
 }
 
 /*
- * Try to complete a read at once with "timing off". The bio then ends in aftl_disk_leave(), after
+ * Try to complete a read at once with "timing off". The bio then ends in aftl_disk_unlock_and_end_bios(), after
  * count_submitted_io() has used the request. A durable store is excluded: its read from the backing
  * device may end the bio earlier.
  */
@@ -187,14 +187,14 @@ static bool complete_read_without_timing(struct aftl_disk *disk, struct aftl_io 
 
 static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)
 {
-	int ret = aftl_disk_enter(disk, false);
+	int ret = aftl_disk_lock_and_advance(disk, false);
 
 	io->request.arrival_ns = aftl_device_time_ns(disk->ftl);
 	if (!ret && !complete_read_without_timing(disk, io))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
 		count_submitted_io(disk, io);
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 	if (ret)
 		aftl_disk_end_io(disk, io, BLK_STS_IOERR);
 }

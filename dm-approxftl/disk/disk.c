@@ -31,22 +31,23 @@
 static struct workqueue_struct *workers;
 
 /* Return true if the store's queue lacks room for the operations that one FTL call may add. */
-static bool store_is_congested(const struct aftl_disk *disk)
+static bool is_store_queue_congested(const struct aftl_disk *disk)
 {
 	return disk->durable && aftl_dev_is_congested(disk->durable);
 }
 
-static bool disk_has_due_work(const struct aftl_disk *disk)
+static bool is_disk_work_due(const struct aftl_disk *disk)
 {
 	return aftl_is_busy(disk->ftl) && aftl_next_event_ns(disk->ftl) != U64_MAX;
 }
 
-bool aftl_disk_step(struct aftl_disk *disk)
+bool aftl_disk_process_event(struct aftl_disk *disk)
 {
 	u64 next_ns = aftl_next_event_ns(disk->ftl);
 
 	lockdep_assert_held(&disk->lock);
-	return next_ns != U64_MAX && !store_is_congested(disk) && aftl_step(disk->ftl, next_ns);
+	return next_ns != U64_MAX && !is_store_queue_congested(disk) &&
+	       aftl_step(disk->ftl, next_ns);
 }
 
 static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
@@ -63,11 +64,11 @@ static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 	u32 begin = aftl_count_work(disk->ftl);
 
 	disk->stalled = false;
-	while (disk_has_due_work(disk)) {
+	while (is_disk_work_due(disk)) {
 		if (is_disk_work_slice_over(disk, begin))
 			return true;
-		if (!aftl_disk_step(disk)) {
-			disk->stalled = store_is_congested(disk);
+		if (!aftl_disk_process_event(disk)) {
+			disk->stalled = is_store_queue_congested(disk);
 			return false;
 		}
 	}
@@ -81,7 +82,7 @@ static bool advance_disk_by_slice(struct aftl_disk *disk, u64 until_ns)
 
 	lockdep_assert_held(&disk->lock);
 	do {
-		disk->stalled = store_is_congested(disk);
+		disk->stalled = is_store_queue_congested(disk);
 		if (disk->stalled || !aftl_step(disk->ftl, until_ns))
 			return false;
 	} while (!is_disk_work_slice_over(disk, begin));
@@ -194,8 +195,7 @@ static void yield_disk_lock(struct aftl_disk *disk)
  * Advance to the time of this call, or to a later device time that other callers reach meanwhile.
  * The clock is read only once: with an FTL slower than the clock, this loop would never end.
  */
-int aftl_disk_enter(struct aftl_disk *disk, bool killable)
-	__acquires(&disk->lock)
+int aftl_disk_lock_and_advance(struct aftl_disk *disk, bool killable) __acquires(&disk->lock)
 {
 	u64 now_ns;
 	int ret = 0;
@@ -218,8 +218,7 @@ int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	return ret;
 }
 
-void aftl_disk_leave(struct aftl_disk *disk)
-	__releases(&disk->lock)
+void aftl_disk_unlock_and_end_bios(struct aftl_disk *disk) __releases(&disk->lock)
 {
 	bool running = disk->running;
 	struct aftl_request *done;
@@ -252,7 +251,7 @@ static void disk_catch_up(struct work_struct *work)
 					 advance_disk_by_slice(disk, aftl_disk_now_ns(disk))))
 		yield_disk_lock(disk);
 	disk->behind = false;
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 }
 
 static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
@@ -289,7 +288,7 @@ static void continue_stalled_disk_work(struct aftl_disk *disk)
 	if (disk->running &&
 	    (disk->stalled || (aftl_dev_get_error(disk->durable) && !disk->told))) {
 		advance_disk_by_slice(disk, aftl_disk_now_ns(disk));
-		aftl_disk_leave(disk);
+		aftl_disk_unlock_and_end_bios(disk);
 	} else {
 		spin_unlock_bh(&disk->lock);
 	}
@@ -311,16 +310,16 @@ static void disk_gc_work(struct work_struct *work)
 	u32 begin;
 	bool more;
 
-	if (aftl_disk_enter(disk, false)) {
-		aftl_disk_leave(disk);
+	if (aftl_disk_lock_and_advance(disk, false)) {
+		aftl_disk_unlock_and_end_bios(disk);
 		return;
 	}
 	begin = aftl_count_work(disk->ftl);
 	while (!is_disk_work_slice_over(disk, begin) && disk_may_continue_gc(disk) &&
-	       aftl_disk_step(disk))
+	       aftl_disk_process_event(disk))
 		;
 	more = disk_may_continue_gc(disk);
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 	if (more)
 		schedule_work(&disk->collect);
 }
@@ -342,28 +341,28 @@ static void retire_worn_blocks_work(struct work_struct *work)
 
 	for (; READ_ONCE(disk->running) && block != U32_MAX;
 	     block = aftl_dev_find_worn_block(disk->durable, block + 1)) {
-		if (!aftl_disk_enter(disk, false))
+		if (!aftl_disk_lock_and_advance(disk, false))
 			WARN_ON_ONCE(aftl_fail_block(disk->ftl, block));
-		aftl_disk_leave(disk);
+		aftl_disk_unlock_and_end_bios(disk);
 	}
 }
 
-static void queue_disk_wear_work(struct aftl_disk *disk)
+static void queue_retire_worn_blocks_work(struct aftl_disk *disk)
 {
 	schedule_work(&disk->wear);
 }
 
 static void disk_set_drain_mode(struct aftl_disk *disk, bool hurry)
 {
-	if (!aftl_disk_enter(disk, false))
+	if (!aftl_disk_lock_and_advance(disk, false))
 		aftl_set_drain_mode(disk->ftl, hurry);
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 }
 
 static const struct aftl_disk_ops ops = {
 	.finish = aftl_disk_finish_requests,
 	.go_on = continue_stalled_disk_work,
-	.wear = queue_disk_wear_work,
+	.wear = queue_retire_worn_blocks_work,
 	.hurry = disk_set_drain_mode,
 };
 
@@ -521,10 +520,10 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	disk->start_ns = aftl_device_time_ns(disk->ftl);
 	disk->start_host_ns = ktime_get_ns();
 	disk->running = true;
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 	aftl_disk_queue_gc(disk);
 	if (disk->durable)
-		queue_disk_wear_work(disk);
+		queue_retire_worn_blocks_work(disk);
 }
 
 static void stop_disk_clock(struct aftl_disk *disk)
@@ -550,8 +549,8 @@ static void stop_disk_clock(struct aftl_disk *disk)
 /* Process events until no request is pending; if the store's queue is full, wait for room. */
 static void drain_disk_without_timing(struct aftl_disk *disk)
 {
-	while (disk_has_due_work(disk)) {
-		if (!aftl_disk_enter(disk, false))
+	while (is_disk_work_due(disk)) {
+		if (!aftl_disk_lock_and_advance(disk, false))
 			run_disk_slice_without_timing(disk);
 		spin_unlock_bh(&disk->lock);
 		cond_resched();
@@ -561,7 +560,7 @@ static void drain_disk_without_timing(struct aftl_disk *disk)
 
 int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io)
 {
-	int ret = aftl_disk_enter(disk, false);
+	int ret = aftl_disk_lock_and_advance(disk, false);
 
 	io->request.arrival_ns = aftl_device_time_ns(disk->ftl);
 	if (!ret)
@@ -577,7 +576,7 @@ static void quiesce_disk(struct aftl_disk *disk)
 	bool more = true;
 
 	while (more) {
-		if (!aftl_disk_enter(disk, false))
+		if (!aftl_disk_lock_and_advance(disk, false))
 			more = aftl_quiesce_step(disk->ftl);
 		spin_unlock_bh(&disk->lock);
 	}
@@ -601,7 +600,7 @@ static void commit_durable_store(struct aftl_disk *disk)
 
 static void disk_drain_if_stopped(struct aftl_disk *disk, bool hurry)
 {
-	if (!aftl_disk_enter(disk, false))
+	if (!aftl_disk_lock_and_advance(disk, false))
 		aftl_set_drain_mode(disk->ftl, hurry);
 	spin_unlock_bh(&disk->lock);
 }

@@ -214,24 +214,24 @@ int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io);
 void aftl_disk_empty_buffer(struct aftl_disk *disk);
 
 /**
- * aftl_disk_enter() - lock the disk and advance its clock to the present, for one FTL call
+ * aftl_disk_lock_and_advance() - lock the disk and advance it to the present, for one FTL call
  * @disk: disk
  * @killable: return early on a fatal signal
  *
  * The FTL is called under a spinlock, but a durable store may have to wait for room in its queue.
  * This function waits until there is room for all operations that one FTL call may queue. So call
- * the FTL once after this function; before another call, use aftl_disk_leave() and enter again.
- * aftl_disk_step() checks for room itself. The lock is dropped now and then until the present is
- * reached.
+ * the FTL once after this function; before another call, unlock the disk and call this function
+ * again. aftl_disk_process_event() checks for room itself. The lock is dropped now and then until
+ * the present is reached.
  *
  * Context: process, without the disk's lock; may sleep. The lock is held on return, also on
  * failure.
  * Return: 0; -EINTR; or -EBUSY if the store is full and suspended. On failure do not call the FTL.
  */
-int __must_check aftl_disk_enter(struct aftl_disk *disk, bool killable);
+int __must_check aftl_disk_lock_and_advance(struct aftl_disk *disk, bool killable);
 
 /**
- * aftl_disk_leave() - unlock the disk and end the bios that are complete
+ * aftl_disk_unlock_and_end_bios() - unlock the disk and end the bios that are complete
  * @disk: disk, locked
  *
  * With "timing off" the disk first works until nothing is pending. If that takes long, it leaves
@@ -239,16 +239,16 @@ int __must_check aftl_disk_enter(struct aftl_disk *disk, bool killable);
  *
  * Context: process; releases the disk's lock.
  */
-void aftl_disk_leave(struct aftl_disk *disk);
+void aftl_disk_unlock_and_end_bios(struct aftl_disk *disk);
 
 /**
- * aftl_disk_step() - process the next event of the FTL, whatever its time
+ * aftl_disk_process_event() - process the next event of the FTL, whatever its time
  * @disk: disk
  *
  * Context: under the disk's lock.
  * Return: true if an event was processed; false if there is none, or the store has no room for it.
  */
-bool aftl_disk_step(struct aftl_disk *disk);
+bool aftl_disk_process_event(struct aftl_disk *disk);
 
 /**
  * aftl_disks_init() - create the workqueue that all disks share

@@ -147,8 +147,8 @@ int aftl_device_alloc(struct aftl_device **out, const struct aftl_options *optio
 }
 
 /* Copy the message of a failed disk, with the shard's number if several are on a block device. */
-static int copy_disk_error(const struct aftl_device *device, u32 index, int ret,
-			   const struct aftl_error *cause, struct aftl_error *error)
+static int copy_error_of_failed_disk(const struct aftl_device *device, u32 index, int ret,
+				     const struct aftl_error *cause, struct aftl_error *error)
 {
 	if (ret && (device->shards.count == 1 || !device->tasks[index].bdev))
 		*error = *cause;
@@ -181,7 +181,7 @@ static int find_first_failed_disk(const struct aftl_device *device, struct aftl_
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++, task++)
-		ret = copy_disk_error(device, i, task->ret, &task->error, error);
+		ret = copy_error_of_failed_disk(device, i, task->ret, &task->error, error);
 	return ret;
 }
 
@@ -249,7 +249,7 @@ int aftl_device_begin_use(struct aftl_device *device, const struct aftl_config *
 
 	for (i = 0; !ret && i < device->shards.count; i++) {
 		ret = aftl_disk_begin_use(device->disks[i], config, &cause);
-		ret = copy_disk_error(device, i, ret, &cause, error);
+		ret = copy_error_of_failed_disk(device, i, ret, &cause, error);
 	}
 	return ret;
 }

@@ -12,9 +12,9 @@
  * that cover only executed operations.
  *
  * The queue is finite, and a callback cannot wait for room under a spinlock. So the FTL is called
- * only through aftl_disk_enter() and aftl_disk_step(), which make sure before each call that there
- * is room for aftl_max_host_calls() operations and all reserved ones (see ring.c), which is more
- * than one call adds. Device time stands still while there is no room.
+ * only through aftl_disk_lock_and_advance() and aftl_disk_process_event(), which make sure before
+ * each call that there is room for aftl_max_host_calls() operations and all reserved ones (see
+ * ring.c), which is more than one call adds. Device time stands still while there is no room.
  *
  * Lock order: the disk's lock, @lock of struct aftl_dev, @lock of struct aftl_bdev.
  */
@@ -380,7 +380,7 @@ void aftl_dev_queue_retire(struct aftl_dev *dev, u32 first, u32 blocks);
  * If the write buffer survives power failures (@safe), queue an operation that persists the data
  * under @tag: they survive a crash from the next commit on. Context: under the disk's lock.
  */
-void aftl_dev_persist_unflushable(struct aftl_dev *dev, u32 tag);
+void aftl_dev_persist_unflushable_page(struct aftl_dev *dev, u32 tag);
 
 /*
  * On a zoned device, queue operations that persist, at the next commit, data that do not fill a

@@ -156,7 +156,7 @@ static void durable_release_tag(void *host, u32 tag)
 	aftl_dev_release_tag(host_to_dev_store(host), tag);
 }
 
-static void durable_page_programmed(void *host, aftl_ppn_t first)
+static void durable_record_program(void *host, aftl_ppn_t first)
 {
 	aftl_dev_queue_program_record(host_to_dev_store(host), first);
 }
@@ -186,12 +186,12 @@ static void durable_accept_write(void *host, struct aftl_request *request, aftl_
 	host_accept_write(host, request, lpn, tag);
 	aftl_dev_record_write_submitter(host_to_dev_store(host), tag,
 					aftl_io_bio(aftl_request_io(request)));
-	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
+	aftl_dev_persist_unflushable_page(host_to_dev_store(host), tag);
 }
 
-static void durable_persist_unflushable(void *host, u32 tag)
+static void durable_persist_unflushable_page(void *host, u32 tag)
 {
-	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
+	aftl_dev_persist_unflushable_page(host_to_dev_store(host), tag);
 }
 
 /* Set an error, which makes the worker drop all operations that it has not executed. */
@@ -207,10 +207,10 @@ const struct aftl_host_ops aftl_host_durable = {
 	.complete = durable_complete_request,
 	.accept = durable_accept_write,
 	.program = durable_queue_program,
-	.unstored = durable_persist_unflushable,
+	.unstored = durable_persist_unflushable_page,
 	.release = durable_release_tag,
 	.copy = durable_queue_copy,
-	.programmed = durable_page_programmed,
+	.programmed = durable_record_program,
 	.unmap = durable_queue_unmap,
 	.zone = durable_queue_zone_state,
 	.cut_power = durable_cut_power,

@@ -61,7 +61,7 @@ void aftl_dev_put_page(struct aftl_dev *dev, struct page *page)
 }
 
 /* Only the worker sets IS_LOST. Other tasks may change the reference count concurrently. */
-static bool page_is_lost(const struct page *page)
+static bool is_queued_page_lost(const struct page *page)
 {
 	return READ_ONCE(page->private) & IS_LOST;
 }
@@ -211,7 +211,7 @@ void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool 
 }
 
 /* An unflushable logical page keeps its PLP entry, so that the next open restores it. */
-static bool plp_entry_must_stay(const struct aftl_dev *dev, u32 tag)
+static bool must_plp_entry_stay(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
@@ -241,7 +241,7 @@ void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag)
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_put_page(dev, at->page);
 	at->page = NULL;
-	if (!plp_entry_must_stay(dev, tag))
+	if (!must_plp_entry_stay(dev, tag))
 		queue_plp_release(dev, tag);
 	at->persisted = false;
 	aftl_dev_return_claimed_ops(dev, at->claims);
@@ -342,7 +342,7 @@ static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 	at->claims = claims;
 }
 
-void aftl_dev_persist_unflushable(struct aftl_dev *dev, u32 tag)
+void aftl_dev_persist_unflushable_page(struct aftl_dev *dev, u32 tag)
 {
 	unsigned long flags;
 
@@ -434,7 +434,7 @@ static void complete_failed_queue_op(struct aftl_dev_op *op)
 bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
-	return page ? page_is_lost(page) : test_bit(from_ppn(ppn), dev->lost);
+	return page ? is_queued_page_lost(page) : test_bit(from_ppn(ppn), dev->lost);
 }
 
 /* Complete @run operations. Their memory may be reused at once, so look them up by number. */
@@ -814,7 +814,7 @@ static u32 count_ops_of_write_run(const struct aftl_dev *dev, u32 number, u32 en
 		const struct aftl_dev_op *op = aftl_dev_op_at(dev, number + run);
 
 		if (!does_op_program_page(op) || op->again != first->again ||
-		    page_is_lost(op->page) != page_is_lost(first->page) ||
+		    is_queued_page_lost(op->page) != is_queued_page_lost(first->page) ||
 		    !is_same_submitter(&op->behalf, &first->behalf) ||
 		    from_ppn(op->to) != from_ppn(first->to) + run)
 			break;
@@ -868,7 +868,7 @@ static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 	u32 run = count_ops_of_write_run(dev, number, end);
 
-	if (page_is_lost(op->page))
+	if (is_queued_page_lost(op->page))
 		return report_lost_run_to_ftl(dev, number, run);
 	if ((op->again && prepare_ppns_for_overwrite(dev, op->to, run)) ||
 	    aftl_dev_get_error(dev)) {

@@ -125,7 +125,7 @@ static int execute_stats_call(struct aftl_control *control, void *argument)
 	aftl_get_tag_table_stats(stats);
 	aftl_get_decision_stats(stats);
 	stats->scopes = aftl_count_scopes();
-	stats->watches = aftl_count_watches();
+	stats->watches = aftl_count_watched_file_systems();
 	return 0;
 }
 

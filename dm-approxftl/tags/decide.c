@@ -84,7 +84,7 @@ static struct aftl_tag_decision decide_by_writer(struct tag_query *query)
 	u32 carried = query->carried;
 
 	if (!query->scope_known) {
-		query->scope = aftl_scope_decide();
+		query->scope = aftl_decide_by_scopes();
 		query->scope_known = true;
 	}
 	if (query->scope.by != AFTL_BY_NONE)

@@ -43,7 +43,7 @@ void aftl_trace_write_class(const struct aftl_target *target, const struct bio *
 				  by_names[decision->by], levels[decision->level]);
 }
 
-void aftl_trace_zeroing(const struct aftl_target *target, const struct bio *bio)
+void aftl_trace_zeroes_note(const struct aftl_target *target, const struct bio *bio)
 {
 	struct request_queue *queue = queue_of_target(target);
 

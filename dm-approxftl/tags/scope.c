@@ -208,7 +208,7 @@ static u32 find_strictest_task_tag(struct pid *pid)
 	return tag;
 }
 
-struct aftl_tag_decision aftl_scope_decide(void)
+struct aftl_tag_decision aftl_decide_by_scopes(void)
 {
 	u32 thread;
 	u32 process;

@@ -351,11 +351,11 @@ int __must_check aftl_watch_add_sb(struct super_block *sb);
 int __must_check aftl_watch_remove_sb(const struct super_block *sb);
 
 /**
- * aftl_count_watches() - return the number of watched file systems
+ * aftl_count_watched_file_systems() - return the number of watched file systems
  *
  * Context: any.
  */
-u32 aftl_count_watches(void);
+u32 aftl_count_watched_file_systems(void);
 
 /* scope.c */
 
@@ -398,14 +398,14 @@ void aftl_scopes_remove_all(struct aftl_scopes *scopes);
 int __must_check aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 owner, u32 tag, u32 *previous);
 
 /**
- * aftl_scope_decide() - return the decision by the scopes of the calling thread and its process
+ * aftl_decide_by_scopes() - return the decision by the scopes of the calling thread and its process
  *
  * A precise scope of either wins; else that of the thread.
  *
  * Context: under rcu_read_lock().
  * Return: the decision.
  */
-struct aftl_tag_decision aftl_scope_decide(void);
+struct aftl_tag_decision aftl_decide_by_scopes(void);
 
 /**
  * aftl_count_scopes() - return the number of scopes of all open files
@@ -464,13 +464,13 @@ void aftl_trace_write_class(const struct aftl_target *target, const struct bio *
 			    const struct aftl_tag_decision *decision);
 
 /**
- * aftl_trace_zeroing() - add a note that a bio writes zeroes to the block trace, if there is one
+ * aftl_trace_zeroes_note() - note in the block trace, if there is one, that a bio writes zeroes
  * @target: target
  * @bio: write of zeroes, which block traces of version 7 call a write
  *
  * Context: any context of dm's map function.
  */
-void aftl_trace_zeroing(const struct aftl_target *target, const struct bio *bio);
+void aftl_trace_zeroes_note(const struct aftl_target *target, const struct bio *bio);
 
 /**
  * aftl_trace_scope_note() - add a region of the calling thread to the block traces of all devices

@@ -201,7 +201,7 @@ int aftl_watch_remove_sb(const struct super_block *sb)
 	return watch ? 0 : -ENOENT;
 }
 
-u32 aftl_count_watches(void)
+u32 aftl_count_watched_file_systems(void)
 {
 	return READ_ONCE(marks.count);
 }

@@ -286,11 +286,11 @@ static int handle_reset_message(struct message *message)
 
 /*
  * Lock @disk and advance it to the present. On success the caller may make one call that changes
- * the FTL. It must call aftl_disk_leave() in any case.
+ * the FTL. It must call aftl_disk_unlock_and_end_bios() in any case.
  */
 static int begin_change_of_disk(struct message *message, struct aftl_disk *disk)
 {
-	int ret = aftl_disk_enter(disk, true);
+	int ret = aftl_disk_lock_and_advance(disk, true);
 
 	if (ret == -EBUSY)
 		return aftl_fail(message->error, ret,
@@ -304,7 +304,7 @@ static int advance_disk_age(struct message *message, struct aftl_disk *disk, u64
 
 	if (!ret)
 		aftl_advance_age(disk->ftl, ns);
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 	return ret;
 }
 
@@ -355,12 +355,12 @@ static struct part locate_lun_in_shard(const struct message *message, u32 number
 	return locate_part_in_shard(message, number, message->device->shards.geo.luns);
 }
 
-static int parse_block(struct message *message, const char *text, u32 *number)
+static int parse_block_argument(struct message *message, const char *text, u32 *number)
 {
 	return parse_message_index(message, text, "block", count_device_blocks(message), number);
 }
 
-static int parse_lun(struct message *message, const char *text, u32 *number)
+static int parse_lun_argument(struct message *message, const char *text, u32 *number)
 {
 	return parse_message_index(message, text, "LUN", count_device_luns(message), number);
 }
@@ -372,14 +372,14 @@ static int start_gc_in_lun(struct message *message, u32 number)
 
 	if (!ret)
 		ret = aftl_start_lun_gc(lun.disk->ftl, lun.index);
-	aftl_disk_leave(lun.disk);
+	aftl_disk_unlock_and_end_bios(lun.disk);
 	return ret;
 }
 
 static int handle_gc_message(struct message *message)
 {
 	u32 i = 0;
-	int ret = message->count ? parse_lun(message, message->words[0], &i) : 0;
+	int ret = message->count ? parse_lun_argument(message, message->words[0], &i) : 0;
 	u32 end = message->count ? i + 1 : count_device_luns(message);
 
 	for (; !ret && i < end; i++)
@@ -417,7 +417,7 @@ static int check_shard_param(struct message *message, u32 index, const struct af
 	ret = begin_change_of_disk(message, disk);
 	if (!ret)
 		ret = aftl_check_param(disk->ftl, message->words[0], value, message->error);
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 	return ret;
 }
 
@@ -433,10 +433,10 @@ static void set_shard_param(struct message *message, u32 index, const struct aft
 	int ret;
 
 	print_own_value(message, config, index, value);
-	ret = aftl_disk_enter(disk, false);
+	ret = aftl_disk_lock_and_advance(disk, false);
 	if (!ret)
 		ret = aftl_set_param(disk->ftl, message->words[0], value, message->error);
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 	WARN_ON_ONCE(ret);
 }
 
@@ -532,7 +532,7 @@ static int arm_fault_in_shard(struct message *message, u32 shard, const struct a
 
 	if (!ret)
 		ret = aftl_arm_fault(disk->ftl, fault, message->error);
-	aftl_disk_leave(disk);
+	aftl_disk_unlock_and_end_bios(disk);
 	return ret;
 }
 
@@ -658,7 +658,7 @@ static int handle_blocks_message(struct message *message)
 	u32 count;
 	u32 i;
 
-	if (parse_block(message, message->words[0], &i) ||
+	if (parse_block_argument(message, message->words[0], &i) ||
 	    parse_message_index(message, message->words[1], "number of blocks", blocks + 1, &count))
 		return -EINVAL;
 	for (; i < blocks && count && sz + 2 * BLOCK_LINE < maxlen; i++, count--) {
@@ -787,7 +787,7 @@ static int handle_block_message(struct message *message)
 	struct part part;
 	unsigned int sz;
 	u32 number;
-	int ret = parse_block(message, message->words[0], &number);
+	int ret = parse_block_argument(message, message->words[0], &number);
 
 	if (ret)
 		return ret;

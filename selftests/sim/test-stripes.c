@@ -24,7 +24,7 @@ static void check_unit_places(u32 members, u32 chunk)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
 	u8 *used = calloc((size_t)STRIPE_MEMBERS_MAX * UNITS, 1);
-	u64 units = stripe_array_units(&layout, UNITS);
+	u64 units = stripe_count_array_units(&layout, UNITS);
 	u32 unit;
 	u32 row;
 	u32 cell;

@@ -22,7 +22,7 @@ static void reopen_ledger(void)
 	unlink(path);
 	if (ledger_create(&ledger, path, &header, false, &error))
 		tap_bail_out("%s", error.text);
-	ledger_set_all_zero(ledger);
+	ledger_set_all_units_zero(ledger);
 }
 
 /* Tell the ledger that a write or discard of some units begins. */

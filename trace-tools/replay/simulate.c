@@ -49,7 +49,7 @@ static int write_changed_trace(struct replay_stream *stream, char path[NAMELESS_
 
 	if (fd < 0)
 		return fd;
-	nameless_file_path(fd, path);
+	nameless_file_print_path(fd, path);
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
 		  approxftl_version());
 	ret = record_create(&writer, path, path, &header, error);

@@ -23,7 +23,7 @@ struct fault_table {
 	unsigned int count;
 };
 
-static void add_fault(struct fault_table *table, const struct aftl_fault *fault)
+static void add_fault_to_table(struct fault_table *table, const struct aftl_fault *fault)
 {
 	table->all = memory_resize(table->all, table->count + 1, sizeof(*table->all));
 	table->all[table->count++] = *fault;
@@ -59,7 +59,7 @@ static void add_fault_row(struct text_list *list, const struct aftl_fault *fault
 		list_add_text(list, "%s", "");
 }
 
-static void print_faults(const struct device_options *options, const struct fault_table *table)
+static void print_fault_table(const struct device_options *options, const struct fault_table *table)
 {
 	struct text_list list;
 	struct json_writer json;
@@ -107,7 +107,7 @@ static int send_fault_message(const struct fault_table *table, const struct aftl
 	return ret;
 }
 
-static int clear_faults(const struct fault_table *table, struct aftl_error *error)
+static int clear_faults_of_device(const struct fault_table *table, struct aftl_error *error)
 {
 	char *answer;
 	int ret = dm_device_message(&table->device, "fault clear", &answer, error);
@@ -146,7 +146,7 @@ static bool parse_fault_line(char *line, struct aftl_fault *fault)
 	return true;
 }
 
-static int read_faults(struct fault_table *table, struct aftl_error *error)
+static int read_faults_of_device(struct fault_table *table, struct aftl_error *error)
 {
 	char *answer, *rest, *line;
 	int ret = dm_device_message(&table->device, "faults", &answer, error);
@@ -157,7 +157,7 @@ static int read_faults(struct fault_table *table, struct aftl_error *error)
 		struct aftl_fault fault;
 
 		if (parse_fault_line(line, &fault))
-			add_fault(table, &fault);
+			add_fault_to_table(table, &fault);
 		else
 			ret = aftl_fail(error, -EINVAL,
 					"unknown line in the answer to the message faults");
@@ -190,7 +190,7 @@ static int send_fault_script(struct fault_table *table, struct aftl_error *error
 	struct fault_table before = { .device = table->device };
 	struct aftl_error unused;
 	unsigned int waiting = 0;
-	int ret = read_faults(&before, error);
+	int ret = read_faults_of_device(&before, error);
 
 	for (unsigned int i = 0; i < before.count; i++)
 		waiting += before.all[i].state < AFTL_FAULT_HAPPENED;
@@ -202,7 +202,7 @@ static int send_fault_script(struct fault_table *table, struct aftl_error *error
 				 "%u faults of %.60s wait; clear them first: approxftl fault %.60s --clear",
 				 waiting, table->device.name, table->device.name);
 	ret = send_fault_messages(table, error);
-	return ret && clear_faults(table, &unused) ? -EIO : ret;
+	return ret && clear_faults_of_device(table, &unused) ? -EIO : ret;
 }
 
 /* The faults of a file */
@@ -261,7 +261,7 @@ static int add_faults_of_device_range(void *context, const struct dm_device *dev
 	for (unit = range->offset / table->unit_bytes; unit <= last; unit++) {
 		place->fault.number = unit;
 		if (!table->count || table->all[table->count - 1].number != unit)
-			add_fault(table, &place->fault);
+			add_fault_to_table(table, &place->fault);
 	}
 	return 0;
 }
@@ -325,8 +325,8 @@ static int check_fault_usage(const struct device_options *options, struct aftl_e
 	return 0;
 }
 
-static int parse_faults(const struct device_options *options, struct fault_script *script,
-			struct aftl_error *error)
+static int parse_faults_of_command_line(const struct device_options *options,
+					struct fault_script *script, struct aftl_error *error)
 {
 	int ret = check_fault_usage(options, error);
 
@@ -344,9 +344,9 @@ static int send_or_clear_faults(const struct device_options *options, struct fau
 				struct aftl_error *error)
 {
 	if (options->list_faults)
-		return read_faults(table, error);
+		return read_faults_of_device(table, error);
 	if (options->clear)
-		return clear_faults(table, error);
+		return clear_faults_of_device(table, error);
 	return options->script ? send_fault_script(table, error) :
 				 send_fault_messages(table, error);
 }
@@ -360,7 +360,7 @@ static int find_faulty_device(const struct device_options *options,
 	if (ret || options->file)
 		return ret ? ret : locate_file_faults(options, script->all, table, error);
 	for (unsigned int i = 0; i < script->count; i++)
-		add_fault(table, &script->all[i]);
+		add_fault_to_table(table, &script->all[i]);
 	return dm_device_find(&table->device, options->words[0], error);
 }
 
@@ -371,13 +371,13 @@ static enum exit_code run_device_fault(const struct device_options *options)
 	struct aftl_error error;
 	int ret;
 
-	if (parse_faults(options, &script, &error))
+	if (parse_faults_of_command_line(options, &script, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	ret = find_faulty_device(options, &script, &table, &error);
 	if (!ret)
 		ret = send_or_clear_faults(options, &table, &error);
 	if (!ret && (!options->clear || options->json))
-		print_faults(options, &table);
+		print_fault_table(options, &table);
 	free(table.all);
 	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
 }

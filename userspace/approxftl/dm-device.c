@@ -441,7 +441,7 @@ int dm_device_message(const struct dm_device *device, const char *message, char 
 	return ret;
 }
 
-void dm_device_library_version(char *text, size_t size)
+void dm_device_get_library_version(char *text, size_t size)
 {
 	if (!dm_get_library_version(text, size))
 		scnprintf(text, size, "of unknown version");

@@ -105,6 +105,6 @@ int __must_check dm_device_message(const struct dm_device *device, const char *m
 				   char **answer, struct aftl_error *error);
 
 /* Get the version of libdevmapper. */
-void dm_device_library_version(char *text, size_t size);
+void dm_device_get_library_version(char *text, size_t size);
 
 #endif

@@ -250,7 +250,7 @@ static void diagnose_tag_support(const struct machine *machine, struct diagnosis
 	}
 }
 
-static bool does_any_path_match(const char *format, const char *root, const char *name)
+static bool does_glob_match_any_path(const char *format, const char *root, const char *name)
 {
 	char pattern[PATH_SIZE];
 	glob_t hits;
@@ -271,12 +271,13 @@ static void diagnose_python_package(const struct machine *machine, struct diagno
 {
 	const char *home = getenv("HOME");
 
-	if (does_any_path_match("%s/usr/lib/python3/dist-packages/%s", machine->root, package) ||
-	    does_any_path_match("%s/usr/local/lib/python3*/dist-packages/%s", machine->root,
-				package)) {
+	if (does_glob_match_any_path("%s/usr/lib/python3/dist-packages/%s", machine->root,
+				     package) ||
+	    does_glob_match_any_path("%s/usr/local/lib/python3*/dist-packages/%s", machine->root,
+				     package)) {
 		set_found(diagnosis, "installed");
-	} else if (home && does_any_path_match("%s%s/.cache/approxftl/venv-*/bin/python3",
-					       machine->root, home)) {
+	} else if (home && does_glob_match_any_path("%s%s/.cache/approxftl/venv-*/bin/python3",
+						    machine->root, home)) {
 		set_found(diagnosis, "installed for the programs in the build directory");
 	} else {
 		set_finding_missing(diagnosis, "not installed");
@@ -299,7 +300,7 @@ static void diagnose_libapproxftl(const struct machine *machine, struct diagnosi
 	char version[80];
 
 	(void)machine;
-	dm_device_library_version(version, sizeof(version));
+	dm_device_get_library_version(version, sizeof(version));
 	set_found(diagnosis, "libdevmapper %s", version);
 }
 

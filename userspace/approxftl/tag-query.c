@@ -148,7 +148,7 @@ static void add_tagged_range_row(struct text_list *list, const struct approxftl_
 {
 	char text[TAG_RANGE_SIZE];
 
-	tag_range_to_text(extent, text);
+	tag_format_range(extent, text);
 	list_add_row(list);
 	list_add_text(list, "tagged");
 	list_add_text(list, "%s", text);
@@ -175,7 +175,7 @@ static void print_flipped_bits_by_level(const struct query *query)
 		       (unsigned long long)flips[level], (unsigned long long)units[level]);
 }
 
-static void print_unit_sums(const struct query *query)
+static void print_sums_over_units(const struct query *query)
 {
 	print_flipped_bits_by_level(query);
 	printf("%llu bits are flipped in %llu of %llu units\n",
@@ -250,7 +250,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		device_print_list(options, &list);
 	}
 	if (!ret && !options->json && !options->list.chosen)
-		print_unit_sums(&query);
+		print_sums_over_units(&query);
 	free(query.extents);
 	free(query.units);
 	return ret ? tag_report_failure(options, options->words[0], ret) : EXIT_DONE;

@@ -81,7 +81,7 @@ int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent 
 	return more < 0 ? more : (int)count;
 }
 
-void tag_range_to_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE])
+void tag_format_range(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE])
 {
 	int used = scnprintf(text, TAG_RANGE_SIZE, "%lld+", (long long)extent->offset);
 
@@ -334,7 +334,7 @@ static void add_range_row(struct text_list *list, const char *path,
 {
 	char text[TAG_RANGE_SIZE];
 
-	tag_range_to_text(extent, text);
+	tag_format_range(extent, text);
 	list_add_row(list);
 	list_add_text(list, "%s", path);
 	list_add_text(list, "%s", text);

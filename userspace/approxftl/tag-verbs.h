@@ -48,7 +48,7 @@ int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent 
 
 /* Print a range as "0+4096" or "4096+". */
 #define TAG_RANGE_SIZE 48
-void tag_range_to_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
+void tag_format_range(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
 
 /* Return the name of the range's class, including its quality level. */
 const char *tag_range_class_name(const struct approxftl_extent *extent);

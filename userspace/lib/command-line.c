@@ -101,9 +101,8 @@ static int report_unknown_option(const struct command_line *line, const char *ar
 	if (meant)
 		return aftl_fail(error, -EINVAL, "unknown option \"%s\"; did you mean --%s?", wrong,
 				 meant);
-	return aftl_fail(error, -EINVAL,
-			 "unknown option \"%s\"; \"%s%s --help\" lists the options", wrong,
-			 print_program_name_before_message(line->name), line->name);
+	return aftl_fail(error, -EINVAL, "unknown option \"%s\"; \"%s%s --help\" lists the options",
+			 wrong, get_message_prefix_of_command(line->name), line->name);
 }
 
 static int check_option_range(const struct command_option *option, const char *text, u64 value,
@@ -158,8 +157,8 @@ enum exit_code command_help_end(struct json_writer *json)
 	return EXIT_DONE;
 }
 
-static int print_options(const struct command_line *line, const char *form,
-			 struct aftl_error *error)
+static int print_lines_of_options(const struct command_line *line, const char *form,
+				  struct aftl_error *error)
 {
 	struct json_writer json;
 
@@ -185,7 +184,7 @@ static int take_option_value(const struct command_line *line, void *fields,
 	if (option->kind >= COMMAND_OTHER)
 		return line->other(fields, option, value, error);
 	if (option->kind == COMMAND_SWITCH && value)
-		return print_options(line, value, error);
+		return print_lines_of_options(line, value, error);
 	if (option->kind == COMMAND_SWITCH)
 		*(bool *)field = true;
 	else if (option->kind == COMMAND_TEXT || option->kind == COMMAND_FILE)

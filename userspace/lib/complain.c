@@ -29,7 +29,7 @@ void complain(const char *format, ...)
 	deliver_message("", "approxftl", text);
 }
 
-const char *print_program_name_before_message(const char *verb)
+const char *get_message_prefix_of_command(const char *verb)
 {
 	return strncmp(verb, "approx", 6) ? "approxftl " : "";
 }
@@ -42,7 +42,7 @@ void complain_as(const char *verb, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	deliver_message(print_program_name_before_message(verb), verb, text);
+	deliver_message(get_message_prefix_of_command(verb), verb, text);
 }
 
 int report_command_failure(const char *verb, const struct aftl_error *error, int code)
@@ -59,7 +59,7 @@ static bool is_same_letter_or_dash(char a, char b)
 }
 
 /* Edit distance: insertions, deletions, replacements and swaps of neighbours count 1 each. */
-static unsigned int edit_distance(const char *a, const char *b)
+static unsigned int compute_edit_distance(const char *a, const char *b)
 {
 	unsigned int rows[3][WORD_MAX + 1];
 	unsigned int *before = rows[0], *above = rows[1], *row = rows[2], *spare;
@@ -91,8 +91,8 @@ const char *find_closest_word(const char *wrong, const char *const *words)
 	if (strlen(wrong) > WORD_MAX)
 		return NULL;
 	for (; *words; words++) {
-		unsigned int found = strlen(*words) > WORD_MAX ? U32_MAX :
-				 edit_distance(wrong, *words);
+		unsigned int found =
+			strlen(*words) > WORD_MAX ? U32_MAX : compute_edit_distance(wrong, *words);
 
 		if (found < least || (found == least && !best)) {
 			least = found;

@@ -10,7 +10,7 @@
 __printf(1, 2) void complain(const char *format, ...);
 
 /* Return the prefix of a command in messages: "approxftl " for a verb, "" for a program. */
-const char *print_program_name_before_message(const char *verb);
+const char *get_message_prefix_of_command(const char *verb);
 
 /* Print a message as "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
 __printf(2, 3) void complain_as(const char *verb, const char *format, ...);

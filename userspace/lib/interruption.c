@@ -14,7 +14,7 @@ static const char *last_sentence;
 static atomic_bool embedded;
 static __thread const atomic_bool *stop;
 
-static void terminate_by_signal(int number)
+static void terminate_program_by_signal(int number)
 {
 	if (last_words)
 		last_words();
@@ -28,10 +28,10 @@ static void terminate_by_signal(int number)
 	raise(number);
 }
 
-static void handle_signal(int number)
+static void record_interruption_signal(int number)
 {
 	if (!atomic_load(&to_note) || (atomic_exchange(&seen, true) && !atomic_load(&patient)))
-		terminate_by_signal(number);
+		terminate_program_by_signal(number);
 }
 
 static bool is_signal_ignored(int number)
@@ -43,7 +43,7 @@ static bool is_signal_ignored(int number)
 
 static void install_signal_handlers(void)
 {
-	struct sigaction action = { .sa_handler = handle_signal };
+	struct sigaction action = { .sa_handler = record_interruption_signal };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(numbers) && !atomic_load(&embedded); i++)
 		if (numbers[i] != SIGHUP || !is_signal_ignored(SIGHUP))
@@ -94,7 +94,7 @@ void interruption_exit_with(const char *sentence)
 
 void interruption_clean_up(void (*clean_up)(void))
 {
-	struct sigaction action = { .sa_handler = terminate_by_signal };
+	struct sigaction action = { .sa_handler = terminate_program_by_signal };
 
 	last_words = clean_up;
 	install_signal_handlers();

@@ -29,7 +29,7 @@ static const char *unit_name_of_param(const struct aftl_param *param)
 }
 
 /* Write the weights of host queues, a byte each, the first in the lowest; 0: a single queue. */
-static void write_weights_json(struct json_writer *json, const char *key, u64 weights)
+static void write_queue_weights_json(struct json_writer *json, const char *key, u64 weights)
 {
 	json_list(json, key);
 	for (; weights; weights >>= 8)
@@ -48,7 +48,7 @@ static void write_param_value_json(struct json_writer *json, const char *key,
 	case AFTL_PARAM_CHOICE:
 		return json_string(json, key, param->words[value]);
 	case AFTL_PARAM_WEIGHTS:
-		return write_weights_json(json, key, value);
+		return write_queue_weights_json(json, key, value);
 	default:
 		return json_u64(json, key, value);
 	}

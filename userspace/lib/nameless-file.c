@@ -19,7 +19,7 @@ int nameless_file_create(struct aftl_error *error)
 	return fd;
 }
 
-void nameless_file_path(int fd, char path[NAMELESS_FILE_PATH])
+void nameless_file_print_path(int fd, char path[NAMELESS_FILE_PATH])
 {
 	scnprintf(path, NAMELESS_FILE_PATH, "/proc/self/fd/%d", fd);
 }

@@ -5,7 +5,7 @@
 
 #include "core/base/params.h"
 
-/* Buffer size for nameless_file_path(). */
+/* Buffer size for nameless_file_print_path(). */
 #define NAMELESS_FILE_PATH 32
 
 /**
@@ -16,6 +16,6 @@
 int __must_check nameless_file_create(struct aftl_error *error);
 
 /* Print a path to the file that is valid in this process and in children that inherited @fd. */
-void nameless_file_path(int fd, char path[NAMELESS_FILE_PATH]);
+void nameless_file_print_path(int fd, char path[NAMELESS_FILE_PATH]);
 
 #endif

@@ -61,7 +61,7 @@ static int report_output_error(const struct output_file *file, const char *what,
 }
 
 /* Return true if @path is the same file as standard output. */
-static bool is_standard_output(const char *path, const struct stat *state)
+static bool is_path_standard_output(const char *path, const struct stat *state)
 {
 	struct stat own;
 
@@ -244,7 +244,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	if (ret)
 		return ret;
 	there = !stat(path, &state);
-	if (is_standard_output(path, there ? &state : NULL))
+	if (is_path_standard_output(path, there ? &state : NULL))
 		return write_output_in_place(file, "-");
 	ret = resolve_output_links(file, error);
 	if (ret)
@@ -258,7 +258,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 }
 
 /* Copy the rest of the temporary file. Return: 0 or a positive error number. */
-static int copy_file_bytes(int from, int to)
+static int copy_rest_of_temporary_file(int from, int to)
 {
 	char bytes[COPIED];
 	off_t size = 0;
@@ -278,7 +278,7 @@ static int overwrite_output_target(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
 	int to = from < 0 ? -1 : open(file->target, O_WRONLY | O_CLOEXEC);
-	int code = to < 0 ? errno : copy_file_bytes(from, to);
+	int code = to < 0 ? errno : copy_rest_of_temporary_file(from, to);
 
 	if (to >= 0 && close(to) && !code)
 		code = errno;

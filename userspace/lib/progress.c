@@ -10,7 +10,7 @@
 
 static __thread u64 *receiver;
 
-static u64 machine_clock_ns(void)
+static u64 read_monotonic_clock_ns(void)
 {
 	struct timespec now;
 
@@ -21,7 +21,7 @@ static u64 machine_clock_ns(void)
 void progress_begin(struct progress *progress, enum progress_when when, const char *what,
 		    u64 total)
 {
-	u64 now = machine_clock_ns();
+	u64 now = read_monotonic_clock_ns();
 
 	*progress = (struct progress){
 		.what = what,
@@ -59,7 +59,7 @@ void progress_report(struct progress *progress, u64 done)
 		*receiver = done;
 	if (!progress->shown)
 		return;
-	now = machine_clock_ns();
+	now = read_monotonic_clock_ns();
 	if (now < progress->printed_ns + PRINT_EVERY_NS)
 		return;
 	print_progress_line(progress, done, now - progress->begin_ns);

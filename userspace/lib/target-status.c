@@ -24,7 +24,7 @@ static const char *find_next_word_of_status(struct reader *reader, size_t *lengt
 }
 
 /* Parse decimal digits up to @end; reject any other character and overflow. */
-static bool parse_digits(const char *text, const char *end, u64 *value)
+static bool parse_decimal_digits(const char *text, const char *end, u64 *value)
 {
 	*value = 0;
 	if (text == end)
@@ -62,7 +62,7 @@ static void read_status_number(struct reader *reader, const char *name, u64 *val
 		return;
 	reader->what = name;
 	word = find_next_word_of_status(reader, &length);
-	reader->good = parse_digits(word, word + length, value);
+	reader->good = parse_decimal_digits(word, word + length, value);
 }
 
 static void parse_statistics_pair(struct reader *reader, const char *name, u64 *part, u64 *whole)
@@ -75,8 +75,8 @@ static void parse_statistics_pair(struct reader *reader, const char *name, u64 *
 	reader->what = name;
 	word = find_next_word_of_status(reader, &length);
 	slash = memchr(word, '/', length);
-	reader->good = slash && parse_digits(word, slash, part) &&
-		       parse_digits(slash + 1, word + length, whole);
+	reader->good = slash && parse_decimal_digits(word, slash, part) &&
+		       parse_decimal_digits(slash + 1, word + length, whole);
 }
 
 int target_status_parse(struct target_status *status, const char *text, struct aftl_error *error)
@@ -145,7 +145,7 @@ static bool parse_histogram_bin(struct target_stats *stats, const char *name, si
 	u64 top;
 
 	if (length < 8 || memcmp(name, "late_le_", 8) != 0 ||
-	    !parse_digits(name + 8, name + length, &top))
+	    !parse_decimal_digits(name + 8, name + length, &top))
 		return false;
 	stats->late.bins[aftl_histogram_bin_of_value(top)] = value;
 	return true;
@@ -193,8 +193,8 @@ static bool parse_handle_statistics(struct target_stats *stats, const char *name
 	const char *rest = length > 7 ? memchr(name + 7, '_', length - 7) : NULL;
 	u64 handle;
 
-	if (!rest || memcmp(name, "handle_", 7) != 0 || !parse_digits(name + 7, rest, &handle) ||
-	    handle > AFTL_HANDLES_MAX)
+	if (!rest || memcmp(name, "handle_", 7) != 0 ||
+	    !parse_decimal_digits(name + 7, rest, &handle) || handle > AFTL_HANDLES_MAX)
 		return false;
 	length -= (size_t)(++rest - name);
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
@@ -241,7 +241,7 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 		const char *blank = memchr(text, ' ', length);
 		u64 value;
 
-		if (!blank || !parse_digits(blank + 1, text + length, &value))
+		if (!blank || !parse_decimal_digits(blank + 1, text + length, &value))
 			return aftl_fail(error, -EINVAL,
 					 "\"%.*s\" in the answer to \"stats\" is not a name and a number",
 					 (int)min(length, (size_t)40), text);

@@ -230,7 +230,7 @@ static void free_list_rows(struct text_list *list)
 
 /* Answers */
 
-static void begin_list_table(struct text_table *table, const struct list_choice *choice)
+static void begin_table_of_list(struct text_table *table, const struct list_choice *choice)
 {
 	text_table_begin(table, choice->shown_count, 0);
 	for (unsigned int i = 0; i < choice->shown_count; i++)
@@ -248,7 +248,7 @@ void list_print(struct text_list *list, FILE *out)
 	struct text_table table;
 
 	sort_list_rows(list);
-	begin_list_table(&table, choice);
+	begin_table_of_list(&table, choice);
 	for (unsigned int i = 0; i < list->count; i++) {
 		text_table_add_row(&table);
 		for (unsigned int j = 0; j < choice->shown_count; j++)

@@ -199,7 +199,7 @@ static struct piece *find_free_piece(const struct approxftl_arena *arena, size_t
 }
 
 /* Grow the file of the arena, and append a free piece. */
-static struct piece *grow_arena(struct approxftl_arena *arena, size_t bytes)
+static struct piece *grow_arena_by_free_piece(struct approxftl_arena *arena, size_t bytes)
 {
 	size_t more = bytes < GROWTH ? GROWTH : bytes;
 	struct piece *piece = alloc_piece_node(arena->mapped, more, false);
@@ -222,7 +222,7 @@ static void *allocate_arena_piece(struct approxftl_arena *arena, size_t bytes)
 	struct piece *piece = find_free_piece(arena, bytes);
 
 	if (!piece)
-		piece = grow_arena(arena, bytes);
+		piece = grow_arena_by_free_piece(arena, bytes);
 	if (!piece)
 		return NULL;
 	if (split_arena_piece(piece, bytes)) {

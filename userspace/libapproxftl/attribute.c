@@ -16,7 +16,7 @@ static const char *const endings[] = {
 };
 
 /* Return: class of a tagged range, from its kind and its level. */
-static enum approxftl_class class_of_extent(const struct approxftl_extent *extent)
+static enum approxftl_class get_class_of_extent(const struct approxftl_extent *extent)
 {
 	return extent->kind == APPROXFTL_PRECISE || extent->level < 2 ?
 		       (enum approxftl_class)extent->kind : approxftl_level_class(extent->level);
@@ -31,7 +31,7 @@ bool aftl_lib_attribute_print(char *text, size_t *length, const struct approxftl
 	if (extent->length != APPROXFTL_TO_END)
 		snprintf(count, sizeof(count), "%lld", (long long)extent->length);
 	used = snprintf(text + *length, room, "%s%lld+%s%s", *length ? " " : "",
-			(long long)extent->offset, count, endings[class_of_extent(extent)]);
+			(long long)extent->offset, count, endings[get_class_of_extent(extent)]);
 	if ((size_t)used >= room) {
 		text[*length] = '\0';
 		return false;

@@ -52,7 +52,7 @@ int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_li
 }
 
 /* Return true if the module finds no data of a file that has data. Refusals are reported later. */
-static bool is_file_data_unreported(int control, int fd)
+static bool does_module_miss_file_data(int control, int fd)
 {
 	unsigned int unit_bytes, reason;
 	struct aftl_lib_piece piece;
@@ -80,7 +80,8 @@ int aftl_lib_shared_open(int control, int fd, int *device)
 	struct stat status;
 
 	*device = -1;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !is_file_data_unreported(control, fd))
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
+	    !does_module_miss_file_data(control, fd))
 		return 0;
 	if (are_extents_on_other_device(fd))
 		return aftl_lib_refuse_operation(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE,

@@ -160,7 +160,7 @@ static void count_job_lateness(struct nbd_device *device, u64 due_ns)
  * thread does so. Return true with the lock held, or false without it if @job is complete and the
  * thread has nothing else to do for the device.
  */
-static bool wait_without_lock(struct nbd_device *device, struct nbd_job *job)
+static bool wait_for_event_without_lock(struct nbd_device *device, struct nbd_job *job)
 {
 	u64 until_ns = get_host_time_of_event_to_arm(device);
 	enum nbd_job_state state;
@@ -192,7 +192,7 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	       aftl_next_event_ns(device->ftl) != U64_MAX)
 		aftl_run_to_completion(device->ftl, AFTL_TIME_MAX);
 	while (is_locked && job->pending)
-		is_locked = wait_without_lock(device, job);
+		is_locked = wait_for_event_without_lock(device, job);
 	if (is_locked) {
 		/* A thread must sleep until the FTL's next event: wake one if none does so. */
 		if (device->waiting && get_host_time_of_event_to_arm(device) != U64_MAX)
@@ -274,7 +274,7 @@ void nbd_device_accept_write(void *host, struct aftl_request *request, aftl_lpn_
 		span.at = edge;
 	}
 	if (device->volume)
-		nbd_volume_accept(device->volume, tag, span.at);
+		nbd_volume_accept_page(device->volume, tag, span.at);
 	else if (device->data)
 		memcpy(get_unit_memory(device, unit), span.at, device->geo->unit_bytes);
 }
@@ -297,7 +297,8 @@ void nbd_device_read_lpn(void *host, struct aftl_request *request, const struct 
 		memset(span.at, 0, span.end - span.first);
 	else if (device->data)
 		memcpy(span.at, get_unit_memory(device, unit) + span.first, span.end - span.first);
-	else if (nbd_volume_read(device->volume, read, span.first, span.at, span.end - span.first))
+	else if (nbd_volume_read_page(device->volume, read, span.first, span.at,
+				      span.end - span.first))
 		request_to_nbd_io(request)->job->error = -EIO;
 	/* Invert the bits of the payload of @span that have errors. */
 	cell = aftl_cell(device->ftl);

@@ -88,7 +88,7 @@ bool nbd_volume_commits_writes(const struct nbd_volume *volume)
 	return aftl_volume_geometry(volume->volume)->plp_entries;
 }
 
-void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page)
+void nbd_volume_accept_page(struct nbd_volume *volume, u32 tag, const void *page)
 {
 	memcpy(get_data_of_buffer_tag(volume, tag), page, get_unit_bytes_of_volume(volume));
 	persist_buffer_tag_or_wait(volume, tag);
@@ -104,8 +104,8 @@ int nbd_volume_commit(struct nbd_volume *volume)
 	return volume->error ? -EIO : 0;
 }
 
-int nbd_volume_read(struct nbd_volume *volume, const struct aftl_read *read, u32 first,
-		    void *bytes, u32 count)
+int nbd_volume_read_page(struct nbd_volume *volume, const struct aftl_read *read, u32 first,
+			 void *bytes, u32 count)
 {
 	u64 offset;
 

@@ -67,11 +67,11 @@ int __must_check nbd_volume_save(struct nbd_volume *volume, struct aftl_error *e
 void nbd_volume_close(struct nbd_volume *volume);
 
 /* Take the data of a page that entered the write buffer. */
-void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page);
+void nbd_volume_accept_page(struct nbd_volume *volume, u32 tag, const void *page);
 
 /* Read a part of a page that is in the write buffer or on flash. Return: 0 or -EIO. */
-int __must_check nbd_volume_read(struct nbd_volume *volume, const struct aftl_read *read,
-				 u32 first, void *bytes, u32 count);
+int __must_check nbd_volume_read_page(struct nbd_volume *volume, const struct aftl_read *read,
+				      u32 first, void *bytes, u32 count);
 
 /* Return true if writes of this device complete after a commit, even without FUA. */
 bool nbd_volume_commits_writes(const struct nbd_volume *volume);

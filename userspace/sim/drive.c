@@ -253,7 +253,7 @@ static void set_drive_limits(struct sim_drive *drive, const struct sim_options *
 	drive->limit = sim_options_request_limit(options);
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	if (options->tenant_count)
-		drive->depth = sim_tenants_queue_depth(&drive->tenants);
+		drive->depth = sim_tenants_sum_queue_depths(&drive->tenants);
 	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 :
 								  aftl_device_time_ns(drive->ftl);
 	background_writer_init(&drive->beside, options, drive->geo, drive->base_ns);

@@ -120,7 +120,7 @@ void media_copy_requested_tables(const struct aftl *ftl, const struct sim_option
 	}
 }
 
-void media_copy_release(struct sim_result *result)
+void media_free_copied_tables(struct sim_result *result)
 {
 	for (u32 i = 0; i < result->page_map_count; i++) {
 		free(result->page_maps[i].attr);

@@ -21,6 +21,6 @@ void media_copy_block_table(const struct aftl *ftl, u32 index, struct sim_result
 const char *sim_block_kind_name(const struct aftl_policy_type *policy,
 				const struct aftl_block *block);
 
-void media_copy_release(struct sim_result *result);
+void media_free_copied_tables(struct sim_result *result);
 
 #endif

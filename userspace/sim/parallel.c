@@ -189,7 +189,8 @@ static void run_child_pool(struct pool *pool)
 	}
 }
 
-void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)
+void sim_run_in_parallel(const struct sim_work *work, unsigned int jobs,
+			 struct sim_outcome *outcomes)
 {
 	size_t size = work->count * sizeof(u64);
 	struct pool pool = {

@@ -30,11 +30,12 @@ unsigned int sim_count_concurrent_runs(const struct sim_work *work);
 unsigned int sim_count_threads(const struct sim_options *options);
 
 /**
- * sim_parallel() - perform @work with @jobs processes
+ * sim_run_in_parallel() - perform @work with @jobs processes
  * @outcomes: by number of the run; runs that a signal kept from starting are lost
  *
  * A signal that interrupts this program interrupts the children; if it is killed, so are they.
  */
-void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes);
+void sim_run_in_parallel(const struct sim_work *work, unsigned int jobs,
+			 struct sim_outcome *outcomes);
 
 #endif

@@ -467,7 +467,7 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 				"zoned: an array writes in no zone's order; set it to 0");
 	if (ret)
 		return ret;
-	array->units = stripe_array_units(layout, aftl_geometry(array->members[0])->units);
+	array->units = stripe_count_array_units(layout, aftl_geometry(array->members[0])->units);
 	return 0;
 }
 

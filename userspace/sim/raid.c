@@ -58,7 +58,7 @@ static int submit_array_requests(struct run *run, struct aftl_error *error)
 	while (!run->ended && run->array.pending < run->depth) {
 		int ret;
 
-		run->ended |= sim_show_progress_or_stop(&run->progress, run->submitted);
+		run->ended |= sim_update_progress_and_check_stop(&run->progress, run->submitted);
 		if (run->ended || run->submitted >= run->limit)
 			break;
 		ret = run->stream->next(run->stream, &wanted, error);
@@ -98,7 +98,7 @@ static int describe_raid_array(struct run *run, struct aftl_error *error)
 	u32 members = run->array.layout.members;
 
 	if (!run->array.units || (u64)member->ppns * members > U32_MAX ||
-	    !sim_add_geometry(&run->geo, member, members))
+	    !sim_compute_joint_geometry(&run->geo, member, members))
 		return aftl_fail(error, -EINVAL,
 				 "an array of %u members of %u units with chunks of %u is too small or too large",
 				 members, member->units, run->array.layout.chunk);

@@ -80,7 +80,8 @@ static struct pending_record *pending_record_at(const struct recording *recordin
 	return &recording->pending[number & (recording->room - 1)];
 }
 
-u64 recording_begin(struct recording *recording, const struct sim_request *request, u64 at_ns)
+u64 recording_begin_request(struct recording *recording, const struct sim_request *request,
+			    u64 at_ns)
 {
 	if (recording->next - recording->first == recording->room) {
 		struct pending_record *old = recording->pending;
@@ -134,7 +135,7 @@ static void write_pending_record(struct recording *recording, struct pending_rec
 						  &recording->error);
 }
 
-void recording_end(struct recording *recording, u64 number, const struct recorded_end *end)
+void recording_end_request(struct recording *recording, u64 number, const struct recorded_end *end)
 {
 	pending_record_at(recording, number)->end = *end;
 	pending_record_at(recording, number)->ended = true;

@@ -67,10 +67,11 @@ int __must_check recording_open(struct recording *recording, const struct sim_st
 
 /*
  * Add @request, which arrived at @at_ns since the start of the stream. Return: the number of the
- * request for recording_end(), whose calls may come in any order.
+ * request for recording_end_request(), whose calls may come in any order.
  */
-u64 recording_begin(struct recording *recording, const struct sim_request *request, u64 at_ns);
-void recording_end(struct recording *recording, u64 number, const struct recorded_end *end);
+u64 recording_begin_request(struct recording *recording, const struct sim_request *request,
+			    u64 at_ns);
+void recording_end_request(struct recording *recording, u64 number, const struct recorded_end *end);
 
 /* Return 0, or the error number of the first write that failed, with its message in @error. */
 int recording_get_error(const struct recording *recording, struct aftl_error *error);

@@ -119,7 +119,8 @@ static int record_completed_request(struct run *run, struct aftl_request *reques
 	const struct sim_request wanted = sim_request_from_core(request);
 	u64 at_ns = request->arrival_ns - run->drive.base_ns;
 
-	to_observed_request(request)->record = recording_begin(&run->record, &wanted, at_ns);
+	to_observed_request(request)->record =
+		recording_begin_request(&run->record, &wanted, at_ns);
 	return recording_get_error(&run->record, error);
 }
 
@@ -134,13 +135,13 @@ static void observe_completed_request(struct sim_drive *drive, struct observed_r
 	};
 
 	if (run->record.active)
-		recording_end(&run->record, observed->record, &end);
+		recording_end_request(&run->record, observed->record, &end);
 	if (run->slowest.room)
 		slowest_add_request(&run->slowest, observed, drive->geo->unit_bytes,
 				    drive->base_ns);
 }
 
-bool sim_show_progress_or_stop(struct progress *progress, u64 submitted)
+bool sim_update_progress_and_check_stop(struct progress *progress, u64 submitted)
 {
 	if (submitted % LOOK_AROUND_EVERY)
 		return false;
@@ -176,7 +177,8 @@ static int observe_submitted_request(struct sim_drive *drive, struct aftl_reques
 	if (drive->submitted == run->next && request != drive->beside.request &&
 	    act_before_next_request(run, error))
 		return -EIO;
-	run->drive.ended |= sim_show_progress_or_stop(&run->progress, run->drive.submitted);
+	run->drive.ended |=
+		sim_update_progress_and_check_stop(&run->progress, run->drive.submitted);
 	return run->record.active ? record_completed_request(run, request, error) : 0;
 }
 
@@ -563,5 +565,5 @@ void sim_result_release(struct sim_result *result)
 	free(result->luns);
 	free(result->queues);
 	free(result->slowest.requests);
-	media_copy_release(result);
+	media_free_copied_tables(result);
 }

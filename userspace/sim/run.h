@@ -195,7 +195,7 @@ void sim_add_block_wear(const struct aftl *ftl, struct sim_result *result);
 void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result);
 
 /* Every few thousand requests: update @progress; return true if the user pressed Ctrl-C. */
-bool sim_show_progress_or_stop(struct progress *progress, u64 submitted);
+bool sim_update_progress_and_check_stop(struct progress *progress, u64 submitted);
 
 /* Return the processor time of this program. */
 u64 sim_processor_ns(void);

@@ -121,11 +121,12 @@ static int add_request_to_shard_lists(struct run *run, struct shard_list *lists,
 		run->number = 0;
 		run->epoch = 1;
 	}
-	run->ended |= sim_show_progress_or_stop(&run->progress, run->submitted);
+	run->ended |= sim_update_progress_and_check_stop(&run->progress, run->submitted);
 	if (!run->recording.active)
 		return 0;
 	/* Record the request without its end, because the shards run later, in other threads. */
-	recording_end(&run->recording, recording_begin(&run->recording, wanted, run->now_ns), &end);
+	recording_end_request(&run->recording,
+			      recording_begin_request(&run->recording, wanted, run->now_ns), &end);
 	return recording_get_error(&run->recording, &run->error);
 }
 
@@ -278,7 +279,7 @@ static void prefetch_for_shard_request(const void *context, const struct sim_req
 
 static void run_closed_queue(struct run *run)
 {
-	u32 depth = run->tenants.count ? sim_tenants_queue_depth(&run->tenants) :
+	u32 depth = run->tenants.count ? sim_tenants_sum_queue_depths(&run->tenants) :
 					 (u32)run->options->depth;
 	u64 last_ns = 0, seen = U64_MAX, pending;
 
@@ -339,7 +340,7 @@ static enum exit_code describe_sharded_device(struct run *run, struct aftl_error
 {
 	const struct aftl_shards *layout = &run->layout;
 
-	if (sim_add_geometry(&run->geo, &layout->geo, layout->count))
+	if (sim_compute_joint_geometry(&run->geo, &layout->geo, layout->count))
 		return EXIT_DONE;
 	aftl_fail(error, -EINVAL,
 		  "shards: %u of %u blocks each are more than are counted; lower blocks",

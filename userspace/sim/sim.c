@@ -206,7 +206,7 @@ static bool is_gc_watermark_high(const struct sim_result *result)
 	       relocated > urgent && 2 * (relocated - urgent) > sim_sum_programmed_units(counters);
 }
 
-static void warn_of_gc(const struct sim_report *all)
+static void warn_of_gc_watermark(const struct sim_report *all)
 {
 	char name[RUN_NAME], gc[AFTL_VALUE_SIZE], op[AFTL_VALUE_SIZE];
 	const struct sim_result *result =
@@ -277,7 +277,7 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 			warn_of_warmup(all->options, &all->results[i]);
 		warn_of_unwritten_reads(all);
 		note_cause_of_padding(all);
-		warn_of_gc(all);
+		warn_of_gc_watermark(all);
 		warn_of_zero_duration(all);
 	}
 	if (json->stream && write_report_json(all, json))
@@ -381,8 +381,8 @@ static void receive_run_outcome(struct runs *all, const struct sim_options *opti
 	all->worst = outcome->code ? outcome->code : all->worst;
 }
 
-static void run_all_in_turn(struct runs *all, const struct sim_options *options,
-			    struct timeline *timeline)
+static void run_all_simulations_in_turn(struct runs *all, const struct sim_options *options,
+					struct timeline *timeline)
 {
 	struct sim_outcome *outcome = memory_alloc_zeroed(1, sizeof(*outcome));
 
@@ -413,12 +413,12 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 	if (jobs > 1) {
 		struct sim_outcome *outcomes = memory_alloc_zeroed(work.count, sizeof(*outcomes));
 
-		sim_parallel(&work, jobs, outcomes);
+		sim_run_in_parallel(&work, jobs, outcomes);
 		for (unsigned int i = 0; i < work.count; i++)
 			receive_run_outcome(all, work.options, i, &outcomes[i]);
 		free(outcomes);
 	} else {
-		run_all_in_turn(all, &own, timeline);
+		run_all_simulations_in_turn(all, &own, timeline);
 	}
 	if (interrupted() && (all->count || !all->worst))
 		all->worst = EXIT_INTERRUPTED;
@@ -455,7 +455,7 @@ static enum exit_code find_yardsticks(const struct sim_options *options, struct 
 /* Report operations that the timeline omits, because its picture would look complete. */
 static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code code)
 {
-	u64 omitted = timeline_count_omitted(timeline);
+	u64 omitted = timeline_count_omitted_operations(timeline);
 	struct aftl_error error;
 
 	if (omitted)

@@ -103,7 +103,7 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 	text_table_print_and_free(&table, out);
 }
 
-static void write_slow_request_json(struct json_writer *json, const struct sim_slow *slow)
+static void write_slowest_request_json(struct json_writer *json, const struct sim_slow *slow)
 {
 	json_record(json, NULL);
 	json_u64(json, "arrival_ns", slow->arrival_ns);
@@ -124,6 +124,6 @@ void slowest_write_json(const struct sim_slowest *slowest, struct json_writer *j
 {
 	json_array(json, "slowest");
 	for (u32 i = 0; i < slowest->count; i++)
-		write_slow_request_json(json, &slowest->requests[i]);
+		write_slowest_request_json(json, &slowest->requests[i]);
 	json_end_array(json);
 }

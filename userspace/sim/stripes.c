@@ -5,7 +5,7 @@
 #include "core/base/random.h"
 #include "stripes.h"
 
-u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units)
+u64 stripe_count_array_units(const struct stripe_layout *layout, u32 member_units)
 {
 	return (u64)(member_units - member_units % layout->chunk) * stripe_parity_unit(layout);
 }

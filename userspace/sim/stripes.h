@@ -44,7 +44,7 @@ static inline u32 stripe_data_mask(const struct stripe_layout *layout)
 }
 
 /* Capacity of an array whose members have @member_units each: whole chunks only. */
-u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units);
+u64 stripe_count_array_units(const struct stripe_layout *layout, u32 member_units);
 
 /* Return row and cell of a unit of the array. */
 void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);

@@ -2,7 +2,8 @@
 #include "checked-memory.h"
 #include "sums.h"
 
-bool sim_add_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one, u32 count)
+bool sim_compute_joint_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one,
+				u32 count)
 {
 	*sum = *one;
 	sum->luns *= count;

@@ -68,7 +68,7 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 }
 
 /* Return the options with those of tenant @index in place of the lists. */
-static struct sim_options options_of_tenant(const struct sim_options *options, u32 index)
+static struct sim_options get_options_of_tenant(const struct sim_options *options, u32 index)
 {
 	const struct sim_tenant_choice *choice = &options->tenant_choices[index];
 	struct sim_options own = *options;
@@ -91,7 +91,7 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 
 	for (; tenants->count < options->tenant_count && !ret; tenants->count += !ret) {
 		struct sim_tenant *tenant = &tenants->each[tenants->count];
-		struct sim_options own = options_of_tenant(options, tenants->count);
+		struct sim_options own = get_options_of_tenant(options, tenants->count);
 
 		tenant->depth = (u32)options->tenant_choices[tenants->count].depth;
 		own_config.seed = aftl_hash64_pair(config->seed ^ PURPOSE_TENANT, tenants->count);
@@ -101,7 +101,7 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 	return ret;
 }
 
-u32 sim_tenants_queue_depth(const struct sim_tenants *tenants)
+u32 sim_tenants_sum_queue_depths(const struct sim_tenants *tenants)
 {
 	u32 depth = 0;
 

@@ -50,7 +50,7 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 		     u64 units, struct aftl_error *error);
 
 /* Return the sum of all queue depths. */
-u32 sim_tenants_queue_depth(const struct sim_tenants *tenants);
+u32 sim_tenants_sum_queue_depths(const struct sim_tenants *tenants);
 
 /**
  * sim_tenants_next_request() - draw a request of the first tenant whose queue is not full

@@ -166,7 +166,7 @@ void timeline_end_device(struct timeline *timeline)
 					       compute_planned_end_of_event(&timeline->lanes[i]));
 }
 
-u64 timeline_count_omitted(const struct timeline *timeline)
+u64 timeline_count_omitted_operations(const struct timeline *timeline)
 {
 	return timeline ? timeline->omitted : 0;
 }

@@ -34,7 +34,7 @@ void timeline_add_event(struct timeline *timeline, const struct aftl_array_event
 void timeline_end_device(struct timeline *timeline);
 
 /* Return the number of operations beyond TIMELINE_EVENTS, which are not in the file. */
-u64 timeline_count_omitted(const struct timeline *timeline);
+u64 timeline_count_omitted_operations(const struct timeline *timeline);
 
 /* Complete the file and release @timeline. */
 int __must_check timeline_finish(struct timeline *timeline, bool was_interrupted,

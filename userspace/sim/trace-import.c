@@ -150,7 +150,7 @@ enum exit_code trace_import(struct sim_options *options)
 	if (fd < 0)
 		return report_command_failure("sim", &error, EXIT_FAILED);
 	options->import_fd = fd;
-	nameless_file_path(fd, options->import_path);
+	nameless_file_print_path(fd, options->import_path);
 	options->trace_path = options->import_path;
 	return write_converted_trace(fd, options);
 }

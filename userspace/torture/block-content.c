@@ -51,7 +51,8 @@ void block_fill_content(void *data, u32 bytes, const struct block_name *name)
 }
 
 /* Count the bits that differ from block @name; @where is set to the first byte that differs. */
-static u32 count_block_flips(const u64 *words, u32 bytes, const struct block_name *name, u32 *where)
+static u32 count_flipped_bits_of_block(const u64 *words, u32 bytes, const struct block_name *name,
+				       u32 *where)
 {
 	u64 key = compute_key_of_block_name(name);
 	u64 head[HEAD_WORDS];
@@ -122,7 +123,7 @@ struct block_found block_read(const void *data, u32 bytes, u32 flips)
 	if (!read_name_in_copy(data, 0, &found.name) &&
 	    !read_name_by_majority(data, bytes, &found.name))
 		return found;
-	found.flips = count_block_flips(data, bytes, &found.name, &found.torn_at);
+	found.flips = count_flipped_bits_of_block(data, bytes, &found.name, &found.torn_at);
 	found.kind = found.flips <= flips ? BLOCK_WHOLE : BLOCK_TORN;
 	if (found.kind == BLOCK_TORN)
 		found.other_known =

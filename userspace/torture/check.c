@@ -73,15 +73,15 @@ static int read_and_check_units(const struct torture_run *run, u64 first, u32 co
 }
 
 /* If a range is unreadable, read its units one by one. */
-static int check_unit_range(struct torture_run *run, u64 first, u32 count, u8 *data,
-			    struct aftl_error *error)
+static int check_units_in_range(struct torture_run *run, u64 first, u32 count, u8 *data,
+				struct aftl_error *error)
 {
 	int ret = read_and_check_units(run, first, count, data);
 	u32 i;
 
 	if (ret && count > 1) {
 		for (i = 0, ret = 0; i < count && !ret; i++)
-			ret = check_unit_range(run, first + i, 1, data, error);
+			ret = check_units_in_range(run, first + i, 1, data, error);
 		return ret;
 	}
 	if (ret && !are_failing_requests_allowed(run))
@@ -104,7 +104,7 @@ int check_all_torture_units(struct torture_run *run, struct aftl_error *error)
 	int ret = data ? 0 : aftl_fail(error, -ENOMEM, "no memory");
 
 	for (u64 at = 0; at < units && !ret && !interrupted(); at += most)
-		ret = check_unit_range(run, at, (u32)min(units - at, (u64)most), data, error);
+		ret = check_units_in_range(run, at, (u32)min(units - at, (u64)most), data, error);
 	free(data);
 	return ret;
 }

@@ -202,7 +202,7 @@ const struct ledger_header *ledger_header(const struct ledger *ledger)
 	return ledger->header;
 }
 
-void ledger_set_all_zero(struct ledger *ledger)
+void ledger_set_all_units_zero(struct ledger *ledger)
 {
 	for (u64 i = 0; i < ledger->header->units; i++) {
 		ledger->units[i].zero = LEDGER_FIRST;
@@ -217,7 +217,7 @@ void ledger_freeze_after_power_failure(struct ledger *ledger)
 	write_ledger_header(ledger);
 }
 
-void ledger_set_filled(struct ledger *ledger)
+void ledger_mark_as_filled(struct ledger *ledger)
 {
 	ledger->header->filled = 1;
 	write_ledger_header(ledger);

@@ -93,11 +93,11 @@ void ledger_close(struct ledger *ledger);
 const struct ledger_header *ledger_header(const struct ledger *ledger);
 
 /* Record that all units hold zeroes, durably. */
-void ledger_set_all_zero(struct ledger *ledger);
+void ledger_set_all_units_zero(struct ledger *ledger);
 
 /* Power has failed: no change becomes durable, no content is wrong. Async-signal-safe. */
 void ledger_freeze_after_power_failure(struct ledger *ledger);
-void ledger_set_filled(struct ledger *ledger);
+void ledger_mark_as_filled(struct ledger *ledger);
 
 /* Allow the loss of changes that were not durable; from now on flushes count again. */
 void ledger_apply_power_failure(struct ledger *ledger);

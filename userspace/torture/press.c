@@ -135,14 +135,14 @@ static void draw_next_torture_request(struct press *press)
 		return;
 	if (!make_next_request_of_fill(press)) {
 		if (!press->drawn)
-			ledger_set_filled(press->run->ledger);
+			ledger_mark_as_filled(press->run->ledger);
 		press->next = load_next(&press->load);
 		press->drawn++;
 	}
 	press->waiting = true;
 }
 
-static void fill_request_data(const struct press *press, const struct slot *slot)
+static void fill_data_of_write(const struct press *press, const struct slot *slot)
 {
 	const struct ledger_header *header = ledger_header(press->run->ledger);
 	struct block_name name = { .device = header->device, .seed = header->seed,
@@ -155,7 +155,7 @@ static void fill_request_data(const struct press *press, const struct slot *slot
 	}
 }
 
-static bool requests_overlap(const struct slot *slot, const struct slot *other)
+static bool do_requests_overlap(const struct slot *slot, const struct slot *other)
 {
 	return other->busy && other != slot && does_op_change_data(other->request.op) &&
 		slot->change.first < other->change.first + other->change.count &&
@@ -167,10 +167,10 @@ static void begin_ledger_change(struct press *press, struct slot *slot)
 	ledger_begin_change(press->run->ledger, &slot->change,
 			    ledger_op_kind(press->run, slot->request.op));
 	for (u32 i = 0; i < press->load.shape.depth; i++)
-		if (requests_overlap(slot, &press->slots[i]))
+		if (do_requests_overlap(slot, &press->slots[i]))
 			ledger_record_overlap(&slot->change, &press->slots[i].change);
 	if (does_op_have_data(slot->request.op))
-		fill_request_data(press, slot);
+		fill_data_of_write(press, slot);
 }
 
 static void record_floors_of_read(struct press *press, struct slot *slot)
@@ -276,7 +276,7 @@ static bool submit_next_torture_request(struct press *press)
 	return true;
 }
 
-static bool is_torture_finished(const struct press *press)
+static bool is_torture_run_over(const struct press *press)
 {
 	const struct torture_options *options = &press->run->options;
 
@@ -285,8 +285,8 @@ static bool is_torture_finished(const struct press *press)
 		(options->requests && press->drawn >= options->requests && !press->waiting);
 }
 
-static void describe_request(const struct press *press, const struct slot *slot, char *text,
-			     size_t size)
+static void describe_torture_request(const struct press *press, const struct slot *slot, char *text,
+				     size_t size)
 {
 	snprintf(text, size, "request %u (%s, %u units from unit %llu on, seed %u)", slot->number,
 		 load_op_names[slot->request.op], slot->request.count,
@@ -324,7 +324,7 @@ static void handle_request_failure(struct press *press, const struct slot *slot,
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
 		return;
 	}
-	describe_request(press, slot, text, sizeof(text));
+	describe_torture_request(press, slot, text, sizeof(text));
 	if (!press->failed)
 		complain_as("torture", "%s: %s: %s", press->run->options.device, text,
 			    strerror(error));
@@ -366,7 +366,7 @@ static bool has_hanging_request(const struct press *press)
 
 		if (!slot->busy || now - slot->begin_ns < press->run->options.patience_ns)
 			continue;
-		describe_request(press, slot, text, sizeof(text));
+		describe_torture_request(press, slot, text, sizeof(text));
 		complain_as("torture", "%s: no answer for %llu s to %s; %u requests are under way",
 			    press->run->options.device,
 			    (unsigned long long)((now - slot->begin_ns) / NS_PER_S), text,
@@ -396,7 +396,7 @@ static bool submit_and_reap_requests(struct press *press)
 {
 	struct io_uring_cqe *cqe;
 
-	while (!is_torture_finished(press) && submit_next_torture_request(press))
+	while (!is_torture_run_over(press) && submit_next_torture_request(press))
 		;
 	submit_and_wait_for_completion(press);
 	while (!io_uring_peek_cqe(&press->ring, &cqe)) {
@@ -474,7 +474,7 @@ enum exit_code run_press_on_device(struct torture_run *run)
 	}
 	do
 		good = submit_and_reap_requests(&press);
-	while (good && (press.under_way || !is_torture_finished(&press)));
+	while (good && (press.under_way || !is_torture_run_over(&press)));
 	/* Exit without freeing buffers: the kernel may still write into them. */
 	if (!good)
 		_exit(EXIT_FAILED);

@@ -103,7 +103,7 @@ int torture_options_parse(struct torture_options *options, int argc, char **argv
 	return ret || options->help ? ret : check_torture_options(options, error);
 }
 
-void torture_options_help(void)
+void torture_options_print_help(void)
 {
 	puts("Usage: approxftl torture --state FILE [OPTION ...] DEVICE\n"
 	     "\n"

@@ -42,6 +42,6 @@ struct torture_options {
 
 int __must_check torture_options_parse(struct torture_options *options, int argc, char **argv,
 				       struct aftl_error *error);
-void torture_options_help(void);
+void torture_options_print_help(void);
 
 #endif

@@ -37,7 +37,7 @@ static u64 draw_torture_run_number(void)
 	return aftl_hash64_pair((u64)now.tv_sec, (u64)now.tv_nsec);
 }
 
-static int begin_torture(struct torture_run *run, struct aftl_error *error)
+static int begin_torture_run(struct torture_run *run, struct aftl_error *error)
 {
 	struct torture_options *options = &run->options;
 	struct ledger_header header = { .device = draw_torture_run_number() };
@@ -55,11 +55,11 @@ static int begin_torture(struct torture_run *run, struct aftl_error *error)
 				 run->target.sector);
 	ret = ledger_create(&run->ledger, options->state, &header, options->sync, error);
 	if (!ret && options->zeroed)
-		ledger_set_all_zero(run->ledger);
+		ledger_set_all_units_zero(run->ledger);
 	return ret;
 }
 
-static int resume_torture(struct torture_run *run, struct aftl_error *error)
+static int resume_torture_run(struct torture_run *run, struct aftl_error *error)
 {
 	const struct ledger_header *header;
 	int ret = ledger_open(&run->ledger, run->options.state, run->options.sync, error);
@@ -89,7 +89,7 @@ static int open_torture_files(struct torture_run *run, struct aftl_error *error)
 	int ret = target_open(&run->target, &target_options, error);
 
 	if (!ret)
-		ret = again ? resume_torture(run, error) : begin_torture(run, error);
+		ret = again ? resume_torture_run(run, error) : begin_torture_run(run, error);
 	if (!ret)
 		run->unit_bytes = ledger_header(run->ledger)->unit_bytes;
 	return ret;
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 	if (torture_options_parse(&run.options, argc, argv, &error))
 		return report_command_failure("torture", &error, EXIT_USAGE);
 	if (run.options.help) {
-		torture_options_help();
+		torture_options_print_help();
 		return standard_streams_end("approxftl torture", EXIT_DONE);
 	}
 	if (open_torture_files(&run, &error))

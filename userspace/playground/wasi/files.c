@@ -111,7 +111,8 @@ unsigned int sim_count_concurrent_runs(const struct sim_work *work)
 }
 
 /* WASI never runs jobs in parallel, because sim_count_concurrent_runs() returns 1. */
-void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)
+void sim_run_in_parallel(const struct sim_work *work, unsigned int jobs,
+			 struct sim_outcome *outcomes)
 {
 	(void)work;
 	(void)jobs;
