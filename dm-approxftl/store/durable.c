@@ -290,8 +290,8 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 /* Data of writes */
 
 /*
- * Reserve room for @ops operations in the queue. Without memory: if @wait, retry until other tasks
- * have given room back, else return false.
+ * Reserve room for @ops operations in the queue. If memory is short, retry until other tasks have
+ * given room back if @wait, else return false.
  */
 static bool reserve_queue_ops(struct aftl_dev *dev, u32 ops, bool wait)
 {
@@ -438,7 +438,7 @@ static u64 dev_store_held_bytes(struct aftl_store *store)
 	return held;
 }
 
-static u64 tag_table_bytes(u32 tags)
+static u64 get_tag_table_bytes(u32 tags)
 {
 	return (u64)tags * sizeof(struct aftl_dev_tag);
 }
@@ -451,7 +451,7 @@ static u64 dev_store_needed_bytes(const struct aftl_geometry *geo)
 {
 	return sizeof(struct aftl_dev) + aftl_bdev_needed_bytes() +
 	       aftl_dev_queue_needed_bytes(geo) + aftl_dev_fetch_memory_bytes(geo) +
-	       tag_table_bytes(geo->plp_entries) + aftl_volume_memory_bytes(geo);
+	       get_tag_table_bytes(geo->plp_entries) + aftl_volume_memory_bytes(geo);
 }
 
 static u64 dev_store_overhead_bytes(struct aftl_store *store)
@@ -461,7 +461,7 @@ static u64 dev_store_overhead_bytes(struct aftl_store *store)
 	return sizeof(*dev) + aftl_bdev_memory_bytes(&dev->device) +
 	       aftl_dev_queue_memory_bytes(dev) +
 	       aftl_dev_fetch_memory_bytes(aftl_volume_geometry(dev->volume)) +
-	       tag_table_bytes(dev->tag_count);
+	       get_tag_table_bytes(dev->tag_count);
 }
 
 const struct aftl_store_type aftl_store_dev = {

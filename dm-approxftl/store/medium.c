@@ -355,7 +355,7 @@ static int read_bdev_frames(struct aftl_bdev *device, u64 offset, void *bytes, u
 	return submit_and_put_bio(bio);
 }
 
-static int backing_read(void *host, u64 offset, void *bytes, u32 size)
+static int bdev_backing_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	int ret = 0;
 
@@ -377,7 +377,7 @@ struct read_ahead {
 	int error;
 };
 
-static void backing_read_ended(struct aftl_bdev_io *io, int error)
+static void bdev_backing_read_ended(struct aftl_bdev_io *io, int error)
 {
 	struct read_ahead *ahead = container_of(io, struct read_ahead, io);
 
@@ -385,21 +385,21 @@ static void backing_read_ended(struct aftl_bdev_io *io, int error)
 	complete(&ahead->over);
 }
 
-static void *backing_begin_read(void *host, u64 offset, void *bytes, u32 size)
+static void *bdev_backing_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	struct read_ahead *ahead = kmalloc(sizeof(*ahead), GFP_KERNEL | __GFP_NORETRY |
 					   __GFP_NOWARN);
 
 	if (!ahead)
 		return NULL;
-	ahead->io.done = backing_read_ended;
+	ahead->io.done = bdev_backing_read_ended;
 	init_completion(&ahead->over);
 	start_bdev_bio(host, &ahead->io, make_frames_bio(host, bytes, size / AFTL_FRAME_BYTES),
 		       offset);
 	return ahead;
 }
 
-static int backing_end_read(void *host, void *begun)
+static int bdev_backing_end_read(void *host, void *begun)
 {
 	struct read_ahead *ahead = begun;
 	int ret;
@@ -410,7 +410,7 @@ static int backing_end_read(void *host, void *begun)
 	return ret;
 }
 
-static void backing_frame_written(struct aftl_bdev_io *io, int error)
+static void bdev_backing_frame_written(struct aftl_bdev_io *io, int error)
 {
 	struct bdev_bio *ours = container_of(io, struct bdev_bio, own);
 
@@ -427,11 +427,11 @@ static void start_frame_write(struct aftl_bdev *device, u64 offset, const void *
 	memcpy(page_address(page), bytes, AFTL_FRAME_BYTES);
 	__bio_add_page(bio, page, AFTL_FRAME_BYTES, 0);
 	ours->page = page;
-	ours->own.done = backing_frame_written;
+	ours->own.done = bdev_backing_frame_written;
 	start_bdev_bio(device, &ours->own, bio, offset);
 }
 
-static int backing_write(void *host, u64 offset, const void *bytes, u32 size)
+static int bdev_backing_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct aftl_bdev *device = host;
 
@@ -450,7 +450,7 @@ static void wait_for_bdev_writes(struct aftl_bdev *device)
 	spin_unlock_irq(&device->lock);
 }
 
-static int backing_flush(void *host)
+static int bdev_backing_flush(void *host)
 {
 	struct aftl_bdev *device = host;
 
@@ -486,7 +486,7 @@ bool aftl_bdev_is_sector_error(int error)
 	}
 }
 
-static void *backing_alloc(void *host, size_t bytes)
+static void *bdev_backing_alloc(void *host, size_t bytes)
 {
 	struct aftl_bdev *device = host;
 	void *memory = kvzalloc(PAGE_ALIGN(bytes),
@@ -497,7 +497,7 @@ static void *backing_alloc(void *host, size_t bytes)
 	return memory;
 }
 
-static void backing_free(void *host, void *memory, size_t bytes)
+static void bdev_backing_free(void *host, void *memory, size_t bytes)
 {
 	struct aftl_bdev *device = host;
 
@@ -553,13 +553,13 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 	device->medium = (struct aftl_backing){
 		.host = device,
 		.bytes = bdev_nr_bytes(bdev) - min_t(u64, start, bdev_nr_bytes(bdev)),
-		.read = backing_read,
-		.begin_read = backing_begin_read,
-		.end_read = backing_end_read,
-		.write = backing_write,
-		.flush = backing_flush,
-		.alloc = backing_alloc,
-		.free = backing_free,
+		.read = bdev_backing_read,
+		.begin_read = bdev_backing_begin_read,
+		.end_read = bdev_backing_end_read,
+		.write = bdev_backing_write,
+		.flush = bdev_backing_flush,
+		.alloc = bdev_backing_alloc,
+		.free = bdev_backing_free,
 	};
 	return 0;
 }

@@ -354,7 +354,7 @@ void aftl_dev_persist_unflushable_page(struct aftl_dev *dev, u32 tag)
 }
 
 /* A flush of a zoned device does not wait for full flash pages: it persists partial ones. */
-static void persist_partial_pages(struct aftl_dev *dev)
+static void persist_partial_flash_pages(struct aftl_dev *dev)
 {
 	u32 tag;
 
@@ -370,7 +370,7 @@ void aftl_dev_persist_buffer(struct aftl_dev *dev)
 {
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
-	persist_partial_pages(dev);
+	persist_partial_flash_pages(dev);
 	spin_unlock_irq(&dev->lock);
 	spin_unlock_bh(&dev->disk->lock);
 }
@@ -385,7 +385,7 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 	flush->age_ns = aftl_age_ns(ftl);
 	flush->memory = aftl_policy_state_word(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
-	persist_partial_pages(dev);
+	persist_partial_flash_pages(dev);
 	flush->end = dev->head;
 	list_add_tail(&flush->node, &dev->flushes);
 	queue_work(dev->disk->workers.queue, &dev->work);

@@ -50,8 +50,8 @@ static u64 count_op_chunks(u64 ops)
 }
 
 /*
- * Operations of the fixed part: those of programs, and of one reset of all zones. Such resets are
- * rare, so a second one waits for room.
+ * Return the number of operations of the fixed part: those of programs, and of one reset of all
+ * zones. Such resets are rare, so a second one waits for room.
  */
 static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 {

@@ -11,7 +11,7 @@
 #include "tags/control.h"
 
 /* Return the block device that @file refers to; NULL if it is not a block device. */
-static struct block_device *block_device_of_file(const struct file *file)
+static struct block_device *get_block_device_of_file(const struct file *file)
 {
 	return S_ISBLK(file_inode(file)->i_mode) ? I_BDEV(file->f_mapping->host) : NULL;
 }
@@ -75,7 +75,7 @@ static int tag_target_ranges(struct aftl_target *target, void *data)
 
 static int check_block_device_file(const struct file *file, struct approxftl_range *range)
 {
-	const struct block_device *device = block_device_of_file(file);
+	const struct block_device *device = get_block_device_of_file(file);
 
 	range->reason = APPROXFTL_REASON_KIND;
 	if (!device)
@@ -102,8 +102,8 @@ static int tag_device_file(struct aftl_control *control, struct file *file, void
 		ret = filemap_write_and_wait(file->f_mapping);
 	if (ret)
 		return ret;
-	ret = call_on_tagged_device(block_device_of_file(file)->bd_dev, tag_target_ranges, &request,
-				    &request.reason);
+	ret = call_on_tagged_device(get_block_device_of_file(file)->bd_dev, tag_target_ranges,
+				    &request, &request.reason);
 	range->reason = request.reason;
 	return ret;
 }
@@ -170,10 +170,10 @@ static int query_device_tags(struct block_device *device, struct approxftl_query
 static int query_device_file_tags(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_query *query = argument;
-	int ret = block_device_of_file(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
+	int ret = get_block_device_of_file(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
 
 	if (!ret && query->cursor != APPROXFTL_TO_END)
-		ret = query_device_tags(block_device_of_file(file), query);
+		ret = query_device_tags(get_block_device_of_file(file), query);
 	return ret;
 }
 
@@ -399,7 +399,7 @@ static int check_stored_query_permission(struct survey *survey, struct file *fil
 /* Determine the device of the query, and check permissions. */
 static int identify_queried_device(struct survey *survey, struct file *file)
 {
-	struct block_device *device = block_device_of_file(file);
+	struct block_device *device = get_block_device_of_file(file);
 	struct inode *inode = file_inode(file);
 
 	if (!(file->f_mode & FMODE_READ)) {

@@ -12,7 +12,7 @@
 #include "tags/control.h"
 
 /* Return the inode whose page cache holds the data of @file; for an overlay, the underlying one. */
-static struct inode *data_inode_of(const struct file *file)
+static struct inode *get_data_inode_of_file(const struct file *file)
 {
 	return d_real_inode(file->f_path.dentry);
 }
@@ -27,7 +27,7 @@ static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 
 /* Tag a file; remove the tags if it got a new owner meanwhile, who has not asked for them. */
 static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
-	struct inode *inode = data_inode_of(file);
+	struct inode *inode = get_data_inode_of_file(file);
 	int ret = aftl_file_tag(inode, first, last, aftl_class_to_tag(class), reason);
 
 	if (ret)
@@ -50,7 +50,8 @@ static int check_and_tag_file_range(struct aftl_control *control, struct file *f
 	if (!ret && range->class != APPROXFTL_NONE)
 		ret = aftl_check_file_may_be_tagged(file->f_path.dentry, &range->reason);
 	if (!ret)
-		ret = sync_file_range_pages(data_inode_of(file), range->flags, first, last);
+		ret = sync_file_range_pages(get_data_inode_of_file(file), range->flags, first,
+					    last);
 	if (!ret)
 		ret = tag_owned_range(file, first, last, range->class, &range->reason);
 	return ret;
@@ -105,7 +106,7 @@ static int gather_tag_carriers(struct aftl_target *target, void *data)
  */
 static int ask_device_for_carriers(const struct file *file, struct approxftl_tag_fd *tag)
 {
-	const struct inode *inode = data_inode_of(file);
+	const struct inode *inode = get_data_inode_of_file(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : below ? below->bd_dev : 0;
 	int ret = dev ? aftl_call_on_target_of_device(dev, gather_tag_carriers, tag) : -ENODEV;
@@ -141,7 +142,7 @@ static int tag_file_by_carriers(struct file *file, struct approxftl_tag_fd *tag,
 		return ret;
 	tag->carriers = carriers & APPROXFTL_CARRIER_INODE;
 	if (carriers & APPROXFTL_CARRIER_WRITE_HINT & tag->passed) {
-		set_write_hint(data_inode_of(file), tag->class == APPROXFTL_APPROXIMATE);
+		set_write_hint(get_data_inode_of_file(file), tag->class == APPROXFTL_APPROXIMATE);
 		tag->carriers |= APPROXFTL_CARRIER_WRITE_HINT;
 	}
 	return 0;
@@ -212,7 +213,7 @@ static int query_file_tags(struct aftl_control *control, struct file *file, void
 {
 	int ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_cursor(query) : -EINVAL;
 
-	return ret ? ret : list_file_tags(data_inode_of(file), query);
+	return ret ? ret : list_file_tags(get_data_inode_of_file(file), query);
 }
 
 int aftl_control_query_file(struct aftl_control *control, void *argument)
@@ -314,13 +315,14 @@ static ssize_t write_as_precise(struct aftl_control *control, struct approxftl_p
 	int ret = 0;
 
 	if (bytes && S_ISREG(file_inode(file)->i_mode))
-		ret = aftl_file_save_tags(data_inode_of(file), first, first + bytes - 1, &said);
+		ret = aftl_file_save_tags(get_data_inode_of_file(file), first, first + bytes - 1,
+					  &said);
 	if (!ret)
 		ret = tag_written_range(pwritev, file, bytes);
 	written = ret ? ret : write_in_scope(control, pwritev->class, file, iter, first);
 	if (!ret && written < (ssize_t)bytes)
-		aftl_file_restore_tags(data_inode_of(file), first + max_t(ssize_t, written, 0),
-				       &said);
+		aftl_file_restore_tags(get_data_inode_of_file(file),
+				       first + max_t(ssize_t, written, 0), &said);
 	kvfree(said.extents);
 	return written;
 }

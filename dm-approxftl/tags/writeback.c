@@ -46,10 +46,10 @@ static bool is_writeback_by_flags(const struct aftl_file *file, const struct bio
 }
 
 /*
- * Number of references by the page cache, by private data of the file system, and by page tables.
- * An unmapped page off the LRU list has one more: of the task that isolated it, or of the batch in
- * which it waits for the list. For a mapped page, that further reference may be the one of a page
- * table, which is counted already.
+ * Return the number of references by the page cache, by private data of the file system, and by
+ * page tables. An unmapped page off the LRU list has one more: of the task that isolated it, or of
+ * the batch in which it waits for the list. For a mapped page, that further reference may be the
+ * one of a page table, which is counted already.
  */
 static int count_known_folio_refs(const struct folio *folio)
 {

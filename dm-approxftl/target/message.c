@@ -688,7 +688,7 @@ static u32 find_start_of_lost_run(struct aftl_spot spot, u32 from, bool lost)
 	return unit - spot.unit;
 }
 
-static u64 count_lost_units(const struct aftl_device *device)
+static u64 count_lost_units_of_device(const struct aftl_device *device)
 {
 	u64 lost = 0;
 
@@ -711,7 +711,8 @@ static int handle_lost_units_message(struct message *message)
 
 	if (parse_message_number(message, message->words[0], "unit", units, &unit))
 		return -EINVAL;
-	while (count_lost_units(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
+	while (count_lost_units_of_device(message->device) && unit < units &&
+	       sz + 2 * LOST_LINE < maxlen) {
 		struct aftl_spot spot = aftl_device_locate_unit(message->device, unit,
 							    min_t(u64, units - unit, LOST_SLICE));
 		u32 first = find_start_of_lost_run(spot, 0, true);
@@ -724,7 +725,7 @@ static int handle_lost_units_message(struct message *message)
 			return -EINTR;
 		cond_resched();
 	}
-	if (count_lost_units(message->device) && unit < units)
+	if (count_lost_units_of_device(message->device) && unit < units)
 		DMEMIT("next %llu\n", unit);
 	return 1;
 }
@@ -881,7 +882,8 @@ static int report_unknown_message(const char *name, struct aftl_error *error)
 	return aftl_fail(error, -EINVAL, "unknown message \"%.40s\"; there are %s", name, list);
 }
 
-static int report_word_count(const struct verb *verb, unsigned int count, struct aftl_error *error)
+static int report_wrong_argument_count(const struct verb *verb, unsigned int count,
+				       struct aftl_error *error)
 {
 	if (verb->least == verb->most)
 		return aftl_fail(error, -EINVAL, "message %s takes %u arguments, not %u",
@@ -910,7 +912,7 @@ static int check_message_arguments(const struct verb *verb, const struct message
 	const struct aftl_table *table = &message->target->table;
 
 	if (message->count < verb->least || message->count > verb->most)
-		return report_word_count(verb, message->count, message->error);
+		return report_wrong_argument_count(verb, message->count, message->error);
 	if (!message->device)
 		return aftl_fail(message->error, -ENXIO, "%s",
 				 explain_missing_device(table->state));

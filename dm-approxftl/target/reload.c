@@ -172,8 +172,8 @@ static int take_over_flash_state(struct aftl_device *to, struct aftl_device *fro
 }
 
 /* Return whether @to can keep the flash of @from: if shards and fixed parameters agree. */
-static bool has_same_flash(const struct aftl_device *to, const struct aftl_device *from,
-			   struct aftl_error *error)
+static bool can_device_keep_flash_of(const struct aftl_device *to, const struct aftl_device *from,
+				     struct aftl_error *error)
 {
 	return to->shards.count == from->shards.count &&
 	       to->shards.chunk_shift == from->shards.chunk_shift &&
@@ -365,7 +365,7 @@ int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 {
 	int ret;
 
-	if (has_same_flash(to, from, error))
+	if (can_device_keep_flash_of(to, from, error))
 		return take_over_flash_state(to, from, error);
 	ret = transfer_device_data(to, from);
 	if (ret)

@@ -98,7 +98,7 @@ static void sum_device_status(struct aftl_target *target, struct status *status)
 	status->late_max_ns = late->largest;
 }
 
-static void print_info_line(struct aftl_target *target, char *result, unsigned int maxlen)
+static void print_status_info_line(struct aftl_target *target, char *result, unsigned int maxlen)
 {
 	struct status status = { .mode = "rw" };
 	unsigned int sz = 0;
@@ -137,7 +137,7 @@ void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int s
 	case STATUSTYPE_INFO:
 		mutex_lock(&target->gate);
 		if (target->table.device)
-			print_info_line(target, result, maxlen);
+			print_status_info_line(target, result, maxlen);
 		else
 			DMEMIT("%s", get_status_word_of_table(target->table.state));
 		mutex_unlock(&target->gate);

@@ -147,7 +147,7 @@ static int take_table_line_option(void *fields, const struct command_option *opt
 		       add_table_line_pair(fields, value, error);
 }
 
-static struct command_line command_line_of_verb(const struct device_verb *verb)
+static struct command_line get_command_line_of_verb(const struct device_verb *verb)
 {
 	return (struct command_line){
 		.name = verb->name,
@@ -170,7 +170,7 @@ static int count_verb_words(const struct device_verb *verb)
 static int parse_device_options(const struct device_verb *verb, struct device_options *options,
 				int argc, char **argv, struct aftl_error *error)
 {
-	struct command_line line = command_line_of_verb(verb);
+	struct command_line line = get_command_line_of_verb(verb);
 	int skip = count_verb_words(verb);
 	int ret;
 
@@ -195,7 +195,7 @@ static int parse_device_options(const struct device_verb *verb, struct device_op
 
 static void print_verb_help(const struct device_verb *verb)
 {
-	struct command_line line = command_line_of_verb(verb);
+	struct command_line line = get_command_line_of_verb(verb);
 
 	printf("Usage: approxftl %s%s%s [OPTION ...]\n\n%s\n\n", verb->name,
 	       *verb->words ? " " : "", verb->words, verb->about);

@@ -400,7 +400,7 @@ static int load_error_table(const struct dm_device *device, struct aftl_error *e
 }
 
 /* Switch tables without flushing I/O or freezing the file system. */
-static int resume_without_flush(const struct dm_device *device, struct aftl_error *error)
+static int resume_dm_device_without_flush(const struct dm_device *device, struct aftl_error *error)
 {
 	struct task task;
 	int ret = dm_task_begin(&task, DM_DEVICE_RESUME, device->name, error);
@@ -417,7 +417,7 @@ int dm_device_replace_by_error(const struct dm_device *device, struct aftl_error
 {
 	int ret = load_error_table(device, error);
 
-	return ret ? ret : resume_without_flush(device, error);
+	return ret ? ret : resume_dm_device_without_flush(device, error);
 }
 
 int dm_device_message(const struct dm_device *device, const char *message, char **answer,

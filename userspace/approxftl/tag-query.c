@@ -94,7 +94,7 @@ static const char *get_text_of_unit_flags(u32 flags)
 	return flags & APPROXFTL_UNIT_NO_MODEL ? "not modelled" : "";
 }
 
-static const char *stored_class_name(const struct approxftl_unit *unit)
+static const char *get_name_of_stored_class(const struct approxftl_unit *unit)
 {
 	unsigned int level = approxftl_unit_level(unit);
 
@@ -137,7 +137,7 @@ static unsigned int add_unit_run_row(struct text_list *list, const struct query 
 	list_add_row(list);
 	list_add_text(list, "stored");
 	list_add_text(list, "%lld+%lld", (long long)query->units[first].offset, (long long)bytes);
-	list_add_text(list, "%s", stored_class_name(&query->units[first]));
+	list_add_text(list, "%s", get_name_of_stored_class(&query->units[first]));
 	list_add_text(list, "%s", get_text_of_unit_flags(query->units[first].flags));
 	list_add_number(list, flips, 0, NULL);
 	add_flash_address_cells(list, query->units[first].offset, bytes);

@@ -77,7 +77,7 @@ static bool is_table_extent_initialised(struct dump *dump, u64 frame)
 }
 
 /* Return the table entry at @place, zeroes if never written; NULL if its sector is unreadable. */
-static const u8 *read_table_entry(struct dump *dump, struct aftl_place place)
+static const u8 *read_dumped_table_entry(struct dump *dump, struct aftl_place place)
 {
 	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
 
@@ -89,15 +89,16 @@ static const u8 *read_table_entry(struct dump *dump, struct aftl_place place)
 /* Read the OOB entry of a page. Return: 0, or -EUCLEAN if the entry is damaged. */
 static int read_oob_entry_of_page(struct dump *dump, u32 page, struct aftl_spare *spare)
 {
-	const u8 *bytes =
-		read_table_entry(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
+	const u8 *bytes = read_dumped_table_entry(dump, aftl_spare_place(&dump->super.layout,
+									 &dump->geo, page));
 
 	return bytes ? aftl_spare_decode(spare, &dump->geo, bytes) : -EUCLEAN;
 }
 
 static int read_block_erase_entry(struct dump *dump, u32 block, struct aftl_erase_entry *entry)
 {
-	const u8 *bytes = read_table_entry(dump, aftl_erase_place(&dump->super.layout, block));
+	const u8 *bytes =
+		read_dumped_table_entry(dump, aftl_erase_place(&dump->super.layout, block));
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
@@ -123,7 +124,7 @@ static void dump_volume_header(struct dump *dump)
 static void dump_state_record(struct dump *dump, u32 frame)
 {
 	struct aftl_place place = { .sector = (u64)frame * AFTL_FRAME_SECTORS };
-	const u8 *payload = read_table_entry(dump, place);
+	const u8 *payload = read_dumped_table_entry(dump, place);
 	struct aftl_volume_state state;
 	bool sound = payload && !aftl_volume_state_decode(&state, payload);
 
@@ -349,7 +350,7 @@ static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *un
 static void dump_zone_entry(struct dump *dump, u32 unit)
 {
 	u32 zone = unit / dump->geo.zone_units;
-	const u8 *bytes = read_table_entry(dump, aftl_zone_place(&dump->super.layout, zone));
+	const u8 *bytes = read_dumped_table_entry(dump, aftl_zone_place(&dump->super.layout, zone));
 	struct aftl_zone_entry entry = { 0 };
 	bool sound = bytes && !aftl_zone_entry_decode(&entry, bytes);
 
@@ -367,7 +368,8 @@ static void dump_zone_entry(struct dump *dump, u32 unit)
 
 static void dump_discard_entry(struct dump *dump, u32 unit)
 {
-	const u8 *bytes = read_table_entry(dump, aftl_discard_place(&dump->super.layout, unit));
+	const u8 *bytes =
+		read_dumped_table_entry(dump, aftl_discard_place(&dump->super.layout, unit));
 	u64 seq = bytes ? aftl_get_le(bytes, 8) : 0;
 
 	if (dump->options->json)

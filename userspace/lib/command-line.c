@@ -131,13 +131,13 @@ static int set_number_option(u64 *value, const struct command_option *option, co
 
 void command_help_begin(struct json_writer *json, const char *name)
 {
-	json_document_begin(json, stdout);
+	json_envelope_begin_without_arguments(json, stdout);
 	json_string(json, "command", name);
 	json_array(json, "options");
 }
 
-void command_help_option(struct json_writer *json, const char *name, char letter, const char *value,
-			 bool may_lack, const char *help)
+void command_help_print_option(struct json_writer *json, const char *name, char letter,
+			       const char *value, bool may_lack, const char *help)
 {
 	char letters[] = { letter, '\0' };
 
@@ -169,8 +169,9 @@ static int print_lines_of_options(const struct command_line *line, const char *f
 		const struct command_option *option = &line->options[i];
 
 		if (does_command_have_option(line, option))
-			command_help_option(&json, option->name, option->letter, option->value,
-					    option->kind == COMMAND_FILE, option->help);
+			command_help_print_option(&json, option->name, option->letter,
+						  option->value, option->kind == COMMAND_FILE,
+						  option->help);
 	}
 	exit(standard_streams_end(line->name, command_help_end(&json)));
 }

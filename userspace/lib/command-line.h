@@ -96,8 +96,8 @@ void command_line_print_help(const struct command_line *line);
 
 /* Print options that are not in a struct command_option as JSON: begin, each option, end. */
 void command_help_begin(struct json_writer *json, const char *name);
-void command_help_option(struct json_writer *json, const char *name, char letter, const char *value,
-			 bool may_lack, const char *help);
+void command_help_print_option(struct json_writer *json, const char *name, char letter,
+			       const char *value, bool may_lack, const char *help);
 enum exit_code command_help_end(struct json_writer *json);
 
 #endif

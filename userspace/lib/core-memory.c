@@ -91,7 +91,7 @@ void *core_memory_alloc(void *host, size_t bytes)
 	return is_allocation_large(bytes) ? map_huge_pages(bytes) : calloc(1, bytes);
 }
 
-void *core_memory_alloc_runtime(void *host, size_t bytes)
+void *core_memory_alloc_or_exit(void *host, size_t bytes)
 {
 	(void)host;
 	return is_allocation_large(bytes) ? memory_exit_if_null(map_huge_pages(bytes)) :

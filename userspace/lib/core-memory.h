@@ -7,7 +7,7 @@
 
 void *core_memory_alloc(void *host, size_t bytes);
 /* Allocate a little memory at run time; on failure the program prints a message and exits. */
-void *core_memory_alloc_runtime(void *host, size_t bytes);
+void *core_memory_alloc_or_exit(void *host, size_t bytes);
 void core_memory_free(void *host, void *memory, size_t bytes);
 
 #endif

@@ -81,8 +81,8 @@ static char *resolve_final_target(const char *path)
 }
 
 /*
- * Several outputs may share a pipe or terminal, and reading from one does not conflict with
- * writing to it. Leave those unidentified.
+ * Several outputs may share a pipe or terminal, and reading from one does not conflict with writing
+ * to it. Leave pipes and terminals unidentified.
  */
 static void identify_file(struct claim *claim, const struct stat *state)
 {

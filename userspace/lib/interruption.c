@@ -66,7 +66,7 @@ void interruption_keep_handlers(void)
 	atomic_store(&embedded, true);
 }
 
-void interruption_set_flag(const atomic_bool *flag)
+void interruption_set_thread_flag(const atomic_bool *flag)
 {
 	stop = flag;
 }

@@ -21,9 +21,9 @@ bool interrupted(void);
 void interruption_keep_handlers(void);
 
 /* Let interrupted() in this thread return true also if @flag is set; NULL removes the flag. */
-void interruption_set_flag(const atomic_bool *flag);
+void interruption_set_thread_flag(const atomic_bool *flag);
 
-/* Return this thread's flag of interruption_set_flag(), for threads that work for it. */
+/* Return this thread's flag of interruption_set_thread_flag(), for threads that work for it. */
 const atomic_bool *stop_flag_of_thread(void);
 
 /* Return true if this thread's flag is set: its owner wants an end, and no partial results. */

@@ -2,7 +2,7 @@
 #include "json-envelope.h"
 #include "version.h"
 
-void json_document_begin(struct json_writer *json, FILE *out)
+void json_envelope_begin_without_arguments(struct json_writer *json, FILE *out)
 {
 	json_begin(json, out);
 	json_object(json, NULL);
@@ -13,7 +13,7 @@ void json_document_begin(struct json_writer *json, FILE *out)
 }
 
 /* Write the command line: "approxftl", the words of @verb (not in @argv), then the arguments. */
-static void write_argv_json(struct json_writer *json, const char *verb, int argc, char **argv)
+static void write_arguments_json(struct json_writer *json, const char *verb, int argc, char **argv)
 {
 	char words[64], *rest = words, *word;
 
@@ -29,10 +29,10 @@ static void write_argv_json(struct json_writer *json, const char *verb, int argc
 void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
 			      char **argv)
 {
-	json_document_begin(json, out);
+	json_envelope_begin_without_arguments(json, out);
 	json_object(json, "tool");
 	json_string(json, "version", approxftl_version());
-	write_argv_json(json, verb, argc, argv);
+	write_arguments_json(json, verb, argc, argv);
 	json_end_object(json);
 }
 

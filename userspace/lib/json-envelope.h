@@ -10,7 +10,7 @@
 #define JSON_FORMAT_MINOR 0
 
 /* Begin a document with its format version, but without tool and arguments. */
-void json_document_begin(struct json_writer *json, FILE *out);
+void json_envelope_begin_without_arguments(struct json_writer *json, FILE *out);
 
 /* Begin a document with format, tool and arguments. argv[0] is recorded as "approxftl". */
 void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv);

@@ -12,7 +12,7 @@ static const struct unit {
 	{ "energy", "_microwatt" },
 };
 
-static const char *unit_name_of_param(const struct aftl_param *param)
+static const char *get_unit_name_of_param(const struct aftl_param *param)
 {
 	static const char *const of_types[] = {
 		[AFTL_PARAM_BYTES] = "_bytes",
@@ -62,7 +62,7 @@ void json_write_parameters(struct json_writer *json, const struct aftl_config *c
 	for (unsigned int i = 0; i < aftl_param_count(); i++) {
 		const struct aftl_param *param = aftl_param_at(i);
 
-		scnprintf(key, sizeof(key), "%s%s", param->key, unit_name_of_param(param));
+		scnprintf(key, sizeof(key), "%s%s", param->key, get_unit_name_of_param(param));
 		write_param_value_json(json, key, param, aftl_param_get(config, i));
 	}
 	json_end_object(json);

@@ -20,7 +20,7 @@
 #define NOT_THERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_UNWRITTEN)
 
 /* Get the file's extent at @at or the next extent. Return: 1, 0 if there is none, or an error. */
-static int get_file_extent(int fd, uint64_t at, struct fiemap_extent *extent)
+static int get_extent_of_shared_file(int fd, uint64_t at, struct fiemap_extent *extent)
 {
 	union {
 		struct fiemap map;
@@ -37,10 +37,10 @@ static int get_file_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 int aftl_lib_shared_next_piece(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece)
 {
 	struct fiemap_extent extent = { .fe_flags = 0 };
-	int ret = get_file_extent(fd, at, &extent);
+	int ret = get_extent_of_shared_file(fd, at, &extent);
 
 	while (ret > 0 && extent.fe_flags & NOT_THERE)
-		ret = get_file_extent(fd, extent.fe_logical + extent.fe_length, &extent);
+		ret = get_extent_of_shared_file(fd, extent.fe_logical + extent.fe_length, &extent);
 	if (ret <= 0)
 		return ret;
 	piece->first = at > extent.fe_logical ? at : extent.fe_logical;

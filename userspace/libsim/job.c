@@ -90,7 +90,7 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 	current = job;
 	complain_to(append_job_message, job);
 	memory_set_failure_handler(abort_job_without_memory);
-	interruption_set_flag(&job->stop);
+	interruption_set_thread_flag(&job->stop);
 	progress_send_to(&job->progress);
 	register_thread_policy(job->policy ? &job->policy->type : NULL);
 	if (setjmp(job->no_memory)) {
@@ -101,7 +101,7 @@ int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, 
 	}
 	register_thread_policy(NULL);
 	progress_send_to(NULL);
-	interruption_set_flag(NULL);
+	interruption_set_thread_flag(NULL);
 	memory_set_failure_handler(NULL);
 	complain_to(NULL, NULL);
 	release_file_claims();

@@ -189,7 +189,7 @@ static int plugin_after_fork(void)
 }
 
 /* Print how late requests were, for nbdkit -v. */
-static void print_lateness(const struct aftl_histogram *late)
+static void print_request_lateness(const struct aftl_histogram *late)
 {
 	if (late->count)
 		nbdkit_debug("%llu requests waited for device time; half of them ended at most %llu ns late, 99 %% at most %llu ns",
@@ -203,7 +203,7 @@ static void plugin_cleanup(void)
 	struct aftl_error error;
 
 	nbd_control_close(&control);
-	print_lateness(&device.late);
+	print_request_lateness(&device.late);
 	if (nbd_device_save(&device, &error))
 		nbdkit_error("%s", error.text);
 	nbd_device_close(&device);

@@ -45,7 +45,7 @@ static inline void background_writer_init(struct sim_beside *beside,
 		.due_ns = now_ns,
 		.sectors = min(sectors, end),
 		.end = end,
-		.shift = sim_unit_shift(geo),
+		.shift = sim_get_unit_shift(geo),
 	};
 }
 

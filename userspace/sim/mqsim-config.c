@@ -299,7 +299,8 @@ static const char *translate_mqsim_word(const char *list, const char *word)
 	return NULL;
 }
 
-static int apply_mqsim_word(const struct config *config, enum row row, struct aftl_error *error)
+static int apply_translated_mqsim_word(const struct config *config, enum row row,
+				       struct aftl_error *error)
 {
 	const char *list = rows[row].argument;
 	const char *meaning = translate_mqsim_word(list, config->values[row]);
@@ -329,7 +330,7 @@ static int apply_mqsim_row(const struct config *config, enum row row, struct aft
 		return set_mqsim_parameter(config, rows[row].argument, word, error);
 	case WORD:
 	case ONLY:
-		return apply_mqsim_word(config, row, error);
+		return apply_translated_mqsim_word(config, row, error);
 	case COUNT:
 	case BYTES:
 	case TIME:

@@ -53,9 +53,9 @@ void sim_options_print_json(void)
 		const struct option_row *row = &option_rows[i];
 
 		if (row->name)
-			command_help_option(&json, option_get_dashed_name(row->name, name),
-					    option_get_short_letter(row), row->value,
-					    row->kind == KIND_FILE, row->help);
+			command_help_print_option(&json, option_get_dashed_name(row->name, name),
+						  option_get_short_letter(row), row->value,
+						  row->kind == KIND_FILE, row->help);
 	}
 	command_help_end(&json);
 }

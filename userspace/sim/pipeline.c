@@ -29,7 +29,7 @@ struct lane {
  * @made: chunks made
  * @making: a thread is making a chunk
  * @last: there are no more chunks to make
- * @stop: flag that all threads follow, see interruption_set_flag()
+ * @stop: flag that all threads follow, see interruption_set_thread_flag()
  */
 struct crew {
 	const struct pipeline *plan;
@@ -124,7 +124,7 @@ static void *run_pipeline_thread(void *data)
 {
 	struct crew *crew = data;
 
-	interruption_set_flag(crew->stop);
+	interruption_set_thread_flag(crew->stop);
 	pthread_mutex_lock(&crew->lock);
 	while (!(crew->last && count_chunks_taken_by_all(crew) == crew->made)) {
 		if (do_pipeline_work(crew))

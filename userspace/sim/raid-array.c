@@ -57,7 +57,7 @@ static void queue_member_completion(void *host, struct aftl_request *request)
 
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
-	.alloc_later = core_memory_alloc_runtime,
+	.alloc_later = core_memory_alloc_or_exit,
 	.free = core_memory_free,
 	.complete = queue_member_completion,
 };

@@ -204,7 +204,7 @@ static enum exit_code verify_array(const struct run *run, struct sim_result *res
 static enum exit_code run_array_stream(struct run *run, const struct aftl_policy_type *policy,
 				       struct sim_result *result, struct aftl_error *error)
 {
-	u64 begin_ns = sim_processor_ns();
+	u64 begin_ns = sim_get_processor_ns();
 	enum exit_code code;
 	int ret;
 
@@ -214,7 +214,7 @@ static enum exit_code run_array_stream(struct run *run, const struct aftl_policy
 	progress_end(&run->progress);
 	if (ret)
 		return EXIT_FAILED;
-	result->cpu_ns = sim_processor_ns() - begin_ns;
+	result->cpu_ns = sim_get_processor_ns() - begin_ns;
 	store_raid_result(run, policy, result);
 	code = verify_array(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
@@ -225,12 +225,12 @@ enum exit_code sim_raid_run(const struct sim_options *options,
 			    struct aftl_error *error)
 {
 	struct run run = { .options = options };
-	u64 begin_ns = sim_processor_ns();
+	u64 begin_ns = sim_get_processor_ns();
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
 	code = prepare_array_run(&run, policy, error);
-	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
+	result->fill_cpu_ns = sim_get_processor_ns() - begin_ns;
 	if (!code)
 		code = run_array_stream(&run, policy, result, error);
 	if (run.stream)

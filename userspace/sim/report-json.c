@@ -204,7 +204,7 @@ static void write_all_timings_json(struct json_writer *json, const struct sim_re
 	json_end_object(json);
 }
 
-static void write_settling_json(struct json_writer *json, const struct settling *settling)
+static void write_steady_state_json(struct json_writer *json, const struct settling *settling)
 {
 	struct settling_verdict verdict = settling_judge(settling);
 
@@ -440,7 +440,7 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 	}
 	write_all_timings_json(json, result, options->histogram);
 	if (options->series)
-		write_settling_json(json, &result->settling);
+		write_steady_state_json(json, &result->settling);
 	counters = &result->stats.counters;
 	json_object(json, "write_amplification");
 	json_u64(json, "host_write_units", counters->host_write_units);

@@ -92,7 +92,7 @@ static inline u32 sim_sectors_per_unit(const struct aftl_geometry *geo)
 }
 
 /* Return log2 of the sectors in a unit. */
-static inline u32 sim_unit_shift(const struct aftl_geometry *geo)
+static inline u32 sim_get_unit_shift(const struct aftl_geometry *geo)
 {
 	return (u32)__builtin_ctz(sim_sectors_per_unit(geo));
 }

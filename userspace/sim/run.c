@@ -79,7 +79,7 @@ static int stop_run_if_requested(void *host)
 
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
-	.alloc_later = core_memory_alloc_runtime,
+	.alloc_later = core_memory_alloc_or_exit,
 	.free = core_memory_free,
 	.pause = stop_run_if_requested,
 	.complete = complete_run_request,
@@ -277,7 +277,7 @@ enum progress_when sim_progress_when(const struct sim_options *options)
 	return options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
 }
 
-u64 sim_processor_ns(void)
+u64 sim_get_processor_ns(void)
 {
 	return (u64)clock() * (1000000000ULL / CLOCKS_PER_SEC);
 }
@@ -484,7 +484,7 @@ static enum exit_code drive_with_progress(struct run *run, struct aftl_error *er
 static enum exit_code run_device_stream(struct run *run, struct sim_result *result,
 					struct aftl_error *error)
 {
-	u64 begin_ns = sim_processor_ns();
+	u64 begin_ns = sim_get_processor_ns();
 	enum exit_code code;
 
 	result->fill_cpu_ns = begin_ns - run->begin_cpu_ns;
@@ -500,7 +500,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 	if (!interrupted())
 		aftl_advance(run->drive.ftl, run->options->until);
 	timeline_end_device(run->timeline);
-	result->cpu_ns = sim_processor_ns() - begin_ns;
+	result->cpu_ns = sim_get_processor_ns() - begin_ns;
 	store_result_of_device(run, result);
 	if (run->options->dump && save_device_file(run, result, error))
 		return EXIT_FAILED;
@@ -524,7 +524,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		.next = min(options->warmup ? : U64_MAX,
 			    sim_count_requests_before_die_fails(options)),
 		.timeline = timeline,
-		.begin_cpu_ns = sim_processor_ns(),
+		.begin_cpu_ns = sim_get_processor_ns(),
 	};
 	enum exit_code code;
 

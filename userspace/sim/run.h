@@ -198,6 +198,6 @@ void sim_add_zone_states(const struct aftl *ftl, struct sim_result *result);
 bool sim_update_progress_and_check_stop(struct progress *progress, u64 submitted);
 
 /* Return the processor time of this program. */
-u64 sim_processor_ns(void);
+u64 sim_get_processor_ns(void);
 
 #endif

@@ -515,7 +515,7 @@ static enum exit_code run_all_shards(struct run *run, struct aftl_error *error)
 static enum exit_code run_sharded_stream(struct run *run, struct sim_result *result,
 					 struct aftl_error *error)
 {
-	u64 begin_ns = sim_processor_ns();
+	u64 begin_ns = sim_get_processor_ns();
 	enum exit_code code = run_all_shards(run, error);
 
 	if (code)
@@ -529,7 +529,7 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 	}
 	pipeline_run_each(run, run_shard_to_end, run->layout.count,
 			  sim_count_threads(run->options));
-	result->cpu_ns = sim_processor_ns() - begin_ns;
+	result->cpu_ns = sim_get_processor_ns() - begin_ns;
 	pipeline_run_each(run, audit_shard_in_thread, run->layout.count,
 			  sim_count_threads(run->options));
 	store_sharded_result(run, result);
@@ -542,7 +542,7 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 			       const struct aftl_policy_type *policy, struct sim_result *result,
 			       struct aftl_error *error)
 {
-	u64 begin_ns = sim_processor_ns();
+	u64 begin_ns = sim_get_processor_ns();
 	struct run run = {
 		.options = options,
 		.policy = policy,
@@ -554,7 +554,7 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 
 	*result = (struct sim_result){ .requests = 0 };
 	code = prepare_all_shards(&run, error);
-	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
+	result->fill_cpu_ns = sim_get_processor_ns() - begin_ns;
 	if (!code)
 		code = run_sharded_stream(&run, result, error);
 	code = recording_finish(&run.recording, code, error);

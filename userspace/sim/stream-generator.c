@@ -493,7 +493,7 @@ static void prepare_request_lengths(struct generator *generator, const struct si
 {
 	u32 sectors = sim_stream_needs_whole_units(options, geo) ? sim_sectors_per_unit(geo) : 1;
 
-	generator->unit_shift = sim_unit_shift(geo);
+	generator->unit_shift = sim_get_unit_shift(geo);
 	request_lengths_init(&generator->lengths, &options->size_list, sectors);
 	generator->own_hot_lengths = has_own_hot_sizes(options);
 	request_lengths_init(&generator->hot_lengths,

@@ -252,7 +252,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->stream.next = read_next_trace_request;
 	trace->stream.close = close_trace_stream;
 	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
-	trace->unit_shift = sim_unit_shift(geo);
+	trace->unit_shift = sim_get_unit_shift(geo);
 	trace->whole = sim_stream_needs_whole_units(options, geo);
 	trace->sectors = units << trace->unit_shift;
 	trace->scale = options->time_scale;
