@@ -175,7 +175,7 @@ static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)
 }
 
 /*
- * Try to complete a read at once with "timing off". The bio then ends in aftl_disk_unlock_and_end_bios(), after
+ * Try to complete a read at once with "timing off". The bio ends when the disk is unlocked, after
  * count_submitted_io() has used the request. A durable store is excluded: its read from the backing
  * device may end the bio earlier.
  */
