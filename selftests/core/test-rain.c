@@ -570,6 +570,34 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	CHECK_EQ(check_unit_reads(), 0);
 }
 
+/* The die of a multi-plane read dies before all planes are transferred: no page is read twice. */
+TAP_TEST(a_die_failure_in_a_multi_plane_read_delivers_each_page_once)
+{
+	struct aftl_lun *lun;
+	u32 planes = 2;
+	u32 i;
+
+	for (; planes; planes--) {
+		open_device("baseline", ROOMY " rain=on planes=2 plane_mode=wide "
+				      "multi_plane_read=any_page");
+		for (i = 0; i < 256; i += 64)
+			CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 64, 0, NULL), 0);
+		lun = &device.ftl->luns[lun_of_ppn(test_lookup(&device, 0))];
+		for (i = 0; i < 256; i++)
+			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
+				    aftl_device_time_ns(device.ftl));
+		for (i = 0; i < 1000 && !lun->work.planes; i++)
+			test_advance_by(&device, 1000);
+		CHECK_EQ(lun->work.planes, 1);
+		if (planes == 1)
+			test_advance_by(&device, device.config.read + 10000);
+		fail_die_of_lun(lun->index);
+		test_drain(&device);
+		CHECK(test_counters(&device)->read_recovered_units > 0);
+		CHECK_EQ(check_unit_reads(), 0);
+	}
+}
+
 static u64 count_stripe_reads(u32 unit)
 {
 	u64 before = test_counters(&device)->stripe_reads;

@@ -33,7 +33,7 @@
  * @stream: writes: write stream that the policy chose
  * @epoch: writes: flush epoch of arrival; a flush waits for all earlier epochs
  * @flags: AFTL_COMMAND_*
- * @sensed: reads: logical pages that a multi-plane read has sensed and not transferred yet
+ * @sensed: reads: logical pages that the host got when the read joined a multi-plane read; else 0
  * @sensed_page: reads: their physical page, counted through the device
  * @hint: writes: placement id, lifetime and temperature from the host
  */

@@ -257,6 +257,7 @@ static void read_init_command(struct aftl *ftl, struct aftl_request *request, u3
 	command->request = request;
 	command->lpn = lpn;
 	command->units = units;
+	command->sensed = 0;
 	read_report_queued(ftl, request, index, lpn, ppn, units);
 }
 
@@ -907,6 +908,53 @@ static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u
 	lun->work.planes = joined;
 }
 
+/* End @units parts of the oldest read, command @index, without an event of this array. */
+static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
+			      u64 service_ns)
+{
+	struct aftl_request *request = ftl->commands[index].request;
+
+	if (ftl->waits)
+		aftl_wait_command_done(ftl, index, service_ns);
+	if (!ftl->commands[index].units)
+		read_free_oldest_command(ftl, lun);
+	read_complete_parts(ftl, request, units, service_ns);
+}
+
+/*
+ * End the oldest read of a dead LUN, which had joined a multi-plane read: the host got its data at
+ * sensing time. The read waits until its page is reconstructed, if the page still has the data.
+ *
+ * Return: true if the read waits.
+ */
+static noinline bool read_end_delivered(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 index = lun->reads.head;
+	struct aftl_command *command = &ftl->commands[index];
+	u32 units = command->units;
+	aftl_ppn_t ppn;
+	bool mapped = aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
+		      read_page_of_ppn(ftl, ppn) == command->sensed_page;
+	bool lost = mapped && read_page_is_lost(ftl, ppn);
+
+	for (; command->units; command->units--) {
+		if (lost)
+			read_deliver_lost(ftl, command->request, command->lpn);
+		command->lpn = to_lpn(from_lpn(command->lpn) + 1);
+	}
+	if (mapped && !lost)
+		read_wait_for_reconstruct(ftl, lun, index, units, command->sensed_page, 0);
+	else
+		read_end(ftl, lun, index, units, 0);
+	return mapped && !lost;
+}
+
+static bool read_oldest_is_delivered(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return !lun->reconstruct.kind && lun->reads.head != AFTL_NIL &&
+	       ftl->commands[lun->reads.head].request && ftl->commands[lun->reads.head].sensed;
+}
+
 /**
  * aftl_read_start_oldest() - sense the flash page that the oldest read of @lun needs
  * @ftl: device
@@ -921,6 +969,9 @@ bool aftl_read_start_oldest(struct aftl *ftl, struct aftl_lun *lun)
 	u32 units;
 	u64 ns;
 
+	while (unlikely(aftl_lun_is_dead(lun)) && read_oldest_is_delivered(ftl, lun))
+		if (read_end_delivered(ftl, lun))
+			return true;
 	do {
 		if (ftl->reads_are_tracked && read_serve_cached_heads(ftl, lun))
 			return false;
@@ -1100,19 +1151,6 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* End @units parts of the oldest read, command @index, without an event of this array. */
-static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
-			      u64 service_ns)
-{
-	struct aftl_request *request = ftl->commands[index].request;
-
-	if (ftl->waits)
-		aftl_wait_command_done(ftl, index, service_ns);
-	if (!ftl->commands[index].units)
-		read_free_oldest_command(ftl, lun);
-	read_complete_parts(ftl, request, units, service_ns);
-}
-
 /**
  * aftl_read_data_arrived() - the array has returned the data of a host read
  * @ftl: device
@@ -1162,7 +1200,7 @@ void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun)
 		read_deliver_lost(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
 }
 
-/* The planes of a multi-plane read whose data are not transferred yet must be read again. */
+/* Queue the planes of a multi-plane read whose data are not transferred yet again. */
 static void read_abort_planes(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 index = lun->work.commands;
