@@ -79,17 +79,33 @@ static inline u8 aftl_bio_write_stream(const struct bio *bio)
 
 /*
  * Set the number of write streams that user space may use, since 6.16, and their granularity in
- * bytes. Device-mapper does not pass on these limits from a target's io_hints method.
+ * bytes.
  */
-static inline int aftl_set_write_stream_limits(struct request_queue *queue, u32 streams, u64 bytes)
+static inline void aftl_set_write_stream_limits(struct queue_limits *limits, u32 streams, u64 bytes)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
-	struct queue_limits limits = queue_limits_start_update(queue);
+	limits->max_write_streams = (unsigned short)streams;
+	limits->write_stream_granularity = streams ? (u32)min_t(u64, bytes, U32_MAX) : 0;
+#endif
+}
 
-	limits.max_write_streams = (unsigned short)streams;
-	limits.write_stream_granularity = streams ? (u32)min_t(u64, bytes, U32_MAX) : 0;
-	return queue_limits_commit_update(queue, &limits);
+/* Return the queue limits of a suspended device, to change them and to commit the change. */
+static inline struct queue_limits aftl_start_limits_update(struct request_queue *queue)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	return queue_limits_start_update(queue);
 #else
+	return queue->limits;
+#endif
+}
+
+static inline int aftl_commit_limits_update(struct gendisk *disk, struct queue_limits *limits)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	return queue_limits_commit_update(disk->queue, limits);
+#else
+	disk->queue->limits = *limits;
+	disk_update_readahead(disk);
 	return 0;
 #endif
 }

@@ -533,18 +533,55 @@ static int take_over_device_data(struct aftl_target *target, struct aftl_error *
 	return 0;
 }
 
-/* Set the queue limits of write streams. Their granularity is one block on each LUN. */
-static int set_write_stream_limits(const struct aftl_target *target, struct aftl_error *error)
+/* io_opt: one program on each LUN, or on as many LUNs as fit into OPTIMAL_BYTES. */
+static u32 compute_optimal_io_bytes(const struct aftl_geometry *geo, u32 shards)
+{
+	u64 program = (u64)geo->page_bytes * geo->program_pages;
+	u64 luns = (u64)geo->luns * shards;
+
+	return (u32)(program * clamp_t(u64, div64_u64(OPTIMAL_BYTES, program), 1, luns));
+}
+
+/* Set the limits that follow from the geometry of the emulated device, if it is not zoned. */
+static void set_geometry_limits(const struct aftl_target *target, struct queue_limits *limits)
+{
+	const struct aftl_geometry *geo = &target->shards.geo;
+	u32 count = target->shards.count;
+
+	limits->logical_block_size = geo->unit_bytes;
+	limits->physical_block_size = geo->unit_bytes;
+	limits->io_min = geo->page_bytes;
+	limits->io_opt = compute_optimal_io_bytes(geo, count);
+	limits->discard_granularity = geo->unit_bytes;
+	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target) * count;
+	limits->max_hw_discard_sectors = limits->max_discard_sectors;
+	aftl_set_write_zeroes_limit(limits, limits->max_discard_sectors);
+}
+
+/*
+ * Set the queue limits that device-mapper does not take from target_io_hints(): those of write
+ * streams, whose granularity is one block on each LUN, and all of a table without a block device,
+ * for which it keeps the limits of the table before.
+ */
+static int update_queue_limits(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u64 bytes = (u64)geo->block_ppns * geo->unit_bytes * geo->luns * target->shards.count;
-	struct mapped_device *md = dm_table_get_md(target->ti->table);
+	struct gendisk *disk = dm_disk(dm_table_get_md(target->ti->table));
+	struct queue_limits limits = aftl_start_limits_update(disk->queue);
 	u32 ids = target->options.carriers & 1U << AFTL_CARRIER_WRITE_STREAM ?
 			  aftl_get_write_stream_of_tag(&target->options) :
 			  aftl_count_placement_streams(&target->options);
-	int ret = aftl_set_write_stream_limits(dm_disk(md)->queue, ids, bytes);
+	int ret;
 
-	return ret ? aftl_fail(error, ret, "write streams cannot be offered: error %d", -ret) : 0;
+	aftl_set_write_stream_limits(&limits, ids, bytes);
+	if (!target->below && !target->zones) {
+		set_geometry_limits(target, &limits);
+		limits.max_hw_sectors = round_down(limits.max_hw_sectors, unit_sectors(target));
+		limits.max_sectors = round_down(limits.max_sectors, unit_sectors(target));
+	}
+	ret = aftl_commit_limits_update(disk, &limits);
+	return ret ? aftl_fail(error, ret, "the queue limits cannot be set: error %d", -ret) : 0;
 }
 
 static int begin_device_use(struct aftl_target *target, struct aftl_error *error)
@@ -569,7 +606,7 @@ static int resume_target_by_data_state(struct aftl_target *target, enum aftl_res
 
 	if (own->device)
 		own->lost_writes |= may_have_lost_writes(own->device);
-	ret = set_write_stream_limits(target, error);
+	ret = update_queue_limits(target, error);
 	if (!ret && how == AFTL_RESUME_NEW)
 		ret = create_and_use_new_device(target, error);
 	else if (!ret && how == AFTL_RESUME_TAKE_OVER)
@@ -647,15 +684,6 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 	return fn(ti, target->below, 0, sectors, data);
 }
 
-/* io_opt: one program on each LUN, or on as many LUNs as fit into OPTIMAL_BYTES. */
-static u32 compute_optimal_io_bytes(const struct aftl_geometry *geo, u32 shards)
-{
-	u64 program = (u64)geo->page_bytes * geo->program_pages;
-	u64 luns = (u64)geo->luns * shards;
-
-	return (u32)(program * clamp_t(u64, div64_u64(OPTIMAL_BYTES, program), 1, luns));
-}
-
 /*
  * Reads of a volume go to the backing device with the memory segments of the submitter's bio, so
  * that device's limits for segments apply. Combine them as blk_stack_limits() does.
@@ -681,26 +709,18 @@ static void set_io_segment_limits(struct queue_limits *limits, const struct queu
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct aftl_target *target = ti->private;
-	const struct aftl_geometry *geo = &target->shards.geo;
-	u32 count = target->shards.count;
 
 	blk_set_stacking_limits(limits);
 	if (target->below)
 		set_io_segment_limits(limits, &bdev_get_queue(target->below->bdev)->limits);
-	limits->logical_block_size = geo->unit_bytes;
-	limits->physical_block_size = geo->unit_bytes;
-	limits->io_min = geo->page_bytes;
-	limits->io_opt = compute_optimal_io_bytes(geo, count);
-	limits->discard_granularity = geo->unit_bytes;
-	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target) * count;
-	limits->max_hw_discard_sectors = limits->max_discard_sectors;
+	set_geometry_limits(target, limits);
 	if (target->zones) {
 		limits->discard_granularity = 0;
 		limits->max_discard_sectors = 0;
 		limits->max_hw_discard_sectors = 0;
+		aftl_set_write_zeroes_limit(limits, 0);
 		aftl_zones_limit(target, limits);
 	}
-	aftl_set_write_zeroes_limit(limits, limits->max_discard_sectors);
 }
 
 static struct target_type approxftl_target = {

@@ -179,6 +179,20 @@ limits_are_ours()
 		dmsetup remove aftl-kept && dmsetup remove aftl-odd
 }
 
+# Device-mapper keeps the live limits when a table without a block device is loaded.
+limits_follow_the_table()
+{
+	size=$(capacity $small)
+	create aftl-fresh ram $small && limits_of aftl-fresh >"$scratch/memory" || return
+	dmsetup create aftl-zero --table "0 $size zero" &&
+		dmsetup reload aftl-zero --table "$(line ram "$size" $small)" &&
+		dmsetup resume aftl-zero && limits_of aftl-zero >"$scratch/loaded" &&
+		diff "$scratch/memory" "$scratch/loaded" &&
+		dd if=/dev/zero of=/dev/mapper/aftl-zero bs=4k count=8 oflag=direct 2>"$scratch/said"
+	followed=$?
+	dmsetup remove aftl-zero && dmsetup remove aftl-fresh && return "$followed"
+}
+
 xfs_is_content()
 {
 	create aftl-large ram timing off blocks 1024 || return
@@ -228,6 +242,7 @@ ktap_test_run 'a read-only block device is refused' read_only_below
 ktap_test_run 'a read-only table in memory refuses writes' read_only_in_memory
 dmsetup remove aftl-below
 ktap_test_silent 'queue limits do not depend on the block device' limits_are_ours
+ktap_test_silent 'a loaded table sets its queue limits' limits_follow_the_table
 ktap_test_run 'mkfs.xfs prints no warning' xfs_is_content
 if [ -e /sys/kernel/security ] && grep -q CONFIG_IMA=y "/boot/config-$(uname -r)" 2>"$scratch/said"; then
 	in_turn 'IMA measures the table' measured
