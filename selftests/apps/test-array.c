@@ -226,7 +226,7 @@ static void check_result_despite_damage(const struct app *app, const struct app_
 	};
 	struct app_run run;
 
-	/* Corrupt headers are refused; corrupt indices must only be memory-safe. */
+	/* Programs refuse corrupt headers; corrupt indices must cause no invalid memory access. */
 	if (run_app_with_damaged_input(&run, &options, APPROXFTL_PRECISE, 2000 * rarity))
 		CHECK_CONTAINS(error.text, folder);
 	else

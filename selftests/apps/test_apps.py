@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The annotated programs without a device: numerics, files, damage, reports, refusals."""
+"""Test the annotated programs without a device: numerics, files, damage, reports, refusals."""
 
 import json
 import math
@@ -79,7 +79,7 @@ def approximate_offsets(app: str, data: NDArray[np.uint8], name: str) -> NDArray
 
 
 def flip_bits(app: str, folder: Path, rate: float, seed: int) -> int:
-    """Flip bits of the approximate data at this rate; return the number of flips."""
+    """Flip bits of the approximate data at a given error rate; return the number of flips."""
     random = np.random.default_rng(seed)
     count = 0
     for name in INPUTS[app]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`approxftl app embeddings` without a device: the search, and the effect of flipped bits."""
+"""Test `approxftl app embeddings` without a device: the search, and effects of flipped bits."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Layouts, damage and predicted damage of progressive images, groups of pictures and logs.
+"""Test layouts and (predicted) damage of progressive images, groups of pictures and logs.
 
 Independent decoders read the files here; they follow the manual page and the comments at the head
 of the sources.
@@ -45,7 +45,7 @@ def compute_media_result(app: str, folder: Path, code: int = 0) -> Json:
 
 
 def image_scan_sizes(setup: Setup) -> list[int]:
-    """Return the bytes of each scan without its header: runs of one bit plane of a coefficient."""
+    """Return each scan of an image without header, as runs of one bit plane of a coefficient."""
     late = (setup["scans"] - 1) // 2
     runs = [8 + 63 * (8 - late)] + [9, 54] * late
     return [-(-count * setup["width"] * setup["height"] // 512 // UNIT) * UNIT for count in runs]
@@ -61,7 +61,7 @@ def split_image_scans(data: Bytes, setup: Setup) -> list[Bytes]:
 
 
 def scan_bit_planes(scan: int, late: int) -> list[tuple[int, int]]:
-    """Return the coefficients and bit planes of a scan, in order."""
+    """Return the coefficients and bit planes that a scan of an image holds, in order."""
     if scan == 0:
         return [(cell, plane) for cell in range(64)
                 for plane in range(7, late - 1 if cell else -1, -1)]
@@ -100,7 +100,7 @@ def decode_video(data: Bytes, setup: Setup) -> Pictures:
 
 
 def decode_time_series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
-    """Return the decoded samples, and the number of samples that could not be decoded."""
+    """Return the decoded samples of a log, and the number of samples that cannot be decoded."""
     stored = np.fromfile(folder / "series", dtype="<u2", offset=HEADER).astype(np.int64)
     index = np.fromfile(folder / "index", dtype="<i8", offset=HEADER)
     pairs = np.fromfile(folder / "outliers", dtype="<i8", offset=HEADER)
@@ -420,7 +420,7 @@ def test_damage_to_precise_parts_is_reported(
 
 
 def change_header_numbers(path: Path, **changes: int) -> None:
-    """Change numbers in a file's header and keep the header's length."""
+    """Change numbers in the header of an image or log, and keep the header's length."""
     header = path.read_bytes()[:HEADER]
     for name, value in changes.items():
         line = re.search(rb"# %s \d+\n" % name.encode(), header)

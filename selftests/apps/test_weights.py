@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl app weights without a device: the network, its files, damage, refusals."""
+"""Test `approxftl app weights` without a device: the network, its files, damage, refusals."""
 
 from pathlib import Path
 from typing import Any

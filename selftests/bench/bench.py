@@ -95,7 +95,7 @@ class Sample:
 
 @dataclass
 class Case:
-    """A case: a device with a request stream; `empty` is its run with a single request."""
+    """A benchmark case: a device with a request stream; `empty` is its run with one request."""
 
     name: str
     options: str
@@ -109,7 +109,7 @@ class Case:
         return [*COMMON.split(), *self.options.split(), "--requests", str(requests)]
 
     def measure_case_once(self) -> None:
-        """Run the case once; the first time, also run it with a single request."""
+        """Run the benchmark case once; the first time, also run it with a single request."""
         if not self.startups:
             self.startups.append(run_simulator(self.program, self.command_arguments(1)))
         self.samples.append(run_simulator(self.program, self.command_arguments(self.requests)))
@@ -286,7 +286,7 @@ def relative_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]
 
 
 def compare_with_other_program(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
-    """Compare the cost of each case between this program and another build of it."""
+    """Compare the cost of each case between the measured program and another build of it."""
     def case_cost(case: Case) -> float:
         return case.median_creation_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measure the cost of the module beside other devices in memory.
 
-Processor nanoseconds of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
-instructions (cost.py). Then one writer, and one on each of some processors (writers.sh), with one
-FTL, with a shard for each writer, and with a device for each, which is this machine's limit:
+First measure the time of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
+instructions (cost.py). Then measure one writer, and one on each of some processors (writers.sh),
+with one FTL, with a shard for each writer, and with a device for each writer:
 
 - With processors that take turns while instructions are counted: the work per request, for any
   number of processors. A waiting writer lets others run, so waiting is not counted.

@@ -60,7 +60,7 @@ def busiest_thread_s(pid: int) -> float:
 
 
 def run_programs_in_parallel(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
-    """Run COUNT programs in parallel; return times and results.
+    """Run COUNT programs in parallel; return their times and results.
 
     The times in seconds are elapsed, processor, and processor of the busiest thread.
     """
@@ -100,7 +100,7 @@ def idle_priority_programs(count: int) -> Iterator[None]:
 
 
 class Case:
-    """A configuration, with its best times for all requests and for one."""
+    """A number of shards and threads, with its best times for all requests and for one request."""
 
     def __init__(self, name: str, count: int, *arguments: str) -> None:
         self.name, self.count, self.arguments = name, count, arguments

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory for the core: zeroed, with huge pages for a large device that fits in memory.
+ * Test that memory of the core is zeroed, and has huge pages if a large device fits in memory.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 #define HUGE_PAGE (2UL << 20)
 
-/* Return the size of this program's address space in pages. */
+/* Return the size of the test program's address space in pages. */
 static long address_space_pages(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");

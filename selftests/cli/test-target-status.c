@@ -52,7 +52,7 @@ static void check_newer_status(void)
 	CHECK_EQ(status.dead_luns, 2);
 }
 
-/* Each copy ends at the end of its allocation, so that a read past it is detected. */
+/* Each copy of a status line ends with its allocation, so that a read past the line is detected. */
 static void check_truncated_status_refused(void)
 {
 	size_t length;

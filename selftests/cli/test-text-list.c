@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Text lists with empty values: the lists that the other tests print without a device have none. */
+/* Test text lists with empty values, which the lists in tests without a device do not have. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -72,7 +72,7 @@ def run_verb(verb: str, *options: str) -> Done:
 
 
 def run_verb_in_process(main: Callable[[Sequence[str]], int], words: Sequence[str]) -> Done:
-    """Run a Python verb in this process, to save the start of an interpreter for each call."""
+    """Run a Python verb in the process of the test, which saves the start of an interpreter."""
     os.environ["APPROXFTL"] = str(BINARY)
     kept = os.dup(1), os.dup(2)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

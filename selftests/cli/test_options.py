@@ -150,7 +150,7 @@ def test_a_file_name_separated_from_option_json_is_refused(line: str, tmp_path: 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
     def test_help_text_lists_the_options_of_help_json(self, words: Words) -> None:
-        """--help lists each option that --help=json lists; its examples may repeat some of them."""
+        """--help lists each option that --help=json lists; its examples may repeat options."""
         assert set(options_of_help_json(words)) <= set(options_of_help(words))
         assert {one.name for one in options_of_help_json(words)} == {one.name
                                                                      for one in options_of_help(

@@ -250,7 +250,7 @@ def test_every_verb_with_an_output_is_tested() -> None:
 @pytest.mark.parametrize(("words", "what"), list_output_options(), ids=parameter_id)
 @pytest.mark.in_turn
 class TestOutput:
-    """Output to symbolic links, devices, pipes and standard output."""
+    """Test output to symbolic links, devices, pipes and standard output."""
 
     def test_output_through_a_symbolic_link_is_written_to_its_target(self, words: Words, what: str,
                                                                      working_folder: Path) -> None:
@@ -680,7 +680,7 @@ def processes_of_command(mark: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Long:
-    """A long-running command, and a predicate that tells whether it is running."""
+    """A command that runs for long, and a predicate that tells whether the command has begun."""
 
     line: str
     begun: Callable[[Path], bool]
@@ -896,7 +896,7 @@ MAINS: dict[str, Callable[[Sequence[str]], int]] = {
 
 
 def run_verb_in_process(place: Path, line: str) -> None:
-    """Run a Python verb in this process; it must succeed or end with an error message."""
+    """Run a Python verb in the test's process; the verb must succeed or print an error message."""
     verb, *words = line.split()
     told = io.StringIO()
     with redirect_stderr(told), redirect_stdout(io.StringIO()), chdir(place):
@@ -934,7 +934,7 @@ def test_malformed_studies_are_refused(name: str, working_folder: Path) -> None:
 @pytest.mark.usefixtures("restored_signal_handlers")
 @pytest.mark.parametrize("value", [None, 7, -1, 1e308, "x", [], [7], {}, True])
 def test_values_of_wrong_types_are_refused(value: object, working_folder: Path) -> None:
-    """Replace one field of a result at a time by a value of another type."""
+    """Replace one field of a simulator's result at a time by a value of another type."""
     document = json.loads((working_folder / "a.json").read_text())
     path = working_folder / "changed.json"
     for key in ("timing", "counters", "energy", "write_amplification", "blocks", "block_kinds",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verbs for kernel devices, as far as they can be tested without device-mapper."""
+"""Test the verbs for kernel devices, as far as that is possible without device-mapper."""
 
 import os
 import re
@@ -149,7 +149,7 @@ def plan_table_line(*arguments: str) -> list[str]:
 
 
 def plan_from_table(table: list[str]) -> list[str]:
-    """Return the plan for the parameters of a table line."""
+    """Return the plan that `create --dry-run` prints for the parameters of a table line."""
     store, count, *pairs = table[3:]
     assert int(count) == len(pairs)
     keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]

@@ -118,7 +118,7 @@ def pattern_of_shown_line(line: str) -> re.Pattern[str]:
 
 
 def first_missing_line(shown: list[str], printed: str) -> str | None:
-    """Return the first shown line that is not in the output in this order, or None."""
+    """Return the first line of a document that a command did not print in order, or None."""
     lines = iter(printed.splitlines())
     for wanted in shown:
         if wanted.strip() and not any(pattern_of_shown_line(wanted).fullmatch(line)
@@ -484,7 +484,7 @@ def update_shown_lines(shown: list[str], printed: str) -> list[str]:
 
 
 def update_document_numbers(path: Path, directory: Path) -> None:
-    """Replace the numbers in a document by those that its commands print now."""
+    """Replace the numbers in a document by the numbers that the document's commands print now."""
     prepare_folder(path, directory)
     text = path.read_text()
     for command in document_commands(path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The demonstration script, with a stand-in for the virtual machine."""
+"""Test the demonstration script with a stand-in for the virtual machine."""
 
 import shutil
 from pathlib import Path

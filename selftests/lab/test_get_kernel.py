@@ -72,7 +72,7 @@ def bare_machine(tmp_path: Path) -> Machine:
 
 
 def fetch_own_kernel(machine: Machine, tmp_path: Path, release: str, headers: str) -> Done:
-    """Run get-kernel with packages that all contain this release's files."""
+    """Run get-kernel with packages that all contain the files of the given kernel release."""
     package = tmp_path / "package"
     source = package / f"usr/src/linux-headers-{release}"
     for folder in (package / "boot", package / f"lib/modules/{release}", source):

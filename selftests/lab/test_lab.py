@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The lab: its refusals, messages, QEMU's arguments and exit status; and two real machines."""
+"""Test refusals, messages, QEMU arguments and exit status of the lab, and two real machines."""
 
 import os
 import pty

@@ -24,7 +24,7 @@ class Call:
 
 def run_with_library(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
                      **variables: str) -> Done:
-    """Run a program with this build of the library."""
+    """Run a program with the library of the tested build."""
     environment = {"LD_LIBRARY_PATH": str(library), **variables,
                    "PYTHONPATH": str(TOP / "userspace/python")}
     if log:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxrun: rules, and the files that programs open."""
+"""Test approxrun: its rules, and the tags of files that programs open."""
 
 import os
 import subprocess

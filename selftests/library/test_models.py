@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reading headers of model files from any writer; splitting tensors by bit plane and joining."""
+"""Test reading model files of any writer, and splitting and joining tensors by bit plane."""
 
 import json
 import math
@@ -141,7 +141,7 @@ def test_a_file_that_ends_too_early_is_refused(form: str) -> None:
 
 
 def file_with_changed_entry(**changes: Any) -> bytes:
-    """Return a file of one tensor whose entry is changed."""
+    """Return a safetensors file of one tensor with changes in its header entry."""
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes
     return safetensors_bytes({"t": {key: value for key, value in one.items() if value is not None}})
 

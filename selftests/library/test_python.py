@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The Python binding over the C library."""
+"""Test the Python binding of the C library."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl tag, over a control device without a kernel."""
+"""Test `approxftl tag` with a control device that needs no kernel."""
 
 import os
 from pathlib import Path

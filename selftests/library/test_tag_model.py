@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl tag model, over a control device without a kernel."""
+"""Test `approxftl tag model` with a control device that needs no kernel."""
 
 import os
 from itertools import pairwise

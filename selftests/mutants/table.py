@@ -7,7 +7,7 @@
     old = "close_blocks(ftl, zone);"
     new = ""
 
-One that a test of another area catches, or a test with arguments, or one in a virtual machine, has
+A mutant that a test of another area catches, or a test with arguments or in a virtual machine, has
 its name alone in the brackets, and
 
     caught_by = "AREA/TEST [ARGUMENT...]", or "kernel TEST...", or "kernel TEST: POINT"
@@ -69,7 +69,7 @@ class Mutant:
 
 
 def spans_in_python(text: str, name: str) -> list[tuple[int, int]]:
-    """Return the offsets of each function, class or method (CLASS.METHOD) of this name."""
+    """Return the offsets of each function, class or method (CLASS.METHOD) of the given name."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))

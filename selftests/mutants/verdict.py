@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Whether the output of tests in a virtual machine shows that they caught a mutant."""
+"""Decide whether the output of tests in a virtual machine shows that they caught a mutant."""
 
 #: How approxftl-lab ends after its --timeout, and if it cannot build the module or boot.
 TIMED_OUT = 124
@@ -15,7 +15,7 @@ class UntriedError(Exception):
 
 
 def judge_kernel_test(status: int, said: str, point: str) -> tuple[bool, str]:
-    """Return whether tests that ended so caught a mutant, and their failures or why they did not.
+    """Return whether tests caught a mutant, and which tests failed or why the mutant survived.
 
     Raise UntriedError if the tests skipped every point with POINT in its name.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A virtual machine whose drive is a served device: QEMU, the kernel and a file system use it."""
+"""Test a served device as the drive of a virtual machine with a file system."""
 
 import shutil
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""An emulated SSD behind nbdkit, as the clients of NBD see it."""
+"""Test an emulated SSD behind nbdkit as the clients of NBD see the SSD."""
 
 import json
 import os

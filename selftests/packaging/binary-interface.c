@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The binary interface of libapproxftl.so.1, which no release may change: this compiles as long as
+ * The binary interface of libapproxftl.so.1, which no release may change: this file compiles while
  * the header has these functions, structures and numbers. A new name comes with a new version in
  * libapproxftl.map and is added here when it is released.
  */

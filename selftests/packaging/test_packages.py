@@ -218,7 +218,7 @@ def unpacked_kernels() -> Path:
 @pytest.mark.slow
 @pytest.mark.in_turn
 def test_dkms_builds_the_module(installation: Path, tmp_path: Path) -> None:
-    """Build for one kernel of this release; the test kernel-build covers all kernels."""
+    """Build for one kernel of this Debian release; the test kernel-build covers all kernels."""
     known = next((mark.parent for mark in unpacked_kernels().glob("*/own-series")), None)
     assert known, "no kernel of this release is unpacked: make deps does that"
     shutil.copytree(installation / "usr/src", tmp_path / "src")

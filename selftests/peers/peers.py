@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run the same device and requests in MQSim and here, and print the results side by side.
+"""Run one device and its requests in MQSim and in approxftl sim, and compare the results.
 
-Each pair begins with MQSim's configuration as it is. Each further step takes one modelling choice
-away, in MQSim's files or in the options here, until the results agree: the last one is the cause.
+Each pair of runs begins with MQSim's own configuration. Each further step removes one difference of
+the models, in MQSim's files or in sim's options, until the results agree.
 """
 
 import argparse
@@ -39,7 +39,7 @@ CHIP_FLOW: Words = {"Chip_IDs": "0,1,2,3,4,5,6,7", "Die_IDs": 0}
 
 @dataclass(frozen=True)
 class Step:
-    """The changed options of one row of a comparison; they also apply to the rows below."""
+    """The changed options of one row of a comparison, which also apply to the rows below."""
 
     cause: str
     config: Words = field(default_factory=dict)

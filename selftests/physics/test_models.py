@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The physics models, compared with the papers' figures and with rules that they must obey."""
+"""Compare the physics models with the papers' figures and with rules for all models."""
 
 import pytest
 from hypothesis import given
@@ -140,7 +140,7 @@ def test_cubeftl_margin_meets_its_published_point() -> None:
     assert 115 <= program_time.cube_step_mv() <= 135
 
 def test_cubeftl_followers_save_30_percent_of_program_time_when_new() -> None:
-    """Followers' saving is not fitted: the best layer's margin and the layers' profile give it."""
+    """The time that followers save (cubeFTL) follows from margin and profile of the layers."""
     assert cube.mean_follower_saving(0) == pytest.approx(0.30, abs=0.02)
     assert cube.mean_follower_saving(2000) < cube.mean_follower_saving(1000)
     assert cube.mean_follower_saving(2000) > program_time.CUBE_SKIP_SAVING

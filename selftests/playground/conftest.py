@@ -9,7 +9,7 @@ from selftests.playground.support import PAGE, Browser
 
 @pytest.fixture(scope="module")
 def started_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Start the browser, and close it in the end."""
+    """Start the browser, and close the browser after the last test."""
     browser = Browser(tmp_path_factory.mktemp("profile"))
     browser.set_screen_size(1280, 900)
     yield browser

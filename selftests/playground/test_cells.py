@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cells of a page: voltages of the cell model behind the core's tables, and flipped bits."""
+"""Test the cells of a page that the playground draws: their voltages and their flipped bits."""
 
 import json
 import re

@@ -127,7 +127,7 @@ def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
 
 @pytest.mark.parametrize("load", ["closed", "60"])
 def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser: Browser) -> None:
-    """A device has one state at a time, whether the page goes there at once, in steps or back."""
+    """A device's state at a time is the same, whether the page goes there at once or in steps."""
     open_page(browser)
     assert browser.run_script("""(() => {
         const run = () => new Run(app.module, argsOf({...STANDARD, load: "LOAD"}, "vth_b"), [], []);
@@ -498,7 +498,7 @@ def test_the_zoom_survives_a_reload_and_a_resized_window(browser: Browser) -> No
 
 
 def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
-    """Touch with fingers at these positions, one list for each moment, and lift them."""
+    """Touch the page with fingers at given positions, a list for each moment, and lift them."""
     for kind, fingers in zip(["Start"] + ["Move"] * len(moments), moments, strict=False):
         browser.call_method("Input.dispatchTouchEvent", type=f"touch{kind}",
                             touchPoints=[{"x": x, "y": y} for x, y in fingers])
@@ -701,7 +701,7 @@ def test_the_course_has_ten_tours(browser: Browser) -> None:
 
 
 def estimate_tour_seconds(browser: Browser, number: int) -> float:
-    """Estimate the duration by the page's formula: text, requests, looks, questions, tasks."""
+    """Estimate the duration of a tour from its text, requests, looks, questions and tasks."""
     text, *counts = browser.run_script("""(() => {
         const all = (what) => document.querySelectorAll(`#tour ${what}`);
         const read = [...all(".part > p:not(.verdict), .choice")].map((one) => one.textContent);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A device that is driven step by step, against a model."""
+"""Compare a device that is driven step by step with a model of its contents."""
 
 import threading
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traces of other formats, replayed and simulated as if they had been converted first."""
+"""Test that traces of other formats are replayed and simulated like converted traces."""
 
 import gzip
 import json

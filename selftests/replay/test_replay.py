@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The replay on plain files: schedule, data, disturbances, refusals."""
+"""Test replays on plain files: their schedule, data, disturbances and refusals."""
 
 import hashlib
 import json
@@ -506,7 +506,7 @@ def sim_counters(document: dict[str, object]) -> dict[str, int]:
 
 
 def test_a_late_machine_is_reported(tmp_path: Path) -> None:
-    """No machine issues requests within a nanosecond, but all do within an hour."""
+    """Every machine is later than a limit of a nanosecond, and none is an hour late."""
     trace = write_trace(tmp_path / "t.aft", mixed_requests(100))
     for late, said in (("1ns", True), ("1h", False)):
         done = run_replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)

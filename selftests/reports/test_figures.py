@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Single figures: files of the right type with the right numbers."""
+"""Test that single figures are files of the right type with the right numbers."""
 
 import csv
 import re

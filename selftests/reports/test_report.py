@@ -676,7 +676,7 @@ def test_the_script_bundle_is_made_once_and_cached(report_page: Path, tmp_path: 
 
 
 def legend_colours(html: str) -> dict[str, set[str]]:
-    """Return the colours of each name over all legends."""
+    """Return the colours that the legends of all figures give to each name."""
     found: dict[str, set[str]] = {}
     for klass, name in re.findall(r'<rect [^>]*height="12" class="([^"]*)"[^>]*>(?:</rect>)?'
                                   r"<text [^>]*>([^<]*)</text>", html):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Properties of the Makefile; `make -n` prints its commands without running them."""
+"""Test the Makefile; `make -n` prints the commands of make without running them."""
 
 import subprocess
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other
     ("true", 0), ("exit 1", 2), ('[ "$1" = --building ]', 2)])
 def test_missing_packages_end_a_check_but_failed_builds_do_not(tmp_path: Path, installs: str,
                                                                status: int) -> None:
-    """Missing packages end a check; a failed build does not, and every-test counts it."""
+    """Missing packages end `make check`; a failed build does not, but counts as a failed test."""
     own = linked_tree(tmp_path / "tree")
     (own / "selftests").unlink()
     (own / "selftests").mkdir()

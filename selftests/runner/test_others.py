@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Other projects' tests in pieces: verdicts, comparison with dm-linear, continuation."""
+"""Test how other projects' tests are run in pieces, judged, and compared with dm-linear."""
 
 import os
 import shutil

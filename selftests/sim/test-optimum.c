@@ -36,7 +36,7 @@ struct state {
 	u8 buffer;
 };
 
-/* States by cost, and the least cost at which each was seen. */
+/* The states of the search by cost, and the least cost at which each state was seen. */
 struct search {
 	const struct instance *instance;
 	struct state *states[COST_MAX];
@@ -243,7 +243,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	return made;
 }
 
-/* Number of instances, of those with a bound equal to the optimum, and sums of programs. */
+/* Number of random devices, of devices whose bound is the optimum, and sums of their programs. */
 struct score {
 	u64 instances;
 	u64 lower_met;
@@ -289,7 +289,7 @@ TAP_TEST(the_optimum_is_between_its_bounds_on_random_tiny_devices)
 	tap_note("%llu programs instead of %llu", (unsigned long long)score.reached,
 		 (unsigned long long)score.least);
 	CHECK_EQ(score.instances, wanted);
-	/* Both bounds must be near to the optimum, not only on either side of it. */
+	/* Both bounds must be near the optimum, not merely above or below the optimum. */
 	CHECK(score.lower_met * 100 > score.instances * 98);
 	CHECK(score.reached_met * 2 > score.instances);
 	CHECK(score.reached * 10 < score.least * 14);

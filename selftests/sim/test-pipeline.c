@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pipeline makes chunks in order, and each lane takes all of them in that order, with any
+ * The pipeline makes chunks in order, and each lane takes all chunks in that order, with any
  * number of threads.
  */
 #include <stdatomic.h>

@@ -250,7 +250,7 @@ TAP_TEST(a_write_of_one_unit_reads_the_fewest_units)
 	raid_array_release(&array);
 }
 
-/* Writes that are merged in the cache share a parity write, and complete after it. */
+/* Writes that are merged in the cache share a parity write, and complete after that write. */
 TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 {
 	const struct raid_counters *c = &array.counters;

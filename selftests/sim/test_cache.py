@@ -46,7 +46,7 @@ def run_after_warm_up(at: float, *cache: str) -> Json:
 
 
 def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
-    """A die without a free block does not end the device's life while others free a superblock."""
+    """A die without a free block does not end the device's life while a superblock is freed."""
     result = only_run_of(run_sim("--channels", "4", "--chips", "2", "--blocks", "128",
                                  "--superblock", "8", "--op", "28%", "--map-cache", "256KiB",
                                  "--fill", "random", "--write-share", "100%", "--size", "8KiB",

@@ -26,7 +26,7 @@ def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None
 @pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
 def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
                                                        tmp_path: Path) -> None:
-    """Changing policy and parameter equals saving the device and loading it with the new ones."""
+    """A change of policy and parameter equals saving a device and loading it with new values."""
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     changes = ("policy=approxftl", "gc_idle_valid=30%")
     there = run_and_verify(*load, "--record", whole, "--change",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Placement handles: two tenants side by side, and the FDP statistics in the report."""
+"""Test placement handles with two tenants, and the FDP statistics in the report."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A policy in a shared object: it is compiled, runs, and is refused for each reason."""
+"""Test policies in shared objects: their compilation, runs, and each reason of refusal."""
 
 import shutil
 from pathlib import Path

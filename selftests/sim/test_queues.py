@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Host queues: shares of tenants, the queue of a trace's request, and counts for each queue."""
+"""Test host queues: shares of tenants, the queue of a trace's request, counts of each queue."""
 
 import re
 import tomllib

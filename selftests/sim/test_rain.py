@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The failure of a die: its cost with RAIN and without, and a study that shows it."""
+"""Test what the failure of a die costs with RAIN and without RAIN."""
 
 import tomllib
 from itertools import product

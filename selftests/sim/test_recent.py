@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read cache and read-ahead: response times, the report, and the study of the tutorial."""
+"""Test read cache and read-ahead: response times, the report, the tutorial's study."""
 
 import re
 import tomllib
@@ -36,7 +36,7 @@ def test_the_report_counts_cached_and_prefetched_units() -> None:
 
 
 def test_read_ahead_leaves_only_the_controllers_time() -> None:
-    """As the tutorial says, only the controller's time is left from 64 KiB of read-ahead on."""
+    """With 64 KiB of read-ahead a read takes only the controller's time, as the tutorial says."""
     study = tomllib.loads((TOP / "docs/examples/read-ahead.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     sizes = study["vary"]["read_ahead"]

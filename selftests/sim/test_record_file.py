@@ -145,7 +145,7 @@ WRITES = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(1, 6), st.int
 
 
 def write_requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, int, int]]) -> Path:
-    """Write these requests to a record file, one second apart, with a unit of 4 KiB."""
+    """Write requests to a record file, one second apart, with a unit of 4 KiB."""
     return write_trace(folder / name, [
         Record(number * 10**9, 8 * unit, 8 * count, op, klass=level)
         for number, (unit, count, level) in enumerate(what)], Header(classes=CLASSES))

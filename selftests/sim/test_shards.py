@@ -123,7 +123,7 @@ def concatenate_lists(lists: Iterable[list[Any]]) -> list[Any]:
 
 @pytest.mark.parametrize("policy", ["baseline", "approxftl"])
 def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) -> None:
-    """A shard has the state, counters and wear of a device that receives its requests alone."""
+    """A shard has the state, counters and wear of a device that gets only the shard's requests."""
     shards = 2
     device = ("--policy", policy, *SHAPE, "--seed", "7", "--fill", "random")
     whole = tmp_path / "whole"

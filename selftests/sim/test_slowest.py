@@ -27,7 +27,7 @@ def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:
 
 
 def test_slowest_names_erases_as_a_reason() -> None:
-    """Reads that wait for an erase name it as the reason, in the list and in the table."""
+    """The list and the table name the erase as the reason of reads that wait for an erase."""
     args = (*BUSY, "--slowest=500")
     reads = [request for request in only_run_of(run_sim(*args))["slowest"]
              if request["op"] == "read"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Victim selection, compared with published models of write amplification."""
+"""Compare victim selection with published models of write amplification."""
 
 import math
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Wear levelling: the erase counts of a die differ by at most the configured gap."""
+"""Test that wear levelling keeps the erase counts of a die within the configured gap."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The write buffer: overwrites in place, and when buffered data are programmed."""
+"""Test overwrites in the write buffer, and when buffered data are programmed."""
 
 import pytest
 from selftests.sim.support import only_run_of, run_sim

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Zoned devices: a stream that writes and resets zones, and the report."""
+"""Test zoned devices with a stream that writes and resets zones, and their report."""
 
 import csv
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A bench that computes results by formulas instead of running the simulator.
+"""A stand-in for the simulator in calibration, which computes results by formulas.
 
 The formulas are coarse but exact, so that tests can check the parameters found for such a drive,
 hundreds of times in a second.
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class AnalyticBench(Bench):
-    """A stand-in for the simulator in calibration, which computes results by formulas."""
+    """A drive whose results follow from formulas, in place of a simulated drive."""
 
     def __init__(self) -> None:
         super().__init__(Path("nothing"), 1, Store(Path("nowhere")))
@@ -28,7 +28,7 @@ class AnalyticBench(Bench):
 
 
 class Device:
-    """The options of a run as numbers; times are in nanoseconds."""
+    """The options of a simulated run as numbers; times are in nanoseconds."""
 
     def __init__(self, options: Options) -> None:
         self.words = dict(option.removeprefix("--").partition("=")[::2] for option in options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Studies on a Dask cluster: file transfer by digest, and workers that die or lack memory."""
+"""Test studies on a Dask cluster: sent files, and workers that die or lack memory."""
 
 import os
 import re
@@ -155,7 +155,7 @@ def run_and_read_contents(file: Path, root: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_an_interrupt_ends_all_simulations(tmp_path: Path, start_cluster: Start) -> None:
-    """Running and waiting simulations end, but the workers stay alive."""
+    """An interrupt of a study ends running and waiting simulations, but no worker."""
     address, workers = start_cluster()
     file = write_study(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fitting a drive: the search, the held-out half of the measured points, the resulting profile."""
+"""Test the fit of a drive: its search, the held-out half of the points, the fitted profile."""
 
 import csv
 import json
@@ -83,7 +83,7 @@ def parse_count_of_total(cell: str) -> tuple[int, int]:
 
 
 def test_the_document_counts_fitted_and_held_out_points() -> None:
-    """Check the number of measured points; `make drives` counts, in minutes, those within bands."""
+    """Check the number of measured points; `make drives` counts the points within their bands."""
     page = (TOP / "docs" / "drives.md").read_text()
     rows = re.findall(r"^\| (.*?) ?\| ([a-z-]+)(?:, (sequential))? \| (.+?) \| (.+?) \| (.+?) \| ",
                       page.split("## The table")[1], re.M)
@@ -111,7 +111,7 @@ def test_the_document_counts_fitted_and_held_out_points() -> None:
 
 @dataclass
 class Pretended:
-    """A bench that returns constant results and records the requested runs."""
+    """A stand-in for the simulator that returns constant results and records requested runs."""
 
     asked: set[Options] = field(default_factory=set)
     progress: bool = False
@@ -194,7 +194,7 @@ def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 
 
 
 def errors_of_bent_valley(values: Values) -> Vector:
-    """Return errors that are minimal at (70, 13.5, 3); two of them are constant."""
+    """Return errors whose squares are least at the parameters (70, 13.5, 3); two are constant."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
                      -0.5]) * 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real drives: conversion of the tables, and a sample of points within their tolerance bands."""
+"""Test the tables of real drives, and that sampled points are within their tolerance bands."""
 
 import csv
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""From a study to figures: means, intervals, ratios, archives, and job arrays."""
+"""Test the results of studies: means, intervals, ratios, figures, archives, job arrays."""
 
 import csv
 import json

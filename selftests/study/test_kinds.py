@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Study files: pairs of lengths, generated traces, and kinds of figures."""
+"""Test study files: values for short and full runs, generated traces, and kinds of figures."""
 
 import csv
 import json
@@ -76,7 +76,7 @@ def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
 
 
 def mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
-    """Return the mean over both seeds for the given values of varied options."""
+    """Return the mean over both seeds of the study for given values of its varied options."""
     values = [measure(one) for one in results_with_options(done)
               if all(one[key.replace("_", "-")] == value for key, value in where.items())]
     assert len(values) == 2
@@ -195,7 +195,7 @@ def test_invalid_figure_definitions_are_refused(finished_study: Path, tmp_path: 
 
 def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
         finished_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each group an error rate, as these runs are too short for errors."""
+    """Give each group of runs an error rate, because the runs are too short to have errors."""
     monkeypatch.setattr(study_table.Group, "estimate_measure", lambda self, key: Estimate(
         1e-3 * float(self.varied["approx-share"].rstrip("%")) * (self.varied["policy"] == "vth_b"),
         None, 2))

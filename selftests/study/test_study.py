@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Studies: their points, repeated runs, and robustness against interruptions."""
+"""Test studies: their points, repeated runs, and robustness against interruptions."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def run_study(*arguments: str | Path, status: int = 0, **environment: str) -> An
 
 
 def run_in_this_process(*arguments: str | Path) -> tuple[int, str]:
-    """Run the command in this process, to save the start of an interpreter."""
+    """Run the study command in the test's process, which saves the start of an interpreter."""
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
         patch.setenv("APPROXFTL", str(BUILD / "approxftl"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Synthetic streams: similar to their model, repeatable, and labelled as synthetic."""
+"""Test that synthetic streams resemble their model, are repeatable and labelled."""
 
 import json
 import subprocess

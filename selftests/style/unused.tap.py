@@ -18,7 +18,7 @@ TABLE = re.compile(r"^(?:extern )?const [\w ]+ \**(\w+)\[", re.MULTILINE)
 
 
 def count_functions(text: str) -> Counter[str]:
-    """Return the functions and tables that a file declares or defines, each with its number."""
+    """Count how often a file declares or defines each function and table."""
     return Counter(FUNCTION.findall(text) + TABLE.findall(text))
 
 

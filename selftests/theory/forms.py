@@ -44,7 +44,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     then enter the window. There the block with the fewest valid pages is collected.
     """
     def valid_pages_at_rate(rate: float) -> float:
-        """Return the excess of a block's valid pages implied by a rate of erases, over the load."""
+        """Return how far a block's valid share, as a rate of erases implies, exceeds the load."""
         def excess_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
@@ -96,7 +96,7 @@ def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
     A page is moved once for each turn of the log in which it is not overwritten.
     """
     def pages_programmed_in_turn(turn: float) -> float:
-        """Return the pages programmed while the log wraps once, with a number of host writes."""
+        """Return the pages programmed in one turn of the log, which takes so many host writes."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 

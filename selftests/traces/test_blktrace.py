@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Captures of blktrace: parsed as by blkparse and btt, and paired."""
+"""Test that captures are parsed as by blkparse and btt, and begins and ends paired."""
 
 import random
 import re

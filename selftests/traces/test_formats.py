@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Text formats: detected, parsed, and errors reported."""
+"""Test that text formats of traces are detected and parsed, and errors reported."""
 
 import bz2
 import gzip

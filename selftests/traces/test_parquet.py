@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Parquet: pyarrow reads back the contents of the trace."""
+"""Test that pyarrow reads the contents of a trace from a converted Parquet file."""
 
 import shutil
 import stat

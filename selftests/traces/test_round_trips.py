@@ -46,7 +46,7 @@ def stream_as_csv(stream: list[Request]) -> str:
 
 
 def convert_and_read_back(stream: list[Request], form: str, *options: str) -> list[Request]:
-    """Write the stream in a format, and read it back."""
+    """Write a stream of requests in a format, and read the stream back."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         source = write_named_file(directory / "source", stream_as_csv(stream))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traces that are no part of this tree, from the directory that AFTL_TRACE_SAMPLES names."""
+"""Test published traces, not in this tree, from the directory that AFTL_TRACE_SAMPLES names."""
 
 import bz2
 import lzma

@@ -259,7 +259,7 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
     page, bad = worn_guest.PAGE, 3
 
     def pread(fd: int, length: int, start: int) -> bytes:
-        """Read up to the bad page, or fail if the read begins in it, as a block device does."""
+        """Read up to the bad page; like a block device, fail if a read begins in that page."""
         first, end = start // page, (start + length) // page
         if first == bad:
             raise OSError(5, "Input/output error")
@@ -299,7 +299,7 @@ def test_option_plain_runs_only_faults_that_dm_dust_can_inject() -> None:
 
 
 def guest_kernel() -> str:
-    """Return the path of User Mode Linux if it is built: it is faster than a virtual machine."""
+    """Return the kernel of guests: User Mode Linux if it is built, because QEMU is slower."""
     listed = run_program(BUILD / "approxftl", "lab", "--list").out
     built = any(line.startswith("uml ") and "-uml" in line for line in listed.splitlines())
     return "uml" if built else "6.12"

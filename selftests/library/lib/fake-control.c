@@ -271,7 +271,7 @@ static int answer_note_ioctl(struct approxftl_note *note)
 	return 0;
 }
 
-/* Return the address of the reason field in @argument of the ioctl with this number. */
+/* Return the address of the reason field in @argument of the ioctl with the given number. */
 static uint32_t *reason_field_of_ioctl(unsigned long number, void *argument)
 {
 	static uint32_t nowhere;
