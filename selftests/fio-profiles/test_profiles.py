@@ -53,6 +53,8 @@ MIXES = {
     "web": (10, ["pages"], ["log"]),
     "proxy": (5, ["hits"], ["misses"]),
     "key-value": (4, ["gets"], ["log"]),
+    "oltp": (1 / 9, ["queries"], ["rows", "log"]),
+    "documents": (1, ["finds"], ["updates"]),
     "mixed-70-30": (70 / 30, ["mixed"], ["mixed"]),
     "mixed-30-70": (30 / 70, ["mixed"], ["mixed"]),
 }
