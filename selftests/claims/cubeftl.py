@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Claims of the paper about cubeFTL, computed or simulated."""
 
+import itertools
+import json
+import subprocess
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
+from selftests.claims import runs as simulator
+from selftests.claims.models import cell
 from selftests.claims.real_traces import trace_directory
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
+    arithmetic_mean,
     average_measured,
     counter_of_run,
     mean_program_us,
@@ -211,6 +219,73 @@ def measure_cu11_device_sizes() -> list[Measured]:
     return result
 
 
+def measure_cu12_workloads() -> list[Measured]:
+    """Measure the paper's six workloads on its device: fresh, at the end of life, collecting."""
+    found = results_of_study("cubeftl-workloads", "state", "load", "policy")
+    fresh, old, collecting = ({load: cube_throughput_gain(runs) for load, runs in loads.items()}
+                              for loads in found.values())
+    vert = [cube_throughput_gain(runs, "vertftl") for runs in found["fresh"].values()]
+    shown = numbers_as_text([*fresh.values()])
+    return [
+        make_measured(fresh["oltp"], shown=shown, holds=fresh["oltp"] == max(fresh.values())),
+        make_measured(max(vert), shown=numbers_as_text(vert)),
+        make_measured(old["oltp"], old["proxy"], shown=numbers_as_text([*old.values()])),
+        make_measured(*(arithmetic_mean(gains.values()) for gains in (fresh, old))),
+        make_measured(min(collecting.values()), shown=numbers_as_text([*collecting.values()])),
+    ]
+
+
+#: Layer and place in the layer of a word line, in the order of programs of its block.
+Order = list[tuple[int, int]]
+
+
+def program_orders(policy: str) -> list[Order]:
+    """Return in which order a policy programs the word lines of the blocks that it fills."""
+    arguments = ("--profile=micro19", "--blocks=100", "--fill=none", "--write-share=100%",
+                 "--size=48KiB", "--requests=4000", "--rate=1000", *simulator.false_arguments)
+    with tempfile.TemporaryDirectory(prefix="claims-timeline-") as folder:
+        timeline = Path(folder) / "timeline.json"
+        done = subprocess.run(
+            [simulator.program_with_mutants(simulator.false_mutants), "sim", "--json", "-q",
+             f"--policy={policy}", f"--timeline={timeline}", *arguments],
+            stdout=subprocess.PIPE, check=True)
+        events = json.loads(timeline.read_text())["traceEvents"]
+    geo = json.loads(done.stdout)["geometry"]
+    orders: dict[int, Order] = {}
+    for event in sorted((event for event in events if event["name"].startswith("program")),
+                        key=lambda event: float(event["ts"])):
+        line = (event["args"]["page"] % geo["pages_per_block"]) // geo["pages_per_word_line"]
+        orders.setdefault(event["args"]["block"], []).append(
+            divmod(line, geo["word_lines_per_layer"]))
+    full = geo["layers"] * geo["word_lines_per_layer"]
+    return [order for order in orders.values() if len(order) == full]
+
+
+def error_rate_of_order(order: Order) -> float:
+    """Return the mean error rate of word lines; programs of a string's neighbours disturb them.
+
+    Transistors select one string of a layer at a time, so that other strings are not disturbed.
+    """
+    turn = {line: number for number, line in enumerate(order)}
+    later = [sum(turn.get((layer + step, at), -1) > number for step in (-1, 1))
+             for (layer, at), number in turn.items()]
+    channel = cell.window_channel(cell.VMAX_PRECISE_V, cell.STEP_V)
+    return arithmetic_mean(cell.cell_rber(channel, count * cell.SHIFT_Y_MV) for count in later)
+
+
+def measure_cu13_program_orders() -> list[Measured]:
+    """Compare the error rates of the mixed and the vertical order with those of the horizontal."""
+    horizontal, mixed = (program_orders(policy) for policy in ("cubeftl_minus", "cubeftl"))
+    vertical = sorted(horizontal[0], key=lambda line: line[::-1])
+    # In the mixed order leaders are programmed before the followers of lower layers.
+    ahead = all(any(b[0] < a[0] for a, b in itertools.pairwise(order)) for order in mixed)
+    usual = arithmetic_mean(map(error_rate_of_order, horizontal))
+    odd = sorted(vertical, key=lambda line: (line[0] % 2, line))
+    rates = [error_rate_of_order(order) / usual for order in (vertical, *mixed, odd)]
+    return [make_measured(rates[0], max(rates[1:-1]), shown=f"{numbers_as_text(rates[:2], 3)}; "
+                          f"odd layers last: {rates[-1]:.3f}", holds=ahead and rates[-1] > 1.03)]
+
+
 def ablate_cubeftl() -> list[Measured]:
     """Ablate cubeFTL: bursts of writes, then reads of old data."""
     with falsified_settings(mutants=mutants_without_rules("cube-margin-unspent")):
@@ -241,5 +316,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "CU-9": measure_cu9_largest_gain,
     "CU-10": measure_cu10_misprograms,
     "CU-11": measure_cu11_device_sizes,
+    "CU-12": measure_cu12_workloads,
+    "CU-13": measure_cu13_program_orders,
     "CU-A": ablate_cubeftl,
 }
