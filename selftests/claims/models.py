@@ -2,6 +2,7 @@
 """Claims about the physics models, which need no run of the simulator."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -16,7 +17,15 @@ sys.path.append(str(PHYSICS))
 
 from selftests.claims.register import Measured, make_measured  # noqa: E402
 
-from aftl_physics import cell, poisson, program_time, reprogram_code, tvr  # noqa: E402
+from aftl_physics import (  # noqa: E402
+    cell,
+    layers,
+    poisson,
+    program_time,
+    reprogram_code,
+    tlc,
+    tvr,
+)
 from aftl_physics.normal import find_root  # noqa: E402
 
 #: A common code of MLC flash in 2012, which TVR's paper does not name: corrected bits, and bits.
@@ -200,6 +209,37 @@ def measure_re18_correctable_errors() -> list[Measured]:
             make_measured(most, shown=f"{most:.0f}; 40 bits of 1 KB: {half:.0f}")]
 
 
+#: Mean errors of a page (Table 2): conventional programs, one, two, three layers in any order.
+ORDER_MEANS = (1, 2, 9, 11)
+
+
+def largest_page_errors(mean: float, difference: float = 1) -> int:
+    """Return the median of the most errors of a page in a block of the paper, 6 pages to a layer.
+
+    With DIFFERENCE the layers differ so many times as much as in the model.
+    """
+    rates = [mean * (1 + difference * (factor / layers.UNIT - 1))
+             for factor in layers.layer_factors_q8()]
+    tables = [poisson.poisson_probabilities(rate) for rate in rates]
+    most = 0
+    while math.prod(sum(weights[:max(0, most + 1 - first)]) for first, weights in tables) ** 6 < .5:
+        most += 1
+    return most
+
+
+def measure_re21_largest_errors() -> list[Measured]:
+    """Return the most errors of a page of a block, with the model's layers and the paper's means.
+
+    The second figures that are printed have layers that differ twice as much.
+    """
+    result = [make_measured(*map(largest_page_errors, ORDER_MEANS[:2]), digits=0)]
+    for means in (ORDER_MEANS[2:], (*tlc.WORN_MEAN_FRESH, *tlc.WORN_MEAN_YEAR)):
+        usual, more = ([largest_page_errors(mean, times) for mean in means] for times in (1, 2))
+        result.append(make_measured(*usual, shown=" ".join(map(str, usual)) + "; "
+                                    + " ".join(map(str, more))))
+    return result
+
+
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AG-1": measure_ag1_page_times,
     "AX-11": measure_ax11_cell_model,
@@ -207,6 +247,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-1": measure_re1_encodings,
     "RE-4": measure_re4_metadata,
     "RE-18": measure_re18_correctable_errors,
+    "RE-21": measure_re21_largest_errors,
     "TV-1": measure_tv1_half_widths,
     "TV-2": measure_tv2_ispp_steps,
     "TV-3": measure_tv3_endurance,
@@ -238,6 +279,7 @@ __all__ = [
     "cell",
     "corrected_error_rate",
     "json",
+    "layers",
     "measure_falsified_claim",
     "program_time",
     "reprogram_code",

@@ -176,6 +176,8 @@ CONTROLS = (
             constant="reprogram_code.WORD_LINE_STATUS_BITS = 8"),
     Control("RE-18", (0,), "30 bits of 1 KB are corrected",
             constant="sys.modules[corrected_error_rate.__module__].TLC_CODE = (30, 8192)"),
+    Control("RE-21", (0,), "all layers are alike",
+            constant="layers.layer_factors_q8 = lambda: [layers.UNIT] * layers.POINTS"),
     Control("RE-5", (0,), "14 % of spare space", "--op 14%"),
     Control("RE-5", (1,), "sixteen candidates", "--candidates 16"),
     Control("RE-6", (0, 1, 2, 7, 8), "one candidate", "--candidates 1"),
@@ -199,6 +201,11 @@ CONTROLS = (
     Control("RE-17", (6,), "collection has much space", "--op 50%"),
     Control("RE-19", (0,), "collection has much space", "--op 40%"),
     Control("RE-19", (1, 2, 3, 4, 5, 6), "one candidate", "--candidates 1"),
+    Control("RE-20", (0, 1, 2, 3), "one candidate", "--candidates 1"),
+    Control("RE-20", (5, 6), "reads and writes of two bits take as long",
+            "--read_mlc 132us --program_mlc 3400us --reprogram 3400us"),
+    Control("RE-20", (10, 11, 13), "an update is cold after a microsecond",
+            "--zone1 1us --zone2 2us --zone3 3us"),
     Control("RE-15", (1,), "all reads take as long", "--read_mlc 66us --program_mlc 3400us"),
     Control("RE-13", (0, 1), "hot data lives for long", "--active-set 30%"),
     Control("DE-A", (1,), "no block is sparse", "--density_share 0"),
@@ -239,7 +246,7 @@ CONTROLS = (
 #: Claims whose rows compare a rule with its absence; they fail if both sides are equal.
 SELF_CONTROLLED = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
 #: Claims whose runs take 15 s of processor time.
-LONG = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-17", "RE-19", "HY-3")
+LONG = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-17", "RE-19", "RE-20", "HY-3")
 
 
 def find_rows_without_control(id_: str) -> list[str]:

@@ -4,15 +4,21 @@
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from selftests.claims import census
-from selftests.claims.real_traces import convert_real_trace, real_record_files, trace_directory
+from selftests.claims.real_traces import (
+    convert_real_trace,
+    real_record_files,
+    scratch_directory,
+    trace_directory,
+)
 from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
+    arithmetic_mean,
     average_measured,
     counter_of_run,
     mean_response_us,
@@ -22,10 +28,20 @@ from selftests.claims.rows import (
     saving_in_percent,
     sensing_us_per_page,
 )
-from selftests.claims.runs import Json, falsified_settings
+from selftests.claims.runs import Json, falsified_settings, program_under_test, seed_of_runs
 from selftests.claims.studies import results_of_study
+from selftests.lib.programs import run_program
 
+from approxftl_tools import aft
 from approxftl_tools.paper_measures import written_pages
+from approxftl_tools.workload_profile import (
+    KIB_PER_UNIT,
+    PUBLISHED,
+    Sizes,
+    profile_of_record_file,
+    profile_to_json,
+    published_profile,
+)
 
 
 def run_on_one_plane(**where: Any) -> dict[str, Json]:
@@ -435,6 +451,99 @@ def measure_re19_short_lived_data() -> list[Measured]:
     ]
 
 
+#: Planes of a device and KiB of a page in the paper (Table 4), and requests of its volumes.
+PLANES, PAGE_KIB, REQUESTS = 64, 16, 10**6
+#: Options for requests a thousand times as fast, which need no waits of hours in the write buffer.
+FASTER: Json = {"time-scale": 0.001, "zone1": "1800ms", "zone2": "3600ms", "zone3": "7200ms"}
+
+
+@functools.cache
+def requests_to_one_plane(volume: str, seed: str) -> Path:
+    """Generate the requests of a volume that one of 64 planes gets, a page each."""
+    profile = published_profile(volume)
+    write, read = (share * (1 + (sizes.mean_request_kib() - KIB_PER_UNIT) / PAGE_KIB)
+                   for share, sizes in ((profile.write_share, profile.write_sizes),
+                                        (1 - profile.write_share, profile.read_sizes)))
+    page, fewer = Sizes((PAGE_KIB // KIB_PER_UNIT,), (1.0,)), PLANES / (write + read)
+    path = scratch_directory() / f"{volume}-{seed}.aft"
+    path.with_suffix(".json").write_text(profile_to_json(replace(
+        profile, write_share=write / (write + read), write_sizes=page, read_sizes=page,
+        arrival_ns=tuple(fewer * ns for ns in profile.arrival_ns))))
+    done = run_program(program_under_test(), "synth", "--profile", path.with_suffix(".json"),
+                       "--requests", str(round(REQUESTS / fewer)), "--seed", seed, "-O", path)
+    assert done.code == 0, done.err
+    return path
+
+
+def updates_on_raid5(path: Path) -> int:
+    """Return the number of writes to written pages of data, and to written pages of parity."""
+    file = aft.open_record_file(path)
+    pages = file.field_of_records("off_sect")[file.operations_without_flags() == census.WRITE] \
+        // (PAGE_KIB * 2)
+    return 2 * len(pages) - len({*pages.tolist()}) - len({*(pages // 3).tolist()})
+
+
+def measure_volume(volume: str) -> list[float]:
+    """Run what a plane gets of a volume; return the figures of the entries of RE-20."""
+    path = requests_to_one_plane(volume, seed_of_runs())
+    given = {"trace": str(path), "arrival": "trace"}
+    runs = results_of_study("ressd-volumes", "on", "policy", given=given | FASTER)
+    real = results_of_study("ressd-volumes", on="4 devices", given=given | {"buffer": "0"})
+    fresh = results_of_study("ressd-volumes", on="4 devices", policy="tlc",
+                             given=given | FASTER | {"requests": 1})["tlc"]
+    usual, members = runs["4 devices"], runs["10 devices"]
+    few = runs["4 devices, one candidate"] | {"tlc": usual["tlc"]}
+    dead, consumed = runs["4 devices, 5 % dead"], measure_of_run(usual["ressd"], "consumed_pages")
+    few_dead = runs["4 devices, 5 % dead, one candidate"] | {"tlc": dead["tlc"]}
+    virtual = {"tlc": usual["ressd"]} | runs["4 devices, virtual super layers"]
+
+    def percent(both: dict[str, Json], key: str = "consumed_pages") -> float:
+        return change_in_percent(measure_of_run, both, key)
+
+    def free_space(both: dict[str, Json]) -> float:
+        return change_in_percent(free_pages_as_in_paper, both, free_blocks_at_end(fresh))
+
+    erases = [counter_of_run(run, "array_erases") for run in usual.values()]
+    relocated = [counter_of_run(usual["ressd"], f"programmed_{cause}_units")
+                 for cause in ("gc", "rewrite")]
+    return [
+        percent(usual), 100 * (erases[1] / erases[0] - 1), percent(usual, "writes_per_erase"),
+        percent(usual, "collection_ns"),
+        *(100 * part / consumed for part in (consumed - sum(relocated), *relocated)),
+        response_time_change(real, "read"), response_time_change(real),
+        free_space(usual), free_space(few), percent(dead), percent(few_dead),
+        percent(members) - percent(usual),
+        100 * usual["ressd"]["mode_pages"]["mlc"] / updates_on_raid5(path),
+        percent(runs["one plane"]), percent(runs["three planes"]), percent(virtual),
+        100 * counter_of_run(few["ressd"], "programmed_rewrite_units")
+        / measure_of_run(few["ressd"], "consumed_pages"),
+        *(100 * share for share in profile_of_record_file(path).zone_shares),
+    ]
+
+
+def measure_re20_volumes_one_by_one() -> list[Measured]:
+    """Measure what one plane gets of each volume of Table 6, in hours; mean of the volumes."""
+    by_volume = {row[0]: measure_volume(row[0]) for row in PUBLISHED}
+    (pages, erases, each, collection, host, collected, displaced, read, write, free, free_few, dead,
+     few_dead, members, hot, alone, alone_wide, virtual, displaced_few, *zones) = map(
+        arithmetic_mean, zip(*by_volume.values(), strict=True))
+    shares = host, collected, displaced
+    much = sum(figures[9] >= 8 for figures in by_volume.values())
+    return [
+        *map(make_measured, (pages, erases, each, collection)),
+        make_measured(*shares, shown=f"{numbers_as_text(shares)}; one candidate: "
+                      f"{displaced_few:.1f} displaced"),
+        make_measured(read), make_measured(write),
+        make_measured(free, shown=f"{free:.1f}; one candidate: {free_few:.1f}"),
+        make_measured(much, by_volume["PROJ_4"][9], shown=f"{much} {by_volume['PROJ_4'][9]:.2f}"),
+        make_measured(dead, shown=f"{dead:.1f}; one candidate: {few_dead:.1f}"),
+        make_measured(members), make_measured(hot),
+        make_measured(alone, shown=f"{alone:.1f}; three planes: {alone_wide:.1f}",
+                      holds=pages < alone),
+        make_measured(virtual), make_measured(*zones),
+    ]
+
+
 def measure_re14_memory() -> list[Measured]:
     """Measure ReSSD's memory per page, in addition to the core's own byte of state."""
     runs = results_of_study("ressd-memory")
@@ -460,5 +569,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-16": measure_re16_layer_counts,
     "RE-17": measure_re17_load_of_paper_tables,
     "RE-19": measure_re19_short_lived_data,
+    "RE-20": measure_re20_volumes_one_by_one,
     "RE-A": ablate_ressd,
 }
