@@ -140,7 +140,7 @@ def measure_ag8_slow_reads() -> list[Measured]:
 
 def make_writing_copy(path: Path) -> Path:
     """Return a copy of a record file in which each read has become a write."""
-    records, data = aft.open_records(path).records, bytearray(path.read_bytes())
+    records, data = aft.open_record_file(path).records, bytearray(path.read_bytes())
     np.frombuffer(data, records.dtype, offset=len(data) - records.nbytes)["op"] = census.WRITE
     copy = scratch_directory() / f"writing-{path.name}"
     copy.write_bytes(data)
